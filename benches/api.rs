@@ -1,11 +1,13 @@
-//! The API on 5,000,000 ended tasks: how long each filter of the list, the counts and the capacity take, and how many tasks a second are
-//! read by their ids, beside a bare handler of axum and tokio-postgres for the same rows.
+//! The API on 5,000,000 ended tasks: how long each filter of the list, the counts and the capacity take, and
+//! how many tasks a second are read by their ids, beside a bare handler of axum and tokio-postgres for the
+//! same rows.
 //!
 //! `cargo bench --package benches --bench api [-- --tasks 5000000]`
 //!
-//! `drover api` and the bare handler are processes of their own, on one private server with its ordinary settings. Lists are asked for
-//! one after the other on one connection, first on tables that were never analysed, then with statistics: the table has the 95th
-//! percentile and the longest of 40 requests each. The rates are medians of five interleaved rounds of 2 s on eight connections.
+//! `drover api` and the bare handler are processes of their own, on one private server with its ordinary
+//! settings. Lists are asked for one after the other on one connection, first on tables that were never
+//! analysed, then with statistics: the table has the 95th percentile and the longest of 40 requests each. The
+//! rates are medians of five interleaved rounds of 2 s on eight connections.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 

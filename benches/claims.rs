@@ -1,9 +1,10 @@
-//! Claims per second at 100,000 pending tasks, by 1, 8 and 32 connections, one and 50 at a time: each round trip settles what
-//! the last one claimed and claims the next. Beside it, interleaved in the same run and on the same server, another SQL for
-//! the same work: `settle_and_claim(ids, fences, roles, worker, n, lease)` of a prototype whose file `PROTOTYPE_SQL` names.
-//! Ours runs twice: with fresh statistics, and on a table that was never analysed, as after a burst of inserts.
-//! The server is a private one with its ordinary settings, which sync each commit. Medians of 15 rounds; the ratio is the median of
-//! the rounds' own, since a round and its neighbour share what else the machine does.
+//! Claims per second at 100,000 pending tasks, by 1, 8 and 32 connections, one and 50 at a time: each round
+//! trip settles what the last one claimed and claims the next. Beside it, interleaved in the same run and on
+//! the same server, another SQL for the same work: `settle_and_claim(ids, fences, roles, worker, n, lease)`
+//! of a prototype whose file `PROTOTYPE_SQL` names. Ours runs twice: with fresh statistics, and on a table
+//! that was never analysed, as after a burst of inserts. The server is a private one with its ordinary
+//! settings, which sync each commit. Medians of 15 rounds; the ratio is the median of the rounds' own, since
+//! a round and its neighbour share the machine's other load.
 //!
 //! `PROTOTYPE_SQL=…/ready_queue.sql cargo bench --package benches --bench claims [-- 8x50]`
 
@@ -75,7 +76,7 @@ async fn cell(sides: &[Side], connections: usize, batch: usize) {
     }
 }
 
-/// Of the rounds' own ratios.
+/// Median of the rounds' own ratios.
 fn median_ratio(one: &[f64], other: &[f64]) -> f64 {
     median(one.iter().zip(other).map(|(one, other)| one / other).collect())
 }
@@ -154,7 +155,7 @@ impl Side {
         };
         client.batch(own).await.unwrap();
         client.batch(truncate).await.unwrap();
-        // before the fill: what a checkpoint costs each page once is not the claims' cost
+        // before the fill: a checkpoint's cost for each page's first change does not belong to the claims
         client.batch("CHECKPOINT").await.unwrap();
         let insert = "INSERT INTO worker_tasks (role, dispensary_id, ready, payload) SELECT $2::text, n, true, '{}' FROM generate_series(1, $1::bigint) n";
         client.execute(insert, &[&PENDING, &Role::PayloadFetch.name()]).await.unwrap();

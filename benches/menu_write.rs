@@ -1,9 +1,11 @@
-//! What a refresh costs the database: the transaction that writes a menu of 500 products (950 options, specials on a quarter of them),
-//! by itself. Time, Postgres' CPU (all its processes), WAL and buffers a product, for a store's first menu, the same again, and one of
-//! which a tenth has changed. Medians of the stores. The server is a private one with its ordinary settings.
+//! The cost of a refresh for the database: the transaction that writes a menu of 500 products (950 options,
+//! specials on a quarter of them), by itself. Time, Postgres' CPU (all its processes), WAL and buffers a
+//! product, for a store's first menu, the same again, and one with a tenth changed. Medians of the stores.
+//! The server is a private one with its ordinary settings.
 //!
-//! `cargo bench --package benches --bench menu_write [-- --large]`: with `--large` the same on a database of 1,000,000 products and 10,000,000 snapshots,
-//! interleaved store by store, and how long the histories of one option and of one product take to read there.
+//! `cargo bench --package benches --bench menu_write [-- --large]`: with `--large` the same on a database of
+//! 1,000,000 products and 10,000,000 snapshots, interleaved store by store, and how long the histories of one
+//! option and of one product take to read there.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -66,7 +68,7 @@ struct Side {
     figures: Vec<[Figures; 3]>,
 }
 
-/// Of one menu, a product each but the time.
+/// Figures of one menu, all per product except the time.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     milliseconds: f64,
@@ -136,7 +138,7 @@ impl Side {
         }
     }
 
-    /// Of products all over the tables, each read for the first time.
+    /// Reads histories of products all over the tables, each for the first time.
     async fn histories(&self) {
         for (name, sql) in HISTORIES {
             let statement = self.raw.prepare(sql).await.unwrap();

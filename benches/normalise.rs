@@ -1,6 +1,7 @@
-//! What a menu page costs on its way into products: inflated, read and normalised, hashed, dropped. Figures are MB/s of JSON on one
-//! core, microseconds a product, and allocations a product; medians of interleaved rounds after one to warm up. The pages are
-//! the simulator's, and a captured one of the real platform where there are fixtures.
+//! The cost of a menu page on its way into products: inflated, read and normalised, hashed, dropped. Figures
+//! are MB/s of JSON on one core, microseconds a product, and allocations a product; medians of interleaved
+//! rounds after one to warm up. The pages are the simulator's, and a captured one of the real platform where
+//! there are fixtures.
 //!
 //! `cargo bench --package benches --bench normalise`
 
@@ -40,7 +41,7 @@ const MAX_ITEMS: usize = 4000;
 const STORES: usize = 4;
 const PRODUCTS: usize = 500;
 
-/// Counts what the code under test allocates: the simulator is gone by then.
+/// Counts allocations of the code under test: the simulator is gone by then.
 struct CountingAllocator;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);

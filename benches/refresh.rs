@@ -1,5 +1,6 @@
-//! A refresh of a 1,000-product payload (read, parse, normalise, write, commit) beside a bare COPY of the same rows into the same
-//! tables, on a private server with its ordinary settings. Five interleaved rounds after one to warm up; medians.
+//! A refresh of a 1,000-product payload (read, parse, normalise, write, commit) beside a bare COPY of the
+//! same rows into the same tables, on a private server with its ordinary settings. Five interleaved rounds
+//! after one to warm up; medians.
 //!
 //! `cargo bench --package benches --bench refresh`
 
@@ -136,7 +137,7 @@ impl Bench {
         queue::commit(tx, &task, &done, &Value::Null, None).await.unwrap();
     }
 
-    /// What earlier runs have chained would keep the new task waiting, and is cancelled.
+    /// Cancels tasks that earlier runs have chained, since the new task would wait for them.
     async fn claim(&self, store: StoreId, role: Role) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status = 'pending'";
         self.raw.batch_execute(open).await.unwrap();
@@ -152,7 +153,8 @@ impl Bench {
         tasks::settle_and_claim(&client, &claim).await.unwrap().claimed.pop().unwrap()
     }
 
-    /// Takes the store's rows out and puts them back by COPY in one transaction, into the same tables with the same indexes.
+    /// Takes the store's rows out and puts them back by COPY in one transaction, into the same tables with
+    /// the same indexes.
     async fn timed_copy(&self, store: StoreId) -> ([u64; 3], f64) {
         let mut kept = Vec::new();
         for table in TABLES {

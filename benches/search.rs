@@ -1,5 +1,6 @@
-//! The search on 1,000,000 products of 5,000 stores: how many of 500 typos find what was meant within the first ten, and how long searching and
-//! browsing take, on tables that were never analysed and with statistics.
+//! The search on 1,000,000 products of 5,000 stores: how many of 500 typos find the intended product within
+//! the first ten, and how long searching and browsing take, on tables that were never analysed and with
+//! statistics.
 //!
 //! `cargo bench --package benches --bench search [-- --products 1000000]`
 //!

@@ -1,8 +1,8 @@
 //! `App`: one running drover: builds the long-lived dependencies once, in order, and stops them in reverse.
 //!
-//! In: a configuration, a migrated database and the plan of what this process runs. What may wait for the database comes first
-//! ([`PreparedApp`]) and may be dropped at any moment; what runs tasks is started after it, and has to be stopped. Used by cli; must
-//! not know api.
+//! In: a configuration, a migrated database and the plan of what this process runs. The parts that may wait
+//! for the database come first ([`PreparedApp`]) and may be dropped at any moment; the parts that run tasks
+//! are started after them, and have to be stopped. Used by cli; must not know api.
 
 pub mod data;
 pub mod database;
@@ -60,8 +60,8 @@ impl From<StartError<ServicesError>> for AppError {
 }
 
 impl App {
-    /// Recovers tasks whose lease ran out. Where schedules run in this process, makes the default ones and closes job runs that the older
-    /// schema left running. Starts nothing.
+    /// Recovers tasks whose lease ran out. Where schedules run in this process, makes the default ones and
+    /// closes job runs that the older schema left running. Starts nothing.
     pub async fn prepare(
         config: Arc<Config>,
         db: Db,
@@ -98,11 +98,11 @@ impl App {
         self.lifecycle().reached(Phase::Draining).await;
     }
 
-    /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time. Returns the cause when the
-    /// tree had failed.
+    /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time.
+    /// Returns the cause when the tree had failed.
     pub async fn stop(self, at_once: impl Future<Output = ()>) -> Option<String> {
         let lifecycle = self.lifecycle().clone();
-        // what is not downloaded yet is found again
+        // images that are not downloaded yet are found again
         drop(self.images);
         let mut drain = std::pin::pin!(self.tree.drain());
         tokio::select! {
@@ -130,9 +130,9 @@ impl PreparedApp {
     }
 }
 
-/// The payload files of this database, with a warning when their root is wrong. `registers`: whether tasks run in this process, so
-/// that the root is registered as this database's. An unavailable root does not keep the process from
-/// starting: tasks that need it are snoozed.
+/// The payload files of this database, with a warning when their root is wrong. `registers`: whether tasks
+/// run in this process, so that the root is registered as this database's. An unavailable root does not keep
+/// the process from starting: tasks that need it are snoozed.
 async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
     let payloads = Payloads::new(root, installation::storage_owner(client).await?);
     if !registers {

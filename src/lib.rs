@@ -1,6 +1,6 @@
 //! drover: a durable, supervised crawler of dispensary menus on Postgres.
 //!
-//! The modules in reading order; who may import whom stands in ARCHITECTURE.md.
+//! The modules in reading order; the allowed imports are in ARCHITECTURE.md.
 
 pub mod stealth;
 

@@ -1,5 +1,5 @@
-//! The simulator's values as drover's: its stores and proxies as an operator lists them, and the oracle's products as the tables
-//! must hold them. For the demo, tests and benches.
+//! The simulator's values as drover's: its stores and proxies as an operator lists them, and the oracle's
+//! products as the tables must hold them. For the demo, tests and benches.
 
 use sim::{OraclePotency, OracleProduct, OracleVariant, ProxyAddress, StoreSeed};
 

@@ -1,4 +1,5 @@
-//! drover as a peer: `drover worker` with its defaults, without back-off and politeness, its info log in a file.
+//! drover as a peer: `drover worker` with its defaults, without back-off and politeness, its info log in a
+//! file.
 
 use std::fs::File;
 use std::path::Path;
@@ -28,21 +29,21 @@ const START_DEADLINE: Duration = Duration::from_secs(60);
 const CRAWL_DEADLINE: Duration = Duration::from_secs(900);
 /// Between two looks at the queue.
 const POLL: Duration = Duration::from_millis(5);
-/// A process is idle once it has used no CPU for so long.
+/// A process is idle once it has used no CPU for this time.
 const IDLE: Duration = Duration::from_millis(300);
 const IS_OPEN: &str =
     "SELECT EXISTS (SELECT FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running', 'blocked'))";
 
 #[derive(Clone, Copy)]
 pub struct Options {
-    /// Of each worker, where not the default.
+    /// Slots of each worker, where not the default.
     pub slots: Option<u16>,
     pub shows_heartbeats: bool,
 }
 
 pub struct Worker {
     process: tokio::process::Child,
-    /// Where it tells its metrics, when its heartbeats are to be shown.
+    /// Port of its metrics, when its heartbeats are to be shown.
     metrics: Option<u16>,
     db: Db,
     observer: tokio_postgres::Client,
@@ -71,7 +72,7 @@ impl Worker {
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, site, dir));
-        // what is to be tried, such as DROVER__DATABASE__POOL_WORK=4
+        // settings to try, such as DROVER__DATABASE__POOL_WORK=4
         command.envs(std::env::vars().filter(|(key, _)| key.starts_with("DROVER__")));
         command.args(slots.map(|slots| format!("--slots={slots}")));
         // each slot has a session of its own
@@ -109,7 +110,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What the tables hold, and how many snapshots there are.
+    /// Content of the tables, and the number of snapshots.
     pub async fn rows(&self) -> Result<(SumsByStore, i64)> {
         let client = self.db.maintenance_client().await?;
         let records = products::all(&client, Platform::Dutchie).await?;

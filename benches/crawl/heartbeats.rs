@@ -1,4 +1,4 @@
-//! How late drover renewed its leases in a crawl, as its own metrics tell it.
+//! How late drover renewed its leases in a crawl, by its own metrics.
 
 use anyhow::{Context, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -16,7 +16,7 @@ pub async fn port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port())
 }
 
-/// Prints what the worker has counted since it started.
+/// Prints the worker's counts since it started.
 pub async fn print(port: u16) -> Result<()> {
     let text = scrape(port).await?;
     let total = value(&text, &format!("{LATENESS}_count")).context("the worker counts no heartbeats")?;

@@ -1,10 +1,12 @@
-//! A whole crawl as a user sees it, beside others that do the same job, interleaved in one run; each result is verified.
+//! A whole crawl as a user sees it, beside other programs that do the same job, interleaved in one run; each
+//! result is verified.
 //!
-//! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale] [--stores 100] [--products 500] [--rounds 5]
-//! [--slots N] [--peers] [--statements] [--heartbeats] [--json]`
+//! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale]
+//! [--stores 100] [--products 500] [--rounds 5] [--slots N] [--peers] [--statements] [--heartbeats] [--json]`
 //!
-//! The stand (`stand.rs`) is one process with the simulated upstream and eight forward proxies, which serves pages that were
-//! rendered before. The peers write into databases of one private Postgres (`server.rs`), made anew for each round:
+//! The stand (`stand.rs`) is one process with the simulated upstream and eight forward proxies, which serves
+//! pages that were rendered before. The peers write into databases of one private Postgres (`server.rs`),
+//! created again for each round:
 //!
 //! | peer | what it is |
 //! |---|---|
@@ -12,8 +14,9 @@
 //! | bare | the reference, in `bare/`: hyper, libdeflate, sonic-rs, binary COPY; no queue, no health, options as arrays |
 //! | asyncio, scrapy | with `--peers`: `peers/`, in Python as their best users write it; makes a virtual environment in `target` |
 //!
-//! A peer is started and idle before its crawl begins. Time runs from the order (for drover: from the transaction that makes the
-//! tasks) until the last commit; for drover, until another connection sees no open task.
+//! A peer is started and idle before its crawl begins. Time runs from the order (for drover: from the
+//! transaction that makes the tasks) until the last commit; for drover, until another connection sees no open
+//! task.
 //!
 //! | run | what |
 //! |---|---|
@@ -24,14 +27,15 @@
 //! | small | first, 1,000 stores of 50 products |
 //! | scale | first, ten times the stores |
 //!
-//! How to read the table: products/s is the median of the rounds, with the range. `x bare` and `x first` are medians of the
-//! rounds' own ratios (to bare in the same run, to drover's first crawl of the same round), since a round and its neighbours share
-//! what else the machine does; compare ratios, not figures of two runs. CPU is seconds per 100,000 products; `stand` is its share
-//! of all CPU, and should be at most 2 %; `other` is CPU of the machine that is none of these, and should be near 0.
+//! How to read the table: products/s is the median of the rounds, with the range. `x bare` and `x first` are
+//! medians of the rounds' own ratios (to bare in the same run, to drover's first crawl of the same round),
+//! since a round and its neighbours share the machine's other load; compare ratios, not figures of two runs.
+//! CPU is seconds per 100,000 products; `stand` is its share of all CPU, and should be at most 2 %; `other`
+//! is the machine's remaining CPU, and should be near 0.
 //!
-//! A crawl is right when its products, options and snapshots are as many as the upstream has and sum up to the same prices,
-//! quantities, potencies and lengths of text, store by store, and no request came past the proxies. A wrong one ends the bench.
-//! Linux only: it reads /proc.
+//! A crawl is right when its products, options and snapshots are as many as the upstream has and sum up to
+//! the same prices, quantities, potencies and lengths of text, store by store, and no request came past the
+//! proxies. A wrong one ends the bench. Linux only: it reads /proc.
 
 #![allow(clippy::print_stdout)]
 

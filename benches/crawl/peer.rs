@@ -1,5 +1,5 @@
-//! `Peer`: who crawls. All but drover are programs that get a [`Job`] as a line of JSON, answer `"ready"`, and then answer each
-//! line `"first"` or `"again"` with `"done"` after the last commit of a crawl.
+//! `Peer`: a crawling program. All but drover are programs that get a [`Job`] as a line of JSON, answer `"ready"`,
+//! and then answer each line `"first"` or `"again"` with `"done"` after the last commit of a crawl.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub enum Peer {
     Scrapy,
 }
 
-/// What a program is to crawl.
+/// Input of a program's crawl.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Job {
     pub database_url: String,
@@ -130,7 +130,7 @@ impl Crawler {
         }
     }
 
-    /// What the tables hold, and how many snapshots there are.
+    /// Content of the tables, and the number of snapshots.
     pub async fn rows(&self) -> Result<(SumsByStore, i64)> {
         if let Process::Drover(worker) = &self.process {
             return worker.rows().await;

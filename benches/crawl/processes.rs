@@ -1,4 +1,4 @@
-//! What processes have used, as Linux tells it in /proc.
+//! CPU and memory that processes have used, by Linux's /proc.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Rounds: every peer's crawls of the same menus, one after the other, each from a fresh database. In: what to measure. Out: a
-//! [`Figure`] for each crawl, or the error of a crawl that was wrong.
+//! Rounds: every peer's crawls of the same menus, one after the other, each from a fresh database. In: the
+//! measurements to make. Out: a [`Figure`] for each crawl, or the error of a crawl that was wrong.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use crate::sums::{self, SumsByStore};
 use crate::{Args, Run, processes, statements};
 
 const LATENCY: Duration = Duration::from_millis(50);
-/// Of the products, in the run `changed`.
+/// Share of the products with other prices in the run `changed`.
 const CHANGED_PERCENT: u64 = 10;
 
-/// What one crawl took.
+/// Measurements of one crawl.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     pub run: Run,
@@ -47,9 +47,10 @@ struct Bench<'a> {
     options: Options,
     shows_statements: bool,
     stand: Stand,
-    /// Of all rounds: a file system may be slow to make files where others were removed a moment ago.
+    /// Directory of all rounds: a file system may be slow to make files where others were removed a moment
+    /// ago.
     dir: TempDir,
-    /// What the tables must sum up to: now, and with other prices.
+    /// Expected sums of the tables: now, and with other prices.
     expected: SumsByStore,
     repriced: SumsByStore,
 }
@@ -170,7 +171,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// CPU seconds and bytes, so far.
+/// CPU seconds and bytes up to now.
 struct Usage {
     crawler: f64,
     postgres: f64,

@@ -1,4 +1,4 @@
-//! `Server`: a private Postgres with its ordinary settings, a database for each peer, and what it has cost.
+//! `Server`: a private Postgres with its ordinary settings, a database for each peer, and its cost.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -44,14 +44,15 @@ impl Server {
         Ok(self.admin.batch_execute(&format!("CREATE DATABASE {database}")).await?)
     }
 
-    /// Makes `database` anew as a copy of `template`. A checkpoint now is none of the crawl's.
+    /// Creates `database` again as a copy of `template`. The checkpoint is done now, so that the crawl does
+    /// not pay for it.
     pub async fn reset(&self, database: &str, template: &str) -> Result<()> {
         self.drop_database(database).await?;
         self.admin.batch_execute(&format!("CREATE DATABASE {database} TEMPLATE {template}")).await?;
         Ok(self.admin.batch_execute("CHECKPOINT").await?)
     }
 
-    /// For what concerns the whole server.
+    /// For statements about the whole server.
     pub fn admin(&self) -> &Client {
         &self.admin
     }

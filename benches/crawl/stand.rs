@@ -1,8 +1,8 @@
-//! The stand: the simulated upstream and its forward proxies in a process of their own, which also knows the rows that a right
-//! crawler ends with. [`main`] is that process, [`Stand`] its handle.
+//! The stand: the simulated upstream and its forward proxies in a process of their own, which also knows a
+//! right crawler's final rows. [`main`] is that process, [`Stand`] its handle.
 //!
-//! Pages are rendered and coded before anything is measured. A line of JSON on stdin is a command, a line on stdout its answer;
-//! the end of stdin ends the process.
+//! Pages are rendered and coded before anything is measured. A line of JSON on stdin is a command, a line on
+//! stdout its answer; the end of stdin ends the process.
 
 use std::io::{BufRead, Write};
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::sums::{self, SumsByStore};
 /// Products asked for in one page, by every peer.
 pub const PER_PAGE: usize = 100;
 const PROXIES: usize = 8;
-/// Of all products that a simulated store ever has, about so many are on its first menu.
+/// Approximate share of a simulated store's products that is on its first menu.
 const SHARE_ON_MENU: f64 = 0.844;
 
-/// What to crawl.
+/// Menus to crawl.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Menus {
     pub stores: usize,
@@ -55,9 +55,10 @@ pub struct Store {
 
 #[derive(Serialize, Deserialize)]
 enum Command {
-    /// Serve menus on which so many percent of the products have other prices, and tell what their rows sum up to.
+    /// Serve menus on which this percentage of the products has other prices, and report the sums of their
+    /// rows.
     Serve { repriced: u64 },
-    /// Tell how many requests there were.
+    /// Report the number of requests.
     Count,
 }
 
@@ -99,7 +100,7 @@ impl Stand {
     }
 }
 
-/// The process: reads what to simulate, tells where it is, and follows commands.
+/// The process: reads what to simulate, reports its address, and follows commands.
 pub fn main() -> Result<()> {
     let mut lines = std::io::stdin().lock().lines();
     let menus: Menus = serde_json::from_str(&lines.next().context("no settings")??)?;

@@ -1,4 +1,5 @@
-//! Which statements took Postgres' time, by `pg_stat_statements`. It costs time itself: figures taken with it are for profiles only.
+//! Which statements took Postgres' time, by `pg_stat_statements`. It costs time itself: figures taken with it
+//! are for profiles only.
 
 use anyhow::Result;
 use tokio_postgres::Client;
@@ -12,7 +13,7 @@ const TOP: &str = "SELECT left(regexp_replace(query, '\\s+', ' ', 'g'), 90), cal
  ORDER BY total_exec_time + total_plan_time DESC
  LIMIT $2";
 
-/// Begins to count, or counts anew.
+/// Begins to count, or starts again.
 pub async fn forget(client: &Client) -> Result<()> {
     client.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements").await?;
     Ok(client.batch_execute("SELECT pg_stat_statements_reset()").await?)

@@ -1,4 +1,4 @@
-//! What the rows of a crawl sum up to, store by store: equal sums are a right crawl.
+//! Sums of a crawl's rows, store by store: equal sums are a right crawl.
 
 use std::collections::BTreeMap;
 

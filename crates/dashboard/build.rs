@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// What a server of the dashboard's files needs of `ui/`.
+/// Files of `ui/` that the dashboard's server needs.
 const UI_FILES: [&str; 9] =
     ["app.js", "core", "css", "icon.svg", "index.html", "pages", "pages.js", "parts", "theme.js"];
-/// Where each library stands in its package, and how the pages call it.
+/// Path of each library in its package, and the name by which the pages call it.
 const UI_LIBRARIES: [(&str, &str); 3] = [
     ("preact/dist/preact.mjs", "preact.js"),
     ("preact/hooks/dist/hooks.mjs", "hooks.js"),
@@ -24,9 +24,11 @@ fn main() -> io::Result<()> {
     gather_dashboard(&ui, &PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()))
 }
 
-/// Writes `ui.rs`, which says where the dashboard's files are; without its libraries there is none, and everything else is built.
+/// Writes `ui.rs`, which says where the dashboard's files are; without its libraries there is none, and
+/// everything else is built.
 ///
-/// A release build embeds them, minified. A debug build reads them from `ui/`, so that a changed one compiles nothing.
+/// A release build embeds them, minified. A debug build reads them from `ui/`, so that a changed one compiles
+/// nothing.
 fn gather_dashboard(ui: &Path, out: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", ui.join("package-lock.json").display());
     let is_debug = env::var("PROFILE").is_ok_and(|profile| profile == "debug");
@@ -149,7 +151,7 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Of scripts without the indentation, which a minifier keeps in templates; what renders them ignores it.
+/// Copies scripts without the indentation, which a minifier keeps in templates; rendering ignores it.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if from.is_dir() {
         fs::create_dir_all(to)?;

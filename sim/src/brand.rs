@@ -1,4 +1,5 @@
-//! `Brands`: the invented makers of everything on sale, shared by all stores; and how one product names its maker.
+//! `Brands`: the invented makers of everything on sale, shared by all stores; and how one product names its
+//! maker.
 
 use crate::draw::{Draw, Topic};
 use crate::pictures::PictureHost;

@@ -15,7 +15,7 @@ pub(crate) struct CapturedPage {
 }
 
 impl CapturedPage {
-    /// Fails when the file cannot be read, is no such response, or mixes dispensaries.
+    /// Fails when the file cannot be read, is not such a response, or mixes dispensaries.
     pub(crate) fn read(path: &Path) -> Result<CapturedPage> {
         let text = std::fs::read(path).with_context(|| format!("captured page {}", path.display()))?;
         CapturedPage::parse(&text).with_context(|| format!("captured page {}", path.display()))

@@ -1,4 +1,4 @@
-//! `Catalogue`: the stores of a simulated world, and those that only discovery finds.
+//! `Catalogue`: the stores of a simulated world, and the ones that only discovery finds.
 
 use crate::captured::CapturedPage;
 use crate::draw::{Draw, Topic};
@@ -6,11 +6,11 @@ use crate::places::{PLACES, Place, miles};
 use crate::settings::Settings;
 use crate::words;
 
-/// Index keys of decoys, far from those of stores.
+/// Index keys of decoys, far from the stores' keys.
 const DECOY_KEYS: u64 = 1 << 32;
 const CAPTURED_KEY: u64 = 1 << 33;
 
-/// A store as an operator would import it, and what its menu looks like.
+/// A store as an operator would import it, and the form of its menu.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoreSeed {
     pub platform_dispensary_id: String,
@@ -135,7 +135,8 @@ fn located(
     seed
 }
 
-/// Spread evenly over the range's skewed scale by the golden ratio, so that the sum hardly depends on the seed.
+/// Spread evenly over the range's skewed scale by the golden ratio, so that the sum hardly depends on the
+/// seed.
 fn size(settings: &Settings, index: u64) -> u64 {
     const SKEW: f64 = 3.9;
     const GOLDEN_RATIO: f64 = 0.618_033_988_749_895;

@@ -1,4 +1,4 @@
-//! What is sold, by kind: subcategories, the option labels a product may come in, and what one unit costs.
+//! The goods, by kind: subcategories, the option labels a product may come in, and the price of one unit.
 
 pub(crate) struct Category {
     pub(crate) name: &'static str,

@@ -1,4 +1,4 @@
-//! `CodingFault`: a body whose content coding is not what its head says.
+//! `CodingFault`: a body whose content coding differs from its head's.
 //!
 //! In: the body without any coding. Out: the name and the bytes that are sent. It must not know HTTP.
 
@@ -24,9 +24,9 @@ pub enum CodingFault {
     Corrupt,
     /// The end is missing, and HTTP does not show it.
     Truncated,
-    /// Bytes behind the end that are no gzip.
+    /// Bytes behind the end that are not gzip.
     Trailing,
-    /// A coding that nobody offers.
+    /// A coding that no client offers.
     Unheard,
 }
 

@@ -1,4 +1,4 @@
-//! `Counters`: what has happened so far, and waiting until something has.
+//! `Counters`: counts of events, and waiting for a count.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::sync::watch;
 
-/// Everything counted since the start. Requests are those that reached the origin.
+/// Everything counted since the start. `requests` counts the ones that reached the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub requests: u64,
-    /// Of them, those that came through none of the simulator's proxies.
+    /// Requests among them that came through none of the simulator's proxies.
     pub direct: u64,
     /// Connections to the origin past the proxies, with a request or without.
     pub direct_connections: u64,
@@ -20,7 +20,7 @@ pub struct Counts {
     pub dispensary_search: u64,
     /// Requests with the full text of a query (POST).
     pub full_text: u64,
-    /// Requests of Dutchie Plus with a key, and those with none or another one.
+    /// Requests of Dutchie Plus with the key, and requests with none or another one.
     pub plus_menus: u64,
     pub key_refused: u64,
     /// Requests for `/robots.txt`.
@@ -29,7 +29,8 @@ pub struct Counts {
     pub pictures: u64,
     /// Whole good files among the answers: each counts as its last bytes go out.
     pub pictures_served: u64,
-    /// The same by the path that the product or brand names, where a redirect began included; only addresses of this world.
+    /// The same by the path that the product or brand names, where a redirect began included; only addresses
+    /// of this world.
     pub picture_answers: BTreeMap<String, u64>,
     /// None of these, or malformed.
     pub other: u64,
@@ -59,9 +60,10 @@ pub struct ProxyCounts {
     pub connections: u64,
     /// Forwarded to the origin and received there.
     pub requests: u64,
-    /// Of them, refused by the origin because of this proxy.
+    /// Requests among them that the origin refused because of this proxy.
     pub blocked: u64,
-    /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due, no TLS where it is.
+    /// Refused by the proxy itself: wrong credentials, 407, 502, an address where a name is due, no TLS where
+    /// it is.
     pub refused: u64,
 }
 

@@ -1,12 +1,12 @@
-//! `Draw`: numbers that depend on what they are drawn for, and on nothing else.
+//! `Draw`: numbers that depend only on their use.
 //!
-//! In: a seed and the keys of a thing (topic, store, product, epoch). Out: the same endless row of numbers each time, on
-//! every machine. No clock, no shared state, no order of calls between two draws.
+//! In: a seed and the keys of a thing (topic, store, product, epoch). Out: the same endless row of numbers
+//! each time, on every machine. No clock, no shared state, no order of calls between two draws.
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 const LEGACY_ALPHABET: &[u8] = b"23456789ABCDEFGHJKLMNPQRSTWXYZabcdefghijkmnopqrstuvwxyz";
 
-/// What a draw is for: two topics of one product never share numbers.
+/// The use of a draw: two topics of one product never share numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(crate) enum Topic {

@@ -1,5 +1,5 @@
-//! Content codings of answers: of those a client offers, the one that the world prefers, else the one that is kept best (gzip
-//! before all others).
+//! Content codings of answers: the client's coding that the world prefers, otherwise its coding that is kept
+//! best (gzip before all others).
 
 use async_compression::Level;
 use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
@@ -35,7 +35,7 @@ impl Coding {
         preferred.into_iter().chain(Coding::ALL).find(offers)
     }
 
-    /// Quick rather than small: the simulator shares its cores with what is measured.
+    /// Quick rather than small: the simulator shares its cores with the measured program.
     pub(crate) async fn encode(self, body: &[u8]) -> std::io::Result<Vec<u8>> {
         let mut out = Vec::with_capacity(body.len() / 6);
         match self {

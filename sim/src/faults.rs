@@ -1,6 +1,7 @@
 //! `Fault`: something the origin does wrong on purpose, to whom, and how often.
 //!
-//! Faults are tried in the order they were added; the first that applies to a request, and that it can show, is used up by one.
+//! Faults are tried in the order they were added; the first that applies to a request, and that it can show,
+//! is used up by one.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -30,38 +31,40 @@ pub enum FaultKind {
     Hang,
     /// `products: []` with a total above 0; use `on_page(0)` for a menu that looks broken.
     EmptyPage,
-    /// `products: []` and a total of 0: what a store without a menu looks like.
+    /// `products: []` and a total of 0, as of a store without a menu.
     EmptyMenu,
-    /// The order changes between two pages: the last product of each is shown again as the first of the next, in the place of
-    /// one that is on no page. Pages keep their size, and the total stays.
+    /// The order changes between two pages: the last product of each is shown again as the first of the next,
+    /// in the place of one that is on no page. Pages keep their size, and the total stays.
     LostToTies,
     /// Whatever page is asked for, the first one comes.
     RepeatedPage,
-    /// A million products are announced, and the pages begin anew behind the last one.
+    /// A million products are announced, and the pages start again behind the last one.
     EndlessPages,
-    /// Fewer than half of the pages hold anything, and the total is theirs alone: whole to look at (of a menu of three pages or more).
+    /// Fewer than half of the pages hold anything, and the total is theirs alone: whole to look at (of a menu
+    /// of three pages or more).
     HalfMenu,
-    /// So many products are announced, whatever there are.
+    /// This many products are announced, whatever there are.
     AnnouncedTotal(usize),
     /// The menu of another store.
     OtherStore,
-    /// These JSON texts stand before the products of the page; the total stays.
+    /// These JSON texts precede the products of the page; the total stays.
     OddItems(Vec<String>),
     /// The body is this text.
     Body(String),
     /// An answer that is far larger than any menu.
     Flood(Flood),
-    /// A body whose coding is not what its head says.
+    /// A body whose coding differs from its head's.
     Coded(CodingFault),
     /// Bytes that are no HTTP, or come too slowly (HTTP/1.1 only).
     Sent(Transmission),
-    /// `totalCount` grows from page to page, by what a page holds; the products do not.
+    /// `totalCount` grows from page to page, by the size of a page; the products do not.
     GrowingTotal,
     /// `totalCount` goes up and down between pages by 0.5 %, at least 1. Page 0 announces the most.
     DriftingTotal,
     /// `errors[]`, with part of the data or without any.
     GraphqlErrors { with_data: bool },
-    /// `PERSISTED_QUERY_NOT_FOUND`, whatever the hash. See also `Simulator::switch_hash` and `set_shard_stale`.
+    /// `PERSISTED_QUERY_NOT_FOUND`, whatever the hash. See also `Simulator::switch_hash` and
+    /// `set_shard_stale`.
     HashNotFound,
     /// The store does not exist.
     UnknownDispensary,
@@ -123,10 +126,10 @@ pub struct Fault {
     operation: Option<Operation>,
     path: Option<String>,
     page: Option<usize>,
-    /// So many requests that it applies to are spared first.
+    /// Number of matching requests that are spared first.
     after: u64,
     times: Option<u64>,
-    /// Of so many requests one is spared; 0 = none.
+    /// One of this many requests is spared; 0 = none.
     spares_one_of: u64,
     met: u64,
 }
@@ -226,7 +229,8 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).faults.retain(|(other, _)| *other != id);
     }
 
-    /// The fault this request meets, used up by one. `gets_data`: without a fault it would be answered with data.
+    /// The fault this request meets, used up by one. `gets_data`: without a fault it would be answered with
+    /// data.
     pub(crate) fn take(&self, path: &str, request: &GraphqlRequest, gets_data: bool) -> Option<FaultKind> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let meets = |fault: &mut Fault| fault.applies_to(path, request, gets_data) && fault.is_due();

@@ -1,6 +1,7 @@
 //! `Flood`: an answer that is far larger than any menu, plain or as a bomb in one content coding or several.
 //!
-//! In: what it is full of, how much, and its codings. Out: the names of the codings and a body. Plain ones are made while they are sent.
+//! In: its content, its size, and its codings. Out: the names of the codings and a body. Plain ones are made
+//! while they are sent.
 
 use std::io;
 
@@ -27,10 +28,10 @@ pub struct Flood {
     pub codings: Vec<Coding>,
 }
 
-/// What a flood is full of. None of them ends as JSON should.
+/// Content of a flood. None of them ends as JSON should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloodOf {
-    /// What JSON ignores.
+    /// White space, which JSON ignores.
     Blanks,
     /// Elements of a menu, two bytes each.
     TinyElements,

@@ -1,5 +1,5 @@
-//! `Hashes`: the persisted queries the origin knows now. Starts with the newest of each operation and retires them on
-//! demand.
+//! `Hashes`: the persisted queries the origin knows now. Starts with the newest of each operation and retires
+//! them on demand.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +31,7 @@ pub(crate) struct Hashes(Mutex<State>);
 
 struct State {
     known: HashSet<(Operation, String)>,
-    /// Known once: the platform's own older ones, and what was switched off here.
+    /// Known once: the platform's own older ones, and the ones switched off here.
     retired: HashSet<(Operation, String)>,
     stale_shards: HashSet<String>,
 }

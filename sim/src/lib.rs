@@ -1,12 +1,15 @@
-//! A simulated world for drover: a fake of the Dutchie API, forward proxies to reach it by, fault switches, and an oracle.
+//! A simulated world for drover: a fake of the Dutchie API, forward proxies to reach it by, fault switches,
+//! and an oracle.
 //!
-//! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. What a store sells
-//! depends on (seed, store, crawl number) only, never on the clock or on the order of requests. It must not know drover.
+//! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. A
+//! store's menu depends on (seed, store, crawl number) only, never on the clock or on the order of requests.
+//! It must not know drover.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
 //! let sim = sim::Simulator::start(sim::Settings { stores: 3, ..Default::default() })?;
-//! let fault = sim::Fault::new(sim::FaultKind::EmptyPage).at_store(&sim.stores()[0].platform_dispensary_id).on_page(0).times(1);
+//! let fault =
+//! sim::Fault::new(sim::FaultKind::EmptyPage).at_store(&sim.stores()[0].platform_dispensary_id).on_page(0).times(1);
 //! sim.add_fault(fault);
 //! // … point a crawler at sim.base_url() through sim.proxies() …
 //! sim.until(std::time::Duration::from_secs(5), |counts| counts.faults == 1).await?;

@@ -1,7 +1,7 @@
 //! `Menu`: which products a store shows in one crawl, in which order, on which page.
 //!
-//! Ordered by rank (`weight`), which has ties. Where a tie falls on the border of two pages, they overlap: the product is the
-//! last of the earlier page, out of date there, and again the first of the later one.
+//! Ordered by rank (`weight`), which has ties. Where a tie falls on the border of two pages, they overlap:
+//! the product is the last of the earlier page, out of date there, and again the first of the later one.
 
 use crate::catalogue::StoreSeed;
 use crate::draw::{Draw, Topic};
@@ -43,7 +43,8 @@ impl Menu {
         self.rows.len()
     }
 
-    /// Page `page` (from 0) of `per_page`; empty past the end. Holds one row more than `per_page` where it overlaps.
+    /// Page `page` (from 0) of `per_page`; empty past the end. Holds one row more than `per_page` where it
+    /// overlaps.
     pub(crate) fn page(&self, page: usize, per_page: usize) -> Vec<Row> {
         let start = page.saturating_mul(per_page).min(self.rows.len());
         let end = (start + per_page).min(self.rows.len());
@@ -54,8 +55,9 @@ impl Menu {
         (from..end).map(|at| self.row(at, at + 1 == end && self.overlaps_at(end))).collect()
     }
 
-    /// The same page where every border lies in a tie that is broken differently for each request: the last product before it comes
-    /// again, in the place of the first one behind it. As many rows as asked for, one product fewer from every border.
+    /// The same page where every border is inside a tie that is broken differently for each request: the last
+    /// product before it comes again, in the place of the first one behind it. As many rows as asked for, one
+    /// product fewer from every border.
     pub(crate) fn page_of_lost_ties(&self, page: usize, per_page: usize) -> Vec<Row> {
         let start = page.saturating_mul(per_page).min(self.rows.len());
         let end = (start + per_page).min(self.rows.len());

@@ -1,4 +1,5 @@
-//! `Mills`: an upstream price in thousandths of a dollar, so that half cents exist, with its forms in cents and in JSON.
+//! `Mills`: an upstream price in thousandths of a dollar, so that half cents exist, with its forms in cents
+//! and in JSON.
 
 use serde::{Serialize, Serializer};
 
@@ -11,7 +12,7 @@ impl Mills {
         Mills(cents * 10)
     }
 
-    /// What a product table holds: whole cents, halves up.
+    /// The value in a product table: whole cents, halves up.
     pub(crate) fn cents(self) -> i32 {
         (self.0.saturating_add(5) / 10) as i32
     }

@@ -1,6 +1,7 @@
-//! The oracle: what a product table must hold after crawls 1 … n, each of them complete.
+//! The oracle: the expected content of a product table after crawls 1 … n, each of them complete.
 //!
-//! Computed from the generator's truth, never from the JSON, so that it can disagree with a reader of that JSON.
+//! Computed from the generator's truth, never from the JSON, so that it can disagree with a reader of that
+//! JSON.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +22,13 @@ const POS_CAP: i32 = 25;
 #[derive(Clone, Debug, PartialEq)]
 pub struct OracleStore {
     pub platform_dispensary_id: String,
-    /// Every product seen so far, in no particular order.
+    /// Every product seen up to now, in no particular order.
     pub products: Vec<OracleProduct>,
 }
 
-/// Columns of one product's row; prices in cents. While it is missing they are those of `last_seen_crawl`, but for the stock.
-/// One that is present has a snapshot of the crawl, with the same prices, stock and potencies.
+/// Columns of one product's row; prices in cents. While it is missing they have the values of
+/// `last_seen_crawl`, except for the stock. One that is present has a snapshot of the crawl, with the same
+/// prices, stock and potencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OracleProduct {
     pub provider_product_id: String,
@@ -38,7 +40,8 @@ pub struct OracleProduct {
     pub image_url: Option<String>,
     /// The file behind `image_url`; none where that is.
     pub picture: Option<OraclePicture>,
-    /// The logo of its brand, where the product names it: one without a `brand` object does not (see [`OracleBrand`]).
+    /// The logo of its brand, where the product names it: one without a `brand` object does not (see
+    /// [`OracleBrand`]).
     pub brand_image_url: Option<String>,
     pub price_rec: Option<i32>,
     pub price_med: Option<i32>,
@@ -85,15 +88,16 @@ pub struct OracleVariant {
 
 /// A brand under whose name a product was seen, and its logo as the products have it.
 ///
-/// `brand.imageUrl` and `brandLogo` come with the object `brand` only. Most products have it, also those that keep the brand's name
-/// elsewhere (`brandName`, `POSMetaData`); where it is null no logo is named, though a name may be, and a product without any brand
-/// never names a logo. Dutchie Plus names none at all.
+/// `brand.imageUrl` and `brandLogo` come with the object `brand` only. Most products have it, including
+/// products that keep the brand's name elsewhere (`brandName`, `POSMetaData`); where it is null no logo is
+/// named, though a name may be, and a product without any brand never names a logo. Dutchie Plus names none
+/// at all.
 ///
 /// Some makers share a name, and each has its own logo: a table by name holds the logo of one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OracleBrand {
     pub name: String,
-    /// None where the brand has no logo, or no product seen so far names it.
+    /// None where the brand has no logo, or no product seen up to now names it.
     pub image_url: Option<String>,
     pub picture: Option<OraclePicture>,
 }
@@ -131,7 +135,7 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     let is_gone = misses == MISSES_OUT_OF_STOCK;
     let stock = if is_gone { "oos" } else { seen_stock(&truth) };
     let variants: Vec<OracleVariant> = (0..truth.offers.len()).map(|at| variant(&truth, at, is_gone)).collect();
-    // price and special price are those of one option, the one that costs least
+    // price and special price belong to one option, the one that costs least
     let lowest = |of: fn(&OracleVariant) -> (Option<i32>, Option<i32>)| {
         let priced = variants.iter().map(of).filter(|(price, _)| price.is_some());
         priced.min_by_key(|(price, special)| special.or(*price)).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! The origin: the fake Dutchie's HTTP server. It checks what the real one insists on, blocks by proxy, and breaks on demand.
+//! The origin: the fake Dutchie's HTTP server. It checks the real one's requirements, blocks by proxy, and
+//! breaks on demand.
 
 use std::future::poll_fn;
 use std::io;
@@ -104,7 +105,7 @@ fn log_end(ended: hyper::Result<()>) {
     }
 }
 
-/// Sends what no HTTP server would send, and counts a client that trusts the connection afterwards. True where it may.
+/// Sends bytes that no HTTP server would send, and counts a client that trusts the connection afterwards.
 async fn break_http(world: &World, stream: &mut (impl AsyncRead + AsyncWrite + Unpin), answer: &RawAnswer) -> bool {
     match answer.send(stream).await {
         Ok(Afterwards::Serve) => return true,

@@ -1,7 +1,7 @@
 //! `Pages`: whole menu pages as they were coded first, for a world whose settings keep them.
 //!
-//! Any number of crawls then cost the simulator next to nothing, and what is measured beside it is the crawler. A page is kept for
-//! each version of its menu, as long as the world lives.
+//! Any number of crawls then cost the simulator next to nothing, and the measured rest is the crawler. A page
+//! is kept for each version of its menu, as long as the world lives.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,7 +20,7 @@ use crate::world::World;
 #[derive(Default)]
 pub(crate) struct Pages(Mutex<HashMap<Key, Bytes>>);
 
-/// What a page depends on.
+/// Inputs of a page.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     store: String,
@@ -76,7 +76,7 @@ impl Pages {
     }
 }
 
-/// None for what is no page of a whole menu.
+/// None for anything but a page of a whole menu.
 fn key(world: &World, request: &GraphqlRequest, coding: Option<Coding>) -> Option<Key> {
     let asks_for_all = request.variables["productsFilter"]["Status"] == "All";
     let is_menu = request.operation == Operation::FilteredProducts && matches!(request.ask, Ask::Hash(_));

@@ -15,7 +15,7 @@ pub(crate) enum Picture {
 
 impl Picture {
     pub(crate) fn draw(draw: &mut Draw, host: &PictureHost) -> Picture {
-        // upstream has two hosts, of which this was the choice: a seed stays worth what it was
+        // upstream has two hosts, of which this was the choice: a seed keeps its world
         draw.next();
         let url = host.url(&draw.hex32());
         match draw.below(100) {

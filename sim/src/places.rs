@@ -10,7 +10,7 @@ pub(crate) struct Place {
     pub(crate) zip: u64,
 }
 
-/// Degrees from a city in which its stores lie.
+/// Distance of stores from their city, in degrees.
 const AROUND_CITY: f64 = 0.25;
 
 impl Place {

@@ -1,4 +1,5 @@
-//! Dutchie Plus: the partners' API of the same world. One call, behind a key, answers a store's whole menu of what is sold.
+//! Dutchie Plus: the partners' API of the same world. One call, behind a key, answers a store's whole menu of
+//! products on sale.
 
 use std::io;
 

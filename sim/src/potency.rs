@@ -3,7 +3,7 @@
 use crate::category::{Category, Potency};
 use crate::draw::Draw;
 
-/// What `THCContent` and `CBDContent` hold.
+/// Content of `THCContent` and `CBDContent`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Content {
     /// null

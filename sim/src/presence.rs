@@ -1,4 +1,5 @@
-//! When a product is on the menu: always, from some crawl on, or with gaps of one to five crawls that come round again.
+//! When a product is on the menu: always, from some crawl on, or with gaps of one to five crawls that come
+//! round again.
 
 use crate::draw::{Draw, Topic};
 

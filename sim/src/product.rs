@@ -1,7 +1,7 @@
-//! `Product`: what one product of one store truly is as of one crawl.
+//! `Product`: the truth about one product of one store as of one crawl.
 //!
-//! Both sides are made from it: `wire` writes it as upstream does, `oracle` computes what a product table must hold.
-//! Depends on (seed, store, product, crawl) only.
+//! Both sides are made from it: `wire` writes it as upstream does, `oracle` computes the expected content of
+//! a product table. Depends on (seed, store, product, crawl) only.
 
 use crate::brand::{Brand, Brands, Naming};
 use crate::catalogue::{StockSystem, StoreSeed};
@@ -65,7 +65,7 @@ pub(crate) struct Product<'a> {
     pub(crate) updated_ms: u64,
     /// Numbers for how its sale is described: a store has few sales, of many products each.
     pub(crate) special_look: Draw,
-    /// Numbers for what only the wire shows.
+    /// Numbers for fields that only the wire shows.
     pub(crate) look: Draw,
 }
 
@@ -205,7 +205,8 @@ fn goods(draw: &mut Draw, category: &'static Category) -> Vec<(&'static str, u32
     draw.pick(category.options).iter().zip(1..).map(|(label, nth)| (*label, base * nth)).collect()
 }
 
-/// The options that an epoch of prices has, each with its price for everyone and for patients. One of several may be gone.
+/// The options that an epoch of prices has, each with its price for everyone and for patients. One of several
+/// may be gone.
 fn priced(draw: &mut Draw, mut goods: Vec<(&'static str, u32)>) -> (Sale, Vec<(&'static str, Price, Price)>) {
     if goods.len() > 1 && draw.percent(30) {
         goods.remove(draw.below(goods.len() as u64) as usize);

@@ -1,10 +1,11 @@
-//! `Selection`: the fields that the full text of a query asks for. It knows names, arguments and braces; no fragments, no aliases.
+//! `Selection`: the fields that the full text of a query asks for. It knows names, arguments and braces; no
+//! fragments, no aliases.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Fields and what is asked of each; empty = the whole value.
+/// Fields and the selection in each; empty = the whole value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selection(BTreeMap<String, Selection>);
 
@@ -53,7 +54,7 @@ impl Selection {
     }
 }
 
-/// Names and braces; what stands in parentheses is of no interest.
+/// Names and braces; text in parentheses is skipped.
 fn tokens(text: &str) -> Vec<&str> {
     let outside = text.split('(').enumerate().map(|(nth, part)| match nth {
         0 => part,

@@ -1,4 +1,5 @@
-//! `Settings`: what a simulated world is made of. Equal settings make equal worlds, but for ports left to the system.
+//! `Settings`: the parameters of a simulated world. Equal settings make equal worlds, except for ports left
+//! to the system.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -21,9 +22,11 @@ pub struct Settings {
     pub seed: u64,
     /// Stores with a generated menu; a captured page comes on top.
     pub stores: usize,
-    /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold about 15,000 products.
+    /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold
+    /// about 15,000 products.
     pub products_per_store: RangeInclusive<usize>,
-    /// Stores lie anywhere in their state, so that none sees them all around one point; else near one city.
+    /// Stores are anywhere in their state, so that not all of them are around one point; otherwise near one
+    /// city.
     pub spread: bool,
     /// The crawl that is served first, from 1; see `Simulator::set_crawl`.
     pub crawl: u32,
@@ -31,7 +34,8 @@ pub struct Settings {
     pub latency: Duration,
     /// How long a client may take to send a request, and a kept connection may be idle.
     pub client_timeout: Duration,
-    /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for benches.
+    /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for
+    /// benches.
     pub keep_pages: bool,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
@@ -40,12 +44,13 @@ pub struct Settings {
     pub plain_proxies: bool,
     /// The proxies that speak HTTP speak it inside TLS.
     pub proxy_tls: Option<Arc<ServerConfig>>,
-    /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests each.
+    /// How many of the proxies, from the first, the origin starts to refuse after `block_after` requests
+    /// each.
     pub blocked_proxies: usize,
     pub block_after: u64,
     /// A real `FilteredProducts` response, served as a store of its own.
     pub captured_page: Option<PathBuf>,
-    /// What the origin answers to `/robots.txt`; see `Simulator::set_robots`.
+    /// The origin's answer to `/robots.txt`; see `Simulator::set_robots`.
     pub robots: Option<Robots>,
     /// The origin's port on 127.0.0.1; 0 = any.
     pub port: u16,
@@ -71,7 +76,8 @@ impl Default for Settings {
             plain_proxies: false,
             proxy_tls: None,
             blocked_proxies: 2,
-            // early, while all its sessions are open: what is blocked once is avoided, and might never be benched
+            // early, while all its sessions are open: a proxy blocked once is avoided, and might never be
+            // benched
             block_after: 1,
             captured_page: None,
             robots: None,

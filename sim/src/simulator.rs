@@ -81,8 +81,8 @@ impl Simulator {
         &self.base_url
     }
 
-    /// Scheme and host of the pictures, which proxies lead to the origin: a host of its own, as CDNs are. Behind TLS, where the origin has a
-    /// certificate for one name alone, it is the origin.
+    /// Scheme and host of the pictures, which proxies lead to the origin: a host of its own, as CDNs are.
+    /// Behind TLS, where the origin has a certificate for one name alone, it is the origin.
     pub fn pictures_url(&self) -> &str {
         self.world.pictures.base_url()
     }
@@ -111,13 +111,14 @@ impl Simulator {
         self.world.set_crawl(crawl);
     }
 
-    /// From now on so many percent of the products are dearer by a dollar than in their crawl: the menus differ in nothing else.
+    /// From now on this percentage of the products is dearer by a dollar than in their crawl: the menus
+    /// differ in nothing else.
     pub fn set_repriced(&self, percent: u64) {
         self.world.repriced.store(percent, Ordering::Relaxed);
     }
 
-    /// Writes and codes every page of the menus as they are now, so that none is made while it is asked for. Does nothing unless
-    /// the settings keep pages.
+    /// Writes and codes every page of the menus as they are now, so that none is made while it is asked for.
+    /// Does nothing unless the settings keep pages.
     pub async fn render_menus(&self, per_page: usize, coding: Coding) -> Result<()> {
         for store in self.generated() {
             let pages = menu::Menu::of(self.world.seed, store, self.crawl()).total().div_ceil(per_page);
@@ -128,17 +129,19 @@ impl Simulator {
         Ok(())
     }
 
-    /// What a product table must hold after crawls 1 … `crawl` were completed for every generated store.
+    /// Expected content of a product table after crawls 1 … `crawl` were completed for every generated store.
     pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
     }
 
-    /// The brands and logos that a table must hold after crawls 1 … `crawl` were completed for every generated store.
+    /// The brands and logos that a table must hold after crawls 1 … `crawl` were completed for every
+    /// generated store.
     pub fn oracle_brands(&self, crawl: u32) -> Vec<OracleBrand> {
         oracle::brands(&self.world, self.generated(), crawl)
     }
 
-    /// The end of a careful fetch of that address, as a product or brand names it; none = it is not an address of this world.
+    /// The end of a careful fetch of that address, as a product or brand names it; none = it is not an
+    /// address of this world.
     pub fn picture(&self, url: &str) -> Option<PictureAnswer> {
         pictures::answer(&self.world, url)
     }
@@ -188,12 +191,13 @@ impl Simulator {
         }
     }
 
-    /// What the origin answers to `/robots.txt` from now on; none = 404.
+    /// The origin's answer to `/robots.txt` from now on; none = 404.
     pub fn set_robots(&self, robots: Option<Robots>) {
         *self.world.robots.lock().unwrap_or_else(PoisonError::into_inner) = robots;
     }
 
-    /// A stale shard (`/api-3/graphql`) knows the hashes that are retired everywhere else, and none that came since.
+    /// A stale shard (`/api-3/graphql`) knows the hashes that are retired everywhere else, and none that came
+    /// since.
     pub fn set_shard_stale(&self, path: &str, stale: bool) {
         self.world.hashes.set_stale(path, stale);
     }
@@ -286,7 +290,8 @@ fn plain_proxy(address: SocketAddr) -> ProxyAddress {
     ProxyAddress { protocol: ProxyProtocol::Http, host, port, username: None, password: None }
 }
 
-/// Every third speaks SOCKS5; half of those, and of the others, want credentials, which hold what must be percent-encoded in a URL.
+/// Every third speaks SOCKS5; half of those, and of the others, want credentials, which hold what must be
+/// percent-encoded in a URL.
 fn proxy_address(index: usize, address: SocketAddr) -> ProxyAddress {
     let with_credentials = [true, true, false, true, false, false][index % 6];
     ProxyAddress {

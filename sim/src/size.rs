@@ -1,4 +1,4 @@
-//! What the option labels of `category` mean: masses and volumes.
+//! Meaning of the option labels of `category`: masses and volumes.
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Size {

@@ -1,7 +1,8 @@
 //! `Transmission`: an answer put on an HTTP/1.1 connection as no server should put it there, byte by byte.
 //!
-//! In: a connection from which a request was read, and the body that a whole answer would have. Out: bytes, pauses, an end. The caller
-//! gets here by an error of the service, which carries the answer past the HTTP server.
+//! In: a connection from which a request was read, and the body that a whole answer would have. Out: bytes,
+//! pauses, an end. The caller gets here by an error of the service, which carries the answer past the HTTP
+//! server.
 
 use std::fmt;
 use std::io;
@@ -12,7 +13,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::encoding::Coding;
 
-/// Between two bytes of what comes drop by drop.
+/// Pause between two bytes of an answer that comes drop by drop.
 const DRIP: Duration = Duration::from_millis(20);
 /// More than any client should read of a head.
 const HUGE: usize = 4 << 20;
@@ -28,7 +29,7 @@ pub enum Transmission {
     Stalled,
     /// A Content-Length of half the body, all of which comes.
     ShortLength,
-    /// After a good chunk one whose size is no number.
+    /// After a good chunk one whose size is not a number.
     BrokenChunks,
     /// Chunks, and the end of the connection where the last one is due.
     UnendedChunks,
@@ -40,9 +41,9 @@ pub enum Transmission {
     Garbage,
     /// Chunks, and a Content-Length that says less.
     LengthAndChunks,
-    /// Two lengths, neither of which is a lie alone.
+    /// Two lengths, neither of which is wrong alone.
     TwoLengths,
-    /// The whole answer, and behind it a second one that nobody asked for: a menu without products.
+    /// The whole answer, and behind it an unrequested second one: a menu without products.
     UnaskedAnswer,
     /// The whole answer; then the connection ends although it was to be kept.
     ThenClosed,
@@ -92,17 +93,17 @@ impl Transmission {
     }
 }
 
-/// What becomes of the connection.
+/// Further use of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Afterwards {
     Close,
     /// It is in order, and carries the next request.
     Serve,
-    /// Nobody can know where the next answer begins: a client must not use it again.
+    /// The beginning of the next answer is unknown: a client must not use the connection again.
     Watch,
 }
 
-/// What is sent instead of an answer.
+/// Bytes that are sent instead of an answer.
 #[derive(Debug)]
 pub(crate) struct RawAnswer {
     pub(crate) how: Transmission,
@@ -165,12 +166,12 @@ impl RawAnswer {
         }
     }
 
-    /// A head with these fields, and what follows it.
+    /// A head with these fields, and the bytes after it.
     fn with(&self, fields: &str, rest: &[&[u8]]) -> Vec<u8> {
         [self.head(200, fields).as_slice(), &rest.concat()].concat()
     }
 
-    /// With these fields beside those that every answer has.
+    /// The head with `fields` beside the fields that every answer has.
     fn head(&self, status: u16, fields: &str) -> Vec<u8> {
         let coding = self.coding.map(|coding| format!("Content-Encoding: {}\r\n", coding.name())).unwrap_or_default();
         let reason = if status == 200 { "OK" } else { "Odd" };
@@ -184,7 +185,7 @@ fn length_field(length: usize) -> String {
     format!("Content-Length: {length}\r\n")
 }
 
-/// Of an answer that could have a body and has none.
+/// The length field of an answer that could have a body and has none.
 fn length_of_nothing(status: u16) -> &'static str {
     if (205..300).contains(&status) { "Content-Length: 0\r\n" } else { "" }
 }

@@ -1,4 +1,4 @@
-//! `World`: what the origin and the proxies share.
+//! `World`: the state that the origin and the proxies share.
 
 use std::net::SocketAddr;
 use std::sync::Mutex;

@@ -1,9 +1,11 @@
-//! Memory and CPU of this process and its container, sampled each second, and whether they say to claim nothing new.
+//! Memory and CPU of this process and its container, sampled each second, and whether they say to claim
+//! nothing new.
 //!
-//! Memory is the container's working set (cgroup v2 or v1: usage less inactive file pages), else the host's. CPU is the container's
-//! where it has a quota, else this process's own, as a share of the CPUs that it may use, averaged over 10 s; it counts only while a
-//! task runs here, so that a busy neighbour never starves this process. In: /proc and cgroup files. Out: [`Load`]. It must not know
-//! what workers do about it.
+//! Memory is the container's working set (cgroup v2 or v1: usage less inactive file pages), otherwise the
+//! host's. CPU is the container's where it has a quota, otherwise this process's own, as a share of the CPUs
+//! that it may use, averaged over 10 s; it counts only while a task runs here, so that a busy neighbour never
+//! starves this process. In: /proc and cgroup files. Out: [`Load`]. It must not know what workers do about
+//! it.
 
 mod cgroup;
 
@@ -103,7 +105,7 @@ impl Sampler {
         })
     }
 
-    /// The share of the container's CPUs, else the machine's, over the window.
+    /// The share of the container's CPUs, otherwise the machine's, over the window.
     fn cpu_share(&mut self, now: Instant) -> f64 {
         let Some(used) = cpu_time_of_container(Path::new(CGROUP)).or_else(own_cpu_time) else { return 0.0 };
         self.cpu.push_back((now, used));
@@ -121,7 +123,8 @@ impl Sampler {
     fn resources(&mut self, memory: &Memory, cpu_share: f64) -> Resources {
         let rss = self.rss();
         let (user, system) = cpu_times().unwrap_or_default();
-        // `memory_mb` and `memory_rss_mb` are this process; `memory_total_mb` and `memory_percent` are its container
+        // `memory_mb` and `memory_rss_mb` are this process; `memory_total_mb` and `memory_percent` are its
+        // container
         Resources {
             memory_mb: rss >> 20,
             memory_total_mb: memory.total >> 20,

@@ -1,4 +1,4 @@
-//! The tree of actors that runs tasks, and what keeps it alive.
+//! The tree of actors that runs tasks, and its supervision.
 //!
 //! ```text
 //! SupervisorActor                       drains the process when a child fails too often
@@ -21,10 +21,11 @@
 //! load          memory and CPU, by which workers back off
 //! ```
 //!
-//! The crate `supervision` runs and restarts actors of any kind; the crate `queue` claims tasks, runs and settles them.
+//! The crate `supervision` runs and restarts actors of any kind; the crate `queue` claims tasks, runs and
+//! settles them.
 //!
-//! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the multi-thread
-//! runtime. Actors must not know HTTP routes, platforms or files.
+//! Actors do bookkeeping only: no I/O is awaited and no CPU burnt in an actor's handler. Bodies run on the
+//! multi-thread runtime. Actors must not know HTTP routes, platforms or files.
 
 pub mod load;
 pub mod plan;

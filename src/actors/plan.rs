@@ -1,4 +1,5 @@
-//! `Plan`: what a process is to run: values, made before anything is started. It must not know how it is run.
+//! `Plan`: the parts that a process runs: values, made before anything is started. It must not know how it is
+//! run.
 
 use domain::role::RoleSet;
 
@@ -9,7 +10,7 @@ pub struct PodPlan {
     pub workers: Vec<WorkerPlan>,
 }
 
-/// What this process runs.
+/// The parts that this process runs.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub schedules: bool,

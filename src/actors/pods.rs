@@ -1,8 +1,8 @@
-//! `Pods`: what a process that runs tasks has beside the scheduler: heartbeat, proxy pool, claimer and pods of workers, started in
-//! this order.
+//! `Pods`: the parts of a process that runs tasks, beside the scheduler: heartbeat, proxy pool, claimer and
+//! pods of workers, started in this order.
 //!
-//! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that puts back what is left.
-//! It must not know what tasks do.
+//! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that
+//! puts the rest of the tasks back. It must not know what tasks do.
 
 mod decommissioned_workers;
 pub mod deps;
@@ -109,7 +109,8 @@ impl Pods {
         &self.proxies
     }
 
-    /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process is draining already.
+    /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process is draining
+    /// already.
     pub async fn drain(&self, limits: DrainLimits) {
         let ActorDeps { lifecycle, held_tasks, .. } = &self.deps;
         events::draining(held_tasks.count(), limits.grace);
@@ -154,7 +155,7 @@ impl Pods {
     }
 }
 
-/// Shares what sessions saw of hosts, `every` so often, until the process is over.
+/// Shares the sessions' observations of hosts every `every`, until the process is over.
 async fn keep_sharing_hosts(sessions: Sessions, every: Duration, lifecycle: Lifecycle) {
     loop {
         tokio::select! {

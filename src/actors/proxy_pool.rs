@@ -1,12 +1,13 @@
-//! `ProxyPoolActor`: who may use which proxy now, and how each has behaved.
+//! `ProxyPoolActor`: leases proxies to sessions, and keeps each proxy's health.
 //!
-//! In: sessions' asks for a proxy, and outcomes of requests, as messages. Out: leases, and counters for the table. The rules are
-//! `domain::proxy`, which is pure; [`table`] writes the counters and reads the rows in the background and sends its result as
-//! a message. The actor must not know what is requested through a proxy.
+//! In: sessions' asks for a proxy, and outcomes of requests, as messages. Out: leases, and counters for the
+//! table. The rules are `domain::proxy`, which is pure; [`table`] writes the counters and reads the rows in
+//! the background and sends its result as a message. The actor must not know the requests through a proxy.
 //!
-//! A restarted actor gives out no proxy until it has read the table. A restart keeps the address with its queued messages; each proxy's
-//! health and its counters that are not written yet; the open leases and the last known state of the pool, which are outside the actor;
-//! waiting asks, since [`ProxyPool`] asks again. It loses the counters of a write that was under way and failed.
+//! A restarted actor gives out no proxy until it has read the table. A restart keeps the address with its
+//! queued messages; each proxy's health and its counters that are not written yet; the open leases and the
+//! last known state of the pool, which are outside the actor; waiting asks, since [`ProxyPool`] asks again.
+//! It loses the counters of a write that was under way and failed.
 
 mod fetch_counts;
 mod handle;
@@ -47,7 +48,7 @@ const TICK_INTERVAL: Duration = Duration::from_millis(250);
 /// More asks than any process has sessions; an ask beyond it is dropped and made again.
 const MAX_WAITING: usize = 4096;
 
-/// What each new instance of the actor is built from. Cheap to clone.
+/// Parts that each new instance of the actor is built from. Cheap to clone.
 #[derive(Clone)]
 pub struct ProxyPoolDeps {
     pub db: Db,
@@ -55,9 +56,11 @@ pub struct ProxyPoolDeps {
     pub clock: Clock,
     keys: SecretKeys,
     told_unreadable: ToldUnreadable,
-    /// The pool's state; all zero until the table has been read for the first time, the last known one across a restart.
+    /// The pool's state; all zero until the table has been read for the first time, the last known one across
+    /// a restart.
     pub state: watch::Sender<PoolState>,
-    /// Counts this process's traffic through proxies. They are written before a day's usage is read, which thus includes them.
+    /// Counts this process's traffic through proxies. They are written before a day's usage is read, which
+    /// thus includes them.
     pub fetch_counts: FetchCountsWriter,
     open_leases: OpenLeases,
     /// Numbers the instances, so that the result of a sync which an earlier one began is recognised.
@@ -80,7 +83,8 @@ impl ProxyPoolDeps {
     }
 }
 
-/// A session asks for a lease of a proxy. The answer comes when one is free; it is dropped when the actor stops or has too many asks.
+/// A session asks for a lease of a proxy. The answer comes when one is free; it is dropped when the actor
+/// stops or has too many asks.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct AskForProxy {
@@ -88,7 +92,8 @@ pub struct AskForProxy {
     pub answer: oneshot::Sender<ProxyLease>,
 }
 
-/// A lease of this proxy has ended. [`OpenLeases`] has the count, so this may come late, twice or to a later instance.
+/// A lease of this proxy has ended. [`OpenLeases`] has the count, so this may come late, twice or to a later
+/// instance.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct GiveBack(pub ProxyId);
@@ -192,7 +197,7 @@ impl ProxyPoolActor {
         }
         let now = self.deps.clock.instant();
         self.last_sync = Some(now);
-        // who waits for a flush wants to see what others have written
+        // whoever waits for a flush wants to see the other processes' writes
         let is_asked_for = self.pool.has_budgets() && !self.next_flushes.is_empty();
         let reads_usage = is_asked_for || self.pool.is_usage_due(now);
         if reads_usage {
@@ -209,7 +214,8 @@ impl ProxyPoolActor {
         });
     }
 
-    /// Revokes the leases of proxies that must not be used any more, and publishes the pool's state when it has changed.
+    /// Revokes the leases of proxies that must not be used any more, and publishes the pool's state when it
+    /// has changed.
     fn publish(&mut self) {
         if !self.has_read_table {
             return;

@@ -1,7 +1,8 @@
-//! `SchedulerActor`: begins the chores of a process when they are due; to run schedules is one chore among others.
+//! `SchedulerActor`: begins the chores of a process when they are due; to run schedules is one chore among
+//! others.
 //!
-//! In: which chores this process has. Out: turns of them on the runtime, one of a kind at a time; this actor only knows when each
-//! began and how its latest turn ended. It must not know what a chore does.
+//! In: which chores this process has. Out: turns of them on the runtime, one of a kind at a time; this actor
+//! only knows when each began and how its latest turn ended. It must not know what a chore does.
 
 pub mod chore;
 mod prune;
@@ -16,7 +17,7 @@ use supervision::Rebuild;
 use supervision::messages::{Observe, Tick};
 use supervision::supervised;
 
-/// Bounds of the interval at which it looks what is due.
+/// Bounds of the interval at which it looks for due work.
 const MIN_TICK_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_TICK_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -66,7 +67,7 @@ pub struct ChoreView {
 struct ChoreEnd {
     chore: Chore,
     status: ChoreStatus,
-    /// Of the scheduler that began it.
+    /// Instance of the scheduler that began it.
     instance: u64,
 }
 

@@ -1,8 +1,10 @@
-//! `SupervisorActor`: parent of the scheduler, the proxy pool and the pods; starts them, and restarts each alone.
+//! `SupervisorActor`: parent of the scheduler, the proxy pool and the pods; starts them, and restarts each
+//! alone.
 //!
-//! In: messages that say what to start. Out: children, and a process that drains when restarting them does not help.
-//! That process exits non-zero with the first cause, and systemd or Kubernetes starts it again. When the supervisor itself
-//! crashes, its children go on, and it takes them over when it is rebuilt. It must not know what its children do.
+//! In: messages that say what to start. Out: children, and a process that drains when restarting them does
+//! not help. That process exits non-zero with the first cause, and systemd or Kubernetes starts it again.
+//! When the supervisor itself crashes, its children go on, and it takes them over when it is rebuilt. It must
+//! not know what its children do.
 
 pub mod root;
 

@@ -1,7 +1,8 @@
-//! `Tree`: starts the actors of a process, in this order: watchdog, actors' thread, scheduler, and then pods; and ends them.
+//! `Tree`: starts the actors of a process, in this order: watchdog, actors' thread, scheduler, and then pods;
+//! and ends them.
 //!
-//! In: the process's dependencies and a plan. Out: a running tree, which [`Tree::drain`] ends. What runs tasks is started by
-//! [`Pods`], and only where the plan has pods. It must not know what tasks do.
+//! In: the process's dependencies and a plan. Out: a running tree, which [`Tree::drain`] ends. [`Pods`]
+//! starts the actors that run tasks, and only where the plan has pods. It must not know what tasks do.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
 use supervision::watchdog::Watchdog;
 use telemetry::events;
 
-/// What the tree is built of.
+/// Parts that the tree is built from.
 pub struct TreeDeps {
     pub config: Arc<Config>,
     pub db: Db,
@@ -99,9 +100,9 @@ impl Tree {
         self.pods.as_ref().map(Pods::proxies)
     }
 
-    /// Ends the tree: claims nothing more, lets tasks finish within the grace time, gives the rest back. Returns the cause, when
-    /// something in it had failed. However long the database or a task takes, it is over within the grace time and
-    /// [`DrainLimits::after_grace`].
+    /// Ends the tree: claims nothing more, lets tasks finish within the grace time, gives the rest back.
+    /// Returns the cause, when something in it had failed. However long the database or a task takes, it is
+    /// over within the grace time and [`DrainLimits::after_grace`].
     pub async fn drain(mut self) -> Option<String> {
         self.lifecycle.advance(Phase::Draining);
         match &self.pods {

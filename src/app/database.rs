@@ -1,6 +1,7 @@
 //! The database that the configuration names, or the private server's.
 //!
-//! In: a configuration. Out: a [`Db`] that connects when it is asked for a connection, and what keeps the private server running.
+//! In: a configuration. Out: a [`Db`] that connects when it is asked for a connection, and what keeps the
+//! private server running.
 
 use thiserror::Error;
 
@@ -8,7 +9,8 @@ use db::{Db, DbError, PoolSizes};
 use private_server::{PrivateServer, PrivateServerError};
 use settings::{Config, Secret};
 
-/// A database, with the lock on the private server where it is in that. Keep it for as long as the database is used.
+/// A database, with the lock on the private server where it is in that. Keep it for as long as the database
+/// is used.
 pub struct OpenDatabase {
     pub db: Db,
     /// May hold a password.
@@ -25,7 +27,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What is wrong with a URL is told by `DbError::Other`, whose own beginning says nothing more.
+    /// Drops the "database: " prefix of `DbError::Other`.
     fn bad_url(error: DbError) -> OpenError {
         match error {
             DbError::Other(text) => OpenError::BadUrl(text),

@@ -1,7 +1,7 @@
-//! `SharedHosts`: what the processes know of hosts, shared through the table `hosts`.
+//! `SharedHosts`: the states of hosts, shared by all processes through the table `hosts`.
 //!
-//! In: reports of sessions. Out: the state after them. The rules are `domain::host`. It must not know when
-//! it is asked.
+//! In: reports of sessions. Out: the state after them. The rules are `domain::host`. It must not know when it
+//! is asked.
 
 use futures_util::future::BoxFuture;
 

@@ -13,7 +13,8 @@ pub fn pods(config: &Config) -> Result<Vec<PodPlan>, UnknownRole> {
     (0..config.topology.pods).map(|n| pod(config, pod_name(&config.topology, n), n)).collect()
 }
 
-/// The one pod of `worker`: named by its ordinal in a StatefulSet, else with the first name that is not among `names_in_use`.
+/// The one pod of `worker`: named by its ordinal in a StatefulSet, otherwise with the first name that is not
+/// among `names_in_use`.
 pub fn own_pod(config: &Config, hostname: &str, names_in_use: &[String]) -> Result<PodPlan, UnknownRole> {
     let in_use: HashSet<&str> = names_in_use.iter().map(String::as_str).collect();
     let n = ordinal(hostname).unwrap_or_else(|| {
@@ -37,7 +38,7 @@ fn pod(config: &Config, name: String, index: usize) -> Result<PodPlan, UnknownRo
     Ok(PodPlan { name, workers })
 }
 
-/// `WORKER_ID`, with `-n` from the second on; else generated.
+/// `WORKER_ID`, with `-n` from the second on; otherwise generated.
 fn worker_id(config: &Config, roles: &RoleSet, n: usize) -> String {
     match (config.worker.id.as_str(), n) {
         ("", _) => format!("worker-{}-{:08x}", roles.label(), rand::rng().random::<u32>()),

@@ -1,7 +1,7 @@
-//! `SharedRobots`: what hosts answered to robots.txt, shared through the table `robots`.
+//! `SharedRobots`: hosts' answers to robots.txt, shared through the table `robots`.
 //!
-//! In: what a session asks or has fetched. Out: what all processes know. The rules are `domain::robots`. It
-//! must not know who asks.
+//! In: a session's question or fetched file. Out: the rules that all processes share. The rules are
+//! `domain::robots`. It must not know its callers.
 
 use std::time::Duration;
 

@@ -63,7 +63,8 @@ pub fn services(
     })
 }
 
-/// Starts to download images, where this process does. Errors: an address of the platform that cannot be asked.
+/// Starts to download images, where this process does. Errors: an address of the platform that cannot be
+/// asked.
 pub fn downloads(config: &Config, services: &Services) -> Result<Option<Downloads>, ServicesError> {
     let Some(queue) = &services.downloads else { return Ok(None) };
     let platform = services.platforms.get(Platform::Dutchie);

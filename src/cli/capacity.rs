@@ -1,4 +1,4 @@
-//! `drover capacity`: what waits and runs of each role, and how many workers one needs.
+//! `drover capacity`: waiting and running tasks of each role, and the workers that it needs.
 
 use super::client::path_segment;
 use super::output::counted;

@@ -1,5 +1,6 @@
-//! `ApiClient`: how commands use the API. By default the router runs in this process, on the database itself; with `--url` it is that
-//! of a server, called with the token of `DROVER_TOKEN`. A refusal is a [`ClientError`] with the exit code of its status.
+//! `ApiClient`: how commands use the API. By default the router runs in this process, on the database itself;
+//! with `--url` it is that of a server, called with the token of `DROVER_TOKEN`. A refusal is a
+//! [`ClientError`] with the exit code of its status.
 
 use std::time::Duration;
 

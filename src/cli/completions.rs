@@ -1,4 +1,4 @@
-//! `drover completions`: what a shell needs to complete commands and flags.
+//! `drover completions`: a shell's script to complete commands and flags.
 
 use clap_complete::Shell;
 

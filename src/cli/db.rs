@@ -1,4 +1,5 @@
-//! `drover db`: opens psql on the database, whichever it is; starts the private server and prints its URL, or stops it.
+//! `drover db`: opens psql on the database, whichever it is; starts the private server and prints its URL, or
+//! stops it.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command as Process, Stdio};

@@ -1,4 +1,4 @@
-//! One change for each of several ids: what cannot be changed is told, and holds up no other.
+//! One change for each of several ids: failures are reported and do not stop the rest.
 
 use serde::Serialize;
 

@@ -1,4 +1,5 @@
-//! `Env`: what every command may use: the configuration, stdout, the runtime, and the database, opened at its first use.
+//! `Env`: the environment of every command: the configuration, stdout, the runtime, and the database, opened
+//! at its first use.
 
 use std::path::PathBuf;
 use std::sync::Arc;

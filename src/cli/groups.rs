@@ -1,4 +1,5 @@
-//! `drover groups`: lists, renames and deletes groups of stores. `drover stores tag` and `untag` put stores into them.
+//! `drover groups`: lists, renames and deletes groups of stores. `drover stores tag` and `untag` put stores
+//! into them.
 
 mod empty;
 

@@ -1,4 +1,4 @@
-//! `drover hosts`: what each host does to all processes together, and what they may send it.
+//! `drover hosts`: the state of each host, seen by all processes together, and its limits.
 
 mod robots;
 

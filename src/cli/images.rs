@@ -1,4 +1,4 @@
-//! `drover images`: downloads what no refresh has brought yet.
+//! `drover images`: downloads images that no refresh has brought yet.
 
 use std::sync::Arc;
 

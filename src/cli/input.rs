@@ -1,5 +1,5 @@
-//! `Input`: a list that a command reads from a file or from standard input, as text of a bounded size; and what becomes of the lines
-//! of it that are refused.
+//! `Input`: a list that a command reads from a file or from standard input, as text of a bounded size; and
+//! the handling of its refused lines.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};

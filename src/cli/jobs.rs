@@ -1,4 +1,4 @@
-//! `drover jobs`: media jobs. They are tasks in the words of those who know them as jobs.
+//! `drover jobs`: media jobs. They are tasks in the words of clients that know them as jobs.
 
 use chrono::{DateTime, Utc};
 use clap::Subcommand;

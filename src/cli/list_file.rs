@@ -1,6 +1,8 @@
-//! A list that an operator keeps in a file (proxies, stores): text in, numbered lines out, read as CSV rows below a header.
+//! A list that an operator keeps in a file (proxies, stores): text in, numbered lines out, read as CSV rows
+//! below a header.
 //!
-//! One line is one entry. Blank lines and lines that begin with `#` are left out. Knows nothing of what a row means.
+//! One line is one entry. Blank lines and lines that begin with `#` are left out. Knows nothing of what a row
+//! means.
 
 use std::fmt::Display;
 

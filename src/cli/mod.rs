@@ -1,7 +1,9 @@
-//! The command line: one file per subcommand, plugged in here by a variant of [`Command`] and an arm of [`Command::run`].
+//! The command line: one file per subcommand, plugged in here by a variant of [`Command`] and an arm of
+//! [`Command::run`].
 //!
-//! A subcommand's file has `pub struct Args` (clap) and `pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode>`.
-//! Data goes to stdout by [`Env::out`], logs to stderr; errors become exit codes in one place ([`exit`]).
+//! A subcommand's file has `pub struct Args` (clap) and
+//! `pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode>`. Data goes to stdout by
+//! [`Env::out`], logs to stderr; errors become exit codes in one place ([`exit`]).
 
 #[cfg(feature = "demo")]
 mod demo;

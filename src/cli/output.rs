@@ -1,4 +1,4 @@
-//! `Output`: what a command prints on stdout, a table or lines for people, JSON for programs.
+//! `Output`: a command's output on stdout, a table or lines for people, JSON for programs.
 
 use std::borrow::Cow;
 use std::fmt::Display;

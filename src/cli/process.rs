@@ -16,7 +16,8 @@ pub fn prepare() {
 /// A full disk or a closed pipe then is an error of the write, and does not kill the process.
 fn ignore_write_signals() {
     for ignored in [Signal::SIGXFSZ, Signal::SIGPIPE] {
-        // SAFETY: ignoring a signal installs no handler; failing leaves the default, which is no worse than before.
+        // SAFETY: ignoring a signal installs no handler; failing leaves the default, which is no worse than
+        // before.
         let _ = unsafe { signal(ignored, SigHandler::SigIgn) };
     }
 }

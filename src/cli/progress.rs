@@ -1,6 +1,8 @@
-//! `Progress`: a long command that works part by part: a bar on a terminal, and a signal that is obeyed between two parts.
+//! `Progress`: a long command that works part by part: a bar on a terminal, and a signal that is obeyed
+//! between two parts.
 //!
-//! In: how much there is to do, and how much is done. Out: the bar, on stderr, and whether to stop. It must not know what is done.
+//! In: how much there is to do, and how much is done. Out: the bar, on stderr, and whether to stop. It must
+//! not know the work.
 
 use std::io::IsTerminal;
 use std::time::Duration;

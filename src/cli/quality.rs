@@ -1,4 +1,4 @@
-//! `drover quality`: lists stores whose data is not what it should be.
+//! `drover quality`: lists stores with faulty data.
 
 use clap::Subcommand;
 

@@ -1,5 +1,5 @@
-//! `drover retention`: how long what is kept, and removing crawled data that is older than the configuration wants, as every service does
-//! each hour.
+//! `drover retention`: shows how long data is kept, and removes crawled data that is older than the
+//! configuration wants, as every service does each hour.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `drover schedules`: lists the schedules, which make tasks periodically, adds and changes them, and runs one now.
+//! `drover schedules`: lists the schedules, which make tasks periodically, adds and changes them, and runs
+//! one now.
 
 mod edit;
 

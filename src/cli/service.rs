@@ -1,4 +1,5 @@
-//! What `up`, `api`, `worker` and `scheduler` have in common: start, run until a signal or a failure, drain, report how it ended.
+//! The common part of `up`, `api`, `worker` and `scheduler`: start, run until a signal or a failure, drain,
+//! report how it ended.
 
 use std::future::Future;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! `drover stats`: what ended and what was sent, a line a series.
+//! `drover stats`: counts of runs and requests, a line a series.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! `Stop`: the first Ctrl-C or SIGTERM asks to drain, the second to stop at once.
 //!
-//! Signals are handled from the start of the process, since PID 1 of a container ignores signals without a handler. Until a
-//! command calls [`Stop::take_over`] or [`Stop::end_after_part`], the first signal ends it.
+//! Signals are handled from the start of the process, since PID 1 of a container ignores signals without a
+//! handler. Until a command calls [`Stop::take_over`] or [`Stop::end_after_part`], the first signal ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,5 @@
-//! `drover tasks`: lists the queue, shows one task with its runs, follows runs as they begin and end, and changes tasks.
+//! `drover tasks`: lists the queue, shows one task with its runs, follows runs as they begin and end, and
+//! changes tasks.
 
 mod bulk;
 mod change;

@@ -1,6 +1,7 @@
 //! One image, from its address to its file.
 //!
-//! In: a session and a wanted image. Out: [`Outcome`]. The content decides whether it is an image, never its name or header.
+//! In: a session and a wanted image. Out: [`Outcome`]. The content decides whether it is an image, never its
+//! name or header.
 
 use image_transform::ImageError;
 use url::Url;
@@ -17,7 +18,7 @@ use storage::StorageError;
 pub const MAX_BYTES: usize = 20 << 20;
 const MAX_REDIRECTS: usize = 3;
 
-/// What became of an image.
+/// Outcome of one image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// `bytes` as downloaded.

@@ -16,7 +16,7 @@ use storage::Images;
 
 /// A lane without work gives its proxy back after this time.
 const MAX_IDLE: Duration = Duration::from_secs(2);
-/// Images by one proxy and identity: a browser does not look at a shop for ever.
+/// Maximum images by one proxy and identity: a browser does not look at a shop forever.
 const MAX_IMAGES: usize = 50;
 
 /// All lanes take from one channel.
@@ -28,7 +28,7 @@ pub struct LaneDeps {
     pub page: Url,
     sessions: Sessions,
     hosts: Vec<String>,
-    /// Of one try of one address.
+    /// Time limit of one try of one address.
     pub timeout: Duration,
     outage: Outage,
 }
@@ -59,7 +59,7 @@ impl Lane {
         Lane { deps, jobs, finished, session: None }
     }
 
-    /// Until there can be no more images. A lane that gives way takes none while a task runs.
+    /// Runs until there can be no more images. A lane that gives way takes none while a task runs.
     pub async fn run(mut self, gives_way_to: Option<DownloadQueue>) {
         loop {
             if let Some(queue) = &gives_way_to {

@@ -1,8 +1,9 @@
-//! Downloads of images: what a refresh has made known is fetched once, through the proxies, and stored.
+//! Downloads of images: images that a refresh has made known are fetched once, through the proxies, and
+//! stored.
 //!
-//! In: stores whose products were written. Out: image files, and rows that name them. Best effort and outside of any task: the queue is
-//! in memory and bounded, and what it loses is found again by the store's next refresh, or by `drover images backfill`. It must not know
-//! tasks, HTTP servers or the tree of actors.
+//! In: stores whose products were written. Out: image files, and rows that name them. Best effort and outside
+//! of any task: the queue is in memory and bounded, and lost images are found again by the store's next
+//! refresh, or by `drover images backfill`. It must not know tasks, HTTP servers or the tree of actors.
 
 mod fetch;
 mod lane;
@@ -30,7 +31,7 @@ use telemetry::events;
 /// Images that lanes have not taken yet, of the store that is being looked at.
 const MAX_AHEAD: usize = 64;
 
-/// What downloads need.
+/// Dependencies of downloads.
 #[derive(Clone)]
 pub struct DownloadDeps {
     pub db: Db,
@@ -39,7 +40,7 @@ pub struct DownloadDeps {
     pub config: settings::Images,
     /// Hosts that images may be on.
     pub hosts: Vec<String>,
-    /// Of the page that shows the images, as far as its origin.
+    /// Origin of the page that shows the images.
     pub page: Url,
 }
 
@@ -65,7 +66,7 @@ impl Drop for Downloads {
 }
 
 impl Downloads {
-    /// Starts to download what is in `queue`, and what comes into it.
+    /// Starts to download the stores in `queue`, and later ones.
     pub fn start(queue: DownloadQueue, deps: DownloadDeps) -> Downloads {
         let (jobs, lanes_end) = mpsc::channel(MAX_AHEAD);
         let lanes_end = Arc::new(Mutex::new(lanes_end));

@@ -1,8 +1,8 @@
-//! `Outage`: whether a lane's images are not to be had now, for a reason that is not theirs: no proxy is free, a host is on hold, the disk is
-//! full.
+//! `Outage`: whether a lane's images are not to be had now, for a reason that is not theirs: no proxy is
+//! free, a host is on hold, the disk is full.
 //!
-//! Each such image takes as long as the wait that failed, and thousands may be queued: after some of them in a row the others are put
-//! off at once, for a while.
+//! Each such image takes as long as the wait that failed, and thousands may be queued: after some of them in
+//! a row the others are put off at once, for a while.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

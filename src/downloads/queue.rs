@@ -1,4 +1,5 @@
-//! `DownloadQueue`: the stores whose images are to be looked at, and what is under way. Cheap to clone; all clones are one.
+//! `DownloadQueue`: the stores whose images are to be looked at, and downloads under way. Cheap to clone; all
+//! clones are one.
 //!
 //! Bounded: a store that finds no room is left out. Each store is in it once.
 
@@ -28,7 +29,7 @@ impl Drop for RunGuard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreAsk {
     pub store: StoreId,
-    /// Also what is stored already, or was given up.
+    /// Includes images that are stored already, or were given up.
     pub refetch: bool,
     /// Maximum number of its images.
     pub limit: Option<usize>,
@@ -93,7 +94,7 @@ impl DownloadQueue {
         let _ = self.0.runs.subscribe().wait_for(|runs| *runs == 0).await;
     }
 
-    /// What has been done so far; changes wake its waiters.
+    /// Progress until now; changes wake its waiters.
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.0.progress.subscribe()
     }

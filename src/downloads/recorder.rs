@@ -1,4 +1,4 @@
-//! `Recorder`: notes in the database what became of images, many at a time.
+//! `Recorder`: notes the outcomes of images in the database, many at a time.
 //!
 //! A file whose row cannot be written is not lost: the next look at its store finds it.
 

@@ -1,6 +1,7 @@
 //! `analytics_refresh`: brings the materialized views up to date without stopping their readers.
 //!
-//! In: nothing. Out: the views, refreshed, and the days of prices that one is made of; running twice costs time and nothing else.
+//! In: nothing. Out: the views, refreshed, and the days of prices that one is made of; running twice costs
+//! time and nothing else.
 
 use serde_json::json;
 

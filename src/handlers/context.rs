@@ -17,7 +17,7 @@ use foundation::clock::Clock;
 use queue::TaskError;
 use storage::Payloads;
 
-/// What all tasks of a process share.
+/// Dependencies that all tasks of a process share.
 pub struct Services {
     pub db: Db,
     pub sessions: Sessions,
@@ -44,7 +44,7 @@ pub struct Context {
     _run: Option<RunGuard>,
 }
 
-/// The requests of one run so far. A clone reads the same while the body runs and after it failed.
+/// The requests made by one run. A clone reads the same while the body runs and after it failed.
 #[derive(Clone, Default)]
 pub struct RunTrace(Arc<Mutex<Vec<TraceHandle>>>);
 
@@ -78,13 +78,13 @@ impl Context {
         }
     }
 
-    /// Of the run, which notes its progress by it.
+    /// Adds the run's lease, which notes its progress.
     pub fn with_lease(mut self, lease: TaskLease) -> Self {
         self.lease = Some(lease);
         self
     }
 
-    /// Tells people how far the run is. Best effort: it is no reason to fail.
+    /// Shows people how far the run is. Best effort: a failure is ignored.
     pub async fn note_progress(&self, progress: &Progress) {
         let Some(lease) = &self.lease else { return };
         if let Ok(client) = self.services.db.client().await {
@@ -99,7 +99,7 @@ impl Context {
         session
     }
 
-    /// The requests of this run so far; [`RunTrace::detail`] is the attempt's `detail`.
+    /// The requests made by this run; [`RunTrace::detail`] is the attempt's `detail`.
     pub fn run_trace(&self) -> RunTrace {
         self.run_trace.clone()
     }
@@ -123,7 +123,7 @@ impl Context {
 }
 
 impl TaskStore {
-    /// Of a task that names the store `id`.
+    /// The store of a task that names `id`.
     pub fn of(id: StoreId, store: Option<Store>) -> Result<TaskStore, TaskError> {
         let store = store.ok_or_else(|| TaskError::permanent(format!("store {id} does not exist")))?;
         Ok(match store.crawl_enabled {
@@ -138,8 +138,9 @@ impl RunTrace {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(trace);
     }
 
-    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers`: how many headers were sent
-    /// at a guessed position, because no browser recording has them. Null for a run without requests.
+    /// The attempt's `detail`: {proxy_ids, fingerprint, requests, blocks}, and `unrecorded_headers`: how many
+    /// headers were sent at a guessed position, because no browser recording has them. Null for a run without
+    /// requests.
     pub fn detail(&self) -> Value {
         let traces: Vec<_> =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(TraceHandle::read).collect();

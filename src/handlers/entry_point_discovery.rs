@@ -1,6 +1,7 @@
 //! `entry_point_discovery`: finds out which store of the platform a menu address leads to.
 //!
-//! In: a store that came without a platform id. Out: its id and the platform's own slug, and one chained `product_discovery`.
+//! In: a store that came without a platform id. Out: its id and the platform's own slug, and one chained
+//! `product_discovery`.
 
 use serde_json::json;
 

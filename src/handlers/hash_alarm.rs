@@ -1,8 +1,8 @@
-//! `ExhaustedHashAlarm`: the alarm that an operation has no working hash left at an endpoint, once for all stores and not once for
-//! each.
+//! `ExhaustedHashAlarm`: the alarm that an operation has no working hash left at an endpoint, once for all
+//! stores and not once for each.
 //!
-//! In: a platform's operation, the endpoint that refused it, and the time. Out: at most one ERROR an hour for each of them. It must
-//! not know tasks or SQL.
+//! In: a platform's operation, the endpoint that refused it, and the time. Out: at most one ERROR an hour for
+//! each of them. It must not know tasks or SQL.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -28,8 +28,9 @@ struct Refused {
 }
 
 impl ExhaustedHashAlarm {
-    /// Raises the alarm, unless there was one within [`ALARM_INTERVAL`]; returns whether it did. `endpoint` is the one that refused
-    /// every hash; another endpoint of the platform may still accept one, and has an alarm of its own.
+    /// Raises the alarm, unless there was one within [`ALARM_INTERVAL`]; returns whether it did. `endpoint`
+    /// is the one that refused every hash; another endpoint of the platform may still accept one, and has an
+    /// alarm of its own.
     pub fn raise(&self, platform: Platform, operation: &'static str, endpoint: &str, now: Instant) -> bool {
         let mut raised = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         raised.retain(|_, last| now.saturating_duration_since(*last) < ALARM_INTERVAL);

@@ -1,6 +1,8 @@
-//! `Housekeeping`: upkeep of the files: what killed runs left behind, images that no row names, and whether payloads can be written again.
+//! `Housekeeping`: upkeep of the files: leftovers of killed runs, images that no row names, and whether
+//! payloads can be written again.
 //!
-//! In: the database, the payload files and how long a lease is. Out: what was swept. It must not know when it runs.
+//! In: the database, the payload files and how long a lease is. Out: counts of removed files. It must not
+//! know when it runs.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -21,8 +23,8 @@ pub struct Housekeeping {
 }
 
 impl Housekeeping {
-    /// Moves payload files without a row away that were fetched longer than the lease and an hour ago, by the database's time,
-    /// and removes temporary files.
+    /// Moves payload files without a row away that were fetched longer than the lease and an hour ago, by the
+    /// database's time, and removes temporary files.
     pub async fn sweep_files(&self, lease: Duration) -> Result<SweepReport, TaskError> {
         let client = self.db.client().await?;
         let times = db::payloads::sweep_times(&client, lease + MAX_RUN_TIME).await?;
@@ -57,7 +59,8 @@ impl Housekeeping {
         Ok(removed)
     }
 
-    /// Looks whether payloads can be written again, once they could not: a full disk, a share that is not mounted.
+    /// Looks whether payloads can be written again, once they could not: a full disk, a share that is not
+    /// mounted.
     pub async fn check_storage(&self) -> Result<(), TaskError> {
         if *self.payloads.can_write().borrow() {
             return Ok(());

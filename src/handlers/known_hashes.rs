@@ -1,8 +1,8 @@
-//! `KnownHashes`: the query hashes of each endpoint as the table had them a moment ago, so that not every fetch asks for them and notes
-//! that one worked.
+//! `KnownHashes`: the query hashes of each endpoint as the table had them a moment ago, so that not every
+//! fetch asks for them and notes that one worked.
 //!
-//! In: hashes read, and observations. Out: hashes while they are fresh, and those observations that are worth a write. One of a process.
-//! It must not know the database.
+//! In: hashes read, and observations. Out: hashes while they are fresh, and those observations that are worth
+//! a write. One of a process. It must not know the database.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -51,8 +51,8 @@ impl KnownHashes {
         known.read_at = now;
     }
 
-    /// Of `observations` those that the table must have: refusals, after which everything is read anew, and successes that it does not have
-    /// of this minute. They count as recorded.
+    /// The `observations` that the table must have: refusals, after which everything is read again, and
+    /// successes that it does not have of this minute. They count as recorded.
     pub fn to_record(
         &self,
         platform: Platform,
@@ -76,7 +76,7 @@ impl KnownHashes {
         observations
     }
 
-    /// What was to be recorded could not be: the next success is to be recorded again.
+    /// Undoes a recording that failed: the next success is to be recorded again.
     pub fn forget(&self, platform: Platform, endpoint: &str) {
         self.lock().remove(&(platform, endpoint.to_owned()));
     }

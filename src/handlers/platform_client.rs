@@ -1,7 +1,8 @@
 //! `PlatformClient`: one session with a menu platform, and the query hashes that may work there.
 //!
-//! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`] saves which
-//! hashes worked: that is true however the task ends, so it is written at once and not with the task's effects. It must not know menus.
+//! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`]
+//! saves which hashes worked: that is true however the task ends, so it is written at once and not with the
+//! task's effects. It must not know menus.
 
 use url::{Position, Url};
 
@@ -61,8 +62,9 @@ impl<'a> PlatformClient<'a> {
         self.session.trace().read().current_proxy
     }
 
-    /// Saves which hashes worked, and raises the alarm for an operation that has none left; to be called however the requests ended.
-    /// Observations that cannot be saved will be made again, and are no reason to throw an answer away.
+    /// Saves which hashes worked, and raises the alarm for an operation that has none left; to be called
+    /// however the requests ended. Observations that cannot be saved will be made again, so that an answer is
+    /// kept all the same.
     pub async fn end(mut self) {
         let Services { hash_alarm, known_hashes, clock, .. } = &*self.ctx.services;
         let now = clock.instant();
@@ -96,8 +98,8 @@ impl<'a> PlatformClient<'a> {
     }
 }
 
-/// The hashes that may work at `endpoint`. The first task of a process adds those of the data file that the table lacks, so that
-/// an edited file or a newer release helps.
+/// The hashes that may work at `endpoint`. The first task of a process adds the data file's hashes that the
+/// table lacks, so that an edited file or a newer release helps.
 async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<QueryHashes, TaskError> {
     let Services { db, platforms, known_hashes, clock, .. } = &*ctx.services;
     let now = clock.instant();
@@ -106,7 +108,7 @@ async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Resu
     }
     let entry = platforms.get(platform);
     let add = async || {
-        // a connection of its own: those who wait for this to end must hold none
+        // a connection of its own: tasks that wait for this to end must hold none
         let client = db.client().await?;
         db::query_hashes::add(&client, platform, &entry.shipped_hashes).await.map(drop)
     };

@@ -1,8 +1,10 @@
-//! `product_refresh`: turns a kept payload into products, snapshots and stock. It never asks the menu platform.
+//! `product_refresh`: turns a kept payload into products, snapshots and stock. It never asks the menu
+//! platform.
 //!
-//! In: a payload's id, or none for the store's latest; or what the fetch before it in the same slot has parsed already. Out: the writes
-//! of one [`MenuWrite`] and their counts. Any payload may be replayed at any time: what it may still change depends on its place among
-//! its store's payloads. A payload whose file is lost or damaged fails the task for good, and one fetch is queued in its place.
+//! In: a payload's id, or none for the store's latest; or the menu that the fetch before it in the same slot
+//! has parsed already. Out: the writes of one [`MenuWrite`] and their counts. Any payload may be replayed at
+//! any time: its permitted changes depend on its place among its store's payloads. A payload whose file is
+//! lost or damaged fails the task for good, and one fetch is queued in its place.
 
 mod variants;
 pub mod write;
@@ -25,8 +27,8 @@ use storage::{StorageError, StoredMenu};
 use telemetry::events::DataWritten;
 use write::MenuWrite;
 
-/// A menu on its way from the fetch to its refresh, in memory. The payload file holds the same and stays the truth: after a crash, and
-/// for every later refresh.
+/// A menu on its way from the fetch to its refresh, in memory. The payload file holds the same and stays the
+/// truth: after a crash, and for every later refresh.
 #[derive(Clone, Debug)]
 pub struct FetchedMenu {
     pub payload: Payload,
@@ -108,7 +110,7 @@ async fn read_menu(ctx: &Context, payload: &Payload) -> Result<Result<NormalMenu
     }
 }
 
-/// Only a fetch helps, unless a newer payload tells more than this one could.
+/// Only a fetch helps, unless a newer payload holds more than this one could.
 fn fetch_again(payload: Payload, lost: &StorageError) -> Outcome {
     let reason = format!("payload {}: {lost}", payload.id);
     let done = Outcome::done(json!({ "payload_id": payload.id })).failing(reason).write(payload, |payload, tx| {

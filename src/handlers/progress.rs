@@ -1,7 +1,8 @@
-//! `Progress`: how far a run is, and the telling of it while its work goes on.
+//! `Progress`: how far a run is, reported while its work goes on.
 //!
-//! In: the steps of the work, as often as they come. Out: the task's `progress_percent` and `progress_message`, seldom. Best effort: what
-//! cannot be written is no reason to fail. It must not know what the work is.
+//! In: the steps of the work, as often as they come. Out: the task's `progress_percent` and
+//! `progress_message`, seldom. Best effort: a failed write does not fail the run. It must not know what the
+//! work is.
 
 use std::future::{Future, pending};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::sync::watch;
 
 use super::Context;
 
-/// Of two writes; a run that is shorter writes nothing.
+/// Minimum time between two writes; a shorter run writes nothing.
 const GAP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Progress {
     }
 }
 
-/// Does `work`, and tells people its newest step.
+/// Does `work`, and reports its newest step.
 pub async fn telling<S, T>(
     ctx: &Context,
     mut steps: watch::Receiver<S>,

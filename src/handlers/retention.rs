@@ -1,7 +1,9 @@
-//! Retention of crawled data: payloads, snapshots and the history of variants go when they are older than the operator wants.
+//! Retention of crawled data: payloads, snapshots and the history of variants go when they are older than the
+//! operator wants.
 //!
-//! In: the ages of the configuration. Out: a [`RetentionReport`] of what went, or would go. Each step commits by itself, and may be the
-//! last: a payload's row goes together with a note of its file, the file after that, the note at last. It must not know when it runs.
+//! In: the ages of the configuration. Out: a [`RetentionReport`] of the removals, or of the ones that would
+//! be made. Each step commits by itself, and may be the last: a payload's row goes together with a note of
+//! its file, the file after that, the note at last. It must not know when it runs.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -17,7 +19,7 @@ use settings::Retention;
 /// Rows that one transaction deletes, and files that are removed together.
 const PART: i64 = 500;
 
-/// What a run removed, or would remove.
+/// Counts of a run: what it removed, or would remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RetentionReport {
     pub payloads: Removed,
@@ -40,7 +42,7 @@ impl RetentionReport {
     }
 }
 
-/// Removes, or says what it would remove; after each part it asks `goes_on` whether to go on.
+/// Removes, or counts what it would remove; after each part it asks `goes_on` whether to go on.
 #[derive(Clone, Copy)]
 pub struct RetentionRun<'a> {
     pub ages: &'a Retention,
@@ -76,7 +78,7 @@ impl Housekeeping {
         report: &mut RetentionReport,
     ) -> Result<(), TaskError> {
         if !self.payloads.is_exclusive().await? {
-            // a root without use so far holds nothing to remove
+            // an unused root holds nothing to remove
             let has_payloads = db::payloads::any(&self.db.client().await?).await?;
             report.payloads_left = has_payloads.then_some(SHARED_ROOT);
             return Ok(());

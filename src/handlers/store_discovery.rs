@@ -1,10 +1,11 @@
-//! `store_discovery`: finds the stores of a platform around the points of each state (states.toml) and promotes the valid ones to rows of
-//! `dispensaries`.
+//! `store_discovery`: finds the stores of a platform around the points of each state (states.toml) and
+//! promotes the valid ones to rows of `dispensaries`.
 //!
-//! In: every state's points, one state's, or some of one state's. Out: all stores found are kept in `dutchie_discovery_locations`, one
-//! seen from several points once; known ones are updated, never doubled; those not found again are flagged as vanished; closed and
-//! vanished ones are disabled; new ones get their first fetch. The other points are asked although one fails: no store of its state
-//! counts as vanished, and a follow-up asks just the points that did not answer. A task of which no point answers fails.
+//! In: every state's points, one state's, or some of one state's. Out: all stores found are kept in
+//! `dutchie_discovery_locations`, one seen from several points once; known ones are updated, never doubled;
+//! those not found again are flagged as vanished; closed and vanished ones are disabled; new ones get their
+//! first fetch. The other points are asked although one fails: no store of its state counts as vanished, and
+//! a follow-up asks just the points that did not answer. A task of which no point answers fails.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,11 +22,11 @@ use domain::role::Role;
 use domain::store::{FoundStore, Platform};
 use queue::{FollowUp, Outcome, TaskError, Written};
 
-/// Points are not asked any more after this long, so that what was found is written within the role's time limit.
+/// Points are not asked any more after this long, so that the result is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
-/// After so many points of a state that fail one after the other, the rest of it is left to the follow-up.
+/// After this many points of a state fail in a row, the rest of it is left to the follow-up.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
-/// So many points are asked between two notes of the progress.
+/// Points asked between two notes of the progress.
 const POINTS_A_NOTE: usize = 20;
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
@@ -96,8 +97,8 @@ impl Failure {
 
 #[derive(Default)]
 struct DiscoveryReport {
-    /// By platform id, which is also the order of writing, so that two discoveries at once wait for each other instead of
-    /// deadlocking.
+    /// By platform id, which is also the order of writing, so that two discoveries at once wait for each
+    /// other instead of deadlocking.
     found: BTreeMap<String, DiscoveredStore>,
     has_answer: bool,
     /// States all of whose points answered, with at least one store; only there can a store have vanished.
@@ -106,7 +107,7 @@ struct DiscoveryReport {
     failed: BTreeMap<String, Failure>,
 }
 
-/// What became of the points of a state.
+/// Results of a state's points.
 #[derive(Default)]
 struct StateAnswer {
     stores: usize,
@@ -150,7 +151,7 @@ struct Discovery<'a> {
     ctx: &'a Context,
     platform: Platform,
     deadline: Instant,
-    /// Points to be asked, and those that were.
+    /// Points to ask; `asked` counts the ones asked.
     total: usize,
     asked: usize,
     report: DiscoveryReport,
@@ -163,9 +164,9 @@ impl<'a> Discovery<'a> {
         Discovery { ctx, platform, deadline, total, asked: 0, report: DiscoveryReport::default() }
     }
 
-    /// Asks state after state, also after one that fails. Where the task must wait (no proxy, a host on hold, no database), the
-    /// points behind would meet the same and are not asked. An error when nothing was answered at all. `whole`: all points of each
-    /// state are asked.
+    /// Asks state after state, also after one that fails. Where the task must wait (no proxy, a host on hold,
+    /// no database), the points behind would meet the same and are not asked. An error when nothing was
+    /// answered at all. `whole`: all points of each state are asked.
     async fn ask(&mut self, states: &BTreeMap<String, Points>, whole: bool) -> Result<(), TaskError> {
         let mut failure = None;
         let mut stopped = None;
@@ -221,7 +222,7 @@ impl<'a> Discovery<'a> {
         answer
     }
 
-    /// Keeps what a state answered; returns the error of one that did not answer whole.
+    /// Keeps a state's answer; returns the error of one that did not answer whole.
     fn note(&mut self, state: &str, answer: StateAnswer, whole: bool, is_all: bool) -> Option<TaskError> {
         let StateAnswer { stores, unanswered, error, .. } = answer;
         if unanswered.is_empty() {

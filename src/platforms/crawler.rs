@@ -1,8 +1,8 @@
-//! `Crawler`: the one driver of all adapters. It sends an adapter's queries, follows what an answer leads to, and compares the result
-//! with what upstream announced and what was there before.
+//! `Crawler`: the one driver of all adapters. It sends an adapter's queries, follows an answer to the next
+//! query, and compares the result with upstream's announcement and with the menu before.
 //!
-//! In: a store or a point. Out: a [`Menu`] or found stores, or a [`FetchError`] where less came than was announced. It must not know
-//! tasks, tables or files.
+//! In: a store or a point. Out: a [`Menu`] or found stores, or a [`FetchError`] where less came than was
+//! announced. It must not know tasks, tables or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
 use domain::store::{FoundStore, RejectionReason, Store};
 use foundation::memory::{MemoryPermit, SMALL_MENU};
 
-/// What one task crawls with.
+/// Parts that one task crawls with.
 pub struct Crawler<'a> {
     pub adapter: &'a Arc<dyn Adapter>,
     pub session: &'a mut Session,
@@ -36,13 +36,14 @@ pub struct MenuProgress {
     pub announced: Option<usize>,
 }
 
-/// Is told of each page that has come.
+/// Called for each page that has come.
 pub type OnPage<'a> = &'a (dyn Fn(MenuProgress) + Send + Sync);
 
 impl Crawler<'_> {
-    /// Fetches a store's whole menu. One that is too small to be believed at once ([`FetchStart::is_too_small`]) is fetched once more, through
-    /// another proxy; the caller decides whether the second is believed. `Empty` when products are announced and none come,
-    /// `Incomplete` when too few come.
+    /// Fetches a store's whole menu. One that is too small to be believed at once
+    /// ([`FetchStart::is_too_small`]) is fetched once more, through another proxy; the caller decides whether
+    /// the second is believed. `Empty` when products are announced and none come, `Incomplete` when too few
+    /// come.
     pub async fn fetch_menu(
         &mut self,
         store: &Store,
@@ -100,7 +101,7 @@ impl Crawler<'_> {
         Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug })
     }
 
-    /// The stores around a point, one of each id, those that must not be promoted among them.
+    /// The stores around a point, one of each id, including the ones that must not be promoted.
     pub async fn discover(&mut self, point: &DiscoveryPoint) -> Result<Vec<FoundStore>, FetchError> {
         let query = self.adapter.discovery_query(point)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_stores(query, response);
@@ -110,7 +111,8 @@ impl Crawler<'_> {
         Ok(found)
     }
 
-    /// Asks by every hash that may work, then by the full text. A stale hash is not counted against the proxy.
+    /// Asks by every hash that may work, then by the full text. A stale hash is not counted against the
+    /// proxy.
     async fn ask<T: Send + 'static>(&mut self, query: &Query, read: Read<T>) -> Result<(Response, T), FetchError> {
         let candidates = self.hashes.candidates(query.operation);
         for hash in &candidates {
@@ -135,7 +137,7 @@ impl Crawler<'_> {
             }
         };
         match answer {
-            // no hash works either: what helps is a new one, whatever is wrong with the text
+            // no hash works either: a new one would help, whatever is wrong with the text
             Err(FetchError::Rejected { operation, message }) if self.hashes.exhausted().contains(&query.operation) => {
                 Err(FetchError::FullTextRejected { operation, message })
             }
@@ -171,7 +173,7 @@ struct PagesSoFar {
 }
 
 impl PagesSoFar {
-    /// Keeps an answer and says what to ask next.
+    /// Keeps an answer and returns the next query.
     fn add(&mut self, query: &Query, response: Response, part: MenuPart) -> Result<Option<Query>, FetchError> {
         self.bytes += response.body.len();
         if self.bytes > MAX_MENU_BYTES {

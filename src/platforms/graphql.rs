@@ -1,6 +1,8 @@
-//! What answers of GraphQL servers have in common: errors beside or in place of data, a query that is not known, an answer that is cut.
+//! The common part of GraphQL servers' answers: errors beside or in place of data, an unknown query, a
+//! truncated answer.
 //!
-//! In: an answer that the session took for one. Out: the [`FetchError`] that it stands for. It must not know a platform's data.
+//! In: an answer that the session accepted. Out: the [`FetchError`] that it means. It must not know a
+//! platform's data.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,7 +51,7 @@ fn says(error: &Value, words: &[&str]) -> bool {
     said.into_iter().filter_map(Value::as_str).any(|word| words.contains(&word))
 }
 
-/// None when it is too large to be what is expected.
+/// None when it is too large to be the expected value.
 pub fn small_value(raw: &RawValue) -> Option<Value> {
     if raw.get().len() > MAX_VALUE_BYTES {
         return None;

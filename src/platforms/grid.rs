@@ -2,9 +2,9 @@
 
 use super::DiscoveryPoint;
 
-/// Of a circle, at most: a platform answers with all stores around a point at once.
+/// Maximum radius of a circle: a platform answers with all stores around a point at once.
 const MAX_MILES: f64 = 100.0;
-/// Of a degree of latitude, and of a degree of longitude at the equator, at most.
+/// Maximum length of a degree of latitude, and of a degree of longitude at the equator.
 const MILES_A_DEGREE: f64 = 69.5;
 /// Coordinates are rounded, and the earth is round.
 const SLACK_MILES: f64 = 2.0;

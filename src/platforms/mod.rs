@@ -1,7 +1,8 @@
-//! What a menu platform must offer, and the one driver that crawls any of them.
+//! The interface of a menu platform, and the one driver that crawls any of them.
 //!
-//! An adapter is pure: it makes requests, reads answers and normalises items. It must not know the database, files or tasks;
-//! the session sends, rotates and pauses. In: a store. Out: a [`Menu`] of untouched answers, or found stores.
+//! An adapter is pure: it makes requests, reads answers and normalises items. It must not know the database,
+//! files or tasks; the session sends, rotates and pauses. In: a store. Out: a [`Menu`] of untouched answers,
+//! or found stores.
 
 pub mod crawler;
 pub mod dutchie;
@@ -33,19 +34,19 @@ pub use registry::{BadPlatform, PlatformData, PlatformEntry, Registry};
 
 /// A menu platform.
 ///
-/// It fits menus by page number, by cursor and by category: the adapter says what to send after an answer, and [`Query::cursor`] is
-/// its memory.
+/// It fits menus by page number, by cursor and by category: the adapter returns the next query after an
+/// answer, and [`Query::cursor`] is its memory.
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
     /// The persisted queries that it asks by; hashes of others are never sent.
     fn operations(&self) -> &'static [&'static str];
 
-    /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number fails as
-    /// `Unannounced`.
+    /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number
+    /// fails as `Unannounced`.
     fn announces_total(&self) -> bool;
 
-    /// Where a store's API is; none = where discovery asks. `NotAllowed` when `api_host` is no valid host.
+    /// Where a store's API is; none = where discovery asks. `NotAllowed` when `api_host` is not a valid host.
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
 
     /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.
@@ -63,18 +64,19 @@ pub trait Adapter: Send + Sync {
     /// Puts a query into a request. None when the platform cannot be asked that way.
     fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request>;
 
-    /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An answer about others
-    /// only is an error; the only store answered to a slug is taken for it.
+    /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An
+    /// answer about others only is an error; the only store answered to a slug is taken for it.
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError>;
 
     /// Judges and reads an answer to [`Adapter::discovery_query`].
     fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError>;
 
-    /// Judges, reads and normalises an answer to [`Adapter::menu_query`] or to what followed from it.
+    /// Judges, reads and normalises an answer to [`Adapter::menu_query`] or to a query that followed from it.
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError>;
 }
 
-/// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run it by `cpu::run`.
+/// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run
+/// it by `cpu::run`.
 pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError> {
     let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
     match platform {
@@ -92,7 +94,7 @@ pub struct Query {
     pub referer: Url,
     /// JSON text.
     pub variables: String,
-    /// What the adapter needs to read the answer; kept with the page, read by the adapter only.
+    /// Position that the adapter needs to read the answer; kept with the page, read by the adapter only.
     pub cursor: Value,
 }
 
@@ -105,18 +107,18 @@ pub enum QueryForm<'a> {
     FullText,
 }
 
-/// What one answer holds of a menu, and what to ask next.
+/// One answer's part of a menu, and the next query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MenuPart {
-    /// What it normalises to, as [`normalise`] makes it of the kept answer.
+    /// Normalised content, as [`normalise`] makes it of the kept answer.
     pub page: NormalPage,
-    /// What upstream says the whole menu holds.
+    /// Size of the whole menu, as upstream states it.
     pub total_count: Option<usize>,
     /// None = the menu is at its end.
     pub next: Option<Query>,
 }
 
-/// A whole crawl of one store: the answers as they came, and what they hold together.
+/// A whole crawl of one store: the answers as they came, and their combined content.
 #[derive(Clone, Debug)]
 pub struct Menu {
     pub platform: Platform,
@@ -124,11 +126,11 @@ pub struct Menu {
     pub platform_dispensary_id: String,
     /// When the fetch began: database time, in whole milliseconds.
     pub fetched_at: DateTime<Utc>,
-    /// What upstream said there is; what came where it said nothing.
+    /// Size as upstream stated it; the number of items received where it stated none.
     pub total_count: usize,
     /// Distinct provider ids over all pages.
     pub product_count: usize,
-    /// What the pages normalise to.
+    /// Normalised content of the pages.
     pub normal: NormalMenu,
     pub pages: Vec<MenuPage>,
     /// Held while `pages` are.
@@ -169,7 +171,8 @@ impl From<&[f64; 3]> for DiscoveryPoint {
     }
 }
 
-/// The store that a slug or menu address led to. `slug` is the platform's, which may differ from the one in the address.
+/// The store that a slug or menu address led to. `slug` is the platform's, which may differ from the one in
+/// the address.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoreRef {
     pub platform_dispensary_id: String,

@@ -1,7 +1,8 @@
-//! `Offer`: what the options of a product make of it as a whole.
+//! `Offer`: a product as a whole, computed from its options.
 //!
-//! In: each option with its prices and stock, in the menu's order. Out: the variants, and the product's own price, quantity and stock.
-//! The rules are every platform's; it must not know where an option's fields stand in an answer.
+//! In: each option with its prices and stock, in the menu's order. Out: the variants, and the product's own
+//! price, quantity and stock. The rules are every platform's; it must not know where an option's fields are
+//! in an answer.
 
 use super::reading::size::{self, Size};
 use domain::product::{StockStatus, Variant};
@@ -11,10 +12,10 @@ pub const NO_LABEL: &str = "N/A";
 
 pub struct Offer {
     pub variants: Vec<Variant>,
-    /// Of the option that costs least, for everyone and for patients.
+    /// Prices of the option that costs least, for everyone and for patients.
     pub rec: LowestPrice,
     pub med: LowestPrice,
-    /// Summed over the options that have one; none where nothing is left of those and another's is unknown.
+    /// Summed over the options that have one; none where their sum is 0 and another option's is unknown.
     pub quantity: Option<i32>,
     pub stock_status: StockStatus,
 }
@@ -103,7 +104,7 @@ fn lowest(prices: impl Iterator<Item = (Option<i32>, Option<i32>)>) -> LowestPri
     lowest.map(|(price, special)| LowestPrice { price: Some(price), special }).unwrap_or_default()
 }
 
-/// 0 means no sale, and a sale that is not lower is none.
+/// 0 means no sale; neither is a sale that is not lower.
 fn sale(price: Option<i32>, special: Option<i32>) -> Option<i32> {
     special.filter(|special| *special > 0 && price.is_some_and(|price| *special < price))
 }
@@ -127,7 +128,7 @@ fn product_status(is_sold: bool, stocks: impl Iterator<Item = OptionStock>) -> S
     best.unwrap_or_else(|| status(is_sold, None))
 }
 
-/// For each option, how many of the same label stand before it.
+/// For each option, how many of the same label precede it.
 fn nths(options: &[OptionOffer]) -> Vec<i16> {
     let nth = |(at, option): (usize, &OptionOffer)| {
         let same = options[..at].iter().filter(|before| before.label == option.label);

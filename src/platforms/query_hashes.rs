@@ -1,7 +1,7 @@
 //! `QueryHashes`: which persisted-query hashes to try, and how each went.
 //!
-//! In: the hashes that may work, before a task. Out: candidates, and observations that are saved after it. It must not know the
-//! database.
+//! In: the hashes that may work, before a task. Out: candidates, and observations that are saved after it. It
+//! must not know the database.
 
 use domain::query_hash::QueryHash;
 
@@ -49,7 +49,8 @@ impl QueryHashes {
         self.observe(HashObservation::NotFound(hash.clone()));
     }
 
-    /// The platform accepted none of the candidates: the further requests of this task send the full text at once.
+    /// The platform accepted none of the candidates: the further requests of this task send the full text at
+    /// once.
     pub fn exhaust(&mut self, operation: &'static str) {
         if !self.exhausted.contains(&operation) {
             self.exhausted.push(operation);

@@ -1,6 +1,8 @@
-//! What the answers of any platform are read with: fields as raw JSON text, numbers in whatever form they come, sizes, potencies.
+//! Readers for the answers of any platform: fields as raw JSON text, numbers in whatever form they come,
+//! sizes, potencies.
 //!
-//! Pure, and tolerant: one field of a wrong type spoils nothing but itself. It must not know a platform's fields.
+//! Pure, and tolerant: one field of a wrong type spoils nothing but itself. It must not know a platform's
+//! fields.
 
 pub mod brand;
 pub mod decimal;

@@ -1,6 +1,7 @@
-//! `Registry`: the platforms that this program crawls, each with what a process must know of it.
+//! `Registry`: the platforms that this program crawls, each with its adapter, data and limits.
 //!
-//! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry does not compile.
+//! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry
+//! does not compile.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ impl Registry {
         })
     }
 
-    /// Of all platforms.
+    /// API hosts of all platforms.
     pub fn api_hosts(&self) -> impl Iterator<Item = &String> {
         Platform::VARIANTS.iter().flat_map(|platform| &self.get(*platform).api_hosts)
     }
@@ -73,8 +74,8 @@ impl Registry {
 }
 
 impl PlatformEntry {
-    /// A request as any visitor makes it, to check a proxy with: for the stores around `point`. None when neither a hash nor a
-    /// document is shipped for it.
+    /// A request as any visitor makes it, to check a proxy with: for the stores around `point`. None when
+    /// neither a hash nor a document is shipped for it.
     pub fn probe(&self, point: &DiscoveryPoint) -> Result<Option<(Query, Request)>, FetchError> {
         let query = self.adapter.discovery_query(point)?;
         let hash = self.shipped_hashes.iter().find(|known| known.operation == query.operation);
@@ -110,7 +111,8 @@ fn dutchie_plus(config: &Config, data: DutchiePlusData) -> Result<PlatformEntry,
     })
 }
 
-/// The points of states.toml, for platforms that find stores around a point: those that are written there, else a grid.
+/// The points of states.toml, for platforms that find stores around a point: the written ones, otherwise a
+/// grid.
 fn points_of_states(states: &States) -> BTreeMap<String, Vec<DiscoveryPoint>> {
     let points = states.iter().map(|(code, state)| {
         let written: Vec<DiscoveryPoint> = state.points.iter().map(DiscoveryPoint::from).collect();

@@ -22,7 +22,7 @@ impl AllowList {
         all
     }
 
-    /// [`FetchError::NotAllowed`] for what is not http(s), carries credentials, or is not on the list.
+    /// [`FetchError::NotAllowed`] for a URL that is not http(s), carries credentials, or is not on the list.
     pub fn check(&self, url: &Url) -> Result<(), FetchError> {
         let not_allowed = |reason: &str| {
             Err(FetchError::NotAllowed {

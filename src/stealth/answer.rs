@@ -1,7 +1,7 @@
-//! What an answer means before the platform reads it: blocked, challenged, throttled, failed, or fit to be read.
+//! Judges an answer before the platform reads it: blocked, challenged, throttled, failed, or fit to be read.
 //!
-//! `judge` is pure; `read` is work for the CPU pool and may take a permit of memory. In: the head of an answer, or all of it. Out: a
-//! [`Response`] or a [`FetchError`]. It must not know proxies.
+//! `judge` is pure; `read` is work for the CPU pool and may take a permit of memory. In: the head of an
+//! answer, or all of it. Out: a [`Response`] or a [`FetchError`]. It must not know proxies.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ use super::transport::{self, Answer};
 use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
 
-/// What status and headers say by themselves. A block is a status that browsers get when they are not welcome, HTML where
-/// JSON is expected, or a redirect to another host.
+/// The judgement by status and headers alone. A block is a status that browsers get when they are not
+/// welcome, HTML where JSON is expected, or a redirect to another host.
 pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), FetchError> {
     let retry_after = retry_after(&head.headers, now);
     let host = url.host_str().unwrap_or_default().to_owned();
@@ -44,8 +44,8 @@ pub(super) fn judge_key(error: FetchError, request: &Request) -> FetchError {
     }
 }
 
-/// The error of a head, and of the first bytes of its body: a failure is a challenge where they are HTML, whatever the head names
-/// them.
+/// The error of a head, and of the first bytes of its body: a failure is a challenge where they are HTML,
+/// whatever the head names them.
 pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError {
     match error {
         FetchError::Http { host, .. } | FetchError::ServerError { host, .. } if looks_like_html(beginning) => {
@@ -60,8 +60,8 @@ pub(super) fn status_error(host: &str, status: StatusCode) -> FetchError {
     FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
 }
 
-/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected. CPU work: run it by
-/// `cpu::run`.
+/// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected.
+/// CPU work: run it by `cpu::run`.
 pub(super) fn read(
     host: &str,
     answer: Answer,
@@ -135,15 +135,15 @@ fn looks_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
 }
 
-/// Whether lists and objects lie in each other deeper than in any menu: a reader remembers each one, and takes as much memory as a large
-/// body once more.
+/// Whether lists and objects are nested deeper than in any menu: a reader remembers each one, which takes as
+/// much memory as another large body.
 fn is_deep(body: &[u8]) -> bool {
     depth(body) > MAX_DEPTH
 }
 
 const MAX_DEPTH: usize = 1000;
 
-/// The most brackets that are open at once, as far as [`MAX_DEPTH`] and those in texts aside.
+/// The maximum number of open brackets outside texts, counted up to [`MAX_DEPTH`].
 fn depth(json: &[u8]) -> usize {
     let (mut open, mut most, mut in_text, mut is_escaped) = (0_usize, 0, false, false);
     for byte in json {
@@ -169,7 +169,7 @@ fn leads_elsewhere(url: &Url, headers: &HeaderMap) -> bool {
     target.is_some_and(|target| target.host_str() != url.host_str())
 }
 
-/// Seconds, or a date in any of the three forms of HTTP; a date in the past is no wait.
+/// Seconds, or a date in any of the three forms of HTTP; a date in the past means no wait.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) {

@@ -1,6 +1,7 @@
-//! What no fingerprint may contradict: the rules that `identities.toml` is checked against at load, all errors at once.
+//! The rules that `identities.toml` is checked against at load, all errors at once; no fingerprint may
+//! contradict them.
 //!
-//! Pure: entries in, sentences about what is wrong with them out.
+//! Pure: entries in, sentences about their faults out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,8 @@ use super::decode;
 use super::fingerprint::{Engine, Family, Fingerprint, HeaderLists, ListKind, Lists, Os, Protocol};
 use super::request::RequestKind;
 
-/// Headers for which a fingerprint holds no value: they come from the request, its connection, the jar or the locale.
+/// Headers for which a fingerprint holds no value: they come from the request, its connection, the jar or the
+/// locale.
 const OF_THE_REQUEST: [&str; 11] = [
     "host",
     "connection",
@@ -23,7 +25,7 @@ const OF_THE_REQUEST: [&str; 11] = [
     "accept-language",
 ];
 
-/// What no fetch of these browsers carries.
+/// Headers that no fetch of these browsers carries.
 const NEVER: [&str; 7] =
     ["dnt", "sec-gpc", "pragma", "cache-control", "upgrade-insecure-requests", "sec-fetch-user", "x-requested-with"];
 
@@ -42,8 +44,8 @@ pub(super) fn errors(lists: &HeaderLists, entries: &[Fingerprint]) -> Vec<String
     errors
 }
 
-/// The brand list that Chromium of `major` sends: a filler (Chromium's GREASE brand), `Chromium` and the brand, in an order that
-/// depends on the version.
+/// The brand list that Chromium of `major` sends: a filler (Chromium's GREASE brand), `Chromium` and the
+/// brand, in an order that depends on the version.
 pub fn brands(brand: &str, major: u32) -> String {
     const CHARACTERS: [&str; 11] = [" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_"];
     const PLACES: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];

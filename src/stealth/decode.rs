@@ -1,6 +1,6 @@
 //! Takes the content coding off a body that has been received as a whole.
 //!
-//! Bytes in, bytes out, with a cap on what comes out. It runs on the CPU pool and must not know connections.
+//! Bytes in, bytes out, with a cap on the output. It runs on the CPU pool and must not know connections.
 
 use std::io::{self, ErrorKind};
 
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use foundation::inflate::{self, InflateError};
 use foundation::memory::SMALL_BODY;
 
-/// What can be decoded, and hence what a fingerprint may offer.
+/// Codings that can be decoded, and hence offered by a fingerprint.
 pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
 
 /// The window browsers allow (8 MiB): more would let an answer of a few bytes claim 128 MiB.

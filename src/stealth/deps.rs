@@ -1,4 +1,5 @@
-//! `SessionDeps`: what all sessions of a process share. `Exchange`: one request of one session, as a route sends it.
+//! `SessionDeps`: the parts that all sessions of a process share. `Exchange`: one request of one session, as
+//! a route sends it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +25,7 @@ use telemetry::events;
 /// Answers to any request within this time count, however quickly the tries of this one broke.
 const MIN_LOOK_BACK: Duration = Duration::from_secs(1);
 
-/// More are not told apart.
+/// Maximum silent hosts that are distinguished.
 const MAX_SILENT_HOSTS: usize = 16;
 
 /// The alarm about an outage of all proxies is given once in this time.
@@ -44,7 +45,7 @@ pub(super) struct SessionDeps {
     pub meter: FetchMeter,
 }
 
-/// What a route needs for one try.
+/// Parts that a route needs for one try.
 pub(super) struct Exchange<'a> {
     pub deps: &'a SessionDeps,
     pub trace: &'a TraceHandle,
@@ -54,7 +55,8 @@ pub(super) struct Exchange<'a> {
     pub store: Option<StoreId>,
 }
 
-/// When any host last answered through any proxy: it tells one host that fails from proxies that all fail.
+/// Time when any host last answered through any proxy: distinguishes one failing host from an outage of all
+/// proxies.
 #[derive(Default)]
 pub(super) struct Answers {
     last: Mutex<Option<Instant>>,
@@ -70,8 +72,9 @@ impl SessionDeps {
         lock(&self.answers.silent_hosts).clear();
     }
 
-    /// The error for a request that broke in transit and was never answered, for the first time at `first_suspicion`. When no
-    /// host has answered since through any proxy, it is the proxies that fail, and the task must not pay for it.
+    /// The error for a request that broke in transit and was never answered, for the first time at
+    /// `first_suspicion`. When no host has answered since through any proxy, it is the proxies that fail, and
+    /// the task must not pay for it.
     pub fn judge_suspicion(&self, host: &str, first_suspicion: Instant, error: FetchError) -> FetchError {
         // at least a second, so that answers just before quick failures count
         let look_back = self.clock.instant().checked_sub(MIN_LOOK_BACK);

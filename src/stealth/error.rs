@@ -1,7 +1,7 @@
 //! `FetchError`: why a request brought no usable answer, and what the caller does next.
 //!
-//! In: what a connection, an answer, an adapter or its driver found. Out: a message, a metric's label, and
-//! how to go on: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
+//! In: faults that a connection, an answer, an adapter or its driver found. Out: a message, a metric's label,
+//! and how to go on: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
 //! the retries of tasks.
 
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub enum FetchError {
     Blocked { host: String, status: u16 },
     #[error("{host} answered with HTML where JSON was expected")]
     Challenged { host: String },
-    /// The same with what the host does to all; its breaker is closed.
+    /// The same, where the host treats all requests so; its breaker is closed.
     #[error("{error}; it {} since {} UTC", trouble.what, trouble.since.format("%H:%M"))]
     HostTrouble { error: Box<FetchError>, trouble: Box<Trouble> },
     /// It answered with 5xx.
@@ -39,8 +39,8 @@ pub enum FetchError {
     /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
-    /// The tries broke in transit, and no host answered through any proxy meanwhile. `only_host` is set where no other host was asked:
-    /// nothing tells then whether it fails or all proxies do.
+    /// The tries broke in transit, and no host answered through any proxy meanwhile. `only_host` is set where
+    /// no other host was asked: then it is unknown whether that host fails or all proxies do.
     #[error("no proxy brings an answer from {}; the last try: {reason}", silent_hosts(only_host.as_deref()))]
     ProxyOutage { only_host: Option<String>, reason: String },
     #[error("{host} throttles us (status {status})")]
@@ -51,7 +51,7 @@ pub enum FetchError {
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
     RateLimitTimeout { host: String, waited: Duration },
-    /// What came is large, and this process holds as much as it may.
+    /// The answer is large, and this process holds as many large ones as it may.
     #[error("the answer of {host} is large, and this process holds {MAX_LARGE} large menus already")]
     NoMemory { host: String, wait: Duration },
     /// Neither the proxy nor the host is at fault.
@@ -84,7 +84,7 @@ pub enum FetchError {
     TooLarge { host: String, limit: usize },
     #[error("the menu is larger than {limit} bytes over all its pages")]
     MenuTooLarge { limit: usize },
-    /// The store's row lacks what a request is made of.
+    /// The store's row lacks a part of the request.
     #[error("store '{store}' {reason}")]
     NotAddressable { store: String, reason: &'static str },
     /// Not on the allow-list, or not an address that can be asked.
@@ -97,7 +97,7 @@ pub enum FetchError {
     RobotsUnknown { host: String, unknown: Box<UnknownRobots> },
     #[error("the crawl holds {seen} products, and how many there are was not announced")]
     Unannounced { seen: usize },
-    /// The announcement is no measure of what there is.
+    /// The announced total does not match the number of products.
     #[error("the crawl holds {seen} products, and only {total} were announced")]
     MoreThanAnnounced { seen: usize, total: usize },
     #[error("the crawl holds {seen} of {total} products, a share below {min_coverage}")]
@@ -179,7 +179,8 @@ impl FetchError {
         }
     }
 
-    /// The value of the label `outcome` in metrics. Dashboards use these names: they stay where a variant is renamed.
+    /// The value of the label `outcome` in metrics. Dashboards use these names: they stay where a variant is
+    /// renamed.
     pub fn label(&self) -> &'static str {
         match self {
             FetchError::Blocked { .. } => "blocked",

@@ -1,4 +1,5 @@
-//! `Failure`: a request that went wrong: the error for the caller, and the outcome for the source of the proxies.
+//! `Failure`: a request that went wrong: the error for the caller, and the outcome for the source of the
+//! proxies.
 
 use std::time::Duration;
 
@@ -26,7 +27,8 @@ impl Failure {
         }
     }
 
-    /// Broken or stalled after the proxy had accepted the connection, or answered by what may be the proxy itself.
+    /// Broken or stalled after the proxy had accepted the connection, or answered possibly by the proxy
+    /// itself.
     pub fn in_transit(error: FetchError, host: &str) -> Self {
         let outcome = ProxyOutcome::Suspicion { host: host.to_owned(), reason: error.to_string() };
         Failure { error, outcome, needs_other_proxy: true }
@@ -37,13 +39,14 @@ impl Failure {
         Failure { error, outcome: ProxyOutcome::Neutral, needs_other_proxy: false }
     }
 
-    /// An answer that was rejected by its head (`answer::judge`); of its body no more than the beginning was read.
+    /// An answer that was rejected by its head (`answer::judge`); of its body no more than the beginning was
+    /// read.
     pub fn by_head(error: FetchError, host: &str) -> Self {
         Failure::response(error, host, ProxyOutcome::Answered)
     }
 
-    /// A whole answer that is not what was asked for; `success` is reported when the host took the request and only the content
-    /// is wrong.
+    /// A whole answer with unexpected content; `success` is reported when the host took the request and only
+    /// the content is wrong.
     pub fn response(error: FetchError, host: &str, success: ProxyOutcome) -> Self {
         let outcome = match error.request_disposition() {
             RequestDisposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
@@ -60,7 +63,7 @@ impl Failure {
         matches!(self.outcome, ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } | ProxyOutcome::Success { .. })
     }
 
-    /// What it says about the host.
+    /// The failure as an observation of the host.
     pub fn seen(&self) -> Seen {
         match (&self.error, &self.outcome) {
             (FetchError::Throttled { status, retry_after, .. }, _) => {
@@ -82,7 +85,7 @@ impl Failure {
         self
     }
 
-    /// Whether the route is still worth keeping: the answer came whole, and is no block.
+    /// Whether the route is still worth keeping: the answer came whole, and is not a block.
     pub fn keeps_route(&self) -> bool {
         !self.needs_other_proxy && !self.is_block()
     }

@@ -1,6 +1,7 @@
-//! `FetchMeter`: what the sessions of a process send to hosts, counted by minute, and by store and day, for who keeps it.
+//! `FetchMeter`: counts of the requests that a process's sessions send to hosts, by minute, and by store and
+//! day.
 //!
-//! In: requests that ended. Out: the totals. To count is to add a few numbers: it never waits for who reads them.
+//! In: requests that ended. Out: the totals. Counting never blocks on readers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,5 @@
-//! `Fingerprint`: one browser's header set (names, spelling, order, values), as `identities.toml` describes it.
+//! `Fingerprint`: one browser's header set (names, spelling, order, values), as `identities.toml` describes
+//! it.
 //!
 //! Data only. `consistency` checks it, `headers` makes requests of it.
 
@@ -52,7 +53,7 @@ pub enum Evidence {
     Recorded,
     /// From published captures or requests of that browser.
     Captured,
-    /// By a rule that agrees with what is recorded or captured.
+    /// By a rule that agrees with recorded or captured requests.
     Derived,
     /// An informed choice, until there is a recording.
     Unverified,
@@ -118,7 +119,7 @@ pub struct Te {
     pub on: Vec<Protocol>,
 }
 
-/// The lists of header names, by order and kind, and what each kind is for.
+/// The lists of header names, by order and kind, and the purpose of each kind.
 pub(super) struct HeaderLists {
     pub kinds: Arc<BTreeMap<String, ListKind>>,
     pub orders: Orders,
@@ -126,7 +127,8 @@ pub(super) struct HeaderLists {
 
 pub(super) type Orders = BTreeMap<String, Arc<BTreeMap<String, Lists>>>;
 
-/// What the lists of one kind (a key `[kind.…]` of the file, such as `graphql_get`) were recorded for.
+/// Requests that the lists of one kind (a key `[kind.…]` of the file, such as `graphql_get`) were recorded
+/// for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListKind {
@@ -135,7 +137,8 @@ pub struct ListKind {
     pub script_headers: Vec<String>,
 }
 
-/// The complete header names of one order and kind, spelled as on the wire; optional ones are skipped when absent.
+/// The complete header names of one order and kind, spelled as on the wire; optional ones are skipped when
+/// absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lists {
@@ -144,8 +147,9 @@ pub struct Lists {
 }
 
 impl Fingerprint {
-    /// The names of a request in order, from the list whose script headers are most like `script_headers` (lower case); and
-    /// the script headers of that list. Empty only without a list for `kind`, which loading refuses.
+    /// The names of a request in order, from the list whose script headers are most like `script_headers`
+    /// (lower case); and the script headers of that list. Empty only without a list for `kind`, which loading
+    /// refuses.
     pub fn names(&self, kind: RequestKind, script_headers: &[String], protocol: Protocol) -> (&[String], &[String]) {
         let fitting = self.kinds.iter().filter(|(_, list)| list.request == kind);
         let Some((name, list)) = fitting.min_by_key(|(_, list)| list.differences(script_headers)) else {

@@ -1,7 +1,8 @@
-//! The header fields of one request, in the order and with the values of its fingerprint. HTTP/1.1 spells every name in title case,
-//! whatever the list says.
+//! The header fields of one request, in the order and with the values of its fingerprint. HTTP/1.1 spells
+//! every name in title case, whatever the list says.
 //!
-//! Pure: (identity, protocol, request, cookies) in, an ordered list out. It must not know connections or proxies.
+//! Pure: (identity, protocol, request, cookies) in, an ordered list out. It must not know connections or
+//! proxies.
 
 use url::{Host, Position, Url};
 
@@ -17,7 +18,7 @@ pub struct Fields {
     pub unrecorded: usize,
 }
 
-/// What goes on the wire for `request`; `cookies` are the pairs `name=value` that the jar has for it.
+/// The headers on the wire for `request`; `cookies` are the pairs `name=value` that the jar has for it.
 pub fn ordered(identity: &Identity, protocol: Protocol, request: &Request, cookies: &[String]) -> Fields {
     let places = Places::of(identity, protocol, request);
     let mut fields = Vec::with_capacity(places.names.len() + cookies.len());
@@ -72,7 +73,8 @@ fn move_accept_to_the_tail(names: &mut Vec<String>) {
     names.insert(tail(names), own);
 }
 
-/// Where the headers begin that Chromium itself puts last: at `origin`, or at `sec-fetch-site` where there is none.
+/// Where the headers begin that Chromium itself puts last: at `origin`, or at `sec-fetch-site` where there is
+/// none.
 fn tail(names: &[String]) -> usize {
     position(names, "origin").or_else(|| position(names, "sec-fetch-site")).unwrap_or(names.len())
 }
@@ -187,7 +189,8 @@ fn fetch_site(request: &Request) -> FetchSite {
     earlier.fold(FetchSite::between(&request.url, &request.referer), FetchSite::max)
 }
 
-/// The registrable domain, taken as the last two labels: the platforms' domains have no public suffix of two labels.
+/// The registrable domain, taken as the last two labels: the platforms' domains have no public suffix of two
+/// labels.
 fn site(url: &Url) -> Option<String> {
     let Some(Host::Domain(domain)) = url.host() else { return None };
     let mut labels = domain.rsplit('.');

@@ -1,7 +1,8 @@
-//! `HostLimiter`: one host as this process sees it: the shared state as last read, what has to be added to it, and this process's
-//! share of the rate.
+//! `HostLimiter`: one host as this process sees it: the shared state as last read, observations to add to it,
+//! and this process's share of the rate.
 //!
-//! Without a [`HostTable`], and while it fails, the rules are applied here alone. It must not know proxies or requests.
+//! Without a [`HostTable`], and while it fails, the rules are applied here alone. It must not know proxies or
+//! requests.
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,7 @@ const MAX_AGE_REFUSED: Duration = Duration::from_secs(1);
 /// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
 const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 
-/// What all limiters of a process share.
+/// Parts that all limiters of a process share.
 pub(super) struct LimiterDeps {
     pub table: Option<Arc<dyn HostTable>>,
     pub limits: HostLimits,
@@ -84,7 +85,7 @@ impl HostLimiter {
         view.state.permission(view.now(now))
     }
 
-    /// What is told where nothing may be sent for `left`.
+    /// The refusal to report where nothing may be sent for `left`.
     pub fn refusing(&self, left: Duration) -> Refusing {
         lock(&self.view).state.refusing(left)
     }
@@ -93,7 +94,7 @@ impl HostLimiter {
         lock(&self.view).state.trouble()
     }
 
-    /// Notes what happened, for the next exchange.
+    /// Notes the outcome, for the next exchange.
     pub fn note(&self, report: HostReport) {
         lock(&self.view).unsaved.absorb(report);
     }
@@ -106,7 +107,7 @@ impl HostLimiter {
         matches!(self.permission(), Permission::Refusing(_) | Permission::ProbeDue)
     }
 
-    /// Learns what the other processes know, unless that was lately.
+    /// Reads the shared state, unless that was done lately.
     pub async fn refresh(self: &Arc<Self>) {
         let now = self.deps.clock.instant();
         if lock(&self.view).is_old(now) {
@@ -114,7 +115,7 @@ impl HostLimiter {
         }
     }
 
-    /// Adds `report`, and all that was noted before, to what the processes share.
+    /// Adds `report`, and all that was noted before, to the shared state.
     pub async fn exchange(self: &Arc<Self>, mut report: HostReport) -> Applied {
         let begun = self.deps.clock.instant();
         // not noted: an exchange that took it along would be given the probe
@@ -156,7 +157,8 @@ impl HostLimiter {
         applied
     }
 
-    /// The table fails: the report is judged here, and added to the table later. Only the table gives out probes.
+    /// The table fails: the report is judged here, and added to the table later. Only the table gives out
+    /// probes.
     fn keep(&self, mut report: HostReport, error: &str) -> Applied {
         report.asks_probe = false;
         let applied = self.apply_here(&report);
@@ -188,7 +190,7 @@ impl HostLimiter {
         permit
     }
 
-    /// The limits of this process. One that has changed begins anew: for a moment more may be under way.
+    /// The limits of this process. A changed one starts again: for a moment more may be under way.
     fn share(&self) -> (Option<Arc<DefaultDirectRateLimiter>>, Option<Arc<Semaphore>>) {
         let (rate, processes) = {
             let view = lock(&self.view);
@@ -212,7 +214,8 @@ impl View {
         utc.checked_add_signed(passed).unwrap_or(utc)
     }
 
-    /// After a hold it is old at once: another process may have met the next one, and two that take turns so would never be held both.
+    /// After a hold it is old at once: another process may have met the next one, and two that take turns so
+    /// would never be held both.
     fn is_old(&self, now: Instant) -> bool {
         let Some(exchanged) = self.exchanged else { return true };
         let has_outlived_hold = self.held(exchanged).is_some() && self.held(now).is_none();

@@ -1,8 +1,8 @@
-//! What this process may send to each host now: its share of the rate and of the requests at once, the waits that hosts ask for,
-//! and their breakers.
+//! This process's limits for each host now: its share of the rate and of the concurrent requests, the waits
+//! that hosts ask for, and their breakers.
 //!
-//! One [`HostRateLimits`] is shared by all sessions of the process. It must not know proxies or identities: a host goes in, a
-//! [`RequestPermit`] comes out, and what was [`Seen`] goes back.
+//! One [`HostRateLimits`] is shared by all sessions of the process. It must not know proxies or identities: a
+//! host goes in, a [`RequestPermit`] comes out, and a [`Seen`] goes back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,8 +31,8 @@ pub(super) struct HostRateLimits {
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
 }
 
-/// The right to send one request to a host, until what was seen is [noted](HostRateLimits::note) or it is dropped. The host's
-/// limiter is not forgotten meanwhile.
+/// The right to send one request to a host, until the outcome is [noted](HostRateLimits::note) or it is
+/// dropped. The host's limiter is not forgotten meanwhile.
 pub(super) struct RequestPermit {
     limiter: Arc<HostLimiter>,
     probe: Option<ProbeNumber>,
@@ -55,7 +55,7 @@ pub(super) enum Seen {
     /// It answered with 5xx.
     Failed,
     Throttled(Throttle),
-    /// No answer: the proxy, or what lies behind it.
+    /// No answer: the fault is the proxy's, or further along the route.
     Nothing,
 }
 
@@ -91,8 +91,8 @@ impl HostRateLimits {
         }
     }
 
-    /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait, [`FetchError::HostRefuses`] while
-    /// its breaker is open.
+    /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait,
+    /// [`FetchError::HostRefuses`] while its breaker is open.
     pub async fn permit(&self, host: &str) -> Result<RequestPermit, FetchError> {
         let limiter = self.limiter(host);
         let permit = async {
@@ -108,8 +108,8 @@ impl HostRateLimits {
         tokio::time::timeout(waited, permit).await.unwrap_or_else(timed_out)
     }
 
-    /// Ends the permit. What changes how the host is to be asked is shared at once, the rest with the next exchange. Gives how long
-    /// a throttle holds the host, which is capped.
+    /// Ends the permit. A change of the host's limits is shared at once, everything else with the next
+    /// exchange. Returns how long a throttle holds the host, which is capped.
     pub async fn note(&self, mut permit: RequestPermit, seen: Seen) -> Option<Duration> {
         let probe = permit.probe.take();
         let report = seen.report(probe);
@@ -122,7 +122,7 @@ impl HostRateLimits {
         limiter.exchange(report).await.hold
     }
 
-    /// Shares what was not shared at once.
+    /// Shares the observations that were not shared at once.
     pub async fn exchange_all(&self) {
         let limiters: Vec<_> = lock(&self.hosts).values().cloned().collect();
         for limiter in limiters.iter().filter(|limiter| limiter.has_unsaved()) {
@@ -294,7 +294,7 @@ mod tests {
         assert!(limits.permit(HOST).await.is_ok());
     }
 
-    /// What several processes share, without a database.
+    /// The table that several processes share, without a database.
     struct SharedTable {
         state: Mutex<HostState>,
         limits: HostLimits,

@@ -1,6 +1,8 @@
-//! `HostRobots`: the rules of hosts as this process last read them from the [`RobotsTable`], and what is done about them.
+//! `HostRobots`: the rules of hosts as this process last read them from the [`RobotsTable`], and the policy
+//! for them.
 //!
-//! In: an authority. Out: its rules while they are fresh, and the place where they are kept. It fetches nothing.
+//! In: an authority. Out: its rules while they are fresh, and the place where they are kept. It fetches
+//! nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +22,7 @@ const MAX_HOSTS: usize = 1024;
 const MAX_REPORTED: usize = 256;
 /// How often the table is asked whether a rule was reported today.
 const REPORT_EVERY: Duration = Duration::from_secs(3600);
-/// Characters of a path that are told.
+/// Maximum path length in logs, in characters.
 const MAX_PATH: usize = 100;
 
 pub(super) struct HostRobots {
@@ -74,7 +76,7 @@ impl HostRobots {
         Arc::clone(hosts.entry(authority.to_owned()).or_default())
     }
 
-    /// What follows where a request is forbidden: the error of an obeyed rule, or a report.
+    /// Consequence of a forbidden request: the error of an obeyed rule, or a report.
     pub async fn forbidden(&self, policy: RobotsPolicy, breach: Breach<'_>, now: Instant) -> Result<(), FetchError> {
         let Breach { host, authority, path, rule } = breach;
         let path: String = path.split('?').next().unwrap_or_default().chars().take(MAX_PATH).collect();

@@ -1,6 +1,6 @@
-//! `HostTable`: where processes share what they know of hosts.
+//! `HostTable`: the shared states of hosts.
 //!
-//! In: what this process saw of one host. Out: what all of them know of it. It must not know how it is stored.
+//! In: this process's observations of one host. Out: its shared state. It must not know how it is stored.
 
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
@@ -9,7 +9,8 @@ use domain::host::{Applied, HostReport, HostState};
 
 /// The owner of the shared states.
 pub trait HostTable: Send + Sync {
-    /// Adds `report` to the host's state, after those of other processes. The error is for people: nothing is known then.
+    /// Adds `report` to the host's state, after other processes' reports. The error is for people: nothing is
+    /// known then.
     fn exchange(&self, host: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>>;
 }
 

@@ -1,6 +1,8 @@
-//! `Identity`: the browser that a route claims to be. `Identities`: the fingerprints to draw from, read from `identities.toml`.
+//! `Identity`: the browser that a route claims to be. `Identities`: the fingerprints to draw from, read from
+//! `identities.toml`.
 //!
-//! The shipped file is part of the program; an operator's text is merged into it. It must not know proxies or sockets.
+//! The shipped file is part of the program; an operator's text is merged into it. It must not know proxies or
+//! sockets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,8 +37,8 @@ impl Identity {
 pub struct Identities(Vec<Arc<Fingerprint>>);
 
 impl Identities {
-    /// The shipped fingerprints with `overlay` merged into them: a `[[fingerprint]]` changes the one of its id key by key, or
-    /// adds one.
+    /// The shipped fingerprints with `overlay` merged into them: a `[[fingerprint]]` changes the one of its
+    /// id key by key, or adds one.
     pub fn load(overlay: Option<&str>) -> Result<Identities, DataFileError> {
         read(overlay).map_err(|errors| DataFileError { file: "identities.toml", errors })
     }
@@ -45,8 +47,8 @@ impl Identities {
         &self.0
     }
 
-    /// Draws by weight. `used` are the ids that this session has drawn, the latest last: while one is left, the draw is an unused
-    /// one, of another family than the current one if it can be.
+    /// Draws by weight. `used` are the ids that this session has drawn, the latest last: while one is left,
+    /// the draw is an unused one, of another family than the current one if it can be.
     pub fn draw(&self, rng: &mut impl Rng, used: &[String]) -> Arc<Fingerprint> {
         let current = used.last().and_then(|id| self.0.iter().find(|fingerprint| &fingerprint.id == id));
         let unused = |fingerprint: &Fingerprint| !used.contains(&fingerprint.id);
@@ -86,7 +88,7 @@ fn read(overlay: Option<&str>) -> Result<Identities, Vec<String>> {
     }
 }
 
-/// Tables merge, arrays of tables with ids merge by id, all else is replaced, also by an empty list.
+/// Tables merge, arrays of tables with ids merge by id, everything else is replaced, also by an empty list.
 fn merge(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {

@@ -1,6 +1,7 @@
 //! `Jar`: the cookies of one route, lost with it and never shared.
 //!
-//! Bounded in number and size. It must not know requests: addresses and `Set-Cookie` values go in, pairs to send come out.
+//! Bounded in number and size. It must not know requests: addresses and `Set-Cookie` values go in, pairs to
+//! send come out.
 
 use chrono::{DateTime, Utc};
 use url::Url;
@@ -24,7 +25,8 @@ struct Cookie {
 }
 
 impl Jar {
-    /// Keeps what `set_cookie` (one header's value) asks to keep, unless it belongs to another site, is too long, or the jar is full.
+    /// Keeps what `set_cookie` (one header's value) asks to keep, unless it belongs to another site, is too
+    /// long, or the jar is full.
     pub fn store(&mut self, url: &Url, set_cookie: &str, now: DateTime<Utc>) {
         let Some(cookie) = Cookie::read(url, set_cookie, now) else { return };
         let same =

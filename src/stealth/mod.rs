@@ -1,13 +1,13 @@
-//! Requests to platforms as a browser sends them, through proxies: an identity and a proxy make a route; the routes of a task are
-//! its session.
+//! Requests to platforms as a browser sends them, through proxies: an identity and a proxy make a route; the
+//! routes of a task are its session.
 //!
-//! It solves no challenge, forges no TLS fingerprint and logs in nowhere; it must not know adapters, handlers or the database.
-//! [`FetchError`] holds also what adapters and their driver find wrong.
-//! In: a [`Request`]. Out: a [`Response`] with its body as received and decoded, or a [`FetchError`] that says what the caller
+//! It solves no challenge, forges no TLS fingerprint and logs in nowhere; it must not know adapters, handlers
+//! or the database. [`FetchError`] also holds faults that adapters and their driver find. In: a [`Request`].
+//! Out: a [`Response`] with its body as received and decoded, or a [`FetchError`] that says what the caller
 //! does next.
 //!
-//! Reading order: `session` (what callers hold), `route` (one proxy and identity), `rotation` (what follows a failure),
-//! `headers` and `identity` (what is sent), `transport` (the connection).
+//! Reading order: `session` (what callers hold), `route` (one proxy and identity), `rotation` (the step after
+//! a failure), `headers` and `identity` (the sent bytes), `transport` (the connection).
 
 pub mod allowlist;
 mod answer;

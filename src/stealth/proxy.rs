@@ -1,4 +1,4 @@
-//! What stealth needs from the owner of the proxies: a lease for one session, and a receiver of outcomes.
+//! The interface to the owner of the proxies: a lease for one session, and a receiver of outcomes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,13 +43,15 @@ impl Drop for ProxyLease {
 
 /// The owner of the proxies of this process.
 pub trait ProxySource: Send + Sync {
-    /// Waits for a proxy that may serve one more session (bounded by the source); [`FetchError::NoProxy`] when none came.
+    /// Waits for a proxy that may serve one more session (bounded by the source); [`FetchError::NoProxy`]
+    /// when none came.
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>>;
 
     /// Takes note of the end of one request that was `sent` then; never blocks.
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant);
 
-    /// Takes note of the bytes that one try sent and received, after [`meter`](Self::meter) has counted them; never blocks.
+    /// Takes note of the bytes that one try sent and received, after [`meter`](Self::meter) has counted them;
+    /// never blocks.
     fn count_bytes(&self, _proxy: ProxyId, _bytes: i64) {}
 
     /// By which everything that goes through its proxies is counted; None where it counts nothing.
@@ -57,7 +59,8 @@ pub trait ProxySource: Send + Sync {
         None
     }
 
-    /// Whether it is an alarm that none of its proxies brings an answer; not where proxies are tried to find that out.
+    /// Whether it is an alarm that none of its proxies brings an answer; not where proxies are tried to find
+    /// that out.
     fn is_relied_on(&self) -> bool {
         true
     }

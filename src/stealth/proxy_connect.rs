@@ -1,7 +1,9 @@
-//! A connection to an origin through a proxy, up to the point where TLS or HTTP begins. The only place that opens sockets.
+//! A connection to an origin through a proxy, up to the point where TLS or HTTP begins. The only place that
+//! opens sockets.
 //!
-//! It reads the answer to CONNECT itself, because the status says whose fault a failure is. Names are resolved by the proxy,
-//! also by SOCKS5. Nothing of a fingerprint is sent here. In: proxy and target. Out: a stream.
+//! It reads the answer to CONNECT itself, because the status says whose fault a failure is. Names are
+//! resolved by the proxy, also by SOCKS5. Nothing of a fingerprint is sent here. In: proxy and target. Out: a
+//! stream.
 
 use std::io;
 use std::sync::Arc;
@@ -38,7 +40,7 @@ pub struct ConnectError {
     pub kind: ConnectErrorKind,
 }
 
-/// What failed.
+/// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectErrorKind {
     /// The proxy failed.
@@ -51,9 +53,9 @@ pub enum ConnectErrorKind {
     Own,
 }
 
-/// A stream on which the origin of `url` is spoken to: for plain http through an HTTP proxy that is the proxy itself. `tls` is for
-/// the proxy. All that goes over it is counted as `traffic`.
-/// `limit` bounds each of the two steps: to reach the proxy, and to be connected by it.
+/// A stream on which the origin of `url` is spoken to: for plain http through an HTTP proxy that is the proxy
+/// itself. `tls` is for the proxy. All that goes over it is counted as `traffic`. `limit` bounds each of the
+/// two steps: to reach the proxy, and to be connected by it.
 pub(super) async fn open(
     proxy: &Proxy,
     url: &Url,
@@ -79,7 +81,8 @@ pub(super) fn authorization(proxy: &Proxy) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Nothing is said to an https proxy, no credentials either, before its certificate has proved that it is the proxy.
+/// Nothing is said to an https proxy, no credentials either, before its certificate has proved that it is the
+/// proxy.
 async fn reach(proxy: &Proxy, tls: &Arc<ClientConfig>, traffic: &Traffic) -> Result<ProxyStream, ConnectError> {
     let stream = traffic.meter(dial(proxy).await?);
     if proxy.protocol != ProxyProtocol::Https {

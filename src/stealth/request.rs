@@ -1,5 +1,5 @@
-//! `Request` and `Response`: what a platform wants sent, and what came back, its body as received (`raw`) and
-//! decoded (`body`).
+//! `Request` and `Response`: a platform's request, and its answer, its body as received (`raw`) and decoded
+//! (`body`).
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::answer;
 use super::error::FetchError;
 use foundation::memory::MemoryPermit;
 
-/// What a browser does to send a request.
+/// The browser action that sends a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
@@ -75,7 +75,7 @@ impl Request {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// What the page's script sets for `name` (lower case).
+    /// The value that the page's script sets for `name` (lower case).
     pub fn script_header(&self, name: &str) -> Option<&str> {
         self.script_headers.iter().find(|(set, _)| set.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -89,12 +89,14 @@ impl Request {
         self.url.origin() == self.referer.origin()
     }
 
-    /// Whether the request carries the cookies of its host: a script's only within the origin of its page, an image's always.
+    /// Whether the request carries the cookies of its host: a script's only within the origin of its page, an
+    /// image's always.
     pub fn has_cookies(&self) -> bool {
         self.kind == RequestKind::Image || self.is_same_origin()
     }
 
-    /// Whether a browser would first send an OPTIONS request: to another origin, with a header that is not safelisted.
+    /// Whether a browser would first send an OPTIONS request: to another origin, with a header that is not
+    /// safelisted.
     pub fn needs_preflight(&self) -> bool {
         let is_safelisted = |(name, value): &(&str, String)| match name.to_ascii_lowercase().as_str() {
             "accept" | "accept-language" | "content-language" => true,
@@ -140,7 +142,8 @@ impl Response {
         self.headers.get(http::header::CONTENT_ENCODING).is_some_and(|coding| coding.as_bytes() == b"gzip")
     }
 
-    /// An error for any status but 200: others are without content (204, 205), a part of it (206), or changed on the way (203).
+    /// An error for any status but 200: others are without content (204, 205), a part of it (206), or changed
+    /// on the way (203).
     pub fn require_success(&self) -> Result<(), FetchError> {
         match self.status == StatusCode::OK {
             true => Ok(()),

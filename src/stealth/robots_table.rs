@@ -1,4 +1,4 @@
-//! `RobotsTable`: where processes share what hosts answered to robots.txt.
+//! `RobotsTable`: hosts' answers to robots.txt, shared by all processes.
 //!
 //! Errors are for people: nothing is known then. It must not know how it is stored.
 
@@ -17,6 +17,6 @@ pub trait RobotsTable: Send + Sync {
 
     fn store(&self, authority: &str, answer: RobotsAnswer) -> BoxFuture<'static, Result<(), String>>;
 
-    /// Notes that a request to `path` breaks `rule`; whether that is to be told, once a day.
+    /// Notes that a request to `path` breaks `rule`; returns whether to report it, which is once a day.
     fn report(&self, authority: &str, rule: &str, path: &str) -> BoxFuture<'static, Result<bool, String>>;
 }

@@ -1,6 +1,6 @@
-//! What follows a failed request: another route, the same again after a pause, or the end.
+//! The next step after a failed request: another route, the same again after a pause, or the end.
 //!
-//! Pure: a disposition and what has been spent go in, a [`Step`] comes out.
+//! Pure: a disposition and the tries spent go in, a [`Step`] comes out.
 
 use std::time::Duration;
 

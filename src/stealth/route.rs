@@ -1,8 +1,8 @@
-//! `Route`: what stays together on the wire, from one rotation to the next: a proxy, an identity, its cookies, its TLS session
-//! tickets, its connection.
+//! `Route`: the parts that stay together on the wire from one rotation to the next: a proxy, an identity, its
+//! cookies, its TLS session tickets, its connection.
 //!
-//! In: one request and a reader of its answer. Out: the answer or a failure, reported to the source of the proxies. What
-//! follows a failure is not decided here.
+//! In: one request and a reader of its answer. Out: the answer or a failure, reported to the source of the
+//! proxies. The step after a failure is not decided here.
 
 mod document;
 
@@ -56,7 +56,8 @@ impl Route {
         !self.lease.is_revoked()
     }
 
-    /// One try, reported to the source of the proxies and to the host's limiter. The time that it took ends with the last byte.
+    /// One try, reported to the source of the proxies and to the host's limiter. The time that it took ends
+    /// with the last byte.
     pub async fn attempt<T: Send + 'static>(
         &mut self,
         exchange: &Exchange<'_>,
@@ -84,7 +85,7 @@ impl Route {
         if is_block {
             trace.blocked();
         }
-        // what the host does to all is not counted against the proxy of its probe
+        // a host's refusal of all is not counted against the proxy of its probe
         let outcome = if is_block && permit.is_probe() { ProxyOutcome::Answered } else { outcome };
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
@@ -97,7 +98,7 @@ impl Route {
         result.map_err(|failure| failure.held_for(hold))
     }
 
-    /// Counts a try that ended; `before` it, so many bytes had gone over the route.
+    /// Adds one finished request to the meter; `before` is the route's byte count at its start.
     fn count(&self, exchange: &Exchange<'_>, outcome: &'static str, took: Duration, before: Bytes) {
         let bytes = self.traffic.bytes().since(before);
         let total = FetchTotal {
@@ -204,7 +205,8 @@ impl Route {
         set.for_each(|set_cookie| self.jar.store(&request.url, set_cookie, now));
     }
 
-    /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504 perhaps.
+    /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504
+    /// perhaps.
     fn reject_answer_of_proxy(&self, request: &Request, is_forwarded: bool, status: StatusCode) -> Result<(), Failure> {
         let host = request.host();
         match status {

@@ -1,9 +1,9 @@
 //! `Session`: the requests of one task, by one route after another. `Sessions`: where they come from.
 //!
-//! Requests go by one [`Route`] (proxy, identity, cookies, connection) as long as it works. What follows a failure is decided by
-//! `rotation`: another route at once, the same or another one after a pause, or the end. It must not know tasks or platforms: a
-//! [`Request`] and a reader of its answer go in, a [`Response`] with what was read, or the last [`FetchError`], comes out.
-//! Nothing leaves without a proxy.
+//! Requests go by one [`Route`] (proxy, identity, cookies, connection) as long as it works. After a failure
+//! `rotation` decides: another route at once, the same or another one after a pause, or the end. It must not
+//! know tasks or platforms: a [`Request`] and a reader of its answer go in, a [`Response`] with what was
+//! read, or the last [`FetchError`], comes out. Nothing leaves without a proxy.
 
 mod document;
 mod robots;
@@ -37,7 +37,7 @@ use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;
 use telemetry::events;
 
-/// What all sessions of a process are made of.
+/// Parts that all sessions of a process are made of.
 pub struct SessionConfig {
     pub proxies: Arc<dyn ProxySource>,
     pub identities: Identities,
@@ -46,14 +46,14 @@ pub struct SessionConfig {
     pub http: settings::Http,
     pub proxy_config: settings::Proxies,
     pub politeness: settings::Politeness,
-    /// Where processes share what they know of hosts; None = this process has them for itself.
+    /// The shared states of hosts; None = this process has them for itself.
     pub host_table: Option<Arc<dyn HostTable>>,
-    /// Where processes share what hosts answered to robots.txt; None = it is not asked for.
+    /// The shared answers of hosts to robots.txt; None = it is not asked for.
     pub robots_table: Option<Arc<dyn RobotsTable>>,
     pub clock: Clock,
 }
 
-/// What a session must know about the store that it is for.
+/// Facts that a session needs about its store.
 #[derive(Clone, Debug, Default)]
 pub struct SessionAsk {
     pub state: Option<String>,
@@ -112,7 +112,7 @@ impl Sessions {
         })))
     }
 
-    /// Shares with other processes what was seen of hosts and not shared at once.
+    /// Shares with other processes the observations of hosts that were not shared at once.
     pub async fn exchange_hosts(&self) {
         self.0.host_limits.exchange_all().await;
     }
@@ -140,11 +140,12 @@ impl Sessions {
 }
 
 impl Session {
-    /// Sends `request` until `read` accepts an answer of status 2xx, in at most 1 + `proxies.rotations_per_request` tries.
+    /// Sends `request` until `read` accepts an answer of status 2xx, in at most 1 +
+    /// `proxies.rotations_per_request` tries.
     ///
-    /// `read` runs on the CPU pool. It gets whole, decoded answers of any status that [`answer`](super::answer) does not judge by
-    /// itself, and returns what they hold; its errors lead to further tries like all others. A proxy is blamed only for its own
-    /// failures and for blocks.
+    /// `read` runs on the CPU pool. It gets whole, decoded answers of any status that
+    /// [`answer`](super::answer) does not judge by itself, and returns what they hold; its errors lead to
+    /// further tries like all others. A proxy is blamed only for its own failures and for blocks.
     pub async fn send<T: Send + 'static>(
         &mut self,
         request: &Request,
@@ -160,7 +161,8 @@ impl Session {
             // no proxy is taken for a host that may not be asked
             deps.host_limits.check(request.host()).await?;
             let mut route = self.usable_route(request, &tries).await?;
-            // a proxy before a permit: a session that waited for a proxy with a permit would keep it from those that have one
+            // a proxy before a permit: a session that held a permit while it waited for a proxy would keep it
+            // from sessions that have one
             let permit = match deps.host_limits.permit(request.host()).await {
                 Ok(permit) => permit,
                 Err(error) => {
@@ -222,7 +224,8 @@ impl Session {
         self.avoided.extend(left);
     }
 
-    /// The permit by which this session's answers are held; a caller that keeps answers longer keeps a clone of it.
+    /// The permit by which this session's answers are held; a caller that keeps answers longer keeps a clone
+    /// of it.
     pub fn memory(&self) -> MemoryPermit {
         self.memory.clone()
     }
@@ -242,13 +245,13 @@ impl Session {
         self.trace.clone()
     }
 
-    /// The store's timezone, else its state's.
+    /// The store's timezone, otherwise its state's.
     pub fn timezone(&self) -> &str {
         &self.locale.timezone
     }
 
-    /// What must be true before anything is sent: a host on the list, and no request before which a browser would send a
-    /// preflight, since none is ever sent.
+    /// Conditions for sending anything: the host is on the list, and a browser would send no preflight before
+    /// this request, since none is ever sent.
     fn check(&self, request: &Request) -> Result<(), FetchError> {
         self.allowed.check(&request.url)?;
         if request.needs_preflight() {
@@ -258,7 +261,7 @@ impl Session {
         Ok(())
     }
 
-    /// The present route where it still serves, else a new one.
+    /// The present route where it still serves, otherwise a new one.
     async fn usable_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
         match self.route.take().filter(Route::is_usable) {
             Some(route) => Ok(route),
@@ -266,7 +269,8 @@ impl Session {
         }
     }
 
-    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a further try, the last one's failure counts.
+    /// A new proxy, a new identity, an empty jar. When no proxy comes free for a further try, the last one's
+    /// failure counts.
     async fn open_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
         let ask = ProxyAsk {
             host: request.host().to_owned(),
@@ -288,7 +292,7 @@ impl Session {
     }
 }
 
-/// What one request has been through.
+/// Tries of one request.
 struct Tries {
     host: String,
     made: u32,

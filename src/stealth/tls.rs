@@ -1,9 +1,11 @@
-//! The TLS client: public roots plus the operator's own CA file, one named crypto provider, ALPN for both protocols.
+//! The TLS client: public roots plus the operator's own CA file, one named crypto provider, ALPN for both
+//! protocols.
 //!
-//! It opens no connection: a stream that already leads to the origin, or to a proxy, goes in, the same one with TLS on it comes out.
+//! It opens no connection: a stream that already leads to the origin, or to a proxy, goes in, the same one
+//! with TLS on it comes out.
 //!
-//! Session tickets are kept in one [`ClientConfig`] a route and never shared: an origin that gets back a ticket of its own
-//! knows that two addresses are one client.
+//! Session tickets are kept in one [`ClientConfig`] a route and never shared: an origin that gets back a
+//! ticket of its own knows that two addresses are one client.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +24,7 @@ use foundation::authorities;
 
 #[derive(Debug, Error)]
 pub enum TlsSetupError {
-    /// The file, and what is wrong with it.
+    /// The file, and its fault.
     #[error("{0}")]
     CaFile(String),
     #[error("TLS cannot be set up: {0}")]
@@ -66,7 +68,7 @@ pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSe
     Ok(config)
 }
 
-/// For https proxies, which speak HTTP/1.1 inside: the public roots and those of `proxies.extra_ca_file`.
+/// For https proxies, which speak HTTP/1.1 inside: the public roots and the ones in `proxies.extra_ca_file`.
 pub(super) fn proxy_config(extra_ca_file: Option<&Path>) -> Result<Arc<ClientConfig>, TlsSetupError> {
     let mut config = config(extra_ca_file)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];

@@ -1,10 +1,12 @@
-//! `Trace`: what a session has used and met so far, for the attempt's `detail`; readable while it runs and after it failed.
+//! `Trace`: proxies, fingerprints and results of a session's requests, for the attempt's `detail`; readable
+//! while it runs and after it failed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::proxy::ProxyId;
 
-/// `proxy_ids` and `fingerprints`: each once, in the order of first use; at most one more for each request and try.
+/// `proxy_ids` and `fingerprints`: each once, in the order of first use; at most one more for each request
+/// and try.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub proxy_ids: Vec<ProxyId>,
@@ -12,7 +14,7 @@ pub struct Trace {
     /// The current fingerprint.
     pub fingerprint: Option<String>,
     pub fingerprints: Vec<String>,
-    /// Tries, each counted, also those that failed before anything was sent.
+    /// Number of tries, including the ones that failed before anything was sent.
     pub requests: u32,
     pub blocks: u32,
     /// Script headers sent in a place that no recording has shown.

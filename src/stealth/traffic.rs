@@ -1,6 +1,8 @@
-//! `Traffic`: the bytes that go over the connections to one proxy, which is what its vendor bills. `Metered`: a stream that counts them.
+//! `Traffic`: the bytes that go over the connections to one proxy, which its vendor bills. `Metered`: a
+//! stream that counts them.
 //!
-//! In: a stream. Out: the same, and the counts. TLS, tunnels and headers are in them; what TCP adds below is not.
+//! In: a stream. Out: the same, and the counts. TLS, tunnels and headers are in them; what TCP adds below is
+//! not.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -20,7 +22,7 @@ struct Counters {
     received: AtomicU64,
 }
 
-/// What went over so far.
+/// Bytes transferred until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bytes {
     pub sent: u64,

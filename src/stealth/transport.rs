@@ -1,7 +1,7 @@
-//! HTTP over a connection made through a proxy: one connection, kept by its route, with a bound on every wait and size.
+//! HTTP over a connection made through a proxy: one connection, kept by its route; all waits are bounded.
 //!
-//! Nothing connects without a proxy. It adds no header of its own and judges no answer: ordered fields go in, an answer as
-//! received comes out.
+//! Nothing connects without a proxy. It adds no header and judges no answer: ordered fields go in, an answer
+//! as received comes out.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
 const MAX_SKIPPED_BYTES: usize = 256 << 10;
 const MAX_SKIP: Duration = Duration::from_secs(1);
 
-/// What every connection of the process shares.
+/// Parts that all connections of the process share.
 pub(super) struct Transport {
     tls: ClientConfig,
     /// For https proxies.
@@ -51,7 +51,7 @@ pub(super) struct Connection {
     origin: Origin,
     sender: Sender,
     driver: JoinHandle<()>,
-    /// The proxy that reads the requests and passes them on: they name the whole address and carry its credentials.
+    /// The proxy that reads and forwards the requests: they name the whole address and carry its credentials.
     forwarded_by: Option<ForwardingProxy>,
 }
 
@@ -64,7 +64,7 @@ enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
-/// What was read of a body that is of no use.
+/// The part that was read of a useless body.
 pub(super) struct Skipped {
     pub beginning: Bytes,
     /// Whether its connection can carry the next request.
@@ -97,7 +97,7 @@ impl Transport {
         tls::with_own_tickets(&self.tls)
     }
 
-    /// Connects to the origin of `url` through `proxy` and speaks TLS there, as `tls`, when the scheme asks for it.
+    /// Connects to the origin of `url` through `proxy`, with TLS as `tls` where the scheme asks for it.
     pub async fn connect(
         &self,
         proxy: &Proxy,
@@ -128,8 +128,8 @@ impl Transport {
         self.within("first byte", self.http.first_byte_timeout, &request.url, sent).await
     }
 
-    /// Collects the body of an answer, still in its content coding. A body above [`memory::SMALL_BODY`] needs the task's memory
-    /// permit.
+    /// Collects the body of an answer, still in its content coding. A body above [`memory::SMALL_BODY`] needs
+    /// the task's memory permit.
     pub async fn collect(
         &self,
         request: &Request,
@@ -154,8 +154,8 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
     }
 
-    /// The first `limit` bytes of a body, or a little more, and whether that is all of it. A body above [`memory::SMALL_BODY`] needs
-    /// the task's memory permit.
+    /// The first `limit` bytes of a body, or a little more, and whether that is all of it. A body above
+    /// [`memory::SMALL_BODY`] needs the task's memory permit.
     pub async fn collect_beginning(
         &self,
         url: &Url,
@@ -174,7 +174,7 @@ impl Transport {
         Ok((raw.freeze(), false))
     }
 
-    /// Reads past a body that is of no use, so that its connection can carry the next request, unless that is not worth it.
+    /// Reads past a useless body, so that its connection can carry the next request, where that is worth it.
     pub async fn skip(&self, mut body: Incoming) -> Skipped {
         let mut beginning = Bytes::new();
         let skipped = async {
@@ -216,7 +216,7 @@ impl Transport {
     }
 }
 
-/// A length beside chunks: others on the way may see another end of the answer than we do, and take what follows for the next one.
+/// A length beside chunks: others on the way may see another end of the answer, and misread the next one.
 pub(super) fn is_framed_twice(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
 }
@@ -345,7 +345,7 @@ fn append(headers: &mut HeaderMap, name: &str, value: &str, url: &Url) -> Result
     Ok(())
 }
 
-/// The whole address for HTTP/2 and for a proxy that passes it on, else path and query.
+/// The whole address for HTTP/2 and for a proxy that passes it on, otherwise path and query.
 fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
     let path = &url[Position::BeforePath..Position::AfterQuery];
     let whole = connection.forwarded_by.is_some() || connection.protocol() == Protocol::Http2;
@@ -387,7 +387,8 @@ fn unreachable(proxy: &Proxy, url: &Url, reason: &str) -> Failure {
     Failure::in_transit(FetchError::Unreachable { host: host(url), reason }, &host(url))
 }
 
-/// The whole chain of causes, because the first one says little; without the address of its manual that rustls adds.
+/// The whole chain of causes, because the first one says little; without the address of its manual that
+/// rustls adds.
 fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let texts = causes.map(|cause| {

@@ -1,6 +1,8 @@
-//! Makes inputs out of seeds and words, runs a target on each, and keeps those with an effect that was not seen before.
+//! Makes inputs out of seeds and words, runs a target on each, and keeps inputs with an effect that was not
+//! seen before.
 //!
-//! In: a target. Out: a panic that names the input and how to make it again. It must not know what targets do.
+//! In: a target. Out: a panic that names the input and how to make it again. It must not know what targets
+//! do.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,8 @@
-//! Hostile inputs, made by mutation, for everything that reads what strangers write: no input may cause a panic or break what a
-//! target promises.
+//! Hostile inputs, made by mutation, for everything that reads strangers' input: no input may cause a panic
+//! or break a target's promise.
 //!
-//! Each target has 50,000 inputs in an ordinary run and a million where `CI=true`; `DROVER_FUZZ_INPUTS=100000000` is a night's run.
-//! A failure prints its input; add it to the target's seeds.
+//! Each target has 50,000 inputs in an ordinary run and a million where `CI=true`;
+//! `DROVER_FUZZ_INPUTS=100000000` is a night's run. A failure prints its input; add it to the target's seeds.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 

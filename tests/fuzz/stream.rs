@@ -1,4 +1,5 @@
-//! `Answering`: a connection in memory whose other end says what it was given, whatever it hears, and then hangs up.
+//! `Answering`: a connection in memory whose other end sends its given bytes, whatever it receives, and then
+//! closes.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,5 @@
-//! A running task is cancelled under a worker process: its body stops, its store waits for that, and no crash keeps the store for ever.
+//! A running task is cancelled under a worker process: its body stops, its store waits for that, and no crash
+//! keeps the store reserved forever.
 
 use db::tasks;
 use domain::role::Role;

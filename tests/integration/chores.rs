@@ -1,4 +1,4 @@
-//! The periodic work of a process, and what its scheduler shows of it.
+//! The periodic work of a process, and its scheduler's view of it.
 
 use std::path::Path;
 use std::sync::Arc;

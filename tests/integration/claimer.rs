@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use testkit::{FaultProxy, TestDatabase, database, database_settings, until};
 
-/// Of each claimer.
+/// Number of lost answers of each claimer.
 const LOST_ANSWERS: usize = 50;
 /// With a database each, side by side.
 const CLAIMERS: usize = 4;
@@ -65,7 +65,7 @@ async fn answers_that_are_lost_in_a_row_keep_no_more_tasks_than_one() {
     assert_eq!(held_tasks.count(), 0);
 }
 
-/// One request for each of `TASKS` task actors. What they get goes back when it is dropped.
+/// One request for each of `TASKS` task actors. Their tasks go back when the answer is dropped.
 async fn ask_for_tasks(claimer: &Claimer) {
     let claims = (0..TASKS).map(|task_actor| {
         let (roles, worker_id) = (RoleSet::any(), WORKER.to_owned());

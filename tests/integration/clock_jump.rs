@@ -1,10 +1,12 @@
-//! The database's clock was ahead for a while, and is set right: every time that was written meanwhile lies in the future now.
+//! The database's clock was ahead for a while, and is set right: every time written meanwhile is in the
+//! future now.
 
 use domain::role::Role;
 
 use testkit::{Child, Farm, connect};
 
-/// Moves every time in every table of drover's own, as if all had been written by a clock that was a day ahead.
+/// Moves every time in every table of drover's own, as if all had been written by a clock that was a day
+/// ahead.
 const A_DAY_AHEAD: &str = "
     SET session_replication_role = replica;
     DO $$

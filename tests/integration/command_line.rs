@@ -1,4 +1,5 @@
-//! What scripts rely on: exit codes, data on stdout, one JSON object a line on a stderr that is no terminal.
+//! Output that scripts rely on: exit codes, data on stdout, one JSON object a line on a stderr that is not a
+//! terminal.
 
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
@@ -313,7 +314,7 @@ async fn an_operator_adds_the_hash_that_an_alarm_asks_for() {
     }
 }
 
-/// What a pod of two workers logs in this format from its start to its end.
+/// Log of a pod of two workers in this format from its start to its end.
 async fn log_of_a_pod(farm: &Farm, format: &str) -> String {
     let mut pod = Child::spawn(farm.drover(&["worker"]).env("DROVER__LOG__FORMAT", format));
     let registered = "SELECT count(*) FROM worker_registry WHERE status <> 'offline'";

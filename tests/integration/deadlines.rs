@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// One connection, so that the next borrower would meet what the last one left behind.
+/// One connection, so that the next borrower would meet the last one's leftovers.
 fn impatient(url: &str) -> Db {
     let settings = settings::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap()
@@ -24,7 +24,7 @@ async fn a_statement_that_exceeds_its_deadline_is_cancelled_and_called_slow() {
     let database = testkit::database().await;
     let db = impatient(&database.url);
     let client = db.client().await.unwrap();
-    // the server's own time-out must not be what ends it
+    // the server's own time-out must not end it first
     client.batch("SET statement_timeout = 0").await.unwrap();
 
     let error = client.query("SELECT pg_sleep(60)", &[]).await.unwrap_err();
@@ -50,7 +50,7 @@ async fn a_server_that_falls_silent_is_unavailable_and_no_statement_is_called_sl
     assert!(error.to_string().contains("the server did not answer within 300ms"), "{error}");
 }
 
-/// A process that stands still until this is dropped.
+/// A process that is stopped until this is dropped.
 struct Frozen(Pid);
 
 impl Frozen {

@@ -1,5 +1,5 @@
-//! Images of products and brands: downloaded once after a refresh, through the proxies, outside of any task; and
-//! `drover images backfill`, which brings what was lost.
+//! Images of products and brands: downloaded once after a refresh, through the proxies, outside of any task;
+//! and `drover images backfill`, which brings lost ones.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -174,7 +174,7 @@ async fn a_kill_in_the_middle_leaves_no_half_file_and_what_is_stored_is_not_down
     assert_eq!(counts.direct, 0);
 }
 
-/// Those that have their own names.
+/// Files that have their own names.
 fn whole_files(farm: &Farm) -> Vec<PathBuf> {
     farm.image_files()
         .into_iter()

@@ -1,4 +1,4 @@
-//! A worker that is told to end while its tasks run.
+//! A worker that has to end while its tasks run.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use testkit::{Child, Farm};
 const RUNNING: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running'";
 const GIVEN_BACK: &str = "SELECT count(*) FROM worker_tasks t JOIN task_attempts a ON a.task_id = t.id
     WHERE t.status = 'pending' AND t.retry_count = 0 AND t.worker_id IS NULL AND a.outcome = 'released'";
-/// Of a busy machine.
+/// Maximum time on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
 /// A worker whose fetch never ends, and how long it would wait for it.

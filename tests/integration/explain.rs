@@ -1,5 +1,5 @@
-//! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of pages: they find
-//! what they want by an index, and walk past nothing.
+//! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of
+//! pages: they find their rows by an index, and walk past nothing.
 
 use db::tasks::{self, ClaimBatch, NewTask};
 use domain::role::Role;
@@ -17,7 +17,8 @@ const ASKED: i64 = 10;
 const BUSY_STORES: i64 = 20;
 const BUSY_WAITING: i64 = 400;
 const READY: i64 = 40_000;
-/// Found, locked, updated, and once more for the attempt: a few reads a task, where a search would make thousands.
+/// Found, locked, updated, and once more for the attempt: a few reads a task, where a search would make
+/// thousands.
 const READS_A_TASK: i64 = 8;
 
 const FILL: &str = "
@@ -34,7 +35,7 @@ impl Queue {
         Queue { database: filled_database(FILL).await }
     }
 
-    /// Pages of the queue's tables and indexes that were looked at so far, and sequential scans of its tables.
+    /// Pages of the queue's tables and indexes that were read up to now, and sequential scans of its tables.
     async fn touched(&self) -> (i64, i64) {
         let sql = "SELECT pg_stat_force_next_flush()";
         self.sql(sql).await;
@@ -45,7 +46,8 @@ impl Queue {
     }
 }
 
-/// On the one plain connection, whose statistics can be flushed: what `statement` touched after five runs that settle its plan.
+/// On the one plain connection, whose statistics can be flushed: pages that `statement` touched after five
+/// runs that settle its plan.
 async fn pages_of(queue: &Queue, statement: &str) -> i64 {
     let prepared = queue.database.raw.prepare(statement).await.unwrap();
     for _ in 0..6 {
@@ -115,11 +117,11 @@ async fn the_full_sweep_probes_each_waiting_store_once() {
     assert_eq!(queue.settle_and_claim(asks(1)).await[0].lease.worker_id, ME);
     assert_eq!(tasks::sweep_due(&queue.client().await, BACK).await.unwrap(), 0);
     let pages = pages_of(&queue, "SELECT * FROM sweep_stores(NULL, 100000)").await;
-    // 5,000 stores: a step of the skip scan, a look at who is outranked, one at who holds the slot
+    // 5,000 stores: a step of the skip scan, a look for an outranked task, one for the slot's holder
     assert!(pages <= 5_000 * 15, "{pages} pages");
 }
 
-/// What the planner knows of the table when the plans are made.
+/// The planner's knowledge of the table when the plans are made.
 #[derive(Clone, Copy, Debug)]
 enum Statistics {
     Never,
@@ -129,7 +131,8 @@ enum Statistics {
 }
 
 impl Statistics {
-    /// Before there is anything to do: the session that claims has used its statements, so that its plans are made.
+    /// Before there is anything to do: the session that claims has used its statements, so that its plans are
+    /// made.
     async fn before(self, queue: &Queue) {
         queue.sql("ALTER TABLE worker_tasks SET (autovacuum_enabled = off)").await;
         match self {
@@ -154,8 +157,9 @@ impl Statistics {
 }
 
 impl Queue {
-    /// Rows of worker_tasks that `statement` reads, counted inside its functions, whose plans no EXPLAIN from outside shows: what a
-    /// sequential scan read, what indexes led to, and the value of its one column. The statement takes effect.
+    /// Rows of worker_tasks that `statement` reads, counted inside its functions, whose plans no EXPLAIN from
+    /// outside shows: what a sequential scan read, what indexes led to, and the value of its one column. The
+    /// statement takes effect.
     async fn rows_read(&self, statement: &str) -> (i64, i64, i64) {
         let raw = &self.database.raw;
         let reads = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'worker_tasks'";
@@ -195,7 +199,7 @@ async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
     statistics.before(&queue).await;
     // the plans of this session are made now
     assert_eq!(queue.rows_of_ten_claims(roles, every_crawl_role).await.2, 0);
-    // many tasks of a few busy stores stand in front, and the reservations of 40,000 are ready
+    // many tasks of a few busy stores come first, and the reservations of 40,000 are ready
     queue.enqueue(&waiting(BUSY_WAITING, BUSY_STORES, 0, 5)).await;
     assert_eq!(queue.claim(&[Role::PayloadFetch], 2 * BUSY_STORES as usize).await.len() as i64, BUSY_STORES);
     queue
@@ -240,7 +244,8 @@ async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
              SELECT 'payload_fetch', 1000 + n, true FROM generate_series(1, {READY}) n; RESET drover.own"
         ))
         .await;
-    // one waits behind the task that is settled, and twelve of other stores, too many for the trigger, may have their reservations at once
+    // one waits behind the task that is settled, and twelve of other stores, too many for the trigger, may
+    // have their reservations at once
     queue.enqueue(&[crate::queue::refresh(1)]).await;
     queue
         .sql(

@@ -1,5 +1,5 @@
-//! Bombs and floods against a whole worker: each is stopped at its bound, and the memory of the process stays within what its slots
-//! may hold.
+//! Bombs and floods against a whole worker: each is stopped at its bound, and the memory of the process stays
+//! within what its slots may hold.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use testkit::{Child, Farm, until};
 const MIB: usize = 1 << 20;
 /// As many as may hold large answers at once: more would wait for them, a minute each time.
 const SLOTS: usize = 2;
-/// What a task may hold beyond an idle process: a body as it came, and inflated.
+/// Maximum memory of a task beyond an idle process: a body as it came, and inflated.
 const PER_TASK: usize = 64;
 
 fn floods() -> Vec<Flood> {
@@ -44,7 +44,7 @@ async fn floods_are_stopped_at_their_bounds_and_take_a_bounded_share_of_memory()
     farm.until_counted("the worker is idle", registered, 1).await;
     let pid = worker.id().unwrap();
     let idle = memory(pid, "VmRSS:");
-    // one attempt each: what is too large now is too large later
+    // one attempt each: an answer too large now is too large later
     let task = |store: &i64| NewTask {
         dispensary_id: Some(*store),
         platform: Some(Platform::Dutchie.name().to_owned()),

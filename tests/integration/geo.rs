@@ -1,4 +1,4 @@
-//! Where an address is, by files of both formats, and what becomes of a file that changes or is damaged.
+//! The place of an address, by files of both formats, and the handling of a file that changes or is damaged.
 
 use std::fs;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! What several processes know of a host together, and send to it.
+//! Shared knowledge of several processes about a host, and their requests to it.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::process::Command;
 use testkit::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
 
 const HOST: &str = "menu.test";
-/// What `drover worker` may run at once in these tests.
+/// Slots of `drover worker` in these tests.
 const SLOTS: u64 = 4;
 
 fn process(database: &TestDatabase) -> SharedHosts {
@@ -141,7 +141,7 @@ async fn two_processes_send_a_blocking_host_together_what_one_may_and_crawl_it_o
     until("some probes were sent", PATIENCE, async || farm.count(probes).await >= 3).await;
     let sent = farm.sim.counts().requests;
     let probes = farm.count(probes).await as u64;
-    // what opened the breaker, and what was under way then
+    // requests that opened the breaker, and those under way then
     let allowed = 3 + 2 * SLOTS;
     assert!(sent <= allowed + probes, "{sent} requests, {probes} of them probes");
     let waiting = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND error_message LIKE '%refuses 100 % of requests since%'";
@@ -153,7 +153,7 @@ async fn two_processes_send_a_blocking_host_together_what_one_may_and_crawl_it_o
     assert_eq!(farm.count(retries).await, 0, "a task that waits spends no retry");
 }
 
-/// Two processes in a storm of these faults, which ends once it is `enough`. What was counted until then.
+/// Two processes in a storm of these faults, which ends once it is `enough`. Returns the counts up to then.
 async fn storm(fault: Fault, enough: impl AsyncFn(&Farm) -> bool) -> (Farm, Counts, u64) {
     let farm = Farm::with_stores(30).await;
     let storm = farm.sim.add_fault(fault);
@@ -190,7 +190,7 @@ async fn a_storm_of_403s_with_a_lucky_answer_now_and_then_is_met_with_few_reques
 async fn a_host_that_throttles_holds_both_processes() {
     let fault = Fault::new(FaultKind::Throttled { retry_after: Some(Duration::from_secs(1)) });
     let (farm, counts, probes) = storm(fault, async |farm| farm.count(PROBES).await >= 2).await;
-    // three holds open the breaker, and each meets what both have under way
+    // three holds open the breaker, and each meets the requests that both have under way
     let allowed = 3 * 2 * SLOTS + probes;
     assert!(counts.requests <= allowed, "{} requests, {probes} of them probes", counts.requests);
     assert_no_proxy_is_blamed(&farm).await;
@@ -203,7 +203,7 @@ async fn a_host_that_throttles_holds_both_processes() {
 async fn a_storm_of_5xx_opens_the_breaker_blames_no_proxy_and_stores_nothing(#[case] status: u16) {
     let fault = Fault::new(FaultKind::ServerError(status));
     let (farm, counts, probes) = storm(fault, async |farm| farm.count(PROBES).await >= 3).await;
-    // what opened the breaker, and what was under way then
+    // requests that opened the breaker, and those under way then
     let allowed = 12 + 2 * SLOTS + probes;
     assert!(counts.requests <= allowed, "{} requests, {probes} of them probes", counts.requests);
     assert_eq!(counts.answered, 0);

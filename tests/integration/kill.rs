@@ -15,7 +15,7 @@ use serde_json::Value;
 use testkit::{Child, Farm, PATIENCE, connect, database, drover, server_dir, until};
 
 const CRAWL: Duration = Duration::from_secs(300);
-/// What a demo logs before its first task: one line for each of its 25 workers, one for the proxies.
+/// Log lines of a demo before its first task: one for each of its 25 workers, one for the proxies.
 const START_LINES: usize = 26;
 
 #[tokio::test]
@@ -47,8 +47,8 @@ async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
     private_server::stop(&private_server::dir_in(dir.path())).await.unwrap();
 }
 
-/// After how many log lines to kill: while the workers start, or in the crawl, which logs four lines a store. Each life gets
-/// a part of the crawl so small that none but the last completes it.
+/// After how many log lines to kill: while the workers start, or in the crawl, which logs four lines a store.
+/// Each life gets a part of the crawl so small that none but the last completes it.
 fn moment(kills: usize, stores: usize) -> usize {
     let crawl = (3 * stores / kills).max(1);
     match rand::rng().random_bool(0.5) {

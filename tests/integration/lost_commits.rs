@@ -9,7 +9,7 @@ use crate::api::server::send;
 use testkit::{Child, Farm, FaultProxy, PATIENCE, until};
 
 const STORES: usize = 6;
-/// Of twice as many settlements with effects as there are stores.
+/// Answers lost, of twice as many settlements with effects as there are stores.
 const LOST_ANSWERS: usize = 5;
 
 #[tokio::test]

@@ -45,7 +45,7 @@ async fn a_database_from_the_future_is_refused() {
 #[tokio::test]
 async fn a_failing_migration_leaves_nothing_behind() {
     let database = testkit::empty_database().await;
-    // what a later migration wants to make is there already
+    // an object that a later migration creates is there already
     database.raw.batch_execute("CREATE TABLE worker_tasks ()").await.unwrap();
     let error = migrate::up(&database.db).await.unwrap_err();
     assert!(matches!(error, MigrateError::Failed { .. }), "{error}");
@@ -103,7 +103,7 @@ async fn a_process_makes_no_tables_in_another_programs_database() {
     assert_eq!(run(&["enqueue", "--role", "analytics_refresh"]).await.0, Some(0));
 }
 
-/// What an object's row says when an older program made it.
+/// Row of an object that an older program made.
 const OLDER: &str = "UPDATE schema_objects SET checksum = 'older', revision = 0";
 
 #[tokio::test]

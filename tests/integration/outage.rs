@@ -1,4 +1,4 @@
-//! What a worker depends on goes away and comes back: the database, the proxies, the disk.
+//! A worker's dependencies go away and come back: the database, the proxies, the disk.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -131,7 +131,7 @@ async fn without_proxies_a_worker_refuses_to_start_and_says_what_to_do() {
     let said = worker.stderr().join("\n");
     assert!(said.contains("drover proxies import"), "{said}");
 
-    // what needs no proxy runs without
+    // tasks that need no proxy run without
     let mut refresher = Child::spawn(&mut farm.drover(&["worker", "--role", "analytics_refresh"]));
     farm.enqueue(Role::AnalyticsRefresh).await;
     farm.until_counted("it works", "SELECT count(*) FROM worker_tasks WHERE status = 'completed'", 1).await;

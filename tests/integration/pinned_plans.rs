@@ -1,13 +1,13 @@
-//! The plans of the queue's functions are pinned: each function that the program calls carries its planner settings, and what it
-//! calls runs under them.
+//! The plans of the queue's functions are pinned: each function that the program calls carries its planner
+//! settings, and the functions it calls run under them.
 
 use crate::statements::files_with;
 
 const PINS: [&str; 5] =
     ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
 
-/// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key, a message in the log, and the
-/// tables of the older schema, which are read whole.
+/// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key,
+/// a message in the log, and the tables of the older schema, which are read whole.
 const NOT_PINNED: [&str; 15] = [
     "cancel_legacy_crawl_jobs",
     "close_legacy_runs",
@@ -50,12 +50,12 @@ async fn every_function_that_the_program_calls_pins_its_plans() {
     assert!(NOT_PINNED.iter().all(|name| called.iter().any(|called| called == name)), "{called:?}");
 }
 
-/// Calls in SQL; those in Rust do not look like that.
+/// Calls in SQL; calls in Rust look different.
 fn is_called(sources: &str, name: &str) -> bool {
     ["SELECT", "FROM"].iter().any(|word| sources.contains(&format!("{word} {name}(")))
 }
 
-/// All of `crates/db/src`: statements stand in files of their own and in Rust.
+/// All of `crates/db/src`: statements are in files of their own and in Rust.
 fn sources() -> String {
     let root = testkit::root().join("crates/db/src");
     let files = ["rs", "sql"].into_iter().flat_map(|extension| files_with(extension, &root));

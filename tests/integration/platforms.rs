@@ -1,4 +1,5 @@
-//! Crawls of the simulated platform by way of its proxies: what arrives, and what is made of a platform that misbehaves.
+//! Crawls of the simulated platform by way of its proxies: their results, and the reaction to a platform that
+//! misbehaves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use storage::{PayloadContent, Payloads};
 
 use crate::handlers::test_sessions;
 
-/// A simulated platform and what one task crawls it with.
+/// A simulated platform and the parts that one task crawls it with.
 struct PlatformHarness {
     sim: Simulator,
     adapter: Arc<dyn Adapter>,
@@ -60,7 +61,7 @@ impl PlatformHarness {
         self.fetch_after(store, 1).await
     }
 
-    /// As if the store's menu had held so many products before.
+    /// Fetches as if the store's menu had held `products` products before.
     async fn fetch_after(&mut self, store: &Store, products: usize) -> Result<Menu, FetchError> {
         let at = Clock::system().utc().duration_trunc(TimeDelta::milliseconds(1)).unwrap();
         let start = FetchStart { at, products, small_menu_proxies: Vec::new() };

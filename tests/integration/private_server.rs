@@ -101,7 +101,7 @@ async fn five_processes_at_once_share_one_server() {
     }
     let stopped = testkit::drover().args(["db", "stop", "--dir"]).arg(data_dir.path()).status().await.unwrap();
     assert!(stopped.success());
-    // those that `db url` left behind notice by themselves
+    // the processes that `db url` left behind notice by themselves
     until_nothing_runs(data_dir.path()).await;
 }
 
@@ -299,7 +299,7 @@ async fn worked_through_an_outage(db: Db) {
 async fn restart_immediately(dir: &Path) {
     let postgres = server_pid(dir).unwrap();
     let Ok(exe) = fs::read_link(format!("/proc/{postgres}/exe")) else {
-        return kill(postgres, Signal::SIGQUIT).unwrap(); // the same without pg_ctl, where /proc does not tell its place
+        return kill(postgres, Signal::SIGQUIT).unwrap(); // the same without pg_ctl, where /proc does not show its path
     };
     let mut pg_ctl = tokio::process::Command::new(exe.with_file_name("pg_ctl"));
     pg_ctl.args(["restart", "-m", "immediate", "-w", "-D"]).arg(dir.join("data")).current_dir("/");

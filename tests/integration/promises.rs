@@ -1,4 +1,5 @@
-//! What users of the older system do at psql, in the order of a day: with a process of drover beside them, and with none.
+//! Actions of the older system's users at psql, in the order of a day: with a process of drover beside them,
+//! and with none.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ async fn the_statements_of_the_older_system_do_what_they_did(#[case] beside_a_pr
     assert_eq!(rows(&database, "SELECT recover_stale_tasks(10)").await, [json!({"recover_stale_tasks": 1})]);
     assert_eq!(claim(&database, "payload_fetch").await.unwrap()["id"], third);
 
-    // what there is
+    // the content now
     let counts = rows(&database, "SELECT status, count(*) FROM worker_tasks GROUP BY status ORDER BY status").await;
     assert_eq!(counts, [json!({"status": "claimed", "count": 2}), json!({"status": "completed", "count": 1})]);
     let capacity = rows(&database, "SELECT * FROM v_worker_capacity WHERE role = 'payload_fetch'").await;
@@ -99,7 +100,7 @@ async fn the_statements_of_the_older_system_do_what_they_did(#[case] beside_a_pr
     assert!(columns.iter().all(|column| capacity[0].get(column).is_some()), "{capacity:?}");
     assert_eq!((&capacity[0]["claimed_tasks"], &capacity[0]["completed_last_hour"]), (&json!(2), &json!(1)));
 
-    // a day's crawls: what is due today keeps no store out of tomorrow's
+    // a day's crawls: a task due today keeps no store out of tomorrow's
     let day = "SELECT generate_resync_tasks(6, (now() AT TIME ZONE 'UTC')::date + 1)";
     assert_eq!(rows(&database, day).await, [json!({"generate_resync_tasks": 6})]);
     assert_eq!(rows(&database, day).await, [json!({"generate_resync_tasks": 0})]);

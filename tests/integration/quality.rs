@@ -1,4 +1,5 @@
-//! Stores whose data is not what it should be: found by a look at all of them, listed, counted, and gone once they are mended.
+//! Stores with faulty data: found by a look at all of them, listed, counted, and gone once they are
+//! corrected.
 
 use db::quality::{self, FindingChange};
 use rstest::rstest;

@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use testkit::{Child, Farm, PATIENCE, TestDatabase, database, drover, until};
 
-/// Of a replay.
+/// Size of one part of a replay.
 const PART: i64 = 1_000;
 
 /// A database with stores and payloads, and a storage root with their files.
@@ -27,7 +27,7 @@ impl Archive {
         archive
     }
 
-    /// A store with so many payloads, one a day up to yesterday, oldest first.
+    /// A store with `payloads` payloads, one a day up to yesterday, oldest first.
     async fn store(&self, name: &str, payloads: i64) -> i64 {
         let add = "INSERT INTO dispensaries (name, platform_dispensary_id) VALUES ($1, $1) RETURNING id";
         let store: i64 = self.database.raw.query_one(add, &[&name]).await.unwrap().get(0);
@@ -130,7 +130,7 @@ async fn a_replay_that_was_killed_goes_on_where_it_was() {
     let mut killed = Child::spawn(archive.replay(&["--all"]).env("FAILPOINTS", "replay.part=1*off->pause"));
     until("the first part is queued", PATIENCE, async || archive.queued().await.len() as i64 == PART).await;
     killed.kill().await.unwrap();
-    // workers have run what was queued, so that nothing but the replay itself knows of it
+    // workers have run the queued tasks, so that nothing but the replay itself knows of it
     archive.database.raw.batch_execute("UPDATE worker_tasks SET status = 'completed'").await.unwrap();
 
     let again = answer(&archive.run(&["--all"]).await, 0);

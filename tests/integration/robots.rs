@@ -1,4 +1,4 @@
-//! What is done about a host's robots.txt.
+//! Obedience to a host's robots.txt, by policy.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The roles that the database knows, held to the program's table of roles; and who claims which.
+//! The roles that the database knows, held to the program's table of roles; and which workers claim which.
 
 use std::collections::BTreeSet;
 

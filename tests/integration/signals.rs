@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use testkit::{Child, PATIENCE, connect, database, drover, empty_database, server_dir, until};
 
-/// Much shorter than what each of these processes waits for.
+/// Much shorter than the wait of each of these processes.
 const PROMPTLY: Duration = Duration::from_secs(3);
 /// The advisory lock of migrations.
 const MIGRATION_LOCK: i64 = 0x6472_6f76_6572;

@@ -1,4 +1,4 @@
-//! What is counted by minute: runs that ended, and requests to hosts.
+//! Counts by minute: runs that ended, and requests to hosts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,8 @@ async fn write(database: &TestDatabase, sql: &str) {
     database.raw.batch_execute(&sql).await.unwrap();
 }
 
-/// `tasks` of a role that ended so many minutes ago, at the thirtieth second, each after a wait of 3 s and a run of 10 s.
+/// `tasks` of a role that ended `minutes_ago` minutes ago, at the thirtieth second, each after a wait of 3 s
+/// and a run of 10 s.
 async fn ended(database: &TestDatabase, role: &str, status: &str, minutes_ago: i32, tasks: i32) {
     let sql = format!(
         "INSERT INTO worker_tasks (role, status, fence, worker_id, created_at, claimed_at, completed_at, result)
@@ -99,7 +100,7 @@ async fn counting_again_or_at_once_in_many_processes_changes_nothing() {
     assert_eq!(counted(&database).await, expected);
     count(&database.db).await;
     assert_eq!(counted(&database).await, expected);
-    // what is counted stays without its tasks
+    // counts stay without their tasks
     write(&database, "DELETE FROM worker_tasks WHERE completed_at < now() - interval '5 minutes'").await;
     count(&database.db).await;
     assert_eq!(counted(&database).await, expected);

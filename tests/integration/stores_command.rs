@@ -137,10 +137,10 @@ async fn a_long_list_of_menu_addresses_is_imported_once() {
     assert_eq!((again["imported"].as_array().unwrap().len(), &again["known"]), (0, &(MANY + 1).into()));
 }
 
-/// Of an import.
+/// Size of one part of an import.
 const PART: usize = 1_000;
 
-/// A list of so many stores.
+/// A list of `stores` stores.
 fn long_list(stores: usize) -> (tempfile::TempDir, std::path::PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("stores.csv");

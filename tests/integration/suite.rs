@@ -1,4 +1,4 @@
-//! What the suite checks at the end of each test, seen to fail; and that a failure says why.
+//! The suite's checks at the end of each test, seen to fail; and that a failure states its reason.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Panics and stalls planted in every handler and every actor of a running worker: what they cost, and what they must not.
+//! Panics and stalls planted in every handler and every actor of a running worker: their permitted and their
+//! forbidden costs.
 //!
 //! Failpoints are process-wide, so each test runs the real program as a child.
 
@@ -293,7 +294,7 @@ async fn a_worker_that_has_left_is_not_registered_by_an_earlier_write() {
     let _worker = Child::spawn(command.env("WORKER_ID", "w").env("DROVER__QUEUE__HEARTBEAT", "500ms"));
     farm.until_counted("both are registered", "SELECT count(*) FROM worker_registry", 2).await;
     farm.db.client().await.unwrap().batch(DECOMMISSION).await.unwrap();
-    // what still writes when the row is gone would bring it back
+    // a late write after the row is gone would bring it back
     let left = "SELECT (SELECT count(*) FROM worker_registry WHERE worker_id = 'w')
                      + (SELECT count(*) FROM pg_stat_activity
                          WHERE datname = current_database() AND state = 'active' AND query LIKE '%INTO worker_registry%'

@@ -1,7 +1,8 @@
 //! `database()`: a fresh migrated database on a private server that all tests of this checkout share.
 //!
-//! The server outlives a test run by a minute, so that the next one starts warm. The schema is made once, as a template
-//! that is named after what it holds, and copied for each test: hundreds of files, so that it lies in memory where there is room.
+//! The server outlives a test run by a minute, so that the next one starts warm. The schema is made once, as
+//! a template that is named after its content, and copied for each test: hundreds of files, and therefore
+//! kept in memory where there is room.
 
 use db::{Db, PoolSizes, migrate};
 use foundation::digest::sha256_hex;
@@ -18,10 +19,10 @@ const MARK: &str = "drover_test_";
 const TEMPLATE_MARK: &str = "drover_template_";
 /// Linux has it; containers often have little of it.
 const IN_MEMORY: &str = "/dev/shm";
-/// What the servers of a test run take at most, and as much again.
+/// Maximum space of a test run's servers, doubled.
 const ROOM: u64 = 2 << 30;
 
-/// Of a test's database, beside two for the API.
+/// Connections of a test's database, beside two for the API.
 pub const WORK_CONNECTIONS: usize = 8;
 
 /// A database of one test, dropped with it.
@@ -39,7 +40,7 @@ pub async fn database() -> TestDatabase {
     TestDatabase::create(&format!("TEMPLATE {template}")).await
 }
 
-/// A fresh database with the whole schema and what the statements of `fill` put there. They run once for all tests.
+/// A fresh database with the whole schema and the rows that the statements of `fill` insert.
 pub async fn filled_database(fill: &str) -> TestDatabase {
     let template = make_template(fill).await;
     TestDatabase::create(&format!("TEMPLATE {template}")).await
@@ -114,7 +115,8 @@ impl TestDatabase {
     }
 }
 
-/// Ends every connection to a database. A client that closes its own does not wait until the server has done so.
+/// Ends every connection to a database. A client that closes its own does not wait until the server has done
+/// so.
 async fn cut_off(other: &tokio_postgres::Client, name: &str) {
     let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
     other.execute(cut, &[&name]).await.unwrap();

@@ -1,4 +1,5 @@
-//! `Farm`: a simulated world, a database that knows its stores and proxies, and drover processes that crawl it.
+//! `Farm`: a simulated world, a database that knows its stores and proxies, and drover processes that crawl
+//! it.
 //!
 //! Times are short: leases of two seconds, ticks of half a second, small menus.
 
@@ -49,7 +50,7 @@ impl Farm {
         Farm::build(small(stores), database.url.clone(), Some(database)).await
     }
 
-    /// A small world but for what the test changes in it.
+    /// A small world with the test's changes.
     pub async fn changed(stores: usize, change: impl FnOnce(Settings) -> Settings) -> Farm {
         let database = database().await;
         Farm::build(change(small(stores)), database.url.clone(), Some(database)).await
@@ -86,7 +87,7 @@ impl Farm {
         proxies::import(&self.db, &entries, &SecretKeys::default()).await.unwrap();
     }
 
-    /// Of payloads, half-written ones included.
+    /// Files of payloads, half-written ones included.
     pub fn files(&self) -> Vec<PathBuf> {
         files_below(&self.storage.path().join("payloads"))
     }
@@ -158,13 +159,13 @@ impl Farm {
         tasks::enqueue(&self.db.client().await.unwrap(), &new).await.unwrap();
     }
 
-    /// What the tables hold.
+    /// Content of the tables.
     pub async fn products(&self) -> Products {
         let all = products::all(&self.db.client().await.unwrap(), Platform::Dutchie).await.unwrap();
         all.into_iter().map(|record| (key(&record), record)).collect()
     }
 
-    /// What they must hold after that crawl of every store.
+    /// Expected content of the tables after that crawl of every store.
     pub fn expected_products(&self, crawl: u32) -> Products {
         let mut expected = Products::new();
         for store in self.sim.oracle(crawl) {

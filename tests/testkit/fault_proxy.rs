@@ -1,4 +1,5 @@
-//! `FaultProxy`: a TCP port in front of a database server's socket, whose network can fall silent or lose an answer.
+//! `FaultProxy`: a TCP port in front of a database server's socket, whose network can fall silent or lose an
+//! answer.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub struct FaultProxy {
 struct Network {
     server: PathBuf,
     is_silent: watch::Sender<bool>,
-    /// So many answers that hold these bytes are lost.
+    /// The number of answers to lose that hold these bytes.
     marker: Mutex<Option<(Vec<u8>, usize)>>,
     /// The answer to the next request that holds these bytes is lost.
     request_marker: Mutex<Option<Vec<u8>>>,
@@ -32,7 +33,8 @@ struct Network {
 }
 
 impl FaultProxy {
-    /// In front of the server of `url`, as the test databases have it: `postgresql:///NAME?host=DIR&user=drover`.
+    /// In front of the server of `url`, as the test databases have it:
+    /// `postgresql:///NAME?host=DIR&user=drover`.
     pub async fn start(url: &str) -> FaultProxy {
         let (database, server) = server_of(url);
         let network = Arc::new(Network {
@@ -66,7 +68,8 @@ impl FaultProxy {
         *self.network.marker.lock().unwrap() = Some((marker.as_bytes().to_vec(), times));
     }
 
-    /// The next request that holds `marker` is carried out, and its answer does not arrive: its connection is cut instead.
+    /// The next request that holds `marker` is carried out, and its answer does not arrive: its connection is
+    /// cut instead.
     pub fn lose_answer_to(&self, marker: &str) {
         *self.network.request_marker.lock().unwrap() = Some(marker.as_bytes().to_vec());
     }
@@ -102,7 +105,7 @@ async fn connection(mut client: TcpStream, network: Arc<Network>) {
     }
 }
 
-/// `is_marked`: whether the answer to what was sent last is to be lost.
+/// `is_marked`: whether the answer to the last request is to be lost.
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -149,7 +152,8 @@ async fn forward_answers(
     }
 }
 
-/// Whether the server says no more before it hears of its client: it is ready for the next query, or for the rows of a COPY.
+/// Whether the server says no more before it hears of its client: it is ready for the next query, or for the
+/// rows of a COPY.
 fn is_whole(answer: &[u8]) -> bool {
     let is_ready = answer.split_last().is_some_and(|(_, before)| before.ends_with(READY_FOR_QUERY));
     is_ready || last_message(answer) == Some(COPY_IN)

@@ -1,13 +1,14 @@
 //! `fixture()`: a captured answer of the real platform. Such data is not part of the repository.
 //!
-//! Unit tests and the simulator's tests include this file by path, so that one rule says where fixtures are and what
-//! a missing one means.
+//! Unit tests and the simulator's tests include this file by path, so that one rule decides where fixtures
+//! are and how a missing one is treated.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The fixture's file. Without it the test says that it is skipped and passes; but where CI runs and fixtures are expected
-/// (`DROVER_FIXTURES` is set, or there is a fixtures directory beside the checkout), the test fails.
+/// The fixture's file. Without it the test says that it is skipped and passes; but where CI runs and fixtures
+/// are expected (`DROVER_FIXTURES` is set, or there is a fixtures directory beside the checkout), the test
+/// fails.
 pub fn fixture(path: &str) -> Option<PathBuf> {
     let directory = directory();
     let file = directory.as_ref().map(|directory| directory.join(path)).filter(|file| file.is_file());

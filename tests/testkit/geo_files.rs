@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-/// What a file knows of the addresses from this one on, up to the next.
+/// A file's place of the addresses from this one on, up to the next.
 pub struct Located {
     pub from: Ipv4Addr,
     /// Code and name, region, city, timezone; empty where it knows nothing.
@@ -29,7 +29,7 @@ const KIND: u8 = 11;
 const COLUMNS: u8 = 8;
 const HEADER: usize = 64;
 
-/// A BIN file. Of IPv6 it knows that 2001:db8::/32 is where the last row but one of `located` is.
+/// A BIN file. Its only IPv6 knowledge: 2001:db8::/32 is at the place of the last row but one of `located`.
 pub fn ip2location(located: &[Located]) -> Vec<u8> {
     let (row4, row6) = (usize::from(COLUMNS) * 4, usize::from(COLUMNS) * 4 + 12);
     let (first4, count6) = (HEADER, 3);
@@ -64,9 +64,10 @@ struct Strings {
 }
 
 impl Strings {
-    /// The columns of a row behind its address: country, region, city, latitude, longitude, zip code, timezone.
+    /// The columns of a row behind its address: country, region, city, latitude, longitude, zip code,
+    /// timezone.
     fn columns(&mut self, [code, name, region, city, timezone]: &[&str; 5]) -> Vec<u8> {
-        // the name stands three bytes behind the code
+        // the name is three bytes behind the code
         let country = self.add(code);
         self.bytes.resize(country as usize - self.begin + 3, 0);
         self.add(name);
@@ -181,7 +182,7 @@ fn city([code, name, region, city, timezone]: &[&str; 5]) -> Vec<u8> {
     ])
 }
 
-/// Of fewer than 29 fields.
+/// A map of fewer than 29 fields.
 fn map(fields: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let fields_bytes = fields.iter().flat_map(|(key, value)| [string(key), value.clone()].concat());
     std::iter::once(7 << 5 | fields.len() as u8).chain(fields_bytes).collect()
@@ -191,12 +192,12 @@ fn array(values: &[Vec<u8>]) -> Vec<u8> {
     [vec![values.len() as u8, 4], values.concat()].concat()
 }
 
-/// Of fewer than 29 bytes.
+/// A string of fewer than 29 bytes.
 fn string(text: &str) -> Vec<u8> {
     [&[2 << 5 | text.len() as u8], text.as_bytes()].concat()
 }
 
-/// Of type 5 (16 bits) or 6 (32 bits).
+/// A number of type 5 (16 bits) or 6 (32 bits).
 fn unsigned(kind: u8, number: u32) -> Vec<u8> {
     let width = if kind == 5 { 2 } else { 4 };
     [vec![kind << 5 | width], number.to_be_bytes()[4 - usize::from(width)..].to_vec()].concat()

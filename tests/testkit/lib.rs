@@ -1,5 +1,5 @@
-//! What every test stands on: a configuration, a database of its own, the built program as a child, captured data, and
-//! waiting for conditions.
+//! The base of every test: a configuration, a database of its own, the built program as a child, captured
+//! data, and waiting for conditions.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 

@@ -1,6 +1,6 @@
 //! `NAMES`: names of products as menus have them, invented.
 
-/// Makes `made_name(n)` and what it needs.
+/// Makes `made_name(n)` and its helpers.
 pub const NAMES: &str = r"
 -- made_name(n): brand and name of the n-th of a million invented products. A hundred brands and strains are common and thousands are rare, as
 -- on real menus; two words of five belong to one brand or strain alone.

@@ -16,12 +16,13 @@ use tokio::process::Command;
 use super::farm::PATIENCE;
 use super::wait::{until, until_some};
 
-/// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for longer.
+/// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for
+/// longer.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// Of the log of a child whose test fails.
+/// Log lines to print of a child whose test fails.
 const PRINTED_LINES: usize = 100;
 
-/// A command for the built program that reads no configuration but what the test gives it.
+/// A command for the built program that reads only the test's configuration.
 pub fn drover() -> Command {
     let mut command = Command::new(program());
     command.env_clear().current_dir(super::root()).stdin(Stdio::null()).kill_on_drop(true);
@@ -83,15 +84,16 @@ impl Child {
         until_some(&what, deadline, async || self.stderr().into_iter().find(|line| line.contains(text))).await
     }
 
-    /// Where a service that was started with `DROVER__PROBES__LISTEN=127.0.0.1:0` answers probes. The port that the system chose is in
-    /// no row and no metric.
+    /// Where a service that was started with `DROVER__PROBES__LISTEN=127.0.0.1:0` answers probes. The port
+    /// that the system chose is in no row and no metric.
     pub async fn probes(&self) -> SocketAddr {
         let line = self.logged("Listening for probes", PATIENCE).await;
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();
         line["address"].as_str().unwrap().parse().unwrap()
     }
 
-    /// Waits until the child counts at least `least` of that metric, over all labels. It must listen for probes.
+    /// Waits until the child counts at least `least` of that metric, over all labels. It must listen for
+    /// probes.
     pub async fn until_metric(&self, name: &str, least: f64) {
         let address = self.probes().await;
         let what = format!("{name} is {least}");
@@ -119,7 +121,7 @@ impl Child {
         let _ = self.open_streams.recv_timeout(LAST_LINES);
     }
 
-    /// What it logged last, into the output of the test that fails.
+    /// Prints its last log lines into the output of the failed test.
     fn print_last_lines(&self) {
         let lines = self.stderr();
         let last = lines.len().saturating_sub(PRINTED_LINES);
@@ -166,7 +168,7 @@ impl DerefMut for Child {
     }
 }
 
-/// The sum of one metric's series, as the probes' port tells them.
+/// The sum of one metric's series, from the probes' port.
 async fn metric(address: SocketAddr, name: &str) -> Option<f64> {
     let mut stream = TcpStream::connect(address).await.ok()?;
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: probe\r\nconnection: close\r\n\r\n").await.ok()?;
@@ -176,7 +178,8 @@ async fn metric(address: SocketAddr, name: &str) -> Option<f64> {
     Some(values.filter_map(|(_, value)| value.parse::<f64>().ok()).sum())
 }
 
-/// The lines of a stream, read by a thread of their own: they arrive while the test's runtime stands still, too.
+/// The lines of a stream, read by a thread of their own, so that they arrive while the test's runtime is
+/// blocked, too.
 fn collect(stream: impl Read + Send + 'static, is_open: Sender<()>) -> Lines {
     let lines = Lines::default();
     let kept = lines.clone();

@@ -1,4 +1,5 @@
-//! `SlowLink`: a TCP port in front of a database server's socket, whose every byte arrives later, as over a long distance.
+//! `SlowLink`: a TCP port in front of a database server's socket, whose every byte arrives later, as over a
+//! long distance.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ async fn connection(mut client: TcpStream, socket: &Path, delay: Duration) {
     }
 }
 
-/// A chunk does not wait for those before it: what is sent together arrives together.
+/// A chunk does not wait for earlier ones: chunks that are sent together arrive together.
 async fn delayed(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, delay: Duration) {
     let (chunks, mut under_way) = mpsc::channel::<(Instant, Vec<u8>)>(MAX_CHUNKS_UNDER_WAY);
     let read = async {

@@ -1,7 +1,7 @@
-//! `typos`: what people type who mean a product and hit one wrong key.
+//! `typos`: inputs of people who mean a product and hit one wrong key.
 
 const LETTERS: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
-/// Shorter ones are no words that people look for.
+/// People do not search for shorter words.
 const MIN_WORD: usize = 3;
 
 #[derive(Clone, Debug)]
@@ -18,7 +18,8 @@ impl Typo {
     }
 }
 
-/// One of each name that has words: one or two of them that stand side by side, with one letter left out, put in, replaced or exchanged.
+/// One of each name that has words: one or two adjacent words, with one letter left out, put in, replaced or
+/// exchanged.
 pub fn typos<'a>(names: impl IntoIterator<Item = &'a str>, seed: u64) -> Vec<Typo> {
     let mut dice = Dice(seed);
     names.into_iter().filter_map(|name| dice.typo(&words(name))).collect()

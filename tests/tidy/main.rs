@@ -1,5 +1,6 @@
-//! The house rules, checked on the source: who may import whom, where SQL, time and the environment may be touched, and
-//! how a file begins and ends. The rules stand in ARCHITECTURE.md; who changes one changes both.
+//! The house rules, checked on the source: which modules may import which, where SQL, time and the
+//! environment may be touched, and how a file begins and ends. The rules are in ARCHITECTURE.md; change both
+//! together.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -35,7 +36,7 @@ const PURE: [&str; 5] = [
 const IMPURE: [&str; 10] =
     ["env::", "fs::", "net::Tcp", "process::", "thread::", "::now(", "tokio::", "hyper::", "clock::", "db::"];
 
-/// Who may read the environment, and why.
+/// Files that may read the environment, and why.
 const READS_ENVIRONMENT: [(&str, &str); 1] = [("crates/settings/src/load.rs", "it is the configuration")];
 
 /// A file that needs more has more than one subject.
@@ -110,7 +111,7 @@ fn every_statement_file_is_used() {
 fn only_calls_of_functions_have_no_file() {
     let writes =
         |text: &str| ["INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "].iter().any(|verb| text.starts_with(verb));
-    // what it reads from is a table, not the result of a function
+    // it reads from a table, not from the result of a function
     let reads = |text: &str| {
         let source = text.strip_prefix("SELECT ").and_then(|rest| rest.split_once(" FROM "));
         source.is_some_and(|(_, source)| !source.split(' ').next().unwrap().contains('('))
@@ -128,7 +129,7 @@ fn only_calls_of_functions_have_no_file() {
     assert_none(inline.collect());
 }
 
-/// The columns in a part of a statement: its words, or what follows `prefix` in those that begin with it.
+/// The columns in a part of a statement: its words that begin with `prefix`, without it.
 fn columns<'a>(sql: &'a str, from: &str, to: &str, prefix: &str) -> Vec<&'a str> {
     let part = sql.split_once(from).unwrap().1.split_once(to).unwrap().0;
     let words = part.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));

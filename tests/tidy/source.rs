@@ -14,7 +14,7 @@ pub struct Source {
     pub text: String,
     /// The code's tokens, with a space only between words: `Utc::now()`.
     pub code: String,
-    /// What the string literals hold.
+    /// Content of the string literals.
     pub strings: Vec<String>,
 }
 

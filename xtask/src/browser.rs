@@ -1,6 +1,7 @@
 //! `Browser`: a real Chromium without a window, by its driver. Ends with the value, whatever happened to it.
 //!
-//! In: addresses, scripts and what a person does. Out: what the page says. It needs `chromedriver` and Chromium on the machine.
+//! In: addresses, scripts and a person's actions. Out: the page's content. It needs `chromedriver` and
+//! Chromium on the machine.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -27,7 +28,7 @@ const POLL: Duration = Duration::from_millis(50);
 const MAX_STARTS: usize = 3;
 const REMEDY: &str = "install Chromium and its driver (Debian: apt-get install chromium chromium-driver)";
 
-/// Of one script in a page.
+/// Maximum time of one script in a page.
 const MAX_SCRIPT: Duration = Duration::from_secs(120);
 
 pub struct Browser {
@@ -101,7 +102,7 @@ impl Browser {
         }
     }
 
-    /// What a failed test wants to know of the page.
+    /// State of the page, for the message of a failed test.
     async fn state(&self) -> String {
         let text = self.read("document.body.innerText.slice(0, 2000)").await.unwrap_or_default();
         let log = self.log().await.unwrap_or_default();
@@ -112,7 +113,7 @@ impl Browser {
         )
     }
 
-    /// Waits for what the XPath names, and clicks it.
+    /// Waits for the element that the XPath names, and clicks it.
     pub async fn click(&self, xpath: &str) -> anyhow::Result<()> {
         let begun = Instant::now();
         loop {
@@ -125,7 +126,7 @@ impl Browser {
                 Err(error) if begun.elapsed() > PATIENCE => {
                     bail!("cannot click {xpath}: {error}; {}", self.state().await)
                 }
-                // it is not there yet, or was drawn anew meanwhile
+                // it is not there yet, or was drawn again meanwhile
                 Err(_) => tokio::time::sleep(POLL).await,
             }
         }
@@ -150,7 +151,7 @@ impl Browser {
         Ok(self.client.find(Locator::Css(css)).await?.select_by_value(value).await?)
     }
 
-    /// Keys to what has the focus.
+    /// Sends keys to the focused element.
     pub async fn keys(&self, keys: &str) -> anyhow::Result<()> {
         Ok(self.client.active_element().await?.send_keys(keys).await?)
     }
@@ -222,7 +223,8 @@ impl WebDriverCompatibleCommand for Extension {
     }
 }
 
-/// A driver takes one port on both kinds of loopback address: another process may have taken it on one of them.
+/// A driver takes one port on both kinds of loopback address: another process may have taken it on one of
+/// them.
 async fn start_driver() -> anyhow::Result<(Child, u16)> {
     let mut last = None;
     for _ in 0..MAX_STARTS {

@@ -1,4 +1,5 @@
-//! Chores of the repository that need more than a shell script. Knows nothing of drover's code: only addresses of its pages.
+//! Chores of the repository that need more than a shell script. Knows nothing of drover's code: only
+//! addresses of its pages.
 
 pub mod browser;
 pub mod look;

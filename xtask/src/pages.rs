@@ -7,7 +7,7 @@ const SOURCE: &str = include_str!("../../ui/pages.js");
 #[derive(Clone, Debug, Deserialize)]
 pub struct Page {
     pub name: String,
-    /// `:id` stands for a number, here or in `query`.
+    /// `:id` is replaced by a number, here or in `query`.
     path: String,
     #[serde(default)]
     query: String,

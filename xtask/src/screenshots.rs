@@ -14,7 +14,7 @@ use xtask::browser::Browser;
 use xtask::look::Look;
 use xtask::pages::pages;
 
-/// After a page is ready: for the second answers, such as those of charts.
+/// Pause after a page is ready: for later answers, such as those of charts.
 const SETTLES: Duration = Duration::from_millis(1_500);
 
 #[derive(clap::Args)]
@@ -63,7 +63,7 @@ fn write(file: &Path, picture: &[u8]) -> anyhow::Result<()> {
     std::fs::write(file, picture).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Of the first thing in a list; the browser asks, so that it is let in as its reader is.
+/// Id of the first entry of a list; the browser asks, so that it is let in as its reader is.
 async fn first_id(browser: &Browser, url: &str, list: &str) -> anyhow::Result<String> {
     if list.is_empty() {
         return Ok(String::new());

@@ -32,7 +32,7 @@ pub async fn menu(job: &Job, store: &str, proxy: usize) -> Result<Vec<Bytes>> {
 }
 
 pub fn inflate(gzip: &[u8]) -> Result<Vec<u8>> {
-    // a gzip file ends with the size of what is in it
+    // a gzip file ends with the size of its content
     let size = gzip.last_chunk::<4>().context("no gzip")?;
     let mut text = vec![0; u32::from_le_bytes(*size) as usize];
     let written = libdeflater::Decompressor::new().gzip_decompress(gzip, &mut text)?;

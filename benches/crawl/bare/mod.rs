@@ -1,7 +1,9 @@
-//! The bare reference: what the same crawl costs without a queue, without health of proxies and without a second thought.
+//! The bare reference: the cost of the same crawl without a queue, without health of proxies and without a
+//! second thought.
 //!
-//! Eight tasks take the next store each, fetch its menu through the proxies page by page, keep the raw answers in a file, and write
-//! products and snapshots in one transaction. In: a [`Job`]. It must not know drover.
+//! Eight tasks take the next store each, fetch its menu through the proxies page by page, keep the raw
+//! answers in a file, and write products and snapshots in one transaction. In: a [`Job`]. It must not know
+//! drover.
 
 mod fetch;
 mod normalise;

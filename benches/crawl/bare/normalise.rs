@@ -1,5 +1,5 @@
-//! Rows of a menu: prices in cents, sizes in milligrams and millilitres, stock joined by label. The last of equal ids wins, in
-//! the place of the first.
+//! Rows of a menu: prices in cents, sizes in milligrams and millilitres, stock joined by label. The last of
+//! equal ids wins, in the place of the first.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -116,7 +116,7 @@ fn options<'a>(product: &mut Product<'a>) -> (Vec<OptionRow<'a>>, bool) {
     (labels.into_iter().enumerate().map(option).collect(), !pos.is_empty())
 }
 
-/// By label; a row whose label no option has stands for the option at its position.
+/// By label; a row whose label no option has belongs to the option at its position.
 fn quantities(labels: &[Cow<'_, str>], rows: &[StockRow<'_>]) -> Vec<Option<i32>> {
     let mut found: Vec<Option<i32>> = vec![None; labels.len()];
     for (at, row) in rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A menu page as the platform writes it, borrowed from its text; only what is read.
+//! A menu page as the platform writes it, borrowed from its text; only the fields that are read.
 
 use std::borrow::Cow;
 use std::fmt;

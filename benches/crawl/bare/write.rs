@@ -1,5 +1,5 @@
-//! `Writer`: the rows of one store in one transaction, by binary COPY: into the tables when they are empty, by way of a temporary
-//! table afterwards, so that only rows that differ are written.
+//! `Writer`: the rows of one store in one transaction, by binary COPY: into the tables when they are empty,
+//! by way of a temporary table afterwards, so that only rows that differ are written.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What an endpoint asks of its caller, as the first extractor of its handler: [`Anyone`], [`Caller`] or [`Changes`]. A handler that
-//! begins otherwise is refused by the compiler (see [`super::endpoint`]).
+//! An endpoint's requirement for its caller, as the first extractor of its handler: [`Anyone`], [`Caller`] or
+//! [`Changes`]. A handler that begins otherwise is refused by the compiler (see [`super::endpoint`]).
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -16,16 +16,16 @@ use domain::access::{AccessRole, Principal};
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const MAX_KEY_CHARS: usize = 255;
 
-/// What an endpoint asks for.
+/// Requirement of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// None: open to anyone.
     pub role: Option<AccessRole>,
-    /// It changes something, and `audit_log` tells who did.
+    /// It changes something, and `audit_log` records the caller.
     pub is_audited: bool,
 }
 
-/// An extractor that may stand first in an endpoint's handler.
+/// An extractor that may come first in an endpoint's handler.
 pub trait Guard {
     const ACCESS: Access;
 }
@@ -46,7 +46,7 @@ macro_rules! roles {
 
 roles! { Consumer Viewer Operator Admin }
 
-/// The endpoint is open, also to those without a token.
+/// The endpoint is open, also to callers without a token.
 pub struct Anyone;
 
 /// The caller, whose access role is `R` or more.

@@ -1,4 +1,4 @@
-//! `/api/analytics`: what the market sells, as of the last refresh of analytics.
+//! `/api/analytics`: market data, as of the last refresh of analytics.
 
 use axum::extract::State;
 use chrono::{DateTime, Utc};

@@ -1,6 +1,8 @@
-//! Who makes a request: by a token, by a login with one, or from this machine while there are no tokens.
+//! Identifies the caller of a request: by a token, by a login with one, or from this machine while there are
+//! no tokens.
 //!
-//! In: a request. Out: its [`Principal`], for the extractors of [`super::access`], which say what an endpoint asks for.
+//! In: a request. Out: its [`Principal`], for the extractors of [`super::access`], which hold an endpoint's
+//! requirement.
 
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
@@ -29,7 +31,7 @@ pub const CSRF_TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
 #[derive(Clone, Copy, Debug)]
 pub struct ClientAddress(pub IpAddr);
 
-/// What is known of a request before its endpoint runs, as an extension of it.
+/// Facts about a request before its endpoint runs, as an extension of it.
 #[derive(Clone)]
 pub struct RequestContext {
     pub id: String,
@@ -42,7 +44,7 @@ pub struct RequestContext {
 /// How a request came.
 #[derive(Clone)]
 enum Via {
-    /// `host` is what it names as this server.
+    /// `host` is its name for this server.
     Network { host: Authority, address: Option<IpAddr> },
     /// By a command, which has the database itself.
     CommandLine,
@@ -82,14 +84,14 @@ impl RequestContext {
         let _ = self.body.set(bytes.clone());
     }
 
-    /// Of the whole request: equal for requests that ask for the same.
+    /// Digest of the whole request: equal for requests that ask for the same.
     pub fn digest(&self) -> String {
         let body = self.body.get().map_or_else(String::new, sha256_hex);
         sha256_hex(format!("{} {}\n{body}", self.method, self.target))
     }
 }
 
-/// Who makes the request, and may do what `needed` may.
+/// The caller of the request, if it has at least the permissions of `needed`.
 pub async fn principal(parts: &Parts, api: &ApiState, needed: AccessRole) -> Result<Principal, ApiError> {
     let principal = match RequestContext::of(parts)?.via {
         Via::CommandLine => Principal::command_line(),
@@ -154,7 +156,7 @@ fn is_trusted(known: &Known, host: &Authority, address: Option<IpAddr>) -> bool 
     !known.has_tokens && origin::is_loopback(host.host()) && address.is_some_and(|address| address.is_loopback())
 }
 
-/// The token of the request, or else its login.
+/// The token of the request, otherwise its login.
 fn secret(headers: &HeaderMap) -> Result<Option<SecretText>, &'static str> {
     let mut given = headers.get_all(AUTHORIZATION).iter();
     match (given.next(), given.next()) {
@@ -178,7 +180,7 @@ pub fn login(headers: &HeaderMap) -> Option<SecretText> {
     pairs.find(|(name, _)| *name == LOGIN_COOKIE).map(|(_, text)| SecretText::login(text))
 }
 
-/// Of a request that changes something by a login.
+/// Checks the token of a request that changes something by a login.
 pub fn require_csrf_token(headers: &HeaderMap, login: &SecretText) -> Result<(), ApiError> {
     let mut given = headers.get_all(CSRF_TOKEN).iter();
     match (given.next(), given.next()) {

@@ -1,6 +1,8 @@
-//! `Body<T>`: a JSON body read strictly into a derived type, within its size and time. `BatchBody<T>` is one that may be larger.
+//! `Body<T>`: a JSON body read strictly into a derived type, within its size and time. `BatchBody<T>` is one
+//! that may be larger.
 //!
-//! `T` is a struct with `deny_unknown_fields`. A field that is unknown, doubled, missing or unreadable is refused with its name.
+//! `T` is a struct with `deny_unknown_fields`. A field that is unknown, doubled, missing or unreadable is
+//! refused with its name.
 
 use std::error::Error;
 use std::time::Duration;
@@ -23,7 +25,7 @@ use super::{ApiError, ApiState};
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);
 /// Beyond it a float is not exact.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
-/// Of a batch.
+/// Maximum size of a batch.
 const MAX_BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 pub struct Body<T>(pub T);
@@ -61,7 +63,7 @@ fn max_time(state: &ApiState) -> Duration {
 
 async fn read<T: DeserializeOwned>(request: Request, max_bytes: usize, max_time: Duration) -> Result<T, ApiError> {
     require_json(request.headers())?;
-    // a client that waits for `100 Continue` need not send what its length tells
+    // a client that waits for `100 Continue` need not send the length it announced
     if request.body().size_hint().lower() > max_bytes as u64 {
         return Err(ApiError::TooLarge(max_bytes));
     }
@@ -104,7 +106,8 @@ fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// JSON knows one kind of numbers: the document with whole ones written without a fraction. None where there are none that are not.
+/// JSON has one kind of numbers: the document with whole ones written without a fraction. None if it needs no
+/// change.
 fn with_whole_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut document = serde_json::from_slice(bytes).ok()?;
     make_whole(&mut document).then(|| document.to_string().into_bytes())
@@ -133,7 +136,7 @@ fn holds_nul(json: &[u8]) -> bool {
         if escape.starts_with(b"u0000") {
             return true;
         }
-        // the character after a backslash is no backslash that begins an escape
+        // the character after a backslash does not begin an escape, even if it is a backslash
         rest = escape.get(1..).unwrap_or_default();
     }
     false
@@ -152,14 +155,15 @@ fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError 
     }
 }
 
-/// These two errors belong to the object and not to one of its values, so serde names the field only in their text.
+/// These two errors belong to the object and not to one of its values, so serde names the field only in their
+/// text.
 pub fn named_field(detail: &str) -> Option<&str> {
     let named = ["missing field `", "duplicate field `"].iter().find_map(|prefix| detail.strip_prefix(prefix))?;
     named.split('`').next()
 }
 
-/// A program that names no type means JSON, and `curl -d` names a form's. A page of another site that sends a form is refused
-/// before, by its `Origin` or `Sec-Fetch-Site`.
+/// A program that names no type means JSON, and `curl -d` names a form's. A page of another site that sends a
+/// form is refused before, by its `Origin` or `Sec-Fetch-Site`.
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     for named in headers.get_all(CONTENT_TYPE) {
         let named = String::from_utf8_lossy(named.as_bytes()).to_ascii_lowercase();

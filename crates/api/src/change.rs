@@ -1,4 +1,5 @@
-//! `Change`: the transaction of a request that changes something, with its audit rows and the answer to its `Idempotency-Key`.
+//! `Change`: the transaction of a request that changes something, with its audit rows and the answer to its
+//! `Idempotency-Key`.
 //!
 //! Dropped without [`Change::answer`] or [`Change::commit`], nothing is changed.
 
@@ -49,8 +50,7 @@ impl Change {
         Ok(Change { tx, principal, request_id, key, audited: Vec::new() })
     }
 
-    /// Notes for `audit_log` what was done; written with the commit. `action` is the resource and the verb: `tasks.create`. `detail`
-    /// holds no secrets.
+    /// Notes the change for `audit_log`; written with the commit.
     pub fn audit(&mut self, action: &'static str, target: impl Display, detail: Value) {
         self.audited.push(AuditEntry { action, target: target.to_string(), detail });
     }
@@ -65,18 +65,18 @@ impl Change {
         self.answer_read(StatusCode::CREATED, Some(location), async |_| Ok(body)).await
     }
 
-    /// Commits, and answers 202 with what goes on and where it is.
+    /// Commits, and answers 202 with the operation that goes on and its address.
     pub async fn accepted(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
         self.answer_read(StatusCode::ACCEPTED, Some(location), async |_| Ok(body)).await
     }
 
-    /// Commits, and answers 204: what was asked for is gone.
+    /// Commits, and answers 204: the resource is gone.
     pub async fn no_content(self) -> Result<StatusCode, ApiError> {
         self.commit(StatusCode::NO_CONTENT, Value::Null).await?;
         Ok(StatusCode::NO_CONTENT)
     }
 
-    /// Commits, and answers with what `read` finds meanwhile.
+    /// Commits, and answers with the result of `read`.
     pub async fn answer_read<T: Serialize>(
         mut self,
         status: StatusCode,
@@ -98,7 +98,8 @@ impl Change {
         })
     }
 
-    /// Commits a change that is answered otherwise. A repetition of the request gets `kept`: what is secret in an answer is not kept.
+    /// Commits a change that is answered otherwise. A repetition of the request gets `kept`: secrets of an
+    /// answer are not kept.
     pub async fn commit(mut self, status: StatusCode, kept: Value) -> Result<(), ApiError> {
         match self.key.take() {
             None => Ok(self.write(async |_| Ok(())).await?),

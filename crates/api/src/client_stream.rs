@@ -1,4 +1,5 @@
-//! `ClientStream`: the socket of a client. It ends where the client reads too slowly, and no refusal leaves it without a reason.
+//! `ClientStream`: the socket of a client. It ends where the client reads too slowly, and no refusal leaves
+//! it without a reason.
 
 use std::io;
 use std::pin::Pin;
@@ -12,14 +13,15 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::pace::Pace;
 use super::refusal::BareRefusal;
 
-/// What the system may hold back of an answer: with more, a slow line would let nothing be written for longer than a client has time.
+/// Maximum bytes of an answer that the system may buffer: with more, a slow line would block writes for
+/// longer than a client has time.
 #[cfg(target_os = "linux")]
 const MAX_UNSENT_BYTES: u32 = 128 * 1024;
 
 pub struct ClientStream {
     stream: TcpStream,
     pace: Pace,
-    /// Of a write that waits.
+    /// Deadline of a write that waits.
     late: Option<Pin<Box<Sleep>>>,
     /// A refusal that was given its reason, as far as it is not written.
     refusal: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a role has completed, and what a store has under way.
+//! A role's completed tasks, and a store's tasks under way.
 
 use axum::Json;
 use axum::extract::State;

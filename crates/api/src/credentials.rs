@@ -1,5 +1,6 @@
-//! `Credentials`: what opens the API, kept in memory for a moment, so that requests do not each ask the database. A token that is revoked
-//! opens nothing after [`MAX_AGE`], and at once in the process that revokes it.
+//! `Credentials`: tokens and logins of the API, kept in memory for a moment, so that requests do not each ask
+//! the database. A token that is revoked opens nothing after [`MAX_AGE`], and at once in the process that
+//! revokes it.
 
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -17,11 +18,12 @@ use domain::access::TokenId;
 use foundation::digest::sha256_hex;
 
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// For a text that is not known: a token that another process made opens at once. Guesses wait, and do not each ask the database.
+/// For a text that is not known: a token that another process made opens at once. Guesses wait, and do not
+/// each ask the database.
 const MAX_AGE_FOR_UNKNOWN: Duration = Duration::from_millis(50);
 /// So that the metrics of a process go on without the database.
 const MAX_AGE_IN_OUTAGE: Duration = Duration::from_secs(600);
-/// Tells people, and scanners of leaked secrets, what it is.
+/// Shows people, and scanners of leaked secrets, that it is a token.
 const PREFIX: &str = "drover_";
 const SECRET_BYTES: usize = 32;
 
@@ -31,7 +33,7 @@ pub struct SecretText {
     is_login: bool,
 }
 
-/// What opens the API, as of a moment ago.
+/// Credentials of the API, as of a moment ago.
 pub struct Known {
     read_at: Instant,
     /// A token was made once.
@@ -72,7 +74,8 @@ impl SecretText {
         sha256_hex(&self.text)
     }
 
-    /// What a page must send with a change that it makes by this login. It tells nothing of the cookie's text.
+    /// Token that a page must send with each change made by this login. It reveals nothing of the cookie's
+    /// text.
     pub fn csrf_token(&self) -> String {
         sha256_hex(format!("csrf {}", self.text))
     }
@@ -111,7 +114,8 @@ impl Known {
 }
 
 impl Credentials {
-    /// What opens the API, at most [`MAX_AGE`] old; [`MAX_AGE_IN_OUTAGE`] while the database cannot be read.
+    /// Credentials of the API, at most [`MAX_AGE`] old; [`MAX_AGE_IN_OUTAGE`] while the database cannot be
+    /// read.
     pub async fn known(&self, db: &Db) -> Result<Arc<Known>, ApiError> {
         self.at_most(MAX_AGE, db).await
     }

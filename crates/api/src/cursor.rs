@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Tells a cursor of this order from one of another.
+/// Distinguishes a cursor of this order from one of another.
 const MARK: &str = "id<";
 
 /// The next page holds ids below this one.

@@ -1,6 +1,8 @@
-//! `endpoints!`: the handlers of `#[utoipa::path]` functions, as routes and as operations of the OpenAPI document at once.
+//! `endpoints!`: the handlers of `#[utoipa::path]` functions, as routes and as operations of the OpenAPI
+//! document at once.
 //!
-//! What a handler asks of its caller is read off its first argument, so a handler without a guard does not compile.
+//! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
+//! not compile.
 
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -39,13 +41,13 @@ guarded! { A B C }
 guarded! { A B C D }
 guarded! { A B C D E }
 
-/// What `handler` asks of its caller.
+/// The requirement of `handler` for its caller.
 pub fn access<H: Handler<T, ApiState>, T: Guarded>(_: H) -> Access {
     T::ACCESS
 }
 
-/// Adds the routes of one handler, its operation completed by what holds for every one with this access. `name` is the handler's
-/// path: `tasks :: list`.
+/// Adds the routes of one handler, its operation completed by the common part of all operations with this
+/// access. `name` is the handler's path: `tasks :: list`.
 pub fn add(
     router: OpenApiRouter<ApiState>,
     (schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
@@ -84,7 +86,7 @@ fn complete(operation: &mut Operation, access: Access) {
     if access.role.is_some() {
         let either = [BEARER, LOGIN].map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
         operation.security = Some(either.to_vec());
-        // who the caller is stands in the database
+        // the caller's identity is read from the database
         refusals(operation, &["401", "429", "500", "503"]);
     }
     if operation.request_body.is_some() {

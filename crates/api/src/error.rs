@@ -20,7 +20,7 @@ use db::tasks::ChangeError;
 use domain::task::TaskId;
 use domain::task_request::BadField;
 
-/// Of one answer.
+/// Maximum field errors of one answer.
 const MAX_FIELD_ERRORS: usize = 100;
 
 #[derive(Debug, Error)]
@@ -55,7 +55,7 @@ pub enum ApiError {
     /// A file that a row names has gone.
     #[error("{0}")]
     Gone(String),
-    /// A file is there, and is not what was written.
+    /// A file differs from the written one.
     #[error("{0}")]
     Damaged(String),
     /// A stored file is not an image.
@@ -103,7 +103,7 @@ pub enum ApiError {
     Internal(String),
 }
 
-/// What an error response carries for the log, as an extension.
+/// Details of an error response for the log, as an extension.
 #[derive(Clone)]
 pub struct InternalCause(pub String);
 
@@ -183,7 +183,7 @@ impl ApiError {
         }
     }
 
-    /// What the client needs beside the text.
+    /// The header that the client needs beside the text.
     fn header(&self) -> Option<(HeaderName, HeaderValue)> {
         match self {
             ApiError::Unauthenticated(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),

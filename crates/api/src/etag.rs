@@ -1,8 +1,8 @@
-//! `ETag`: the version of what is answered, so that a client need not read the same again (`If-None-Match`, 304) and two clients do not
-//! overwrite each other (`If-Match`, 412).
+//! `ETag`: the version of an answer, so that a client need not read it again (`If-None-Match`, 304) and two
+//! clients do not overwrite each other (`If-Match`, 412).
 //!
-//! A tag is `"{version}-{digest}"`. The digest is of the whole answer, of which some changes without a new version: how far a run is, or when
-//! a schedule runs next. A change compares the version alone.
+//! A tag is `"{version}-{digest}"`. The digest is of the whole answer, of which some changes without a new
+//! version: how far a run is, or when a schedule runs next. A change compares the version alone.
 
 use axum::extract::FromRequestParts;
 use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH};
@@ -15,7 +15,7 @@ use super::{ApiError, ApiState};
 use foundation::digest::sha256_hex;
 
 const DIGEST_CHARS: usize = 16;
-/// Of no resource: a tag that is not ours matches none.
+/// Version of a missing resource: a tag that is not ours matches none.
 const NO_VERSION: i64 = -1;
 
 /// The tags that the client has; none where it did not say.
@@ -41,7 +41,7 @@ impl IfNoneMatch {
         self.0.is_some()
     }
 
-    /// Whether the client has what `tag` stands for.
+    /// Whether the client has the content that `tag` identifies.
     pub fn holds(&self, tag: &str) -> bool {
         let is_it = |given: &str| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag;
         self.0.as_deref().is_some_and(|given| given.split(',').any(|given| is_it(given.trim())))

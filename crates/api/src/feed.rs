@@ -1,8 +1,9 @@
-//! `Feed`: what happens to runs, workers, schedules and proxies, as numbered events. One for each process.
+//! `Feed`: changes of runs, workers, schedules and proxies, as numbered events. One for each process.
 //!
-//! In: the database, looked at every [`TICK`] while somebody listens, and for [`REST_AFTER`] longer. Out: the latest [`MAX_EVENTS`], from
-//! which each listener reads what it has not seen; a listener that fell behind further than that, or comes back after a rest, is told so,
-//! as are all listeners after a time without the database.
+//! In: the database, polled every [`TICK`] while there are listeners, and for [`REST_AFTER`] longer. Out: the
+//! latest [`MAX_EVENTS`], from which each listener reads the ones it has not seen. A listener that fell
+//! behind further, or comes back after a pause, learns so, as do all listeners after a time without the
+//! database.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +21,8 @@ use domain::vocabulary::vocabulary;
 use telemetry::events;
 
 const TICK: Duration = Duration::from_secs(1);
-/// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses nothing.
+/// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses
+/// nothing.
 const REST_AFTER: Duration = Duration::from_secs(60);
 /// How long a listener waits for the first look after a rest; without the database it goes on without.
 const MAX_WAKE: Duration = Duration::from_secs(2);
@@ -54,12 +56,12 @@ pub struct FeedEvent {
 }
 
 pub struct Feed {
-    /// Tells this process's numbers from those of another.
+    /// Distinguishes this process's numbers from another's.
     pub process: String,
     latest: Mutex<VecDeque<Arc<FeedEvent>>>,
-    /// The number of the newest event. Who listens has a receiver.
+    /// The number of the newest event. Each listener has a receiver.
     newest: watch::Sender<u64>,
-    /// Somebody has come to listen.
+    /// A listener has come.
     called: Notify,
     /// False from the beginning of a rest until the first look after it.
     is_watching: watch::Sender<bool>,
@@ -69,9 +71,9 @@ pub struct Feed {
 
 /// Where events come from.
 trait Source {
-    /// What has happened since the last look, `elapsed` ago.
+    /// Changes since the last poll, `elapsed` ago.
     fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
-    /// The next look is the first one again.
+    /// Reset: the next poll reports no differences.
     fn forget(&mut self);
 }
 
@@ -95,7 +97,7 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Looks and tells for ever, while somebody listens. Without the database it tells nothing.
+    /// Polls and publishes while there are listeners; publishes nothing while the database is down.
     pub async fn run(&self, db: &Db) {
         self.follow(Tables { db, known: Known::default() }).await;
     }
@@ -108,7 +110,7 @@ impl Feed {
         }
     }
 
-    /// Until somebody listens.
+    /// Returns once there is a listener.
     async fn rest(&self) {
         self.is_watching.send_replace(false);
         self.skip();
@@ -127,7 +129,7 @@ impl Feed {
             match source.look(elapsed).await {
                 Ok(news) => {
                     if std::mem::take(&mut is_interrupted) {
-                        // what happened meanwhile is not among the news
+                        // events of the interruption are not among the news
                         self.skip();
                     }
                     self.publish(news);
@@ -148,13 +150,13 @@ impl Feed {
         }
     }
 
-    /// Wakes the feed, and waits until it looks: what happens afterwards is told. The receiver changes when there are events that the
-    /// listener has not seen; while it is kept, the feed does not rest.
+    /// Subscribes, and returns once polling has started, so no later event is missed. The receiver changes
+    /// when there are events that the listener has not seen; while it is kept, the feed keeps polling.
     pub async fn listen(&self) -> watch::Receiver<u64> {
         let newest = self.newest.subscribe();
         self.called.notify_one();
         let mut is_watching = self.is_watching.subscribe();
-        // too late is no error: it then hears of what happens once the database is back
+        // too late is not an error: events are published once the database is back
         let _ = tokio::time::timeout(MAX_WAKE, is_watching.wait_for(|is_watching| *is_watching)).await;
         newest
     }
@@ -211,7 +213,7 @@ impl Source for Tables<'_> {
     }
 }
 
-/// What was told last.
+/// Rows that were published last.
 #[derive(Default)]
 struct Known {
     activity: Option<Activity>,
@@ -258,7 +260,7 @@ async fn runs(
     Ok(runs.iter().map(|run| (Topic::Task, json!(run))).collect())
 }
 
-/// What is new or differs, and what is gone.
+/// New, changed and removed entries.
 fn changes(
     topic: Topic,
     key: &str,
@@ -290,7 +292,7 @@ mod tests {
         assert_eq!(feed.after(3).unwrap_err(), TooOld, "it is of another process");
     }
 
-    /// Tells one event at each look, and how often it has looked.
+    /// Publishes one event at each poll, and the number of polls.
     struct Looks(watch::Sender<u64>);
 
     impl Source for Looks {
@@ -302,7 +304,7 @@ mod tests {
         fn forget(&mut self) {}
     }
 
-    /// Until this holds of what the feed's source counts, or of whether the feed looks.
+    /// Waits until this holds for the source's count, or for whether the feed polls.
     async fn until<T>(mut watched: watch::Receiver<T>, holds: impl FnMut(&T) -> bool) {
         let wait = watched.wait_for(holds);
         tokio::time::timeout(Duration::from_secs(20), wait).await.expect("within the deadline").unwrap();

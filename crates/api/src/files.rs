@@ -1,7 +1,7 @@
 //! `PayloadFiles`: the payload files of the database that the API serves.
 //!
-//! In: the storage root, and how platforms' answers become products: a function, since the API knows no platforms. Whose files they are is
-//! the database's to say, which is asked when the first one is read.
+//! In: the storage root, and how platforms' answers become products: a function, since the API knows no
+//! platforms. Whose files they are is the database's to say, which is asked when the first one is read.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -57,7 +57,8 @@ pub async fn show(
     Ok(Json(LocatedAddress { ip, place }))
 }
 
-/// Gives proxies without a state the one in which their address is; returns how many got one. A host's name tells nothing.
+/// Gives proxies without a state the one in which their address is; returns how many got one. A host's name
+/// gives no address.
 pub(super) async fn locate(geo: &Geo, proxies: &mut [ProxyEntry]) -> usize {
     geo.refresh().await;
     let mut located = 0;

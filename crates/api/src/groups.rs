@@ -20,7 +20,7 @@ use db::groups::{self, Group, GroupError};
 use domain::group;
 use domain::store::StoreId;
 
-/// Of one request.
+/// Maximum stores of one request.
 const MAX_STORES: usize = 10_000;
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

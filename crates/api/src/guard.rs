@@ -1,7 +1,8 @@
 //! Middleware of every request: its id, the deadline, and the headers of each answer.
 //!
-//! Not layers of `tower-http`: its deadline answers without a body, so a problem document would have to be made afterwards; its
-//! request id is the client's where the client sends one; and what a panic becomes is ours to say in either case.
+//! Not layers of `tower-http`: its deadline answers without a body, so a problem document would have to be
+//! made afterwards; its request id is the client's where the client sends one; and what a panic becomes is
+//! ours to say in either case.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -26,7 +27,8 @@ use telemetry::metrics;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The route of a request that no route answers.
 const NO_ROUTE: &str = "none";
-/// Unless an endpoint sets another value: answers are data, not to be kept, and shown in no page of another site.
+/// Unless an endpoint sets another value: answers are data, not to be kept, and shown in no page of another
+/// site.
 const SAFE_HEADERS: [(HeaderName, &str); 5] = [
     (CACHE_CONTROL, "no-store"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
@@ -39,7 +41,8 @@ const SAFE_HEADERS: [(HeaderName, &str); 5] = [
 #[derive(Clone)]
 pub struct RequestId(pub String);
 
-/// Runs a request within `max_time`. Each answer gets the request's id, and the headers that keep browsers from misusing it.
+/// Runs a request within `max_time`. Each answer gets the request's id, and the headers that keep browsers
+/// from misusing it.
 pub async fn answer(State(max_time): State<Duration>, mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| resource(path.as_str())).to_owned();
     let timer = metrics::HTTP_SECONDS.with_label_values(&[route.as_str()]).start_timer();
@@ -62,7 +65,7 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     response
 }
 
-/// The refusal of what is no request: its header fields, and a problem document.
+/// Problem document for a malformed request, and its header fields.
 pub fn refuse_head(refused: ApiError) -> (HeaderMap, Vec<u8>) {
     let request_id = new_request_id();
     let (mut head, _) = refused.into_response().into_parts();
@@ -76,7 +79,7 @@ fn new_request_id() -> String {
     format!("{:016x}", rand::random::<u64>())
 }
 
-/// Adds what each answer has.
+/// Adds the headers of every answer.
 fn complete(headers: &mut HeaderMap, request_id: &str) {
     for (name, value) in SAFE_HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
@@ -87,7 +90,8 @@ fn complete(headers: &mut HeaderMap, request_id: &str) {
     }
 }
 
-/// What is counted together: `/api/tasks` and all routes below it. One by one they would be more series than a process may have.
+/// The routes that are counted together: `/api/tasks` and all routes below it. One by one they would be more
+/// series than a process may have.
 fn resource(route: &str) -> &str {
     let begin = route.find("/api/").unwrap_or(0);
     let path = &route[begin..];

@@ -1,17 +1,18 @@
-//! How long the head of a request may be, whatever it asks for: its target (414) and its header fields (431).
+//! Maximum length of a request's head, whatever it asks for: its target (414) and its header fields (431).
 //!
-//! In: a request. Out: the refusal, as a problem document. What does not even fit the buffer of a connection, which is larger than these
-//! bounds, and what is no request at all is refused by the HTTP library; its statuses are known here too.
+//! In: a request. Out: the refusal, as a problem document. The HTTP library refuses heads that do not fit the
+//! buffer of a connection, which is larger than these bounds, and malformed requests; its statuses are known
+//! here too.
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
 
 use super::ApiError;
 
-/// What RFC 9110 recommends to support. The longest filters and cursors are far shorter.
+/// Length that RFC 9110 recommends to support. The longest filters and cursors are far shorter.
 const MAX_TARGET_BYTES: usize = 8 * 1024;
 const MAX_FIELD_BYTES: usize = 64 * 1024;
-/// Of one field: colon, space, and the end of its line.
+/// Additional bytes of one field: colon, space, and the end of its line.
 const SEPARATORS: usize = 4;
 
 pub fn check(request: &Request) -> Result<(), ApiError> {
@@ -25,7 +26,7 @@ pub fn check(request: &Request) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// What a status means with which the HTTP library refuses a head.
+/// Meaning of a status with which the HTTP library refuses a head.
 pub fn refused_with(status: &str) -> Option<ApiError> {
     match status {
         "400" => Some(ApiError::NoRequest),

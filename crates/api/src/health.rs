@@ -1,4 +1,4 @@
-//! `/livez` (the process is up) and `/readyz` (whether what it depends on works, each part with its own state).
+//! `/livez` (the process is up) and `/readyz` (whether its dependencies work, each with its own state).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use domain::proxy::PoolState;
 /// Probes usually wait a few seconds for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// Of the schema.
+/// State of the schema.
 const UNKNOWN: &str = "unknown: the database is unavailable";
 
 /// The state of the rest of the process, as far as probes report it; filled by the caller of the API.

@@ -1,4 +1,5 @@
-//! `/api/hosts`: what each host does to all processes together, and what they may send it; its breaker can be opened and closed by hand.
+//! `/api/hosts`: the state of each host, seen by all processes together, and its limits; its breaker can be
+//! opened and closed by hand.
 
 use std::fmt::Display;
 

@@ -1,7 +1,7 @@
 //! `/img`: stored images of products and brands, in the size and format that a page needs.
 //!
-//! Open to whoever reaches the API, unless `images.access` asks for a token or `images.signing_key` for a signature. An address always
-//! answers with the same image, so clients and CDNs keep it for ever.
+//! Open to whoever reaches the API, unless `images.access` asks for a token or `images.signing_key` for a
+//! signature. An address always answers with the same image, so clients and CDNs cache it forever.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -32,7 +32,7 @@ use db::images::{self, OriginalImage};
 use domain::product::ProductId;
 use storage::{StorageError, image_layout};
 
-/// A year: what an address answers never changes.
+/// A year: the image at an address never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// An image that is not there may come.
 const SOON: &str = "public, max-age=60";
@@ -98,7 +98,7 @@ pub struct ImageQuery {
     s: Option<String>,
 }
 
-/// A request for an image, without what is not the image's.
+/// A request for an image, without the request's other parts.
 pub struct ImageAsk {
     transform: Transform,
     varies_by_accept: bool,
@@ -106,7 +106,7 @@ pub struct ImageAsk {
     conditions: Conditions,
 }
 
-/// What the client has already, or wants of it.
+/// The client's cached version, or its requested range.
 struct Conditions {
     known: IfNoneMatch,
     if_modified_since: Option<HeaderValue>,
@@ -182,7 +182,7 @@ pub async fn brand(
 }
 
 impl ImageAsk {
-    /// Of a row that may not exist, or have no stored image.
+    /// Answers with the image of a row that may not exist, or have no stored image.
     async fn answer_stored(&self, api: &ApiState, image: Option<OriginalImage>, what: impl Fn() -> String) -> Response {
         let Some(OriginalImage { path, url }) = image else { return self.refuse(ApiError::NotFound(what())) };
         let answered = match path {
@@ -320,7 +320,8 @@ impl Conditions {
         (StatusCode::PARTIAL_CONTENT, headers, bytes).into_response()
     }
 
-    /// The one part that is asked for, of the bytes that the client has another part of. None: all. The inner None: there is no such part.
+    /// The one part that is asked for, of the bytes that the client has another part of. None: all. The inner
+    /// None: there is no such part.
     fn part(&self, variant: &Variant, whole: u64) -> Option<Option<(u64, u64)>> {
         let range = self.range.as_ref()?;
         let same = |had: &HeaderValue| had.as_bytes() == variant.etag.as_bytes() || !is_newer(variant.modified, had);
@@ -340,7 +341,8 @@ impl Conditions {
     }
 }
 
-/// Whether an image was stored after the date of a header, to the second. What is not a date is long ago.
+/// Whether an image was stored after the date of a header, to the second. Text that is not a date counts as
+/// long ago.
 fn is_newer(modified: SystemTime, than: &HeaderValue) -> bool {
     let than = than.to_str().ok().and_then(|text| httpdate::parse_http_date(text).ok());
     let seconds = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());

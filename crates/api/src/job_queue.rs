@@ -1,4 +1,5 @@
-//! `/api/job-queue`: the queue as its picture shows it, and tasks made by request: one, many, or one for each store of a state.
+//! `/api/job-queue`: the queue as its picture shows it, and tasks made by request: one, many, or one for each
+//! store of a state.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! `/api/jobs` and `/api/scheduler/status`: media jobs, in the words and numbers of those who know them as jobs.
+//! `/api/jobs` and `/api/scheduler/status`: media jobs, in the words and numbers of clients that know them as
+//! jobs.
 
 use axum::Json;
 use axum::extract::State;
@@ -26,7 +27,7 @@ use domain::job::{JobChange, JobRequest, JobStatus};
 use domain::task::TaskId;
 use foundation::clock::Clock;
 
-/// Of `/api/scheduler/status`.
+/// Maximum tasks of `/api/scheduler/status`.
 const MAX_RUNNING: i64 = 500;
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

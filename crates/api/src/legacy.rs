@@ -1,5 +1,5 @@
-//! `/api/tasks/migration/…`: the move from the older schema. Where a database holds none of its tables, each says so, and tasks are
-//! made all the same.
+//! `/api/tasks/migration/…`: the move from the older schema. Where a database holds none of its tables, each
+//! says so, and tasks are made all the same.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,7 +1,7 @@
 //! HTTP: JSON over HTTP/1.1, for programs, dashboards and probes.
 //!
-//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last connection has closed.
-//! It must not know handlers, platforms or actors: their state comes in as [`Health`].
+//! In: a bound listener and an [`ApiState`], whose token ends it. Out: a future that is ready when the last
+//! connection has closed. It must not know handlers, platforms or actors: their state comes in as [`Health`].
 
 pub mod analytics;
 pub mod audit;
@@ -89,19 +89,19 @@ pub use state::{ApiState, Services};
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;
-/// Of `/api/events`, beside [`MAX_API_CONNECTIONS`].
+/// Maximum connections to `/api/events`, beside [`MAX_API_CONNECTIONS`].
 const MAX_LISTENERS: usize = 1_000;
 /// Each has a body of up to 16 MiB in memory.
 const MAX_BATCHES: usize = 4;
 /// At the same time: each is a request to the platform.
 const MAX_PROXY_TESTS: usize = 2;
 
-/// What `/metrics` answers beside the probes.
+/// Content of `/metrics` beside the probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scrape {
     /// The metrics that this process counts.
     Process,
-    /// Those, and the service's metrics, computed from the database.
+    /// The process's and the service's metrics; the latter are computed from the database.
     Service,
 }
 
@@ -114,7 +114,8 @@ pub fn serve(listener: TcpListener, state: ApiState, pages: Router<ApiState>) ->
     async move { tokio::join!(serving, feeding, visitors::run(&counting)).0 }
 }
 
-/// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API cannot use them up.
+/// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API
+/// cannot use them up.
 pub fn serve_probes(listener: TcpListener, state: ApiState, scrape: Scrape) -> impl Future<Output = ()> + Send {
     let (bounds, stop) = (bounds(&state, MAX_PROBE_CONNECTIONS), state.stop.clone());
     server::serve(listener, router::probes(state, scrape), bounds, stop)

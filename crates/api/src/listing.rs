@@ -1,8 +1,8 @@
 //! `Listing<F, C>`: the query of a list that is read page by page.
 //!
-//! In: a request's parameters. Out: the filter `F` that they are read into, and beside it how long the page may
-//! be and where it begins. `F` denies unknown fields and describes its parameters, which those of the page
-//! follow. It must not know what is listed.
+//! In: a request's parameters. Out: the filter `F` that they are read into, and beside it the page's maximum
+//! length and beginning. `F` denies unknown fields and describes its parameters, which the page's parameters
+//! follow. It must not know the listed items.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;

@@ -1,4 +1,5 @@
-//! `/metrics`: the metrics that this process counts, and those of the whole service, read from the database at scrape.
+//! `/metrics`: the metrics that this process counts, and the whole service's metrics, read from the database
+//! at scrape.
 //!
 //! Without the database a scrape has only the process's own metrics.
 

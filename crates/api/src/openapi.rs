@@ -1,4 +1,4 @@
-//! `/api/openapi.json`: what the API answers, as OpenAPI 3.1. `docs/openapi.json` is the same.
+//! `/api/openapi.json`: the description of the API, as OpenAPI 3.1. `docs/openapi.json` is the same.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

@@ -1,4 +1,5 @@
-//! `/api/tasks/bulk` and `/api/operations`: one action on many tasks, at once or, for very many, in the background.
+//! `/api/tasks/bulk` and `/api/operations`: one action on many tasks, at once or, for very many, in the
+//! background.
 
 use axum::Json;
 use axum::extract::State;

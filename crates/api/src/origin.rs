@@ -1,7 +1,7 @@
 //! Where a request comes from: the host that it names, and the site of the page that causes it.
 //!
-//! A page of another site could reach this server by a name of its own that resolves to this machine. Browsers send `Origin` or
-//! `Sec-Fetch-Site` with requests that a page causes.
+//! A page of another site could reach this server by a name of its own that resolves to this machine.
+//! Browsers send `Origin` or `Sec-Fetch-Site` with requests that a page causes.
 
 use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
@@ -22,8 +22,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// `names` from the configuration. A server that listens on more than loopback is called by names that it cannot know: where
-    /// none is configured, it answers to any.
+    /// `names` from the configuration. A server that listens on more than loopback is called by names that it
+    /// cannot know: where none is configured, it answers to any.
     pub fn new(names: &[String], is_loopback: bool) -> Self {
         Hosts { names: names.to_vec(), any: names.is_empty() && !is_loopback }
     }
@@ -57,7 +57,8 @@ pub fn is_loopback(host: &str) -> bool {
         || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A request that changes something and that another site's page causes is refused, also when it has no `Origin`.
+/// A request that changes something and that another site's page causes is refused, also when it has no
+/// `Origin`.
 fn check_site(request: &Request) -> Result<(), ApiError> {
     let mut sites = request.headers().get_all(SEC_FETCH_SITE).iter();
     match request.method().is_safe() || sites.all(|site| matches!(site.as_bytes(), b"same-origin" | b"none")) {

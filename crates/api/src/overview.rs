@@ -1,4 +1,4 @@
-//! `/api/overview`: what somebody asks first, in one small answer.
+//! `/api/overview`: status summary for the overview page.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use super::{ApiError, ApiState};
 use db::overview::{self, Overview};
 use telemetry::metrics;
 
-/// Of failures; a day of them is read from an index.
+/// Maximum time span of failures; a day of them is read from an index.
 const MAX_HOURS: i32 = 24;
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -1,5 +1,5 @@
-//! `Pace`: whether a client reads its answers fast enough. One that reads nothing for some time, or for long less than a slow line
-//! carries, is too late.
+//! `Pace`: whether a client reads its answers fast enough. One that reads nothing for some time, or for long
+//! less than a slow line carries, is too late.
 //!
 //! In: when a write was blocked, and how much was written. Out: until when the client has time. Pure.
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A second; a third of what the slowest honest line carries.
+/// A second; a third of the slowest honest line's rate.
 const MIN_BYTES: u32 = 16 * 1024;
 
 pub struct Pace {
@@ -58,7 +58,7 @@ mod tests {
 
     const MAX_BEHIND: Duration = Duration::from_secs(10);
 
-    /// When a client is too late that reads so much at a time, so many times.
+    /// When a client that reads `bytes` every `every`, `times` times, is cut off.
     fn late(bytes: usize, every: Duration, times: u32) -> Option<Duration> {
         let begun = Instant::now();
         let mut pace = Pace::new(MAX_BEHIND, begun);

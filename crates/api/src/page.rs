@@ -1,5 +1,5 @@
-//! `Page`: a part of a list, and `Limit`: how long it may be. An answer says where the next part is: in its `next_cursor`, and in the
-//! header `Link`.
+//! `Page`: a part of a list, and `Limit`: how long it may be. An answer says where the next part is: in its
+//! `next_cursor`, and in the header `Link`.
 
 use axum::Json;
 use axum::http::{HeaderValue, Uri};

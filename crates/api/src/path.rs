@@ -1,4 +1,5 @@
-//! `Path<T>`: the named segments of a route's path, read into a derived type; what cannot be read is refused by name.
+//! `Path<T>`: the named segments of a route's path, read into a derived type; what cannot be read is refused
+//! by name.
 
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;

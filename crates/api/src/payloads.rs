@@ -1,4 +1,4 @@
-//! `/api/payloads`: what was fetched, its data, and what changed from one payload to another.
+//! `/api/payloads`: fetched payloads, their data, and the changes from one payload to another.
 
 use axum::Json;
 use axum::body::Body;

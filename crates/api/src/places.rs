@@ -1,10 +1,11 @@
-//! `Places`: how many connections a server has at once. Where all are taken and another client comes, the connection that has been
-//! idle longest is closed: clients that send nothing, or slowly, keep no others out.
+//! `Places`: how many connections a server has at once. Where all are taken and another client comes, the
+//! connection that has been idle longest is closed: clients that send nothing, or slowly, keep no others out.
 //!
-//! A connection is idle while it waits for its client: for a request, and where no token or login says whose it is, for its body, and
-//! until its answer is read. So what a client can hold without a token is what the server works on for it.
+//! A connection is idle while it waits for its client: for a request, and where no token or login says whose
+//! it is, for its body, and until its answer is read. So a client without a token can hold only places for
+//! requests that the server works on.
 //!
-//! It must not know what is asked for.
+//! It must not know the requests' targets.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -22,7 +23,8 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-/// How long a connection is idle at least before it is closed: a new one is about to send its request, a kept one the next.
+/// How long a connection is idle at least before it is closed: a new one is about to send its request, a kept
+/// one the next.
 const GRACE: Duration = Duration::from_millis(200);
 
 pub struct Places {
@@ -39,7 +41,7 @@ struct Idle {
     connections: BTreeMap<u64, (Instant, Arc<Eviction>)>,
 }
 
-/// What the server says to an idle connection whose place another client needs, and the connection to the server.
+/// Handshake for evicting an idle connection whose place another client needs.
 #[derive(Default)]
 struct Eviction {
     wanted: Notify,
@@ -212,7 +214,7 @@ pub async fn occupy(place: Option<Extension<Place>>, request: Request, next: Nex
     answer.map(|body| Body::new(OccupyingBody { body, _occupied: occupied }))
 }
 
-/// Waits for what the client of `place` sends.
+/// Waits for bytes from the client of `place`.
 pub async fn receive<T>(place: Option<Place>, sent: impl Future<Output = T>) -> T {
     let Some(place) = place.filter(|place| !place.has_known_caller()) else { return sent.await };
     place.0.become_idle();

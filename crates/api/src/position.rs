@@ -1,4 +1,5 @@
-//! `Position`: where a page of a list ended that is not ordered by descending ids. Clients send it back as they received it.
+//! `Position`: where a page of a list ended that is not ordered by descending ids. Clients send it back as
+//! they received it.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,5 @@
-//! `/api/proxies`: the table of proxies, and imports into it. Passwords come in and never go out, not even in an error.
+//! `/api/proxies`: the table of proxies, and imports into it. Passwords come in and never go out, not even in
+//! an error.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,5 +1,5 @@
-//! `ProxyDraft`: a proxy as an operator wrote it, by a line, a URL, a CSV row or the fields of a request. Checked, it is a [`ProxyEntry`].
-//! Pure.
+//! `ProxyDraft`: a proxy as an operator wrote it, by a line, a URL, a CSV row or the fields of a request.
+//! Checked, it is a [`ProxyEntry`]. Pure.
 //!
 //! No message repeats a user or password, nor a line that may hold one.
 
@@ -36,7 +36,7 @@ impl ProxyDraft {
         if line.contains("://") { ProxyDraft::from_url(line) } else { ProxyDraft::from_plain(line) }
     }
 
-    /// `host:port` or `host:port:user:password`; the password may hold colons and is taken as it stands.
+    /// `host:port` or `host:port:user:password`; the password may hold colons and is taken literally.
     pub fn from_plain(line: &str) -> Result<ProxyDraft, String> {
         let (host, rest) = split_host(line).ok_or(EXPECTED)?;
         let parts: Vec<&str> = rest.splitn(3, ':').collect();
@@ -72,7 +72,7 @@ impl ProxyDraft {
 
     /// The entry, or everything that is wrong with it.
     pub fn check(self) -> Result<ProxyEntry, Vec<String>> {
-        // beside a user, what stands in the host's place may be a part of the password
+        // beside a user, the text in the host's place may be a part of the password
         let host = host(&self.host, self.username.is_empty());
         let port = port(&self.port);
         let protocol = protocol(&self.protocol);
@@ -118,7 +118,7 @@ fn given(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The host (IPv6 in brackets, which go) and what follows its colon.
+/// The host (IPv6 in brackets, which go) and the text after its colon.
 fn split_host(address: &str) -> Option<(&str, &str)> {
     match address.strip_prefix('[') {
         Some(v6) => v6.split_once("]:"),
@@ -136,7 +136,7 @@ fn host(text: &str, is_shown: bool) -> Result<String, String> {
     if is_v6 || is_name {
         return Ok(text.to_ascii_lowercase());
     }
-    // what stands in the host's place may be half of a password
+    // the text in the host's place may be half of a password
     match is_shown && text.len() <= 40 && !text.contains('@') {
         true => Err(format!("'{text}' is not a host name or address")),
         false => Err("the host is not a host name or address".to_owned()),

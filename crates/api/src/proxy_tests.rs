@@ -1,5 +1,5 @@
-//! `/api/proxies/{id}/test`: one real request to the platform through a proxy. How it is sent comes in as a [`ProxyTester`], since the
-//! API knows no platforms.
+//! `/api/proxies/{id}/test`: one real request to the platform through a proxy. How it is sent comes in as a
+//! [`ProxyTester`], since the API knows no platforms.
 
 use axum::Json;
 use axum::extract::State;

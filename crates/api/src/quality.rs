@@ -1,4 +1,4 @@
-//! `/api/quality`: stores whose data is not what it should be.
+//! `/api/quality`: stores with faulty data.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};

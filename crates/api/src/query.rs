@@ -1,6 +1,7 @@
 //! `Query<T>`: the query of a request, read strictly into a derived type.
 //!
-//! `T` is a struct with `deny_unknown_fields`. A parameter that is unknown, doubled or unreadable is refused with its name.
+//! `T` is a struct with `deny_unknown_fields`. A parameter that is unknown, doubled or unreadable is refused
+//! with its name.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
-//! `BareRefusal`: the answer of the HTTP library itself to what is no request. It gets the form of every other refusal.
+//! `BareRefusal`: the HTTP library's own 4xx for a malformed request, rewritten as a problem document.
 //!
-//! In: bytes that go to a client. Out: the refusal at their end, and what to send in its place. The library has no setting for it, so
-//! such an answer is known by its text: a status that refuses a head, and no fields but its own. Other answers have more fields, and
-//! no document or stream of events ends with lines like these.
+//! In: bytes that go to a client. Out: the refusal at their end, and its replacement. The library has no
+//! setting for it, so such an answer is known by its text: a status that refuses a head, and no fields but
+//! its own. Other answers have more fields, and no document or stream of events ends with lines like these.
 
 use super::{guard, head};
 

@@ -1,7 +1,9 @@
-//! Images as clients ask for them: resized and converted from the stored original, and kept for the next client.
+//! Images as clients ask for them: resized and converted from the stored original, and kept for the next
+//! client.
 //!
-//! In: the path of a stored image and a [`Transform`]. Out: a [`Variant`], from memory, from disk, or rendered: equal requests at the same
-//! time render once, and a bounded number of renders wait. It must not know HTTP or the database.
+//! In: the path of a stored image and a [`Transform`]. Out: a [`Variant`], from memory, from disk, or
+//! rendered: equal requests at the same time render once, and a bounded number of renders wait. It must not
+//! know HTTP or the database.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -28,7 +30,7 @@ const MAX_RENDER_TIME: Duration = Duration::from_secs(10);
 /// Variants that are held in memory, in front of the disk.
 const MAX_MEMORY: u64 = 64 << 20;
 const ITEMS_IN_MEMORY: usize = 4096;
-/// What an entry takes beside its bytes.
+/// Size of an entry beside its bytes.
 const ENTRY_BYTES: u64 = 512;
 const TAG_CHARS: usize = 32;
 
@@ -93,7 +95,7 @@ impl Renderer {
     /// The stored image at `path`, transformed.
     pub async fn variant(&self, path: &str, transform: &Transform) -> Result<Arc<Variant>, RenderError> {
         let key = key(path, transform);
-        // one of those that ask at the same time gets the guard, the others wait for what it inserts
+        // one of the concurrent callers gets the guard, the others wait for the value that it inserts
         match self.0.memory.get_value_or_guard_async(&key).await {
             Ok(variant) => {
                 if let Some(file) = &variant.file {
@@ -188,7 +190,7 @@ impl Weighter<String, Arc<Variant>> for Weight {
     }
 }
 
-/// Whether the original itself is what is asked for.
+/// Whether the original itself is requested.
 fn is_identity(transform: &Transform) -> bool {
     let Transform { width, height, quality, fit: _, blur, gray, format, background, enlarge: _ } = transform;
     let has_size = width.is_some() || height.is_some();

@@ -1,4 +1,4 @@
-//! `/api/retention`: how long what is kept, and what the latest runs of retention removed.
+//! `/api/retention`: the ages that data is kept for, and the removals of the latest runs of retention.
 
 use axum::Json;
 use axum::extract::State;

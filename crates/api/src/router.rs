@@ -177,7 +177,7 @@ fn with_fallbacks(routes: Router<ApiState>) -> Router<ApiState> {
     routes.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
 }
 
-/// What every answer needs, outside all other layers.
+/// Adds the layers of every answer, outside all other layers.
 fn answering(routes: Router<ApiState>, state: ApiState) -> Router {
     routes
         .layer(DefaultBodyLimit::max(state.config.max_body_bytes))

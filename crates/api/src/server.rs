@@ -1,9 +1,10 @@
-//! The accept loop: bounds the number of connections and the time that a client takes to send a request and to read its answer, and
-//! closes them in order.
+//! The accept loop: bounds the number of connections and the time that a client takes to send a request and
+//! to read its answer, and closes them in order.
 //!
-//! A client whose kept connection is closed for another client may have sent a request at that moment, and sees an end or a reset without
-//! an answer. HTTP/1.1 has no way to exclude that, and clients send such a request again. It is made rare: only the connection that has
-//! been idle longest is closed, not before some idle time, and not where the request has come to this machine.
+//! A client whose kept connection is closed for another client may have sent a request at that moment, and
+//! sees an end or a reset without an answer. HTTP/1.1 has no way to exclude that, and clients send such a
+//! request again. It is made rare: only the connection that has been idle longest is closed, not before some
+//! idle time, and not where the request has come to this machine.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -32,7 +33,7 @@ pub const MAX_WRITE_IDLE: Duration = Duration::from_secs(10);
 const MAX_HEAD_TIME: Duration = Duration::from_secs(10);
 /// A larger head is answered with 431. It has room for one that `head` refuses with a reason.
 const MAX_HEAD_BYTES: usize = 128 * 1024;
-/// How long a client may go on sending what is not read, once it has its answer.
+/// Maximum time that a client may go on sending unread bytes once it has its answer.
 const MAX_LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 16 * 1024;
 /// How long open requests may take once the server is stopped.
@@ -45,7 +46,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct Bounds {
     /// Connections at once; another client takes the place of one that sends no request, or else waits.
     pub connections: usize,
-    /// A client that reads nothing of its answer for so long is disconnected, and one that reads too slowly, a little later.
+    /// A client that reads nothing of its answer for this time is disconnected, and one that reads too
+    /// slowly, a little later.
     pub write_idle: Duration,
 }
 
@@ -112,7 +114,7 @@ impl Connection {
         let mut is_stopping = false;
         let ended = loop {
             tokio::select! {
-                // first reads what has come
+                // first reads received bytes
                 biased;
                 ended = poll_fn(|context| connection.poll_without_shutdown(context)) => break ended,
                 () = self.stop.cancelled(), if !is_stopping => is_stopping = true,
@@ -124,7 +126,7 @@ impl Connection {
         // an error is a client that disconnects or does not speak HTTP, which is not logged
         if ended.is_ok() || ended.is_err_and(|error| error.is_parse()) {
             let lingering = self.stop.run_until_cancelled(linger(connection.into_parts().io.into_inner()));
-            // so long it counts among the connections
+            // the connection keeps its permit while it lingers
             tokio::select! {
                 _ = lingering => {}
                 () = place.wanted() => {}
@@ -133,8 +135,8 @@ impl Connection {
     }
 }
 
-/// Reads on for a moment where the client still sends, as after a refusal of a large body: the system would tell it of an error, and
-/// it might never see the answer.
+/// Reads on for a moment where the client still sends, as after a refusal of a large body: otherwise the
+/// system would report an error to it, and it might never see the answer.
 async fn linger(mut stream: ClientStream) {
     let drained = async {
         stream.shutdown().await?;

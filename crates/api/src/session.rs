@@ -1,5 +1,5 @@
-//! `/api/session`: the login of people by a token. The login is a cookie that pages cannot read and other sites cannot send; what a
-//! page changes by it needs its CSRF token too.
+//! `/api/session`: the login of people by a token. The login is a cookie that pages cannot read and other
+//! sites cannot send; a change by it needs its CSRF token too.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `ApiState`: what every endpoint may use.
+//! `ApiState`: the shared state of all endpoints.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use foundation::secrets::SecretKeys;
 use geo::Geo;
 use settings::Setting;
 
-/// What the API has of the rest of the program.
+/// The parts of the program that the API uses.
 pub struct Services {
     pub files: PayloadFiles,
     pub health: Health,
     /// For the passwords of proxies.
     pub keys: SecretKeys,
-    /// Of proxies.
+    /// Budgets of proxies.
     pub budgets: Budgets,
     /// The effective configuration, secrets masked.
     pub settings: Arc<[Setting]>,
     pub proxy_tester: Arc<dyn ProxyTester>,
-    /// What is sent to hosts.
+    /// Rules for requests to hosts.
     pub politeness: settings::Politeness,
     /// Hosts of a private network that stores may have.
     pub allowed_hosts: Arc<[String]>,
@@ -56,7 +56,7 @@ pub struct Shared {
     pub(super) credentials: Arc<Credentials>,
     pub(super) rates: Arc<Rates>,
     pub(super) feed: Arc<Feed>,
-    /// Places of those who listen to events.
+    /// Places of listeners to events.
     pub(super) listeners: Arc<Semaphore>,
     /// Places of batches that are received and made.
     pub(super) batches: Arc<Semaphore>,

@@ -1,4 +1,4 @@
-//! `/api/stats`: charts of what ended and of what was sent, from counts by minute, and of stores by day.
+//! `/api/stats`: charts of runs and requests, from counts by minute, and of stores by day.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! `StoreDraft`: a store as an operator writes it, by flags, in a line of a file or by the fields of a request. In: text. Out: a checked
-//! [`NewStore`], or every fault. Pure.
+//! `StoreDraft`: a store as an operator writes it, by flags, in a line of a file or by the fields of a
+//! request. In: text. Out: a checked [`NewStore`], or every fault. Pure.
 
 use serde::Deserialize;
 use url::Url;
@@ -78,7 +78,8 @@ impl StoreDraft {
     }
 }
 
-/// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the operator.
+/// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the
+/// operator.
 pub fn private_host(store: &NewStore, allowed: &[String]) -> Option<String> {
     let host = store.api_host.as_ref().filter(|host| !is_public(host) && !allowed.contains(host))?;
     Some(format!("api_host {host} is not a public host: correct it, or add it to http.host_allowlist"))

@@ -1,5 +1,5 @@
-//! `/api/events`: what happens, as server-sent events. An id is `{process}-{number}`; a client that comes back with its last one gets
-//! what it missed, or `reset` where that is not kept any more.
+//! `/api/events`: the feed as server-sent events. An id is `{process}-{number}`; a client that comes back
+//! with its last one gets what it missed, or `reset` where that is not kept any more.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -68,7 +68,7 @@ pub async fn events(
     let full = || ApiError::Busy(format!("{} clients listen already: try again later", super::MAX_LISTENERS));
     let listening = api.listeners.clone().try_acquire_owned().map_err(|_| full())?;
     if let Some(Extension(place)) = place {
-        // those who listen have places of their own
+        // listeners have places of their own
         place.free();
     }
     let newest = api.feed.listen().await;
@@ -96,7 +96,7 @@ struct Listener {
     newest: watch::Receiver<u64>,
     /// The number of the last event that was sent or left out.
     seen: u64,
-    /// To be told that it missed events.
+    /// The client has to be sent `reset`, because it missed events.
     is_reset: bool,
     waiting: VecDeque<Arc<FeedEvent>>,
     _listening: OwnedSemaphorePermit,
@@ -158,7 +158,7 @@ impl Listener {
     }
 }
 
-/// Of an id that this process gave.
+/// The number of an id that this process gave.
 fn number(feed: &Feed, id: &str) -> Option<u64> {
     id.strip_prefix(&feed.process)?.strip_prefix('-')?.parse().ok()
 }

@@ -1,7 +1,7 @@
-//! `/api/tasks/{id}` and what changes one task: cancel, retry, update, remove.
+//! `/api/tasks/{id}` and the changes of one task: cancel, retry, update, remove.
 //!
-//! In: a caller and a task's id. Out: the task as it is then. [`change_one`] is for jobs, too, and must not know
-//! how a task is shown.
+//! In: a caller and a task's id. Out: the task as it is then. [`change_one`] is for jobs, too, and must not
+//! know how a task is shown.
 
 use axum::extract::State;
 use axum::http::StatusCode;

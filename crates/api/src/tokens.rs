@@ -1,4 +1,4 @@
-//! `/api/tokens`: who may call the API. A token's text is answered once, by the request that makes it.
+//! `/api/tokens`: credentials for the API. A token's text is answered once, by the request that makes it.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,12 +1,12 @@
-//! Whether a JSON document names each field of an object once. Readers differ in which of two they take, so that a check before this
-//! server could see another value than this server.
+//! Whether a JSON document names each field of an object once. Readers differ in which of two they take, so
+//! that a check before this server could see another value than this server.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Of a document that was read already: its depth is bounded.
+/// Checks a document that was read already: its depth is bounded.
 pub fn require_unique_fields(bytes: &[u8]) -> Result<(), serde_path_to_error::Error<serde_json::Error>> {
     let mut document = serde_json::Deserializer::from_slice(bytes);
     serde_path_to_error::deserialize(&mut document).map(|Unique| ())

@@ -1,7 +1,8 @@
-//! `Visitors`: how many requests consumers make, by country and region: for the public price site that they serve. No address is kept.
+//! `Visitors`: counts of consumers' requests, by country and region, for the public price site that they
+//! serve. No address is kept.
 //!
-//! In: the headers and address of each request, and [`Geo`]. Out: rows of `visitor_hours`, added every minute; a process that is killed
-//! loses those of its last one.
+//! In: the headers and address of each request, and [`Geo`]. Out: rows of `visitor_hours`, added every
+//! minute; a killed process loses the counts of its last one.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,7 +26,7 @@ use geo::Geo;
 use telemetry::events;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Places that are told apart between two flushes; requests from further ones count as from nowhere.
+/// Maximum distinct places per flush; requests from further ones are counted as unknown.
 const MAX_PLACES: usize = 4_096;
 const FLUSH_EVERY: Duration = Duration::from_secs(60);
 /// How often it is looked whether the geo file has changed.
@@ -40,8 +41,8 @@ type Key = (String, String);
 pub struct Visitors(Mutex<BTreeMap<Key, i64>>);
 
 impl Visitors {
-    /// Counts a request. The site's server may name the visitor's address in `X-Forwarded-For`: it is only counted by it, so it need not be
-    /// trusted.
+    /// Counts a request. The site's server may name the visitor's address in `X-Forwarded-For`: it is only
+    /// counted by it, so it need not be trusted.
     pub fn note(&self, geo: &Geo, headers: &HeaderMap, address: Option<IpAddr>) {
         let place = visitor(headers).or(address).and_then(|address| geo.look_up(address).ok().flatten());
         self.add(key(place), 1);
@@ -55,7 +56,7 @@ impl Visitors {
         *counted = counted.saturating_add(requests);
     }
 
-    /// Writes what was counted; what cannot be written is kept for the next time.
+    /// Writes the counts; on failure they are kept for the next time.
     pub async fn flush(&self, db: &Db) -> Result<(), DbError> {
         let taken = std::mem::take(&mut *self.counts());
         if taken.is_empty() {
@@ -82,16 +83,17 @@ fn key(place: Option<Place>) -> Key {
     (text(country), text(region))
 }
 
-/// The first address, which is that of the visitor: each server on the way adds the one that it was asked from.
+/// The first address, which is that of the visitor: each server on the way adds the one that it was asked
+/// from.
 fn visitor(headers: &HeaderMap) -> Option<IpAddr> {
     headers.get(FORWARDED_FOR)?.to_str().ok()?.split(',').next()?.trim().parse().ok()
 }
 
-/// Keeps the geo file fresh and writes what was counted, until the server ends.
+/// Keeps the geo file fresh and writes the counts, until the server ends.
 pub async fn run(api: &ApiState) {
     // two loops: a disk that hangs keeps no counts from being written
     api.stop.run_until_cancelled(async { tokio::join!(look(&api.geo), flush(api)) }).await;
-    // what is not written in time is lost: it is only a count
+    // counts that are not written in time are lost, which is acceptable
     let _ = tokio::time::timeout(LAST_FLUSH, write(api)).await;
 }
 

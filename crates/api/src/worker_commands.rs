@@ -1,4 +1,5 @@
-//! `/api/worker-registry/{id}/…`: what people order a worker to do. It obeys with its next heartbeat, in whatever process it is.
+//! `/api/worker-registry/{id}/…`: people's commands to a worker. It obeys with its next heartbeat, in
+//! whatever process it is.
 
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -1,7 +1,8 @@
-//! `/api/worker-registry/register`, `…/heartbeat`, `…/deregister`: how a worker that is no part of this program stands in the registry.
+//! `/api/worker-registry/register`, `…/heartbeat`, `…/deregister`: the registry of workers outside this
+//! program.
 //!
-//! In: its heartbeat document. Out: what the registry holds of it, and with each heartbeat the commands that it has to obey. A worker
-//! that is silent for three heartbeats is offline, and forgotten after a day.
+//! In: a worker's heartbeat document. Out: its registry entry, and with each heartbeat the commands that it
+//! has to obey. A worker that is silent for three heartbeats is offline, and forgotten after a day.
 
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ use domain::task_request::check_text;
 use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 
 const MAX_SLOTS: usize = 1_000;
-/// Of the database's column.
+/// Maximum of the database's column.
 const MAX_HEARTBEAT_SECONDS: u32 = 86_400;
 
 /// A worker as it describes itself. `current_task_id` and `active_task_count` are read off `current_task_ids`.
@@ -202,7 +203,7 @@ fn check_range(field: &str, value: usize, max: usize) -> Result<(), ApiError> {
     }
 }
 
-/// As strict as the rest of a body: [`Resources`] itself passes over what later versions write to the table.
+/// As strict as the rest of a body: [`Resources`] itself skips fields that later versions write to the table.
 fn resources<'de, D: Deserializer<'de>>(input: D) -> Result<Resources, D::Error> {
     let fields = Map::deserialize(input)?;
     let known = serde_json::to_value(Resources::default()).map_err(D::Error::custom)?;

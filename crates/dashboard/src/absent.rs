@@ -1,4 +1,4 @@
-//! What stands for the pages in a build without npm: the reason and the remedy.
+//! Replaces the pages in a build without npm: shows the reason and the remedy.
 
 use axum::Router;
 use axum::routing::get;

@@ -1,4 +1,5 @@
-//! The dashboard's files as they are in the checkout now: a debug build's, so that a changed one needs no compilation.
+//! The dashboard's files as they are in the checkout now: a debug build's, so that a changed one needs no
+//! compilation.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

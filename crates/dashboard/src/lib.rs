@@ -1,8 +1,9 @@
 //! The dashboard: the files of `ui/`. Knows nothing of what its pages show: they ask the API.
 //!
-//! In: `/`, `/login`, `/admin/…`, and `/ui/{version}/…`, whose answers may be kept for ever. Out: the one document of all pages, with the
-//! path below which this server is reached, and its files. A release build holds them; a debug build reads them from the checkout, so
-//! that a changed one is seen on reload. A build without npm has none: then `/admin` says why.
+//! In: `/`, `/login`, `/admin/…`, and `/ui/{version}/…`, whose answers may be cached forever. Out: the one
+//! document of all pages, with the path below which this server is reached, and its files. A release build
+//! holds them; a debug build reads them from the checkout, so that a changed one is seen on reload. A build
+//! without npm has none: then `/admin` says why.
 
 use axum::Router;
 use axum::response::Redirect;

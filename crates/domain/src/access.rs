@@ -1,4 +1,4 @@
-//! Who may do what by request: access roles, and the principal that a request is made by.
+//! Permissions of requests: access roles, and the principal that makes a request.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -38,7 +38,7 @@ impl FromStr for AccessRole {
 
 pub type TokenId = i64;
 
-/// Who makes a request.
+/// The caller of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     /// A token's name, or [`Principal::LOCAL`] or [`Principal::COMMAND_LINE`].
@@ -54,12 +54,12 @@ impl Principal {
     pub const LOCAL: &str = "local";
     pub const COMMAND_LINE: &str = "command line";
 
-    /// Somebody on this machine, while there are no tokens.
+    /// A caller on this machine, while there are no tokens.
     pub fn local(address: Option<String>) -> Self {
         Principal { name: Principal::LOCAL.to_owned(), role: AccessRole::Admin, token: None, address }
     }
 
-    /// Somebody with access to the database itself.
+    /// A caller with access to the database itself.
     pub fn command_line() -> Self {
         Principal { name: Principal::COMMAND_LINE.to_owned(), role: AccessRole::Admin, token: None, address: None }
     }
@@ -78,7 +78,7 @@ impl Display for Principal {
 /// A change that was asked for, as `audit_log` keeps it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditEntry {
-    /// `tasks.create`, `tokens.revoke`: the resource and what was done with it.
+    /// `tasks.create`, `tokens.revoke`: the resource and the verb.
     pub action: &'static str,
     /// The resource's id or name.
     pub target: String,

@@ -1,4 +1,4 @@
-//! `BulkAction`: what may be done to many tasks at once, and to which of them.
+//! `BulkAction`: the actions on many tasks at once, and the tasks that each applies to.
 
 use super::task::Status;
 use super::vocabulary::vocabulary;

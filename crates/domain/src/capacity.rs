@@ -1,10 +1,12 @@
-//! How many workers the waiting tasks need. In: what was counted of a role, or of several taken together. Out: numbers of workers.
+//! How many workers the waiting tasks need. In: the counts of a role, or of several taken together. Out:
+//! numbers of workers.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 const SECONDS_PER_HOUR: f64 = 3600.0;
-/// An average of measured times is not exact: a quotient that is this little above a whole number is that number.
+/// An average of measured times is not exact: a quotient that is this little above a whole number is that
+/// number.
 const TOLERANCE: f64 = 1e-6;
 
 /// The columns of `v_worker_capacity`.

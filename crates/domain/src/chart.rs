@@ -1,7 +1,7 @@
-//! Charts of what happened: what is counted, what it can be told apart by, and the points in time. Pure.
+//! Charts of counts: metrics, their dimensions, and the points in time. Pure.
 //!
-//! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at multiples of their
-//! length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
+//! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at
+//! multiples of their length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::task_request::BadField;
 use super::vocabulary::vocabulary;
 
-/// Of one chart.
+/// Maximum points of one chart.
 pub const MAX_POINTS: i64 = 1_000;
-/// Of one chart; the rest is summed.
+/// Maximum series of one chart; the rest is summed.
 pub const MAX_SERIES: i64 = 100;
 pub const DEFAULT_SERIES: i64 = 20;
 /// How long a point may be by default: the shortest that makes few enough points.
@@ -64,7 +64,7 @@ pub struct Grid {
 }
 
 impl Metric {
-    /// What it can be told apart by; the first is what people mostly want.
+    /// Dimensions that the metric can be grouped by; the first is the default.
     pub fn dimensions(self) -> &'static [Dimension] {
         match self {
             Metric::Tasks | Metric::Waits | Metric::Runs | Metric::Products => &[Dimension::Role, Dimension::Outcome],
@@ -75,7 +75,7 @@ impl Metric {
         }
     }
 
-    /// Whether it is known how long what is counted took.
+    /// Whether the durations of the counted events are known.
     pub fn is_timed(self, by: Dimension) -> bool {
         matches!(self, Metric::Waits | Metric::Runs | Metric::Requests) && by != Dimension::Store
     }

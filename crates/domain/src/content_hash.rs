@@ -1,8 +1,8 @@
-//! The content hash of a product: one number for all that is written of it and its variants, so that an unchanged product is known
-//! without a comparison of its columns.
+//! The content hash of a product: one number for all that is written of it and its variants, so that an
+//! unchanged product is known without a comparison of its columns.
 //!
-//! SipHash-1-3 with a key of zeros over a fixed encoding: rows keep it, so it must not depend on the process, the compiler or the
-//! order of fields in a type.
+//! SipHash-1-3 with a key of zeros over a fixed encoding: rows keep it, so it must not depend on the process,
+//! the compiler or the order of fields in a type.
 
 use std::hash::Hasher;
 
@@ -11,12 +11,13 @@ use siphasher::sip::SipHasher13;
 
 use super::product::{Potency, Product, Variant};
 
-/// Raise it when equal products must be written again: a field's encoding changes, or its column is made from it in another way.
+/// Raise it when equal products must be written again: a field's encoding changes, or its column is made from
+/// it in another way.
 const VERSION: i64 = 1;
 
 impl Product {
-    /// Equal for products that make the same rows. `upstream_updated_at` is left out: a sync of the shop's point-of-sale system
-    /// moves it and nothing else.
+    /// Equal for products that make the same rows. `upstream_updated_at` is left out: a sync of the shop's
+    /// point-of-sale system moves it and nothing else.
     pub fn content_hash(&self) -> i64 {
         let mut hash = ContentHasher(Vec::with_capacity(USUAL_BYTES));
         hash.number(Some(VERSION));
@@ -36,8 +37,8 @@ fn hash_of(bytes: &[u8]) -> i64 {
     hasher.finish().cast_signed()
 }
 
-/// Each field is written with its length or presence, so that no two sequences of fields share their bytes. They are hashed as a
-/// whole: the hash takes long texts faster than many short ones.
+/// Each field is written with its length or presence, so that no two sequences of fields share their bytes.
+/// They are hashed as a whole: the hash takes long texts faster than many short ones.
 struct ContentHasher(Vec<u8>);
 
 /// More than most products take.

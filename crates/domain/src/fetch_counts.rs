@@ -1,7 +1,8 @@
-//! `FetchCounts`: what one process sent to hosts through proxies, by minute, until it is written. Pure.
+//! `FetchCounts`: counts of one process's requests to hosts through proxies, by minute, until they are
+//! written. Pure.
 //!
-//! In: requests that ended. Out: the totals of each minute, which only grow, so that they may be written any number of times. Bounded:
-//! where minutes cannot be written for long, new ones are not counted.
+//! In: requests that ended. Out: the totals of each minute, which only grow, so that they may be written any
+//! number of times. Bounded: where minutes cannot be written for long, new ones are not counted.
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -10,10 +11,10 @@ use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
 use super::proxy::ProxyId;
 
-/// Totals that are kept at most: those of an hour without the database, with some hundred proxies in use each minute.
+/// Maximum totals kept: an hour's without the database, with some hundred proxies in use each minute.
 pub const MAX_TOTALS: usize = 50_000;
 
-/// What requests are counted by.
+/// Key that requests are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FetchKey {
     pub minute: DateTime<Utc>,
@@ -39,7 +40,7 @@ pub struct FetchCounts {
 }
 
 impl FetchKey {
-    /// Of a request that ended `now`.
+    /// Key of a request that ended `now`.
     pub fn new(now: DateTime<Utc>, host: &str, proxy: ProxyId, outcome: &'static str) -> FetchKey {
         FetchKey { minute: minute(now), host: host.to_owned(), proxy, outcome }
     }
@@ -64,14 +65,15 @@ impl FetchCounts {
         true
     }
 
-    /// All totals, those of the oldest minute first.
+    /// All totals, the oldest minute first.
     pub fn totals(&self) -> Vec<(FetchKey, FetchTotal)> {
         let mut totals: Vec<_> = self.totals.iter().map(|(key, total)| (key.clone(), *total)).collect();
         totals.sort_by(|(one, _), (other, _)| one.cmp(other));
         totals
     }
 
-    /// Forgets what was written and grows no more: the minutes before that of `now`, where they are as `written` has them.
+    /// Forgets totals that are written and grow no more: the minutes before that of `now`, where they are
+    /// equal in `written`.
     pub fn forget(&mut self, written: &[(FetchKey, FetchTotal)], now: DateTime<Utc>) {
         for (key, total) in written {
             if key.minute < minute(now) && self.totals.get(key) == Some(total) {

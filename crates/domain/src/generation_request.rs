@@ -1,6 +1,7 @@
-//! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and what was made of them.
+//! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and their
+//! results.
 //!
-//! Their fields are those of the API. What can be checked without the database is checked here.
+//! Their fields are the API's. Checks that need no database are here.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ const DEFAULT_BATCHES: i32 = 6;
 const DEFAULT_THRESHOLD_MINUTES: i32 = 10;
 /// A day.
 const MAX_THRESHOLD_MINUTES: i64 = 24 * 60;
-/// Of work on demand.
+/// Priority of work on demand.
 const DISCOVERY_PRIORITY: i64 = 10;
 
 /// The crawls of a day: its stores in batches over the hours.

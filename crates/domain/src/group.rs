@@ -4,7 +4,7 @@ const MAX_LENGTH: usize = 40;
 /// Groups that one store may be in.
 pub const MAX_GROUPS: usize = 20;
 
-/// The name in small letters, or what is wrong with it.
+/// The name in small letters, or its fault.
 pub fn name(text: &str) -> Result<String, String> {
     let name = text.trim().to_ascii_lowercase();
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');

@@ -1,8 +1,9 @@
-//! `HostState`: what all processes together know of one host, and what may be sent to it now.
+//! `HostState`: the shared state of one host, and its current limits.
 //!
-//! In: what a process saw since its last exchange ([`HostReport`]), the database's time. Out: the next state, notices, a
-//! [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of the table `hosts` is locked and stored by its
-//! caller, so that each report is applied once, after those before it.
+//! In: a process's observations since its last exchange ([`HostReport`]), the database's time. Out: the next
+//! state, notices, a [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of
+//! the table `hosts` is locked and stored by its caller, so that each report is applied once, after those
+//! before it.
 
 pub mod breaker;
 pub mod hold;
@@ -22,7 +23,7 @@ pub use hold::{Hold, Throttle};
 pub use rate::{Latency, Rate};
 pub use window::{Trouble, Window};
 
-/// A process that has not been heard of for so long has no share of the rate.
+/// Processes silent longer than this get no share of the rate.
 const PROCESS_AGE: TimeDelta = TimeDelta::seconds(30);
 
 /// Nothing is put off for longer: the table refuses times that Rust cannot read.
@@ -34,7 +35,7 @@ const PROBE_WAIT: Duration = Duration::from_secs(5);
 /// The numbers of `[politeness]` that the rules need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostLimits {
-    /// Of all processes together, a second; 0 = no limit.
+    /// Rate of all processes together, a second; 0 = no limit.
     pub rate: f64,
     /// Share of refused and failed requests that opens the breaker; 0 = it never opens.
     pub share_to_open: f64,
@@ -51,10 +52,10 @@ pub struct HostLimits {
     pub hold_cap: Duration,
 }
 
-/// What one process saw of a host, since its last exchange.
+/// Observations of a host by one process, since its last exchange.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostReport {
-    /// Answers, also those of the next three.
+    /// Number of answers, including those counted in the next three.
     pub answers: i64,
     /// Blocks and challenges.
     pub refusals: i64,
@@ -69,7 +70,7 @@ pub struct HostReport {
     pub asks_probe: bool,
 }
 
-/// What became of a report.
+/// Result of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Applied {
     pub notice: Option<HostNotice>,
@@ -79,7 +80,7 @@ pub struct Applied {
     pub hold: Option<Duration>,
 }
 
-/// What an operator should learn about a host.
+/// Notice to an operator about a host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostNotice {
     /// An alarm: nothing is sent to it until `probe_in` is over.
@@ -94,7 +95,7 @@ pub enum HostNotice {
     Closed,
 }
 
-/// What may be sent now.
+/// Decision whether a request may be sent now.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permission {
     Free,
@@ -150,7 +151,7 @@ impl HostState {
         }
     }
 
-    /// The state after what `process` reports.
+    /// The state after the report of `process`.
     pub fn apply(&mut self, process: &str, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Applied {
         self.count(report, limits, now);
         self.note_process(process, now);
@@ -179,7 +180,7 @@ impl HostState {
         }
     }
 
-    /// What the host does, where nothing may be sent to it for `left`.
+    /// How the host refuses, where nothing may be sent to it for `left`.
     pub fn refusing(&self, left: Duration) -> Refusing {
         Refusing {
             why: self.breaker.why.clone().unwrap_or_default(),
@@ -189,7 +190,7 @@ impl HostState {
         }
     }
 
-    /// What it does to requests of late; none where it answers them all.
+    /// How the host fails recent requests; none where it answers them all.
     pub fn trouble(&self) -> Option<Trouble> {
         self.window.trouble()
     }
@@ -225,7 +226,8 @@ impl HostState {
         self.processes.insert(process.to_owned(), now);
     }
 
-    /// How long the report's throttle holds the host. Answers during a hold are to requests sent before it, and end no streak.
+    /// How long the report's throttle holds the host. Answers during a hold are to requests sent before it,
+    /// and end no streak.
     fn hold(&mut self, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Option<Duration> {
         let is_accepted = report.answers > report.refusals + report.failures + report.throttles;
         if is_accepted && self.hold.left(now).is_none() {
@@ -255,7 +257,7 @@ impl HostState {
         Some(HostNotice::Opened { why, probe_in: self.breaker.probe_in(now) })
     }
 
-    /// What the host does, where that opens the breaker.
+    /// The reason to open the breaker, where the host's behaviour is one.
     fn why_to_open(&self, report: &HostReport, limits: &HostLimits) -> Option<String> {
         let holds = self.hold.holds_in_a_row;
         if report.throttle.is_some() && limits.holds_to_open > 0 && holds >= limits.holds_to_open {
@@ -283,7 +285,7 @@ impl HostReport {
         self.refusals + self.failures > 0
     }
 
-    /// Adds what happened after `self`.
+    /// Adds a later report to `self`.
     pub fn absorb(&mut self, later: HostReport) {
         self.answers += later.answers;
         self.refusals += later.refusals;
@@ -302,7 +304,7 @@ fn later(now: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
     now.checked_add_signed(by).unwrap_or(now)
 }
 
-/// What is left until `at`; zero once it has passed.
+/// Time left until `at`; zero once it has passed.
 fn left(at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Duration {
     at.and_then(|at| at.signed_duration_since(now).to_std().ok()).unwrap_or_default()
 }

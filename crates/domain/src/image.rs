@@ -6,10 +6,10 @@ use super::vocabulary::vocabulary;
 /// Tries after which an image is given up until its address changes.
 pub const MAX_TRIES: i32 = 5;
 
-/// Of a row of `brands`.
+/// Id of a row of `brands`.
 pub type BrandId = i64;
 
-/// What has an image, by which its file is named.
+/// The owner of an image, which names its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     Product { state: Option<String>, store: String, brand: Option<String>, provider_product_id: String },

@@ -1,5 +1,5 @@
-//! Media jobs: tasks whose role is the job's type, in the words and numbers of those who know them as jobs. What can be checked of a
-//! request without the database is checked here.
+//! Media jobs: tasks whose role is the job's type, in the words and numbers of clients that know them as
+//! jobs. Checks of a request that need no database are here.
 //!
 //! A job's priority is 1 (first) to 10; the queue's is 10 minus it.
 
@@ -128,7 +128,7 @@ pub fn job_types() -> Object {
     one_of(Family::Media.roles().map(Role::name))
 }
 
-/// The role with this name, of those that are jobs.
+/// The job type (a role) with this name.
 pub fn job_type(name: &str) -> Result<Role, BadField> {
     let known = || Family::Media.roles().map(Role::name).collect::<Vec<_>>().join(", ");
     let role = name.parse().ok().filter(|role: &Role| role.family() == Family::Media);

@@ -1,4 +1,4 @@
-//! The move from the older schema: what its tables hold, and what the move did.
+//! The move from the older schema: the content of its tables, and the result of the move.
 
 use std::collections::BTreeMap;
 

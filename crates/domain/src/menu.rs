@@ -1,7 +1,7 @@
 //! `NormalMenu`: a store's menu after normalisation, made of its pages one by one.
 //!
-//! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id, and what was odd about
-//! them. Bounded, whatever upstream says.
+//! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id,
+//! and their oddities. Bounded, whatever upstream says.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,16 +14,17 @@ use super::payload::StoredPage;
 use super::product::Product;
 use super::store::Platform;
 
-/// More than enough to see what is wrong with a feed.
+/// More than enough to see the fault of a feed.
 const MAX_WARNINGS: usize = 500;
 const MAX_DETAIL_BYTES: usize = 200;
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.
 const MAX_UNKNOWN_KEYS: usize = 64;
 const MAX_KEY_BYTES: usize = 64;
-/// Options of a menu: twenty times those of the largest real one. A hostile menu of a few megabytes could name millions.
+/// Maximum options of a menu: twenty times the largest real one's. A hostile menu of a few megabytes could
+/// name millions.
 pub const MAX_OPTIONS: usize = 100_000;
 
-/// Why the answers of a crawl are no menu. Items that cannot be read are warnings, not errors.
+/// Why the answers of a crawl are not a menu. Items that cannot be read are warnings, not errors.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NormaliseError {
     #[error("page {page} is no menu page: {why}")]
@@ -36,10 +37,11 @@ pub enum NormaliseError {
     TooLarge,
 }
 
-/// How the kept answers of a platform become products. `platforms` has it; who may not know platforms gets it as a value.
+/// How the kept answers of a platform become products. `platforms` has it; modules that may not know
+/// platforms get it as a value.
 pub type Normalise = fn(Platform, &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError>;
 
-/// Products in feed order, one per provider id, and what was odd about them.
+/// Products in feed order, one per provider id, and their oddities.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NormalMenu {
     pub products: Vec<Product>,
@@ -81,7 +83,8 @@ impl NormalPage {
 }
 
 impl MenuBuilder {
-    /// Pages may overlap (ties in the feed's order): of equal ids the last one wins, at the place of the first.
+    /// Pages may overlap (ties in the feed's order): of equal ids the last one wins, at the place of the
+    /// first.
     pub fn add(&mut self, page: NormalPage) -> Result<(), NormaliseError> {
         self.options = with_options(self.options, page.options)?;
         self.menu.products.reserve(page.products.len());
@@ -104,7 +107,7 @@ impl MenuBuilder {
         }
     }
 
-    /// Distinct products so far.
+    /// Number of distinct products read.
     pub fn len(&self) -> usize {
         self.menu.products.len()
     }
@@ -127,7 +130,7 @@ fn with_options(before: usize, more: usize) -> Result<usize, NormaliseError> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     pub provider_product_id: Option<String>,
-    /// What kind of oddity, a closed set of snake_case words: they become counters.
+    /// Kind of oddity: one of a closed set of snake_case words, since they become counters.
     pub kind: &'static str,
     pub detail: String,
 }

@@ -1,7 +1,8 @@
-//! `MenuDiff`: what a menu says of each product, compared with the rows that its store has.
+//! `MenuDiff`: a menu's products, compared with the rows of its store.
 //!
-//! In: the menu's products with their content hashes, and the store's rows. Out: which products are new, changed or unchanged, and
-//! which rows the menu lacks. It knows nothing of the order of payloads, nor of how rows are written.
+//! In: the menu's products with their content hashes, and the store's rows. Out: which products are new,
+//! changed or unchanged, and which rows the menu lacks. It knows nothing of the order of payloads, nor of how
+//! rows are written.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use super::stock::MISSES_TO_OUT_OF_STOCK;
 pub struct KnownProduct {
     pub id: ProductId,
     pub provider_product_id: String,
-    /// Of what the row and its variants hold; None = unknown, which differs from every product.
+    /// Hash of the row's and its variants' content; None = unknown, which differs from every product.
     pub content_hash: Option<i64>,
     pub is_in_stock: bool,
     pub misses: i16,
@@ -45,7 +46,7 @@ pub struct MenuDiff {
 }
 
 impl MenuDiff {
-    /// `hashes` are those of `products`, whose provider ids are distinct.
+    /// `hashes` belong to `products`, whose provider ids are distinct.
     pub fn new(products: &[Product], hashes: &[i64], known: &[KnownProduct]) -> MenuDiff {
         let mut rows: HashMap<&str, &KnownProduct> =
             known.iter().map(|row| (row.provider_product_id.as_str(), row)).collect();

@@ -1,4 +1,4 @@
-//! What is known of a payload: a raw upstream answer kept gzipped, and its row in `raw_crawl_payloads`.
+//! A payload: a raw upstream answer kept gzipped, and its row in `raw_crawl_payloads`.
 
 use std::ops::AddAssign;
 
@@ -11,7 +11,8 @@ use super::task::TaskId;
 
 pub type PayloadId = i64;
 
-/// All pages of a menu together, without any coding: a menu of ten thousand products. What is larger is neither kept nor read.
+/// Maximum size of all pages of a menu together, without any coding: a menu of ten thousand products. A
+/// larger one is neither kept nor read.
 pub const MAX_MENU_BYTES: usize = 64 << 20;
 
 /// A row to be written. The file at `storage_path` is durable before this exists.
@@ -26,7 +27,7 @@ pub struct NewPayload {
     pub bytes: i64,
     /// Distinct provider ids in it.
     pub product_count: i32,
-    /// What upstream said there is.
+    /// Number of products, as upstream stated it.
     pub total_count: i32,
     /// product_count / total_count, 0…1.
     pub coverage: f64,
@@ -50,7 +51,7 @@ pub struct Payload {
     pub fetched_at: DateTime<Utc>,
 }
 
-/// What is true of a store when a fetch of its menu begins.
+/// A store's state when a fetch of its menu begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchStart {
     /// Database time, in whole milliseconds.
@@ -62,13 +63,14 @@ pub struct FetchStart {
 }
 
 impl FetchStart {
-    /// Whether a menu of so many products is too small to be believed at once: less than half of what was there.
+    /// Whether a menu of this many products is too small to be believed at once: less than half of the
+    /// products before.
     pub fn is_too_small(&self, products: usize) -> bool {
         products * 2 < self.products
     }
 }
 
-/// What a page of a payload answers.
+/// The request that a page of a payload answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageQuestion {
     pub operation: String,
@@ -85,7 +87,7 @@ pub struct StoredPage<'a> {
     pub body: &'a [u8],
 }
 
-/// What decides which files without a row may go; times of the database.
+/// Times that decide which files without a row may go, by the database's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepTimes {
     pub now: DateTime<Utc>,
@@ -113,14 +115,14 @@ impl Payload {
     }
 }
 
-/// Whether a crawl's silence about a product counts as a miss: all but a tolerated few of the announced products are in it. An
-/// empty menu that was kept has been believed.
+/// Whether a crawl's silence about a product counts as a miss: all but a tolerated few of the announced
+/// products are in it. An empty menu that was kept has been believed.
 pub fn is_complete(seen: i32, total: i32, min_coverage: f64) -> bool {
     (seen > 0 || total == 0) && is_whole(seen, total, min_coverage)
 }
 
-/// Whether `seen` products are the menu that was announced to hold `total`: totals drift while a store is being edited, so a
-/// small share may be missing, and one product always.
+/// Whether `seen` products are the menu that was announced to hold `total`: totals drift while a store is
+/// being edited, so a small share may be missing, and one product always.
 pub fn is_whole(seen: i32, total: i32, min_coverage: f64) -> bool {
     total - seen <= 1 || f64::from(seen) / f64::from(total) >= min_coverage
 }

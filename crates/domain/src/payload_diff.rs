@@ -1,7 +1,9 @@
-//! `PayloadDiff`: what changed in a store's menu from one of its payloads to another: products, prices, stock and options.
+//! `PayloadDiff`: the changes in a store's menu from one of its payloads to another: products, prices, stock
+//! and options.
 //!
-//! In: what either menu offers, as [`ProductOffer`]s: a fraction of a [`Product`]. Out: exact counts, and
-//! details in the field names of the API. It compares prices, stock and options only: a new name or potency is no difference.
+//! In: either menu's offers, as [`ProductOffer`]s: a fraction of a [`Product`]. Out: exact counts, and
+//! details in the field names of the API. It compares prices, stock and options only: a new name or potency
+//! does not count as a difference.
 
 use std::collections::{HashMap, HashSet};
 
@@ -140,7 +142,7 @@ pub struct OptionsChange {
     pub removed: Vec<OptionOffer>,
 }
 
-/// What a menu offers; the rest of it is dropped.
+/// Offers of a menu; the rest of it is dropped.
 pub fn offers(menu: NormalMenu) -> Vec<ProductOffer> {
     let mut offers: Vec<ProductOffer> = menu.products.into_iter().map(ProductOffer::from).collect();
     // collected in place, they would keep the room of the whole products
@@ -242,7 +244,7 @@ fn product_change<T>(product: &ProductOffer, (from, to): (T, T), options: Vec<Op
     }
 }
 
-/// Options that both sides have, where what `read` finds in them differs. A product has few: each is compared with each.
+/// Options that both sides have, where the values of `read` differ.
 fn changed_options<T: PartialEq>(
     before: &ProductOffer,
     after: &ProductOffer,

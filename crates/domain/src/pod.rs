@@ -1,4 +1,5 @@
-//! A pod as a picture of the queue shows it: its workers, and how it is as a whole. In: the workers' heartbeat documents. Out: pods.
+//! A pod as a picture of the queue shows it: its workers, and how it is as a whole. In: the workers'
+//! heartbeat documents. Out: pods.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +48,8 @@ impl Pod {
     }
 }
 
-/// Of the workers that are not offline. One that backs off shows what its whole process lacks; the rest must be true of all.
+/// Status by the workers that are not offline. One that backs off shows that its whole process lacks
+/// resources; any other status must hold for all.
 fn status_of(live: impl Iterator<Item = WorkerStatus> + Clone) -> PodStatus {
     let all = |status| live.clone().all(|other| other == status);
     match live.clone().next() {

@@ -1,6 +1,6 @@
 //! `Product`: one item of a menu after normalisation, whatever platform it came from.
 //!
-//! Money is integer cents, sizes are canonical, what the platform did not say is `None`.
+//! Money is integer cents, sizes are canonical, missing values are `None`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use strum::IntoStaticStr;
 
 use super::content_hash;
 
-/// Of a row of `store_products`.
+/// Id of a row of `store_products`.
 pub type ProductId = i64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,8 @@ pub struct Variant {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Potency {
-    /// None = the platform knows the unit but no value, which is not the same as saying nothing (no `Potency` at all).
+    /// None = the platform knows the unit but no value, which is not the same as saying nothing (no `Potency`
+    /// at all).
     pub min: Option<f64>,
     pub max: Option<f64>,
     /// None in old data that is a bare number.
@@ -127,7 +128,8 @@ impl UpstreamStatus {
     }
 }
 
-/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found. A clone shares the text.
+/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found. A clone shares
+/// the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecialsJson {
     text: Arc<str>,
@@ -143,7 +145,7 @@ impl SpecialsJson {
         &self.text
     }
 
-    /// Of the text alone: key order and white space count.
+    /// Hash of the text alone: key order and white space count.
     pub fn hash(&self) -> i64 {
         self.hash
     }

@@ -1,7 +1,8 @@
-//! The types of the proxy pool: a proxy, what is asked of it, how a request through it went, and what its row holds.
+//! The types of the proxy pool: a proxy, a session's requirements, the outcome of a request, and the proxy's
+//! row.
 //!
-//! The rules are below: [`health`] (one proxy), [`budget`] (bytes a day), [`pool`] (all proxies of this process).
-//! Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
+//! The rules are below: [`health`] (one proxy), [`budget`] (bytes a day), [`pool`] (all proxies of this
+//! process). Pure: time comes in as an argument, and nothing here knows sockets, actors or the table.
 
 pub mod budget;
 pub mod counters;
@@ -94,7 +95,7 @@ impl fmt::Debug for ProxyEntry {
     }
 }
 
-/// What a session wants of its proxy.
+/// Requirements of a session for its proxy.
 #[derive(Clone, Debug, Default)]
 pub struct ProxyAsk {
     /// The host to be contacted: a proxy that has not failed there lately is preferred.
@@ -127,7 +128,7 @@ pub enum ProxyOutcome {
     Neutral,
 }
 
-/// One row of the table: a proxy with what all processes together know about it.
+/// One row of the table: a proxy with the shared knowledge of all processes about it.
 #[derive(Clone, Debug)]
 pub struct ProxyRow {
     pub proxy: Proxy,
@@ -140,15 +141,17 @@ pub struct ProxyRow {
     pub idle: Option<Duration>,
 }
 
-/// What `is_active` and `cooldown_until` say together.
+/// State by `is_active` and `cooldown_until` together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredState {
     Active,
-    /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has succeeded.
+    /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has
+    /// succeeded.
     Benched {
-        /// What is left of the cooldown by the database's clock; zero once it is over.
+        /// Time left of the cooldown by the database's clock; zero once it is over.
         left: Duration,
-        /// The end as stored. Compared only with an earlier reading, to see whether another process benched it again.
+        /// The end as stored. Compared only with an earlier reading, to see whether another process benched
+        /// it again.
         cooldown_until: DateTime<Utc>,
     },
     /// Switched off by hand: not active, no cooldown, never tried.

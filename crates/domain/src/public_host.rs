@@ -1,7 +1,7 @@
 //! Which hosts a store's row may name without the operator's allow-list: public names and addresses.
 //!
-//! In: a host. Out: yes or no. Names are not resolved here, since it is the proxy that resolves them: a public name may still lead
-//! into the proxy's private network.
+//! In: a host. Out: yes or no. Names are not resolved here, since it is the proxy that resolves them: a
+//! public name may still lead into the proxy's private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -46,7 +46,7 @@ fn is_public_ipv6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
     // 6to4 and Teredo hold an IPv4 address, which may be private
     let is_tunnel = first == 0x2002 || (first == 0x2001 && second == 0);
-    // 2000::/3 is what is given out
+    // 2000::/3 is the allocated range
     first & 0xe000 == 0x2000 && !is_tunnel
 }
 

@@ -1,4 +1,4 @@
-//! Kinds of what retention removes.
+//! Kinds of data that retention removes.
 
 use super::vocabulary::vocabulary;
 

@@ -1,5 +1,5 @@
-//! robots.txt: what is done about it ([`RobotsPolicy`]), what a host answered to it ([`RobotsAnswer`]), and what all processes know of
-//! it ([`RobotsRecord`]). The file itself is [`rules`]. Pure.
+//! robots.txt: our policy ([`RobotsPolicy`]), a host's answer ([`RobotsAnswer`]), and the record that all
+//! processes share ([`RobotsRecord`]). The file itself is [`rules`]. Pure.
 
 pub mod rules;
 
@@ -9,9 +9,10 @@ pub use rules::{Robots, Rule};
 
 use super::vocabulary::{self, vocabulary};
 
-/// A file is used for so long, and then fetched again.
+/// Maximum age of a file; then it is fetched again.
 pub const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
-/// After this time without an answer, a host whose file was never seen counts as one without a file (RFC 9309, 2.3.1.4).
+/// After this time without an answer, a host whose file was never seen counts as one without a file (RFC
+/// 9309, 2.3.1.4).
 const LONG_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long until a host that did not answer is asked again.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
@@ -38,7 +39,7 @@ impl RobotsPolicy {
     }
 }
 
-/// What a host answered.
+/// A host's answer to the request for its file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RobotsAnswer {
     /// The text of its file.
@@ -59,20 +60,20 @@ impl RobotsAnswer {
     }
 }
 
-/// What all processes know of the file of one host, by the database's clock.
+/// Shared knowledge of all processes about the file of one host, by the database's clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RobotsRecord {
     /// Whether the host ever answered.
     pub is_known: bool,
     /// The file of its last answer; none where it had none.
     pub text: Option<String>,
-    /// Since when it has not answered, and what it did instead.
+    /// Since when it has not answered, and its failure.
     pub unreachable: Option<(Duration, String)>,
     /// Until it is to be asked again; zero when it is.
     pub next_fetch: Duration,
 }
 
-/// What a record means for a request.
+/// Meaning of a record for a request.
 #[derive(Debug)]
 pub enum Known {
     Rules(Robots),
@@ -88,7 +89,8 @@ impl RobotsRecord {
         self.next_fetch.is_zero()
     }
 
-    /// A host that does not answer any more keeps the rules that it had; one that never did forbids everything for a month.
+    /// A host that does not answer any more keeps the rules that it had; one that never did forbids
+    /// everything for a month.
     pub fn known(&self) -> Known {
         match &self.unreachable {
             _ if self.is_known => Known::Rules(Robots::parse(self.text.as_deref().unwrap_or_default())),

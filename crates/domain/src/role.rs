@@ -1,6 +1,6 @@
-//! `Role`: the kinds of work, and everything that is true of a kind and not of one task.
+//! `Role`: the kinds of work, and all facts about a kind and not about one task.
 //!
-//! [`Role::spec`] is the one table of it. A new role is a variant and its row there; the compiler asks for both.
+//! [`Role::spec`] is its one table. A new role is a variant with its row; the compiler asks for both.
 
 use std::fmt::{self, Formatter};
 use std::str::FromStr;
@@ -44,10 +44,10 @@ vocabulary! {
 
 /// A former role, which requests still name.
 pub const RESYNC: &str = "product_resync";
-/// What it did, in the order of [`Role`].
+/// The roles that did its work, in the order of [`Role`].
 const OF_RESYNC: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh];
 
-/// What a request may hold for a role, in the OpenAPI document: media tasks are made as jobs.
+/// Roles that a request may name, in the OpenAPI document: media tasks are made as jobs.
 pub fn names_and_resync() -> Object {
     one_of(Role::CRAWL.map(Role::name).into_iter().chain([RESYNC]))
 }
@@ -62,7 +62,7 @@ pub fn one_of(names: impl Iterator<Item = &'static str>) -> Object {
     Object::builder().schema_type(Type::String).enum_values(Some(names)).build()
 }
 
-/// What is true of each task of a role.
+/// Facts about each task of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoleSpec {
     pub family: Family,
@@ -70,7 +70,7 @@ pub struct RoleSpec {
     pub per_store: bool,
     /// Its body asks the menu platform, which no request does without a proxy.
     pub needs_proxy: bool,
-    /// Of a task that names none; higher runs first.
+    /// Priority of a task that names none; higher runs first.
     pub priority: i32,
     /// A body that runs longer is a failed attempt.
     pub time_limit: Duration,
@@ -106,7 +106,7 @@ const fn minutes(minutes: u64) -> Duration {
 }
 
 impl Role {
-    /// The crawl family: what `any` means.
+    /// The crawl family, the meaning of `any`.
     pub const CRAWL: [Role; 6] = [
         Role::StoreDiscovery,
         Role::EntryPointDiscovery,
@@ -249,7 +249,7 @@ impl FromStr for Role {
     }
 }
 
-/// What one worker may claim: a non-empty set of roles, in the order of [`Role`]. In JSON a text, as in `WORKER_ROLE`.
+/// Roles that one worker may claim: not empty, in the order of [`Role`]. In JSON a text, as in `WORKER_ROLE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RoleSet(Vec<Role>);
@@ -268,12 +268,12 @@ impl RoleSet {
         self.0.iter().any(|role| role.needs_proxy())
     }
 
-    /// What remains claimable while no proxy is active.
+    /// Roles that remain claimable while no proxy is active.
     pub fn without_proxy_roles(&self) -> Vec<Role> {
         self.0.iter().copied().filter(|role| !role.needs_proxy()).collect()
     }
 
-    /// The word in worker ids and the registry: as `WORKER_ROLE` names it, several roles with `+` between them.
+    /// The word in worker ids and the registry, as in `WORKER_ROLE`; several roles have `+` between them.
     pub fn label(&self) -> String {
         let is = |roles: &[Role]| self.0 == roles;
         match &self.0 {
@@ -294,7 +294,7 @@ impl fmt::Display for RoleSet {
 impl FromStr for RoleSet {
     type Err = UnknownRole;
 
-    /// `WORKER_ROLE`: empty or `any`, `media`, one role, or several with commas; `product_resync` is an old name of three.
+    /// `WORKER_ROLE`: empty or `any`, `media`, or roles with commas; `product_resync` means three roles.
     fn from_str(text: &str) -> Result<Self, UnknownRole> {
         let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
         if words.is_empty() {
@@ -318,7 +318,7 @@ impl FromStr for RoleSet {
 impl TryFrom<String> for RoleSet {
     type Error = UnknownRole;
 
-    /// As `WORKER_ROLE`, but for no word at all, which would mean `any`: a request that names no role is not about most of them.
+    /// As `WORKER_ROLE`, except that no word at all is refused here: there it would mean `any`.
     fn try_from(text: String) -> Result<Self, UnknownRole> {
         match text.chars().any(char::is_alphanumeric) {
             true => text.parse(),

@@ -1,5 +1,5 @@
-//! Schedules by request: the fields of `POST /api/schedules` and `PUT /api/schedules/{id}` as they came, and everything about them that
-//! can be checked without the database.
+//! Schedules by request: the fields of `POST /api/schedules` and `PUT /api/schedules/{id}` as they came, and
+//! everything about them that can be checked without the database.
 
 use std::str::FromStr;
 
@@ -102,7 +102,7 @@ pub struct NewSchedule {
     pub recurrence: Recurrence,
 }
 
-/// What its tasks are: these fields must fit each other.
+/// Scope of its tasks: these fields must fit each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     pub role: Role,

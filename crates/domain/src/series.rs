@@ -1,9 +1,10 @@
 //! `thin`: a series of points in time, with no more points than a chart has room for.
 //!
-//! In: points in the order of their times. Out: some of them, the first and the last always. It must not know what is measured.
+//! In: points in the order of their times. Out: some of them, the first and the last always. It must not know
+//! the measured quantity.
 
-/// At most `most` of these points. Where there are more, those that repeat the one before them go first; where changes alone are too many,
-/// every so manieth stays.
+/// At most `most` of these points. Where there are more, points that repeat the one before them go first;
+/// where changes alone are too many, evenly spaced ones stay.
 pub fn thin<T>(points: Vec<T>, most: usize, is_same: impl Fn(&T, &T) -> bool) -> Vec<T> {
     if points.len() <= most {
         return points;

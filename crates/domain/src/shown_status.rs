@@ -1,4 +1,5 @@
-//! `ShownStatus`: a task's status as people see it: what the table holds, or `stale`, which it never does.
+//! `ShownStatus`: a task's status as people see it: the one in the table, or `stale`, which the table never
+//! holds.
 
 use std::str::FromStr;
 

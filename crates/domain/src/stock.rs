@@ -1,6 +1,7 @@
-//! What a crawl says about a product that it did, or did not, contain; and which crawl may say it.
+//! A crawl's statement about a product that it did, or did not, contain; and which crawl may make it.
 //!
-//! The statements in `db/sql/products` do the same for a whole store at once; a test holds them to these functions.
+//! The statements in `db/sql/products` do the same for a whole store at once; a test holds them to these
+//! functions.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,8 @@ impl Stock {
     }
 }
 
-/// When a product was last on the menu: what its row says, and for a row without a miss its store's last complete crawl.
+/// When a product was last on the menu: the time in its row, and for a row without a miss its store's last
+/// complete crawl.
 pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime<Utc>>) -> DateTime<Utc> {
     match last_complete {
         Some(crawl) if misses == 0 => row.max(crawl),
@@ -53,7 +55,7 @@ pub struct PayloadPosition {
     pub id: PayloadId,
 }
 
-/// What a payload may write, given the newest one that was written before it.
+/// Writes that a payload may make, given the newest one written before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PayloadOrder {
@@ -61,7 +63,8 @@ pub enum PayloadOrder {
     Newest,
     /// Products and snapshots, but a second miss is not counted.
     Replay,
-    /// Its snapshots, the times when products were seen first and last, and products that have no row. Current rows stay.
+    /// Its snapshots, the times when products were seen first and last, and products that have no row.
+    /// Current rows stay.
     Older,
 }
 

@@ -38,7 +38,7 @@ impl FromStr for Platform {
     }
 }
 
-/// What a crawl needs to know of a store. The rest of the row is shown, not used.
+/// A store as a crawl needs it. The rest of the row is shown, not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     pub id: StoreId,

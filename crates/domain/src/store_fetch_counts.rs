@@ -1,7 +1,8 @@
-//! `StoreFetchCounts`: what one process sent for each store, by day, until it is written. Pure.
+//! `StoreFetchCounts`: counts of one process's requests for each store, by day, until they are written. Pure.
 //!
-//! In: requests that ended. Out: the totals that have grown since they were written. Totals only grow, so that they may be written any
-//! number of times. Bounded: requests of further stores count for no store. It must not know hosts, proxies or the table.
+//! In: requests that ended. Out: the totals that have grown since they were written. Totals only grow, so
+//! that they may be written any number of times. Bounded: requests of further stores count for no store. It
+//! must not know hosts, proxies or the table.
 
 use std::collections::HashMap;
 
@@ -10,10 +11,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 use super::fetch_counts::FetchTotal;
 use super::store::StoreId;
 
-/// Stores that are told apart at most, over all days that are kept.
+/// Maximum stores counted separately, over all days that are kept.
 pub const MAX_TOTALS: usize = 20_000;
 
-/// What requests are counted by.
+/// Key that requests are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreDay {
     /// In UTC.
@@ -30,12 +31,12 @@ pub struct StoreFetchCounts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     total: FetchTotal,
-    /// So many of its requests are written.
+    /// Number of its requests that are written.
     written: i64,
 }
 
 impl StoreDay {
-    /// Of a request for `store` that ended `now`.
+    /// Key of a request for `store` that ended `now`.
     pub fn new(now: DateTime<Utc>, store: Option<StoreId>) -> StoreDay {
         StoreDay { day: now.date_naive(), store }
     }
@@ -48,7 +49,7 @@ impl StoreFetchCounts {
         self.entries.entry(key).or_default().total += request;
     }
 
-    /// The totals that have grown since they were written, those of the oldest day first.
+    /// The totals that have grown since they were written, the oldest day first.
     pub fn unwritten(&self) -> Vec<(StoreDay, FetchTotal)> {
         let unwritten = self.entries.iter().filter(|(_, entry)| entry.has_grown());
         let mut totals: Vec<_> = unwritten.map(|(key, entry)| (*key, entry.total)).collect();
@@ -56,7 +57,8 @@ impl StoreFetchCounts {
         totals
     }
 
-    /// Takes note of what was written, and forgets what is written and grows no more: the days before that of `now`.
+    /// Notes written totals, and forgets the ones that are written and grow no more: the days before that of
+    /// `now`.
     pub fn written(&mut self, totals: &[(StoreDay, FetchTotal)], now: DateTime<Utc>) {
         for (key, total) in totals {
             if let Some(entry) = self.entries.get_mut(key) {

@@ -41,7 +41,7 @@ pub enum Blame {
     NoTask,
 }
 
-/// The key of one run of a task: only who holds all three may renew it and write its effects.
+/// The key of one run of a task: only the holder of all three fields may renew it and write its effects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TaskLease {
     pub id: TaskId,

@@ -1,5 +1,4 @@
-//! `TaskChange`: what a person or program wants to change of a pending task, and everything about it that can be checked without the
-//! database.
+//! `TaskChange`: a requested change of a pending task, and all checks of it that need no database.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

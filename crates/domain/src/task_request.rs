@@ -1,5 +1,6 @@
-//! `TaskRequest`: a task that a person or program requests by API or command line, and everything about it that can be checked
-//! without the database. The database checks whether its store and the tasks it waits for exist.
+//! `TaskRequest`: a task that a person or program requests by API or command line, and everything about it
+//! that can be checked without the database. The database checks whether its store and the tasks it waits for
+//! exist.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -25,7 +26,7 @@ const MAX_DEPENDENCIES: usize = 100;
 const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
 const MAX_TEXT_CHARS: usize = 200;
-/// What is planned for later is a typing error.
+/// Maximum delay of a task; a later date is taken for a typing error.
 const MAX_AHEAD: TimeDelta = TimeDelta::days(366);
 
 /// The fields of `POST /api/tasks`, as they came.
@@ -56,7 +57,7 @@ pub struct TaskRequest {
     pub dedup_key: Option<String>,
 }
 
-/// What is wrong with one field of a request.
+/// Fault of one field of a request.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{field}: {fault}")]
 pub struct BadField {
@@ -101,7 +102,7 @@ impl TaskRequest {
 }
 
 impl CheckedRequest {
-    /// The request's own key, else [`CheckedRequest::default_key`].
+    /// The request's own key, otherwise [`CheckedRequest::default_key`].
     pub fn dedup_key(&self) -> String {
         self.dedup_key.clone().unwrap_or_else(|| self.default_key())
     }
@@ -117,7 +118,7 @@ impl CheckedRequest {
         parts.into_iter().flatten().collect::<Vec<_>>().join(":")
     }
 
-    /// Of its arguments, as text; null is none.
+    /// The `payload_id` of its arguments, as text; null is none.
     pub fn payload_id(&self) -> Option<String> {
         self.payload.get("payload_id").filter(|id| !id.is_null()).map(Value::to_string)
     }

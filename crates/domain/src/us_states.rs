@@ -1,4 +1,5 @@
-//! Postal codes of the US states, DC and Puerto Rico. In: a code or a name, since some platforms write them out. Out: the code.
+//! Postal codes of the US states, DC and Puerto Rico. In: a code or a name, since some platforms write them
+//! out. Out: the code.
 
 const STATES: [(&str, &str); 52] = [
     ("AK", "Alaska"),

@@ -1,7 +1,7 @@
-//! `VariantDiff`: what a menu changes of the variants that a product's row has.
+//! `VariantDiff`: a menu's changes to the variants of a product's row.
 //!
-//! In: the rows of one product and its variants on the menu. Out: what is added, updated and removed, and what of it belongs to the
-//! history, which keeps each change of price or stock.
+//! In: the rows of one product and its variants on the menu. Out: variants that are added, updated and
+//! removed, and the part of them that belongs to the history, which keeps each change of price or stock.
 
 use super::product::Variant;
 
@@ -20,13 +20,14 @@ pub type Placed<'a> = (i16, &'a Variant);
 pub struct VariantDiff<'a> {
     pub added: Vec<Placed<'a>>,
     pub updated: Vec<Placed<'a>>,
-    /// Those of `updated` whose price or stock differs.
+    /// Variants of `updated` whose price or stock differs.
     pub repriced: Vec<&'a Variant>,
     pub removed: Vec<Variant>,
 }
 
 impl<'a> VariantDiff<'a> {
-    /// Variants are told apart by label and number, which are distinct on either side. A product has few: each is compared with each.
+    /// Variants are distinguished by label and number, which are distinct on either side. A product has few:
+    /// each is compared with each.
     pub fn new(mut stored: Vec<StoredVariant>, listed: &'a [Variant]) -> VariantDiff<'a> {
         let mut diff = VariantDiff::default();
         for (position, variant) in placed(listed) {
@@ -56,7 +57,7 @@ fn has_same_key(one: &Variant, other: &Variant) -> bool {
     one.nth == other.nth && one.option_label == other.option_label
 }
 
-/// A changed size is no history: it mends what was read before.
+/// A changed size is not history: it corrects an earlier reading.
 fn is_repriced(before: &Variant, after: &Variant) -> bool {
     let offer = |variant: &Variant| {
         let prices = [variant.price_rec, variant.price_med, variant.special_price_rec, variant.special_price_med];

@@ -1,7 +1,7 @@
 //! Closed vocabularies: enums whose variants are words in the database and in JSON, such as `payload_fetch`.
 //!
-//! In: the variants. Out: their words, lists and `Display`, derived by `strum`, so that no list has to be kept
-//! beside the enum. It must not know what a word means.
+//! In: the variants. Out: their words, lists and `Display`, derived by `strum`, so that no list has to be
+//! kept beside the enum. It must not know what a word means.
 
 use std::fmt::{Display, Formatter, Result};
 

@@ -1,4 +1,4 @@
-//! Certificate authorities: those that browsers trust, and more of a file.
+//! Certificate authorities: the ones that browsers trust, and further ones of a file.
 //!
 //! In: a PEM file, or none. Out: the roots of a TLS configuration. It must not know who connects where.
 
@@ -8,7 +8,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-/// The public authorities, and those of `file`. The error names the file and what is wrong with it.
+/// The public authorities, and the file's. The error names the file and its fault.
 pub fn with_file(file: Option<&Path>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(file) = file {

@@ -1,6 +1,6 @@
 //! `Clock`: the system's time, or a time that a test moves; the only caller of `now()` in Rust.
 //!
-//! What SQL compares is database time and never comes from here.
+//! Times that SQL compares come from the database, never from here.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,12 +21,12 @@ impl Clock {
         Clock(None)
     }
 
-    /// A clock that stands still until [`Clock::advance`] moves it.
+    /// A clock that moves only by [`Clock::advance`].
     pub fn manual(start: DateTime<Utc>) -> Self {
         Clock(Some(Arc::new(Mutex::new(Manual { utc: start, instant: Instant::now() }))))
     }
 
-    /// Wall-clock time, for what people read.
+    /// Wall-clock time, for people.
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the system")]
     pub fn utc(&self) -> DateTime<Utc> {
         match &self.0 {
@@ -35,7 +35,7 @@ impl Clock {
         }
     }
 
-    /// Monotonic time, for what is measured.
+    /// Monotonic time, for measurements.
     pub fn instant(&self) -> Instant {
         match &self.0 {
             None => Instant::now(),

@@ -1,4 +1,5 @@
-//! `cpu::run`: the bounded pool for work that burns CPU (inflating, JSON, normalising); `cpu::run_image`: the one for images.
+//! `cpu::run`: the bounded pool for work that burns CPU (inflating, JSON, normalising); `cpu::run_image`: the
+//! one for images.
 //!
 //! A thread a core, at lower priority, so that heartbeats and sockets are never late because of a parse.
 

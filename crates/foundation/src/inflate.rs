@@ -1,13 +1,14 @@
-//! `inflate::gzip`: takes gzip off a buffer that is there as a whole, straight into a buffer of the right size.
+//! `inflate::gzip`: takes gzip off a buffer that is there as a whole, straight into a buffer of the right
+//! size.
 //!
-//! In: all members of a body or file. Out: their text, of at most as many bytes as the caller allows. It must not know where the
-//! bytes come from.
+//! In: all members of a body or file. Out: their text, of at most as many bytes as the caller allows. It must
+//! not know where the bytes come from.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use thiserror::Error;
 
 const WINDOW_BITS: u8 = 15;
-/// What menu pages inflate to, roughly; only a first guess of a buffer.
+/// Ratio of inflated to compressed menu pages, roughly; only a first guess of a buffer.
 const USUAL_RATIO: usize = 13;
 /// A member's own word for its size is trusted up to this.
 const MAX_TRUSTED_RATIO: usize = 64;
@@ -32,7 +33,7 @@ pub fn gzip(raw: &[u8], limit: usize) -> Result<Vec<u8>, InflateError> {
     Ok(text)
 }
 
-/// Appends the first member of `raw` to `text` and returns what follows it.
+/// Appends the first member of `raw` to `text` and returns the bytes after it.
 fn inflate_member<'r>(raw: &'r [u8], text: &mut Vec<u8>, limit: usize) -> Result<&'r [u8], InflateError> {
     let mut member = Decompress::new_gzip(WINDOW_BITS);
     loop {

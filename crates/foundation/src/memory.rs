@@ -1,7 +1,8 @@
-//! The process's budget of memory for answers of upstream: real menus are small, and few large ones may be held at once.
+//! The process's budget of memory for answers of upstream: real menus are small, and few large ones may be
+//! held at once.
 //!
-//! In: a task that is about to hold more than a real menu needs. Out: one permit a task, kept for as long as anything that it
-//! received is. It must not know what is held.
+//! In: a task that is about to hold more than a real menu needs. Out: one permit a task, kept for as long as
+//! anything that it received is. It must not know the held data.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,8 +26,8 @@ static LARGE: Semaphore = Semaphore::const_new(MAX_LARGE);
 pub struct MemoryPermit(Arc<Mutex<Option<SemaphorePermit<'static>>>>);
 
 impl MemoryPermit {
-    /// Takes the permit, unless the task has it. False when none is left: the task does not wait, since it keeps a proxy and a
-    /// host's permit meanwhile.
+    /// Takes the permit, unless the task has it. False when none is left: the task does not wait, since it
+    /// keeps a proxy and a host's permit meanwhile.
     pub fn try_acquire(&self) -> bool {
         self.try_acquire_of(&LARGE)
     }
@@ -40,8 +41,8 @@ impl MemoryPermit {
     }
 }
 
-/// How long a task waits in the queue which found no permit: differently long, so that those that wait do not ask together again.
-/// `jitter` is a random number in 0…1.
+/// Time that a task without a permit waits in the queue; it varies, so that waiting tasks do not ask together
+/// again. `jitter` is a random number in 0…1.
 pub fn wait(jitter: f64) -> Duration {
     MIN_WAIT + MIN_WAIT.mul_f64(jitter.clamp(0.0, 1.0))
 }

@@ -1,5 +1,5 @@
-//! The limits that the system sets this process: descriptors, local ports, memory of the kernel. In: an error of a system call. Out: whether
-//! one of them is its cause, so that no one else is blamed for it.
+//! The limits that the system sets this process: descriptors, local ports, memory of the kernel. In: an error
+//! of a system call. Out: whether one of them is its cause, so that no one else is blamed for it.
 
 use std::io;
 

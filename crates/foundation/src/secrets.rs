@@ -1,8 +1,9 @@
 //! `SecretKeys`: the keys that keep passwords unreadable in the database, and in its dumps.
 //!
-//! In: a password, and a text about it that it is bound to. Out: the text that its column holds, and back. A stored text is
-//! `$drover$1$KEY$BASE64`: the version, the id of its key, and nonce and ciphertext of XChaCha20-Poly1305. Nothing here is shown
-//! by `Debug`, and no error repeats a key or password. It must not know tables.
+//! In: a password, and a text about it that it is bound to. Out: the text that its column holds, and back. A
+//! stored text is `$drover$1$KEY$BASE64`: the version, the id of its key, and nonce and ciphertext of
+//! XChaCha20-Poly1305. Nothing here is shown by `Debug`, and no error repeats a key or password. It must not
+//! know tables.
 
 use std::fmt;
 
@@ -14,7 +15,7 @@ use thiserror::Error;
 
 use crate::digest::sha256_hex;
 
-/// What every encrypted text begins with, of whatever version.
+/// Beginning of every encrypted text, of whatever version.
 pub const MARK: &str = "$drover$";
 const VERSION: &str = "$drover$1$";
 const KEY_BYTES: usize = 32;
@@ -54,7 +55,7 @@ pub enum SecretError {
 }
 
 impl SecretKeys {
-    /// Empty texts are no keys.
+    /// Empty texts are skipped.
     pub fn parse<'a>(current: &str, previous: impl IntoIterator<Item = &'a str>) -> Result<SecretKeys, BadKey> {
         let current = if current.is_empty() { None } else { Some(Key::parse(current)?) };
         let previous = previous.into_iter().map(Key::parse).collect::<Result<_, _>>()?;
@@ -66,7 +67,8 @@ impl SecretKeys {
         self.current.as_ref().map(|key| key.id.as_str())
     }
 
-    /// What is stored for `secret`: the secret itself where there is no key. `about` must be given again to read it.
+    /// The text to store for `secret`: the secret itself where there is no key. `about` must be given again
+    /// to read it.
     pub fn seal(&self, secret: &str, about: &str) -> Result<String, SecretError> {
         if secret.starts_with(MARK) {
             return Err(SecretError::Marked);
@@ -101,7 +103,7 @@ pub fn key_id(stored: &str) -> Option<&str> {
     stored.strip_prefix(VERSION)?.split('$').next()
 }
 
-/// Ids are written by us, and yet anything may stand in a column.
+/// Ids are written by us, and yet a column may hold anything.
 fn shown(id: &str) -> String {
     id.chars().filter(char::is_ascii_hexdigit).take(ID_DIGITS).collect()
 }

@@ -1,4 +1,5 @@
-//! In place of `ip2location_file` in a build without the feature `ip2location`: every such file is refused with the remedy.
+//! In place of `ip2location_file` in a build without the feature `ip2location`: every such file is refused
+//! with the remedy.
 
 use std::convert::Infallible;
 use std::net::IpAddr;

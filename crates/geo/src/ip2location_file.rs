@@ -1,7 +1,7 @@
 //! An IP2Location BIN file (DB1 to DB26).
 //!
-//! The crate maps the file into memory and trusts what it says of itself. So what it maps is a copy without a name, which no program can
-//! cut, and which was checked: a damaged one could end the process, or a lookup never end.
+//! The crate maps the file into memory and trusts its header. Therefore it maps a copy without a name, which
+//! no program can cut, and which was checked: a damaged one could end the process, or a lookup never end.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -15,9 +15,9 @@ use domain::place::Place;
 
 /// DB1 to DB26.
 const TYPES: std::ops::RangeInclusive<u8> = 1..=26;
-/// Of an index: two row numbers for each of the first 16 bits of an address.
+/// Entries of an index: two row numbers for each of the first 16 bits of an address.
 const INDEX_ENTRIES: u64 = 65_536;
-/// What a file says where it knows nothing.
+/// A file's text for an unknown value.
 const UNKNOWN: &str = "-";
 
 pub struct Ip2LocationFile {
@@ -78,7 +78,7 @@ struct Table {
     address_bytes: u64,
 }
 
-/// What the crate relies on. Returns whether the file knows addresses of IPv6.
+/// Checks the crate's assumptions. Returns whether the file knows addresses of IPv6.
 fn check(bytes: &[u8]) -> Result<bool, String> {
     let header = |at| number(bytes, at).ok_or_else(|| "it is no IP2Location BIN and no MMDB file".to_owned());
     let [kind, columns, ..] = *bytes else { return Err("it is empty".to_owned()) };

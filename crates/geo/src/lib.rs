@@ -1,7 +1,8 @@
 //! `Geo`: where an address is, by a file of the operator: an IP2Location BIN or a MaxMind MMDB.
 //!
-//! In: the file's path and an address. Out: its [`Place`]. The file is read whole and checked, and read again once it has changed; while
-//! a new one cannot be read, the one before serves. It must not know who asks and why, and keeps no address.
+//! In: the file's path and an address. Out: its [`Place`]. The file is read whole and checked, and read again
+//! once it has changed; while a new one cannot be read, the one before serves. It must not know its callers,
+//! and keeps no address.
 
 #[cfg(feature = "ip2location")]
 mod ip2location_file;
@@ -24,7 +25,7 @@ use ip2location_file::Ip2LocationFile;
 use mmdb_file::MmdbFile;
 use telemetry::events;
 
-/// The largest file; those of all cities have some hundred megabytes.
+/// Maximum size of the file; files of all cities have some hundred megabytes.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Cheap to clone.
@@ -44,7 +45,7 @@ pub enum GeoError {
 /// A file that may change.
 struct Watched {
     path: PathBuf,
-    /// What was read last; held while it is read.
+    /// Stamp of the file that was read last; locked while it is read.
     seen: tokio::sync::Mutex<Option<Stamp>>,
     current: RwLock<Result<Arc<GeoFile>, GeoError>>,
 }
@@ -120,7 +121,7 @@ impl From<&Metadata> for Stamp {
     }
 }
 
-/// A file that cannot be opened is as one of no bytes: it is told once, until there is another.
+/// An unreadable file counts as empty; it is logged once per version of the file.
 const ABSENT: Stamp = Stamp { modified: None, bytes: 0, inode: 0 };
 
 /// None where it is as before.

@@ -1,4 +1,5 @@
-//! The account that runs the server: this process's own, or, since PostgreSQL refuses root, an unprivileged one.
+//! The account that runs the server: this process's own, or, since PostgreSQL refuses root, an unprivileged
+//! one.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -16,8 +17,8 @@ pub struct Account {
     pub name: String,
 }
 
-/// The account to run the server under; None = this process's own. The owner of an existing cluster comes first. Never `nobody`:
-/// other programs run under that account, and could read and write the data.
+/// The account to run the server under; None = this process's own account. The owner of an existing cluster
+/// comes first. Never `nobody`: other programs run under that account, and could read and write the data.
 pub fn for_server(data: &Path) -> Result<Option<Account>, PrivateServerError> {
     if !Uid::effective().is_root() {
         return Ok(None);

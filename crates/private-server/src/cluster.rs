@@ -12,7 +12,8 @@ use super::layout::Layout;
 use super::server::command;
 use super::{PrivateServerError, io};
 
-/// Creates the cluster with its database `drover` under a temporary name, and renames it to `data` once it is on disk.
+/// Creates the cluster with its database `drover` under a temporary name, and renames it to `data` once it is
+/// on disk.
 pub fn initialise(layout: &Layout, install: &Install, account: Option<&Account>) -> Result<(), PrivateServerError> {
     if layout.data.exists() {
         return Err(PrivateServerError::NotACluster(layout.data.clone()));
@@ -73,7 +74,8 @@ impl NewCluster<'_> {
     }
 }
 
-/// A directory with a unique name, since the initdb of a killed process may still write to an older one; older ones are removed.
+/// A directory with a unique name, since the initdb of a killed process may still write to an older one;
+/// older ones are removed.
 fn create_directory(dir: &Path, account: Option<&Account>) -> Result<PathBuf, PrivateServerError> {
     const PREFIX: &str = "data.new";
     for entry in fs::read_dir(dir).map_err(io(format!("list {}", dir.display())))?.flatten() {

@@ -1,7 +1,8 @@
-//! The keeper: a process of its own that starts the server, restarts it when it dies, and stops it when the last
-//! user is gone.
+//! The keeper: a process of its own that starts the server, restarts it when it dies, and stops it when the
+//! last user is gone.
 //!
-//! It begins a session of its own, so that it outlives even kill -9 of its starter's process group. Its stderr is the server's log.
+//! It begins a session of its own, so that it outlives even kill -9 of its starter's process group. Its
+//! stderr is the server's log.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -25,7 +26,7 @@ const READY_POLL: Duration = Duration::from_millis(8);
 const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 /// How long `pg_ctl restart` may take between its stop and its start.
 const MAX_RESTART_GAP: Duration = Duration::from_secs(1);
-/// After so many early deaths in a row the keeper gives up.
+/// Number of early deaths in a row after which the keeper gives up.
 const MAX_EARLY_DEATHS: u32 = 5;
 /// When a launched keeper has ended because another one was running, which may have been about to end.
 const RELAUNCH_AFTER: Duration = Duration::from_millis(500);
@@ -78,7 +79,7 @@ fn launch(layout: &Layout, install: &Install, options: &Options) -> Result<Child
         .map_err(io("run the keeper"))
 }
 
-/// Runs `drover __pg-keeper DIR BIN LINGER_MS [SETTING…]`; `args` are those after [`KEEPER_ARG`].
+/// Runs `drover __pg-keeper DIR BIN LINGER_MS [SETTING…]`; `args` are the ones after [`KEEPER_ARG`].
 pub fn keeper_main(args: impl Iterator<Item = String>) -> ExitCode {
     let _ = nix::unistd::setsid();
     let result = Keeper::from_args(args).and_then(|keeper| keeper.map_or(Ok(()), Keeper::run));
@@ -181,8 +182,8 @@ impl Keeper {
         }
     }
 
-    /// A server in the place of one that ended. Another process may have started it already. A server that refuses to start is not
-    /// tried again.
+    /// A server in the place of one that ended. Another process may have started it already. A server that
+    /// refuses to start is not tried again.
     fn restart(&self, ended: &mut Server) -> Result<Server, PrivateServerError> {
         let died_early = ended.since.elapsed() < HEALTHY_AFTER;
         let early_deaths = if died_early { ended.history.early_deaths + 1 } else { 0 };
@@ -216,7 +217,8 @@ impl Server {
         }
     }
 
-    /// A server that is not this keeper's child ends by itself within a minute after its directory was removed.
+    /// A server that is not this keeper's child ends by itself within a minute after its directory was
+    /// removed.
     fn end_at_once(&mut self) {
         if let Some(child) = &mut self.child {
             let _ = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGQUIT);

@@ -1,4 +1,5 @@
-//! `Layout`: the paths in a private server's directory, and the creation of what must exist before the server starts.
+//! `Layout`: the paths in a private server's directory, and the creation of the ones that must exist before
+//! the server starts.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};

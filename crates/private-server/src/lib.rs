@@ -1,10 +1,12 @@
-//! A private PostgreSQL cluster that needs no configuration: the machine's own server binaries, one directory, no TCP port.
+//! A private PostgreSQL cluster that needs no configuration: the machine's own server binaries, one
+//! directory, no TCP port.
 //!
-//! In: a directory. Out: a [`PrivateServer`]; its URL works until the value is dropped. Any number of processes share one
-//! cluster. They coordinate by three locks (flock, so the kernel frees them even after kill -9): `start.lock` serialises
-//! initialising and starting; every process that uses the server holds `users.lock` shared; the keeper, which is this program run
-//! again, holds `keeper.lock`, and stops the server when `users.lock` has been free for a while.
-//! It must not know drover's tables, nor the database driver.
+//! In: a directory. Out: a [`PrivateServer`]; its URL works until the value is dropped. Any number of
+//! processes share one cluster. They coordinate by three locks (flock, so the kernel frees them even after
+//! kill -9): `start.lock` serialises initialising and starting; every process that uses the server holds
+//! `users.lock` shared; the keeper, which is this program run again, holds `keeper.lock`, and stops the
+//! server when `users.lock` has been free for a while. It must not know drover's tables, nor the database
+//! driver.
 
 mod account;
 mod cluster;
@@ -29,7 +31,8 @@ use lock::{Kind, Lock};
 const START_DEADLINE: Duration = Duration::from_secs(120);
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A server that runs until this value is dropped, and [`Options::linger`] longer, so that a restarted process finds it running.
+/// A server that runs until this value is dropped, and [`Options::linger`] longer, so that a restarted
+/// process finds it running.
 #[derive(Debug)]
 pub struct PrivateServer {
     url: String,

@@ -12,8 +12,8 @@ use super::{PrivateServerError, io, server};
 
 const POLL: Duration = Duration::from_millis(10);
 
-/// Freed when the last process that has the file open closes it. It is never unlocked explicitly: that would free it for every
-/// process that has inherited it.
+/// Freed when the last process that has the file open closes it. It is never unlocked explicitly: that would
+/// free it for every process that has inherited it.
 #[derive(Debug)]
 pub struct Lock(File);
 
@@ -58,7 +58,8 @@ impl Lock {
         }
     }
 
-    /// Leaves the file open in programs that this process executes or starts: the lock belongs to the open file.
+    /// Leaves the file open in programs that this process executes or starts: the lock belongs to the open
+    /// file.
     pub fn keep_through_exec(&self) -> Result<(), PrivateServerError> {
         match fcntl(&self.0, FcntlArg::F_SETFD(FdFlag::empty())) {
             Ok(_) => Ok(()),

@@ -22,7 +22,8 @@ const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
 const STOP_STEPS: [(Signal, Duration); 2] =
     [(Signal::SIGINT, Duration::from_secs(30)), (Signal::SIGQUIT, Duration::from_secs(10))];
 
-/// For a queue on one machine: connections for every pool, a short autovacuum_naptime, no JIT for short statements.
+/// For a queue on one machine: connections for every pool, a short autovacuum_naptime, no JIT for short
+/// statements.
 const SETTINGS: [&str; 15] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
@@ -41,7 +42,8 @@ const SETTINGS: [&str; 15] = [
     "log_min_error_statement=panic", // the program logs its own failed statements, once
 ];
 
-/// One of the server's programs under its account, with an empty environment: variables such as PG* would change it.
+/// One of the server's programs under its account, with an empty environment: variables such as PG* would
+/// change it.
 pub fn command(install: &Install, program: &str, account: Option<&Account>) -> Command {
     let mut command = Command::new(install.bin.join(program));
     command.current_dir("/").stdin(Stdio::null()).env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
@@ -51,7 +53,8 @@ pub fn command(install: &Install, program: &str, account: Option<&Account>) -> C
     command
 }
 
-/// Starts the server, after removing the files that a crashed one left behind; None when another process has just started it.
+/// Starts the server, after removing the files that a crashed one left behind; None when another process has
+/// just started it.
 pub fn spawn(
     layout: &Layout,
     install: &Install,
@@ -138,8 +141,8 @@ fn is_alive(pid: Pid) -> bool {
     matches!(kill(pid, None), Ok(()) | Err(Errno::EPERM))
 }
 
-/// Pids are reused after a crash, so the process's working directory, a server's data directory, is compared. Without /proc
-/// (macOS), a server that listens on the socket is this cluster's. A zombie has neither.
+/// Pids are reused after a crash, so the process's working directory, a server's data directory, is compared.
+/// Without /proc (macOS), a server that listens on the socket is this cluster's. A zombie has neither.
 fn is_server(layout: &Layout, pid: Pid) -> bool {
     if !has_proc() {
         return UnixStream::connect(layout.socket()).is_ok();
@@ -147,7 +150,8 @@ fn is_server(layout: &Layout, pid: Pid) -> bool {
     fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == layout.data)
 }
 
-/// A lock file whose pid has been reused would keep a new server from starting. A server that is stopped removes its own.
+/// A lock file whose pid has been reused would keep a new server from starting. A server that is stopped
+/// removes its own.
 fn clear_stale(layout: &Layout) {
     if !has_proc() || !layout.pid_file().exists() {
         return;
@@ -157,7 +161,8 @@ fn clear_stale(layout: &Layout) {
     }
 }
 
-/// Whether children of a killed server still run; they end by themselves after a moment. Without /proc, left to the server's own checks.
+/// Whether children of a killed server still run; they end by themselves after a moment. Without /proc, left
+/// to the server's own checks.
 fn has_orphans(data: &Path) -> bool {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut numbered =

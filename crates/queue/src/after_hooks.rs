@@ -1,8 +1,8 @@
-//! `AfterHooks`: runs what a handler asked for after the commit of its run, when the task is completed and its lease
+//! `AfterHooks`: runs a handler's hooks after the commit of its run, when the task is completed and its lease
 //! has ended.
 //!
-//! Best effort: at most [`MAX_HOOKS`] at once, each with a time limit; one that finds no place is left out, and none outlives the
-//! process. It must not know what the hooks do.
+//! Best effort: at most [`MAX_HOOKS`] at once, each with a time limit; one that finds no place is left out,
+//! and none outlives the process. It must not know what the hooks do.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

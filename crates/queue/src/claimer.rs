@@ -1,8 +1,8 @@
-//! `Claimer`: one for a process; answers the claims of many task actors with one statement, and completes in the same round trip
-//! runs without effects.
+//! `Claimer`: one for a process; answers the claims of many task actors with one statement, and completes in
+//! the same round trip runs without effects.
 //!
-//! In: claims and completions. Out: grants and answers. It knows when claiming makes no sense (draining, no proxy, a suspect
-//! running here already), but not what a task does.
+//! In: claims and completions. Out: grants and answers. It knows when claiming makes no sense (draining, no
+//! proxy, a suspect running here already), but not what a task does.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -56,7 +56,7 @@ enum Request {
     Complete(Completion, oneshot::Sender<Result<bool, DbError>>),
 }
 
-/// What the claimer decides by.
+/// Inputs of the claimer's decisions.
 pub struct ClaimerDeps {
     pub db: Db,
     pub times: LeaseTimes,
@@ -64,7 +64,8 @@ pub struct ClaimerDeps {
     pub held_tasks: HeldTasks,
     /// While no proxy is active, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
-    /// While payloads cannot be written, roles that need a proxy are not claimed: each fetch would only find that out again.
+    /// While payloads cannot be written, roles that need a proxy are not claimed: each fetch would only find
+    /// that out again.
     pub can_write_payloads: watch::Receiver<bool>,
     /// How often it may panic before the process gives up.
     pub restart_limit: RestartLimit,
@@ -85,7 +86,8 @@ impl Claimer {
         grant.await.ok()?
     }
 
-    /// Completes a run without effects. `false`: nothing was written; its lease is lost, or another session has its row locked.
+    /// Completes a run without effects. `false`: nothing was written; its lease is lost, or another session
+    /// has its row locked.
     pub async fn complete(&self, completion: Completion) -> Result<bool, DbError> {
         let stopped = || DbError::Unavailable("the claimer has stopped".to_owned());
         let (answer, settled) = oneshot::channel();
@@ -235,8 +237,8 @@ impl ClaimLoop {
         }
     }
 
-    /// Nothing more is claimed until it is known what an earlier claim got: each lost answer would block a batch of tasks for the
-    /// length of a lease.
+    /// Nothing more is claimed until an earlier claim's tasks are known: each lost answer would block a batch
+    /// of tasks for the length of a lease.
     async fn send(&mut self, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
         self.give_back_unanswered().await?;
         let client = self.deps.db.client().await?;
@@ -247,7 +249,7 @@ impl ClaimLoop {
         tasks::settle_and_claim(&client, batch).await
     }
 
-    /// Gives back what a claim without an answer had got.
+    /// Gives back the tasks of a claim without an answer.
     async fn give_back_unanswered(&mut self) -> Result<(), DbError> {
         let Some(claim) = &mut self.unanswered else { return Ok(()) };
         claim.tries += 1;
@@ -259,7 +261,8 @@ impl ClaimLoop {
         Ok(())
     }
 
-    /// Every claimed task is among the held tasks before its claim is answered. One whose actor has died meanwhile goes back.
+    /// Every claimed task is among the held tasks before its claim is answered. One whose actor has died
+    /// meanwhile goes back.
     fn hand_out(&self, claimed: Vec<ClaimedTask>, mut claims: Vec<Claim>, sent: Instant) {
         for task in claimed {
             let claim = claims.iter().position(|claim| claim.worker_id == task.lease.worker_id);

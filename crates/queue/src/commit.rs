@@ -1,10 +1,10 @@
-//! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's status, in one transaction.
-//! A run that failed for good may have such an end, too.
-//! The one follow-up of a run that hands something over may be started by it, in the same slot.
+//! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's
+//! status, in one transaction. A run that failed for good may have such an end, too. The one follow-up of a
+//! run that hands something over may be started by it, in the same slot.
 //!
-//! In: an open transaction, the claimed task and what its handler returned. Out: [`Committed`], or why it is
-//! not. `settle`, the handlers' tests and the benchmark end their runs here. It decides nothing
-//! about retries, and must not know what is handed over.
+//! In: an open transaction, the claimed task and its handler's result. Out: [`Committed`], or why it is not.
+//! `settle`, the handlers' tests and the benchmark end their runs here. It decides nothing about
+//! retries, and must not know the handed-over work.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use domain::role::Role;
 use domain::task::TaskLease;
 use telemetry::events::DataWritten;
 
-/// What a run has written.
+/// Writes of a run.
 #[derive(Debug)]
 pub struct Committed {
     /// The task's result, with the fields that the writes added.
     pub result: Value,
     /// The follow-ups, which are tasks now.
     pub next: Vec<FollowUp>,
-    /// What was written, for the metrics.
+    /// Written data, for the metrics.
     pub data: Option<DataWritten>,
     /// The follow-up, when it was started.
     pub started: Option<Box<StartedTask>>,
@@ -39,10 +39,10 @@ pub struct StartedTask {
     pub hand_over: HandOver,
 }
 
-/// The slot of a run: what may be started in it when the run ends.
+/// The slot of a run: the roles that may be started in it when the run ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot<'a> {
-    /// What its worker may run.
+    /// Roles that its worker may run.
     pub roles: &'a [Role],
     /// How long the new lease is.
     pub lease: Duration,
@@ -58,8 +58,8 @@ pub enum CommitError {
     Unknown(DbError, Committed),
 }
 
-/// Commits a finished run. `detail` is the attempt's. Without a `slot` no follow-up is started. After [`CommitError::RolledBack`] it
-/// may be called again, with a new transaction.
+/// Commits a finished run. `detail` is the attempt's. Without a `slot` no follow-up is started. After
+/// [`CommitError::RolledBack`] it may be called again, with a new transaction.
 pub async fn commit(
     tx: Tx,
     task: &ClaimedTask,
@@ -84,7 +84,7 @@ pub async fn commit(
     }
 }
 
-/// The handler's writes, with what it wanted whatever they learn.
+/// The handler's writes, and the part of its outcome that does not depend on them.
 async fn write(tx: &Tx, done: &Done) -> Result<(Value, Written), DbError> {
     let mut written = match &done.write {
         Some(write) => write.run(tx).await?,

@@ -1,7 +1,7 @@
 //! `Executor` and `Run`: one run of a claimed task on the runtime, outside of any actor: start, body, end.
 //!
-//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end. A chained task that it started
-//! runs next, in the same slot. It must not know actors.
+//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end. A
+//! chained task that it started runs next, in the same slot. It must not know actors.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -27,7 +27,7 @@ use supervision::lifecycle::Lifecycle;
 use supervision::panics;
 use telemetry::events;
 
-/// What every run needs. Cheap to clone.
+/// Dependencies of every run. Cheap to clone.
 #[derive(Clone)]
 pub struct Executor {
     pub(crate) db: Db,
@@ -42,7 +42,7 @@ pub struct Executor {
 pub(crate) struct Run<'a> {
     pub executor: &'a Executor,
     pub task: &'a ClaimedTask,
-    /// What a chained task must be of to go on in this slot.
+    /// Roles of chained tasks that may go on in this slot.
     pub roles: &'a RoleSet,
     body: Arc<dyn Body>,
     started: Instant,
@@ -67,7 +67,8 @@ pub(crate) enum BodyEnd {
     NotStopped,
 }
 
-/// How long a body may take to its next await once it is aborted. One that takes longer blocks a thread of the runtime.
+/// How long a body may take to its next await once it is aborted. One that takes longer blocks a thread of
+/// the runtime.
 const MAX_ABORT_TIME: Duration = Duration::from_secs(30);
 
 impl Executor {
@@ -75,7 +76,8 @@ impl Executor {
         Executor { db, claimer, work, config, lifecycle, after_hooks: AfterHooks::default() }
     }
 
-    /// Runs a granted task to its end, and then what it chained in its slot; `current` has the lease of the one that runs.
+    /// Runs a granted task to its end, and then its chained task in the same slot; `current` has the lease of
+    /// the one that runs.
     pub async fn run(&self, grant: TaskGrant, roles: &RoleSet, current: &watch::Sender<TaskLease>) {
         let mut next = Some(grant);
         while let Some(grant) = next {
@@ -84,7 +86,8 @@ impl Executor {
         }
     }
 
-    /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written, and the lease runs out.
+    /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written,
+    /// and the lease runs out.
     async fn run_one(&self, grant: TaskGrant, roles: &RoleSet) -> Option<TaskGrant> {
         let TaskGrant { task, mut guard, hand_over } = grant;
         guard.begin();
@@ -149,7 +152,8 @@ impl<'a> Run<'a> {
         tokio::spawn(body.in_current_span())
     }
 
-    /// Waits for the body's end, its time limit or a stop signal. Unless it is `NotStopped`, the body has ended when this returns.
+    /// Waits for the body's end, its time limit or a stop signal. Unless it is `NotStopped`, the body has
+    /// ended when this returns.
     async fn wait_for_body(
         &self,
         mut body: JoinHandle<Result<Outcome, TaskError>>,
@@ -171,14 +175,15 @@ impl<'a> Run<'a> {
         match tokio::time::timeout(MAX_ABORT_TIME, body).await {
             Ok(ended) => end_after_abort(reason, ended),
             Err(_) => {
-                // it may still write files and ask the platform, so the task is not settled: its lease runs out and it is recovered
+                // it may still write files and ask the platform, so the task is not settled: its lease runs
+                // out and it is recovered
                 events::task_abort_timed_out(&self.event(), MAX_ABORT_TIME);
                 BodyEnd::NotStopped
             }
         }
     }
 
-    /// The attempt's `detail` so far.
+    /// The attempt's `detail` until now.
     pub fn detail(&self) -> Value {
         self.body.detail()
     }
@@ -192,7 +197,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A body may end by itself just before it is aborted: what it has done is not thrown away, unless its lease is gone.
+/// A body may end by itself just before it is aborted: its result is kept, unless its lease is gone.
 fn end_after_abort(reason: BodyEnd, ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
     match (reason, ended) {
         (BodyEnd::Lost, _) => BodyEnd::Lost,

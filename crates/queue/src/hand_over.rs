@@ -1,6 +1,6 @@
 //! `HandOver`: a value that a run leaves in memory for the chained task that goes on in its slot.
 //!
-//! In: what a handler made. Out: the same, for the handler that knows its type. Everything between the two
+//! In: a handler's data. Out: the same, for the handler that knows its type. Everything between the two
 //! carries it unopened and must not know its type. It is a shortcut: it is lost with the process, and the
 //! chained task must be able to run without it.
 

@@ -1,7 +1,9 @@
-//! The heartbeat of a process: renews all of its leases in one statement, and stops the bodies whose lease may end.
+//! The heartbeat of a process: renews all of its leases in one statement, and stops the bodies whose lease
+//! may end.
 //!
-//! It has a thread, a runtime and a connection of its own: neither a busy runtime nor a full pool nor an actor that hangs makes a
-//! lease run out. In: [`HeldTasks`]. Out: leases that are renewed there, and stop signals. It knows nothing of what the tasks do.
+//! It has a thread, a runtime and a connection of its own: neither a busy runtime nor a full pool nor an
+//! actor that hangs makes a lease run out. In: [`HeldTasks`]. Out: leases that are renewed there, and stop
+//! signals. It knows nothing of what the tasks do.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,9 +19,11 @@ use supervision::panics;
 use supervision::restart_limit::RestartLimit;
 use telemetry::events;
 
-/// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to run out.
+/// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to
+/// run out.
 const DRAINING_LEASE: Duration = Duration::from_secs(30);
-/// A body stops at most this long after its `stop_at`; must stay below the smallest margin of [`LeaseTimes::self_stop`].
+/// A body stops at most this long after its `stop_at`; must stay below the smallest margin of
+/// [`LeaseTimes::self_stop`].
 const STOP_PRECISION: Duration = Duration::from_millis(50);
 
 pub struct Heartbeat {
@@ -63,7 +67,8 @@ impl Heartbeat {
 
     async fn renew_all(&self) {
         let mut connection = Connection { server: self.server.clone(), client: None };
-        // the first renewal, amid the first tasks, would be late by the time that connecting takes. Should it fail, that one tries again
+        // the first renewal, amid the first tasks, would be late by the time that connecting takes. Should it
+        // fail, that one tries again
         let deadline = deadline(self.times);
         let _ = tokio::time::timeout(deadline, connection.renew(&[], self.times.lease, deadline)).await;
         let mut due = Instant::now();
@@ -128,7 +133,7 @@ impl Heartbeat {
     }
 }
 
-/// Of one renewal.
+/// Deadline of one renewal.
 fn deadline(times: LeaseTimes) -> Duration {
     (times.lease / 4).min(Duration::from_secs(5))
 }
@@ -188,7 +193,7 @@ impl Connection {
     }
 }
 
-/// Those whose ids are among `ids`, and the others.
+/// Leases whose ids are among `ids`, and the others.
 fn partition(leases: &[TaskLease], ids: &[TaskId]) -> (Vec<TaskLease>, Vec<TaskLease>) {
     let ids: HashSet<TaskId> = ids.iter().copied().collect();
     leases.iter().cloned().partition(|lease| ids.contains(&lease.id))

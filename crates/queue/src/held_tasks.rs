@@ -1,7 +1,9 @@
-//! `HeldTasks`: the tasks that this process holds. It is outside of every actor, so that no task is forgotten when an actor dies.
+//! `HeldTasks`: the tasks that this process holds. It is outside of every actor, so that no task is forgotten
+//! when an actor dies.
 //!
-//! In: claims, beats, renewals, losses, ends. Out: the stop signals of bodies, and leases to be renewed, released or recovered, always by
-//! (task, fence): a worker's id may be used again. It must not know the database.
+//! In: claims, beats, renewals, losses, ends. Out: the stop signals of bodies, and leases to be renewed,
+//! released or recovered, always by (task, fence): a worker's id may be used again. It must not know the
+//! database.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,8 +22,8 @@ pub enum Stop {
     Release,
 }
 
-/// A task actor within its worker; never used again there, so that a late message of a dead one is not taken for its
-/// successor's.
+/// A task actor within its worker; never used again there, so that a late message of a dead one is not taken
+/// for its successor's.
 pub type TaskActorId = usize;
 
 /// A claimed task.
@@ -64,7 +66,7 @@ pub struct HeldTasks {
 struct Inner {
     entries: HashMap<TaskId, Entry>,
     drain_holds: usize,
-    /// Set once every body has to stop, those that are still to come too.
+    /// Set once every body has to stop, including later ones.
     stop_all: Option<Stop>,
 }
 
@@ -99,13 +101,14 @@ impl HeldTasks {
         stop_signal
     }
 
-    /// Puts a chained task of the same slot in the place of its parent, whose run has ended. None: the parent was taken meanwhile.
+    /// Puts a chained task of the same slot in the place of its parent, whose run has ended. None: the parent
+    /// was taken meanwhile.
     pub fn replace(&self, parent: &TaskLease, lease: TaskLease, stop_at: Instant) -> Option<oneshot::Receiver<Stop>> {
         let task_actor = self.change(|inner| inner.remove(parent))?.task.task_actor;
         Some(self.enter(HeldTask { lease, task_actor, is_suspect: false, stop_at }))
     }
 
-    /// To be kept from before a claim is decided upon until what it brought is entered.
+    /// To be kept from before a claim is decided upon until its tasks are entered.
     pub fn hold_drain(&self) -> DrainHold {
         self.change(|inner| inner.drain_holds += 1);
         DrainHold(self.clone())
@@ -164,19 +167,19 @@ impl HeldTasks {
         inner.entries.values_mut().filter(|entry| entry.task.stop_at <= now).for_each(|entry| entry.stop(Stop::Lost));
     }
 
-    /// Stops every body, and those that are still to come.
+    /// Stops every body, including later ones.
     pub fn stop_all(&self, reason: Stop) {
         let mut inner = self.lock();
         inner.stop_all = Some(reason);
         inner.entries.values_mut().for_each(|entry| entry.stop(reason));
     }
 
-    /// Takes what a dead worker held: bodies are stopped, and the leases are the caller's to recover.
+    /// Takes a dead worker's tasks: bodies are stopped, and the leases are the caller's to recover.
     pub fn take_from_worker(&self, worker_id: &str) -> Vec<TaskLease> {
         self.take(|task| task.lease.worker_id == worker_id)
     }
 
-    /// Takes what a dead task actor held, like [`HeldTasks::take_from_worker`].
+    /// Takes a dead task actor's task, like [`HeldTasks::take_from_worker`].
     pub fn take_from_task_actor(&self, worker_id: &str, task_actor: TaskActorId) -> Vec<TaskLease> {
         self.take(|task| task.lease.worker_id == worker_id && task.task_actor == task_actor)
     }

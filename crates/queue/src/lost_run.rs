@@ -1,7 +1,8 @@
-//! The end of a run that has lost its lease: nothing of it is written. Where its task was cancelled, the store is let go now.
+//! The end of a run that has lost its lease: nothing of it is written. Where its task was cancelled, the
+//! store is let go now.
 //!
-//! In: a run whose body has stopped, or may not stop. Out: an event, and the store's reservation for the next task. It must not know how
-//! other runs end.
+//! In: a run whose body has stopped, or may not stop. Out: an event, and the store's reservation for the next
+//! task. It must not know how other runs end.
 
 use std::time::Duration;
 
@@ -32,7 +33,8 @@ impl Run<'_> {
         }
     }
 
-    /// Lets the store go, where the lease was lost because the task was cancelled. The body must have stopped.
+    /// Lets the store go, where the lease was lost because the task was cancelled. The body must have
+    /// stopped.
     pub async fn was_cancelled(&self) -> bool {
         fail::fail_point!("execute.before_stop_is_noted");
         match tokio::time::timeout(MAX_TIME, self.note_stop()).await {

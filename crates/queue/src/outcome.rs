@@ -1,6 +1,6 @@
-//! `Outcome` and `TaskError`: how a handler's run ended, and what is to be written with its end.
+//! `Outcome` and `TaskError`: how a handler's run ended, and the writes that belong to its end.
 //!
-//! In: a handler's result, or an error that has a disposition. Out: what becomes of the task. It must not
+//! In: a handler's result, or an error that has a disposition. Out: the task's further course. It must not
 //! know SQL, actors, storage or requests.
 
 use std::error::Error;
@@ -38,13 +38,15 @@ pub struct Done {
     pub after: Option<After>,
 }
 
-/// The handler's own writes, inside the settling transaction. They run again when that transaction failed for a reason that is
-/// not theirs (restart of the server, deadlock, cut connection), so they change nothing but the database.
+/// The handler's own writes, inside the settling transaction. They run again when that transaction failed for
+/// a reason that is not theirs (restart of the server, deadlock, cut connection), so they change nothing but
+/// the database.
 pub trait Write: Send + Sync {
     fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<Written, DbError>>;
 }
 
-/// Runs once when the task is completed and its lease has ended: best effort, with a time limit, lost when the process ends.
+/// Runs once when the task is completed and its lease has ended: best effort, with a time limit, lost when
+/// the process ends.
 pub type After = Box<dyn FnOnce(Committed) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A task to be made when this one completes.
@@ -72,7 +74,7 @@ impl FollowUp {
     }
 }
 
-/// What the writes learned inside the transaction: fields for the result, follow-ups, counts for metrics.
+/// Results of the writes inside the transaction: fields for the result, follow-ups, counts for metrics.
 #[derive(Debug, Default)]
 pub struct Written {
     pub result: Map<String, Value>,
@@ -148,8 +150,8 @@ impl From<Done> for Outcome {
     }
 }
 
-/// Why a run did not finish. An outage of the database, a full disk and unreachable proxies become a snooze, what the platform
-/// refuses for good becomes permanent; any other `?` is a retry.
+/// Why a run did not finish. An outage of the database, a full disk and unreachable proxies become a snooze,
+/// a platform's final refusal becomes permanent; any other `?` is a retry.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// The run failed. The next one comes after the back-off.
@@ -157,7 +159,8 @@ pub enum TaskError {
     Retry { reason: String },
     #[error("{reason}")]
     Permanent { reason: String },
-    /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none, and at most until the breaker of `host` closes.
+    /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none, and at most
+    /// until the breaker of `host` closes.
     #[error("{reason}")]
     Snooze { reason: String, after: Option<Duration>, host: Option<String> },
 }
@@ -172,7 +175,7 @@ impl TaskError {
     }
 }
 
-/// Each error says beside its own type what its task does next.
+/// Each error decides beside its own type the next step of its task.
 impl<E: HasDisposition + Error> From<E> for TaskError {
     fn from(error: E) -> Self {
         let reason = error.to_string();

@@ -1,9 +1,10 @@
-//! How a run's end is written: effects and status in one transaction, a status alone, or with the claimer's next round trip.
+//! How a run's end is written: effects and status in one transaction, a status alone, or with the claimer's
+//! next round trip.
 //!
-//! In: how the body ended. Out: a settled task, an event, a hook that runs after a commit, and the chained task that goes on in the
-//! same slot. A database that is away, silent or
-//! busy with a deadlock costs a finished run nothing: what it fetched is kept and written again for as long as its lease can last.
-//! It must not know why the body ended so.
+//! In: how the body ended. Out: a settled task, an event, a hook that runs after a commit, and the chained
+//! task that goes on in the same slot. A database that is away, silent or busy with a deadlock costs a
+//! finished run nothing: its result is kept and written again for as long as its lease can last. It must not
+//! know why the body ended so.
 
 use std::time::{Duration, Instant};
 
@@ -74,8 +75,8 @@ impl Run<'_> {
         if let Ok(true) = self.executor.claimer.complete(completion).await {
             return self.report_completed();
         }
-        // by itself, where it can wait for a row that another session has locked. The round trip may have been committed, or may
-        // yet be; `settle_status` then finds the task completed
+        // by itself, where it can wait for a row that another session has locked. The round trip may have
+        // been committed, or may yet be; `settle_status` then finds the task completed
         let completed = Settlement::new(AttemptOutcome::Completed, None);
         self.settle_status(Settlement { result: Some(result), ..completed }).await
     }
@@ -141,7 +142,8 @@ impl Run<'_> {
         next
     }
 
-    /// Writes an end without effects. When the database stays away, the lease runs out and the task is recovered.
+    /// Writes an end without effects. When the database stays away, the lease runs out and the task is
+    /// recovered.
     async fn settle_status(&self, settlement: Settlement) {
         let settlement = Settlement { detail: self.detail(), ..settlement };
         let mut retries = self.retries();
@@ -196,7 +198,7 @@ impl Run<'_> {
         }
     }
 
-    /// `status`: what the settlement made of the task.
+    /// `status`: the task's status after the settlement.
     fn report_settled(&self, settlement: &Settlement, status: &str) {
         let (run, took) = (self.event(), self.elapsed());
         let reason = settlement.error_message.as_deref().unwrap_or_default();
@@ -220,8 +222,8 @@ impl Run<'_> {
     }
 }
 
-/// How long a statement of a run's end is tried again: while its failure may pass, for as long as a lease lasts, and until the
-/// process gives its tasks back.
+/// How long a statement of a run's end is tried again: while its failure may pass, for as long as a lease
+/// lasts, and until the process gives its tasks back.
 struct Retries {
     since: Instant,
     limit: Duration,
@@ -232,7 +234,7 @@ struct Retries {
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(4);
-/// A statement that missed its deadline so often is too slow by itself.
+/// After this many timeouts the statement itself is too slow: stop retrying.
 const MAX_DEADLINES_MISSED: u32 = 3;
 
 impl Retries {
@@ -299,7 +301,7 @@ mod tests {
         }
     }
 
-    /// Of a process that never connects to its database.
+    /// The executor of a process that never connects to its database.
     fn executor() -> Executor {
         let config = Config::with(&[]).unwrap();
         let db = Db::new("postgres://db.invalid/drover", &config.database, PoolSizes { work: 1, api: 1 }).unwrap();

@@ -1,7 +1,8 @@
 //! `TaskGuard`: keeps one claimed task among the held tasks, from the claim's answer to the end of its run.
 //!
-//! In: a claimed task. Out: its stop signal. Dropped before the run has begun, it gives the task back, so that an actor that dies
-//! between claim and run loses none. Once the run has begun, the drop only removes the entry. It must not know what the task does.
+//! In: a claimed task. Out: its stop signal. Dropped before the run has begun, it gives the task back, so
+//! that an actor that dies between claim and run loses none. Once the run has begun, the drop only removes
+//! the entry. It must not know what the task does.
 
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ use telemetry::events;
 
 pub struct TaskGuard {
     lease: TaskLease,
-    /// Tells the body to stop.
+    /// Signals the body to stop.
     pub stop: oneshot::Receiver<Stop>,
     held_tasks: HeldTasks,
     /// The database to give the task back to; none once its run has begun.
@@ -31,7 +32,8 @@ impl TaskGuard {
         TaskGuard { lease, stop, held_tasks: held_tasks.clone(), give_back_to: Some(db.clone()) }
     }
 
-    /// The guard of a chained task that this run has started in its slot. When the slot's actor is dead, the chained task goes back.
+    /// The guard of a chained task that this run has started in its slot. When the slot's actor is dead, the
+    /// chained task goes back.
     pub fn hand_on(self, lease: TaskLease, stop_at: Instant, db: &Db) -> Option<TaskGuard> {
         let held_tasks = self.held_tasks.clone();
         let drain_hold = held_tasks.hold_drain();

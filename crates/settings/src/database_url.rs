@@ -1,6 +1,7 @@
-//! `DatabaseUrl`: a libpq URL or key-value string, taken apart as the driver does it; the only reader of such text.
+//! `DatabaseUrl`: a libpq URL or key-value string, taken apart as the driver does it; the only reader of such
+//! text.
 //!
-//! Its `Display` and `Debug` hold no password. What cannot be read for sure is an error, which repeats nothing of the text.
+//! Its `Display` and `Debug` hold no password. Ambiguous text is an error, which repeats nothing of the text.
 
 use std::fmt;
 
@@ -39,7 +40,7 @@ impl DatabaseUrl {
         Ok(Self::with_parameters(Form::KeyValues, None, parameters))
     }
 
-    /// What may be shown of any text that is meant as a database URL.
+    /// The printable form of any text that is meant as a database URL.
     pub fn masked(text: &str) -> String {
         match Self::parse(text) {
             Ok(url) if url.password.is_some() => url.render(Some(MASK)),
@@ -64,8 +65,8 @@ impl DatabaseUrl {
         self.parameters.push((name.to_owned(), value.to_owned()));
     }
 
-    /// The credentials end at the first `@`, as for the driver: a password may hold `/`, `?` and `#`. A second `@` is the sign of a
-    /// password that should have been encoded.
+    /// The credentials end at the first `@`, as for the driver: a password may hold `/`, `?` and `#`. A
+    /// second `@` is the sign of a password that should have been encoded.
     fn parse_url(scheme: &'static str, rest: &str) -> Result<DatabaseUrl, &'static str> {
         let (credentials, rest) = match rest.split_once('@') {
             Some((credentials, rest)) => (Some(credentials), rest),
@@ -135,7 +136,8 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// `host`, `host:5432`, `[::1]:5432`. Anything else after the colon may be a password whose `@` was forgotten.
+/// `host`, `host:5432`, `[::1]:5432`. Anything else after the colon may be a password whose `@` was
+/// forgotten.
 fn has_numeric_port(host: &str) -> bool {
     let after_brackets = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
     after_brackets.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
@@ -161,7 +163,7 @@ fn key_values(text: &str) -> Result<Vec<(String, String)>, &'static str> {
     Ok(pairs)
 }
 
-/// A value and what follows it.
+/// A value and the text after it.
 fn value(text: &str) -> Result<(String, &str), &'static str> {
     let quoted = text.starts_with('\'');
     let mut chars = text.char_indices().skip(usize::from(quoted));

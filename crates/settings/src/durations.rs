@@ -1,4 +1,5 @@
-//! Durations as people write them: numbers with units (`500ms`, `4s`, `10m`, `1h 30m`, `7d`), in and out as a [`Duration`].
+//! Durations as people write them: numbers with units (`500ms`, `4s`, `10m`, `1h 30m`, `7d`), in and out as a
+//! [`Duration`].
 
 use std::time::Duration;
 

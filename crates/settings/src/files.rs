@@ -1,4 +1,4 @@
-//! The configuration's files: those compiled in, and those of one directory, which override them.
+//! The configuration's files: the compiled-in ones, and the files of one directory, which override them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const ENVIRONMENTS: [File<'static>; 3] = [
 
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// A file's text and what to call it in messages.
+/// A file's text and its name in messages.
 pub struct File<'a> {
     name: &'a str,
     pub text: &'a str,
@@ -35,7 +35,8 @@ impl File<'static> {
     }
 }
 
-/// A file of the configuration directory: settings, which are laid over the compiled ones, or data, which replace the compiled file.
+/// A file of the configuration directory: settings, which are laid over the compiled ones, or data, which
+/// replace the compiled file.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     pub path: PathBuf,
@@ -55,13 +56,13 @@ pub struct Overlays {
 #[derive(Default)]
 pub struct Directory {
     path: Option<PathBuf>,
-    /// Who may own its files; None = any account, since the directory was named.
+    /// Accounts that may own its files; None = any account, since the directory was named.
     owners: Option<Vec<u32>>,
 }
 
 impl Directory {
-    /// `--config DIR`, which must exist; else `./config` where there is one. One that another account may change is refused: its
-    /// settings name programs that would run under this account.
+    /// `--config DIR`, which must exist; else `./config` where there is one. One that another account may
+    /// change is refused: its settings name programs that would run under this account.
     pub fn find(named: Option<&Path>, sudo_uid: Option<&str>, errors: &mut ConfigErrors) -> Directory {
         let Some(named) = named else { return Directory::usual(sudo_uid, errors) };
         if !named.is_dir() {
@@ -102,7 +103,7 @@ impl Directory {
         }
     }
 
-    /// A link is followed: only those who may change the directory can have put it there.
+    /// A link is followed: only an account that may change the directory can have put it there.
     fn text_of(&self, file: fs::File) -> Result<String, String> {
         if let Some(owners) = &self.owners {
             check_owner(&file.metadata().map_err(unreadable)?, owners)?;
@@ -120,7 +121,7 @@ impl Directory {
     }
 }
 
-/// Whether only `owners` decide what the file or directory holds.
+/// Whether only `owners` can change the content of the file or directory.
 fn check_owner(found: &fs::Metadata, owners: &[u32]) -> Result<(), String> {
     let problem = if found.is_symlink() {
         "is a link".to_owned()

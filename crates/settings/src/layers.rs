@@ -1,8 +1,8 @@
-//! `Layer`: the settings of one file, one kind of variable, or the flags; `Schema`: the keys and types of `default.toml`, against
-//! which a layer is checked.
+//! `Layer`: the settings of one file, one kind of variable, or the flags; `Schema`: the keys and types of
+//! `default.toml`, against which a layer is checked.
 //!
-//! Keys are dotted (`queue.lease`). A key has the type of its default value; an empty table in `default.toml` is open: it takes
-//! any key, with a string.
+//! Keys are dotted (`queue.lease`). A key has the type of its default value; an empty table in `default.toml`
+//! is open: it takes any key, with a string.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

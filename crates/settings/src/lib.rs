@@ -1,7 +1,7 @@
 //! The configuration: one struct a section of `config/default.toml`, which is its manual and its schema.
 //!
-//! The only reader of the environment. [`Config::load`] merges the layers, reports all faults at once and keeps the origin of
-//! each value; it must not know who uses a setting, beyond the rules of `validate`.
+//! The only reader of the environment. [`Config::load`] merges the layers, reports all faults at once and
+//! keeps the origin of each value; it must not know who uses a setting, beyond the rules of `validate`.
 
 mod database_url;
 pub mod durations;
@@ -90,8 +90,8 @@ impl Config {
         self.queue.beat_grace.unwrap_or_else(|| self.min_beat_grace() + self.lease_times().heartbeat)
     }
 
-    /// From the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost leases that the drain
-    /// which follows still needs.
+    /// From the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost
+    /// leases that the drain which follows still needs.
     fn min_beat_grace(&self) -> Duration {
         self.lease_times().heartbeat + self.supervision.hung_after + 2 * self.supervision.ping
     }
@@ -100,7 +100,8 @@ impl Config {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
-    /// Empty = the private server in `dir`. May hold a password: [`DatabaseUrl::masked`] is what may be shown.
+    /// Empty = the private server in `dir`. May hold a password: [`DatabaseUrl::masked`] is its printable
+    /// form.
     pub url: Secret,
     /// Empty = the user's data home (as root `/var/lib/drover`).
     #[serde(deserialize_with = "path_unless_empty")]
@@ -220,12 +221,13 @@ pub struct Proxies {
     pub bench_cap: Duration,
     pub failures_to_bench: u32,
     pub blocks_to_bench: u32,
-    /// How often the oldest benched proxy is tried while none is active, and the last active one while it fails.
+    /// How often the oldest benched proxy is tried while none is active, and the last active one while it
+    /// fails.
     #[serde(with = "durations")]
     pub revive_every: Duration,
     #[serde(with = "durations")]
     pub flush_every: Duration,
-    /// Of each proxy, by all processes together.
+    /// Budget of each proxy, for all processes together.
     #[serde(with = "sizes::optional")]
     pub budget_bytes_per_day: Option<usize>,
     #[serde(with = "sizes::optional")]
@@ -320,7 +322,7 @@ impl Politeness {
         own.or_else(|| vocabulary::find(&self.robots)).unwrap_or(RobotsPolicy::Report)
     }
 
-    /// What the rules of `domain::host` need; a probe may take as long as a `whole` request.
+    /// Settings for the rules of `domain::host`; a probe may take as long as a `whole` request.
     pub fn host_limits(&self, whole: Duration) -> HostLimits {
         HostLimits {
             rate: self.requests_per_second,
@@ -416,9 +418,9 @@ pub struct Api {
     pub max_body_bytes: usize,
     #[serde(with = "durations")]
     pub request_timeout: Duration,
-    /// Of each token; 0 = without limit.
+    /// Maximum requests of each token; 0 = unlimited.
     pub requests_per_minute: u32,
-    /// Of each token with the access role consumer.
+    /// Maximum requests of each token with the access role consumer.
     pub consumer_requests_per_minute: u32,
 }
 
@@ -457,16 +459,16 @@ pub struct Retention {
     #[serde(with = "durations")]
     pub prune_every: Duration,
     pub prune_batch: i64,
-    /// Of counts by minute.
+    /// Retention of counts by minute.
     #[serde(with = "durations")]
     pub stats: Duration,
-    /// Of what was changed by request.
+    /// Retention of the log of changes by request.
     #[serde(with = "durations")]
     pub audit: Duration,
-    /// None = kept for ever.
+    /// None = kept forever.
     #[serde(with = "durations::optional")]
     pub payloads: Option<Duration>,
-    /// None = kept for ever.
+    /// None = kept forever.
     #[serde(with = "durations::optional")]
     pub snapshots: Option<Duration>,
 }

@@ -1,5 +1,5 @@
-//! Loading: merges default < environment's file < established variables < `DROVER__…` < flags. In: [`Sources`]. Out: a usable
-//! configuration, or all faults at once.
+//! Loading: merges default < environment's file < established variables < `DROVER__…` < flags. In:
+//! [`Sources`]. Out: a usable configuration, or all faults at once.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -84,7 +84,8 @@ impl Config {
         Ok(LoadedConfig { config, environment, settings })
     }
 
-    /// The defaults with some keys changed, without any file or variable of this machine: for tests and tools.
+    /// The defaults with some keys changed, without any file or variable of this machine: for tests and
+    /// tools.
     ///
     /// `Config::with(&[("queue.lease", "2s")])`; values are written as in a variable.
     pub fn with(settings: &[(&'static str, &str)]) -> Result<Config, ConfigErrors> {
@@ -99,7 +100,7 @@ impl Config {
     }
 }
 
-/// The layers read so far, each checked by itself.
+/// The layers read until now, each checked by itself.
 struct Stack {
     schema: Schema,
     layers: Vec<Layer>,
@@ -151,8 +152,8 @@ impl Stack {
         self.push(layer, errors);
     }
 
-    /// Adds a layer without the settings that cannot be read. The layer is tried over the defaults alone, so that a failure is its
-    /// own; then each of its settings is tried alone, to name the wrong ones.
+    /// Adds a layer without the settings that cannot be read. The layer is tried over the defaults alone, so
+    /// that a failure is its own; then each of its settings is tried alone, to name the wrong ones.
     fn push(&mut self, layer: Layer, errors: &mut ConfigErrors) {
         if self.try_over_defaults(layer.clone()).is_ok() {
             self.layers.push(layer);
@@ -177,7 +178,8 @@ impl Stack {
         merge(self.layers.clone()).and_then(|merged| merged.get_string(key)).unwrap_or_default()
     }
 
-    /// The typed configuration; contradictions between settings are added to `errors`, and any error refuses it.
+    /// The typed configuration; contradictions between settings are added to `errors`, and any error refuses
+    /// it.
     fn finish(self, errors: &mut ConfigErrors) -> Result<(Config, Vec<Setting>), ConfigErrors> {
         let merged = match merge(self.layers) {
             Ok(merged) => merged,

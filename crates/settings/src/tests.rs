@@ -1,4 +1,4 @@
-//! What the configuration promises to those who write it.
+//! The configuration's promises to its authors.
 
 use std::time::Duration;
 
@@ -200,7 +200,7 @@ fn no_password_is_shown() {
     assert!(!format!("{loaded:?}").contains("s3cret"));
 }
 
-/// Of a setting's value: no other one holds it, and it is a key as well.
+/// Value of one setting: no other setting holds it, and it is a key as well.
 const MARK: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 #[test]

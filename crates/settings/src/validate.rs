@@ -1,4 +1,5 @@
-//! Rules beyond a setting's type: ranges, and settings that must agree with each other. All faults are reported at once.
+//! Rules beyond a setting's type: ranges, and settings that must agree with each other. All faults are
+//! reported at once.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use foundation::secrets::SecretKeys;
 
 const MIN_LEASE: Duration = Duration::from_millis(500);
 const MIN_TICK: Duration = Duration::from_millis(10);
-/// Of data that retention removes: what a crawl has just fetched is never among it.
+/// Minimum age of data that retention removes, so that it never removes freshly crawled data.
 const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Shorter, and no chart would show anything.
 const MIN_STATS_AGE: Duration = Duration::from_secs(3600);

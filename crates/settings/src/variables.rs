@@ -17,9 +17,9 @@ enum Form {
     Never,
 }
 
-/// Variables with established names. `PORT` is apart: it changes only the port of a setting.
-/// K8S_NAMESPACE, K8S_WORKER_STATEFULSET, WORKER_CONCURRENCY and WORKER_POLL_INTERVAL belong to parts that do not exist
-/// yet, and are ignored like any other variable.
+/// Variables with established names. `PORT` is apart: it changes only the port of a setting. K8S_NAMESPACE,
+/// K8S_WORKER_STATEFULSET, WORKER_CONCURRENCY and WORKER_POLL_INTERVAL belong to parts that do not exist yet,
+/// and are ignored like any other variable.
 const ESTABLISHED: [(&str, &str, Form); 16] = [
     ("DATABASE_URL", "database.url", Form::AsIs),
     ("DROVER_TOKEN", "client.token", Form::AsIs),
@@ -58,7 +58,8 @@ pub fn established(schema: &Schema, set: &BTreeMap<String, String>, listen: &str
     layer
 }
 
-/// Every variable that begins with `DROVER__`. An empty one is the empty string where its key is a string, else unset.
+/// Every variable that begins with `DROVER__`. An empty one is the empty string where its key is a string,
+/// otherwise unset.
 pub fn drover(schema: &Schema, set: &BTreeMap<String, String>, errors: &mut ConfigErrors) -> Layer {
     let mut layer = Layer::default();
     for (name, text) in set {

@@ -1,7 +1,8 @@
 //! `Payloads::open`: a payload file as a stream, in memory that does not grow with it.
 //!
-//! In: its path and hash, and the form in which it is wanted. Out: parts of it, each made when it is asked for, so that a slow reader
-//! holds no thread. The whole file is checked before the first part is handed out: damage is an error, not half an answer.
+//! In: its path and hash, and the form in which it is wanted. Out: parts of it, each made when it is asked
+//! for, so that a slow reader holds no thread. The whole file is checked before the first part is handed out:
+//! damage is an error, not half an answer.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,9 +18,9 @@ use super::{Payloads, StorageError};
 use foundation::cpu;
 use foundation::digest::Sha256Hex;
 
-/// Of a file that is handed out as it is, or hashed.
+/// Part size of a file that is sent as it is, or hashed.
 const FILE_PART: usize = 64 << 10;
-/// Of a file that is inflated: a hostile one makes a thousand times as much of it.
+/// Part size of a file that is inflated: a hostile one grows a thousandfold.
 const INFLATED_PART: usize = 16 << 10;
 const WINDOW_BITS: u8 = 15;
 
@@ -34,7 +35,7 @@ pub enum PayloadForm {
     Json,
 }
 
-/// Text to stand before and after a payload's.
+/// Text before and after a payload's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Around {
     pub before: String,
@@ -49,15 +50,15 @@ impl Around {
 
 /// A payload on its way to a reader.
 pub struct PayloadData {
-    /// Of all parts together; None where that is not known before they are made.
+    /// Size of all parts together; None where that is not known before they are made.
     pub bytes: Option<u64>,
     /// An error ends it: the reader has got less than the whole.
     pub parts: BoxStream<'static, Result<Bytes, StorageError>>,
 }
 
 impl Payloads {
-    /// Opens a payload whose bytes have the hash `sha256`. `around` does not belong to the file and is left out of
-    /// [`PayloadForm::File`].
+    /// Opens a payload whose bytes have the hash `sha256`. `around` does not belong to the file and is left
+    /// out of [`PayloadForm::File`].
     pub async fn open(
         &self,
         storage_path: &str,
@@ -109,7 +110,7 @@ impl Parts {
         }
     }
 
-    /// Whether the bytes are those that were written.
+    /// Whether the bytes are the ones that were written.
     async fn check(&mut self, expected: &str) -> Result<(), StorageError> {
         let mut hash = Sha256Hex::default();
         let mut length = 0;
@@ -152,7 +153,7 @@ impl Parts {
         self.on_file(|file| file.seek(SeekFrom::Start(0))).await.map(drop)
     }
 
-    /// The next bytes of the file, at most so many; none at its end.
+    /// The next bytes of the file, at most `most`; none at its end.
     async fn read(&mut self, most: usize) -> Result<Vec<u8>, StorageError> {
         let mut part = Vec::with_capacity(most);
         self.on_file(move |file| file.take(most as u64).read_to_end(&mut part).map(|_| part)).await
@@ -192,7 +193,7 @@ impl Parts {
         Ok(None)
     }
 
-    /// What the codec makes of a part of the file; of none, its end.
+    /// The codec's output for a part of the file; for an empty part, its end.
     async fn code(&mut self, mut codec: Box<Codec>, part: Vec<u8>) -> Result<Vec<u8>, StorageError> {
         let coded = cpu::run(move || match part.is_empty() {
             true => codec.end().map(|last| (None, last)),
@@ -208,7 +209,8 @@ impl Parts {
     }
 }
 
-/// Lets a part of a file go through a gzip member; true when the member ends in it. What it inflates to is forgotten.
+/// Passes a part of a file through a gzip member; true when the member ends in it. The inflated text is
+/// discarded.
 fn pass(member: &mut Decompress, part: &[u8]) -> Result<bool, flate2::DecompressError> {
     let mut text = [0; 8192];
     let begun = member.total_in();
@@ -255,7 +257,7 @@ impl Codec {
     }
 }
 
-/// What a file inflates to, up to the size of the largest payload.
+/// The inflated text of a file, up to the size of the largest payload.
 struct Text {
     coded: Coded,
     room: usize,
@@ -274,7 +276,7 @@ impl Coded {
         }
     }
 
-    /// What there is so far and was not taken before.
+    /// Takes the text that is there and was not taken before.
     fn take(&mut self) -> Vec<u8> {
         std::mem::take(match self {
             Coded::Json(text) => text,

@@ -1,7 +1,8 @@
 //! `Payloads::diff`: two payload files of a store, compared.
 //!
-//! In: their rows, and how a platform's answers become products: a function, since files know no platforms. Out: a [`PayloadDiff`].
-//! One file is held inflated at a time, and one comparison of the process is made at a time.
+//! In: their rows, and how a platform's answers become products: a function, since files know no platforms.
+//! Out: a [`PayloadDiff`]. One file is held inflated at a time, and one comparison of the process is made at
+//! a time.
 
 use tokio::sync::Semaphore;
 
@@ -14,7 +15,7 @@ use domain::payload_diff::{PayloadDiff, ProductOffer, offers};
 static COMPARISONS: Semaphore = Semaphore::const_new(1);
 
 impl Payloads {
-    /// What changed between two payloads. `Missing` or `Corrupt` where a file is away, damaged or no menu.
+    /// Changes between two payloads. `Missing` or `Corrupt` where a file is away, damaged or not a menu.
     pub async fn diff(&self, from: &Payload, to: &Payload, normalise: Normalise) -> Result<PayloadDiff, StorageError> {
         // it is never closed; without a permit the comparison would still be right
         let _permit = COMPARISONS.acquire().await.ok();

@@ -1,6 +1,8 @@
-//! The format of a payload file: one JSON document, gzipped in members, with each answer of upstream in it unchanged. Pure.
+//! The format of a payload file: one JSON document, gzipped in members, with each answer of upstream in it
+//! unchanged. Pure.
 //!
-//! An answer that came gzipped becomes a member as it is: compressing it again would take more CPU than the rest of a crawl.
+//! An answer that came gzipped becomes a member as it is: compressing it again would take more CPU than the
+//! rest of a crawl.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -44,7 +46,7 @@ pub struct PageBytes {
     pub question: PageQuestion,
 }
 
-/// What goes into a payload file.
+/// Content of a payload file.
 #[derive(Clone, Debug)]
 pub struct PayloadContent {
     pub head: PayloadHead,
@@ -142,7 +144,7 @@ struct VersionedHead<'a> {
     head: &'a PayloadHead,
 }
 
-/// The fields of [`PayloadHead`] once more: raw values cannot stand beside flattened ones.
+/// The fields of [`PayloadHead`] repeated: raw values cannot be combined with flattened ones.
 #[derive(Deserialize)]
 struct Document<'a> {
     version: u32,

@@ -9,8 +9,9 @@ use tempfile::{NamedTempFile, PersistError};
 const TMP_PREFIX: &str = ".";
 const TMP_SUFFIX: &str = ".tmp";
 
-/// Writes `bytes` into a synced temporary file in `dir`, which is created when missing. The file is removed when it is dropped,
-/// or by the sweep when the process was killed. Its mode follows the umask, so that backups can read it: it must hold no secret.
+/// Writes `bytes` into a synced temporary file in `dir`, which is created when missing. The file is removed
+/// when it is dropped, or by the sweep when the process was killed. Its mode follows the umask, so that
+/// backups can read it: it must hold no secret.
 pub fn write_temporary(dir: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let file = write_unsynced(dir, bytes)?;
     file.as_file().sync_all()?;
@@ -45,7 +46,7 @@ pub fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<Result<(), Na
     }
 }
 
-/// Renames `file` to `path`, in place of what is there.
+/// Renames `file` to `path`, replacing any file there.
 pub fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.persist(path)?;
     sync_parent(path)
@@ -57,7 +58,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// Makes what was created or removed in `dir` last, also after a crash.
+/// Makes creations and removals in `dir` durable, also after a crash.
 pub fn sync(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }

@@ -66,7 +66,8 @@ impl StorageError {
         }
     }
 
-    /// Whether the storage root or this process is at fault, so that every file fails until an operator repairs it.
+    /// Whether the storage root or this process is at fault, so that every file fails until an operator
+    /// repairs it.
     pub fn is_outage(&self) -> bool {
         matches!(self, StorageError::Full { .. } | StorageError::Unavailable { .. } | StorageError::ProcessLimit { .. })
     }

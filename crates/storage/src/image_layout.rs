@@ -1,7 +1,9 @@
-//! Paths of stored images under the storage root. Pure: names in, relative paths out, and none that leads out of the root.
+//! Paths of stored images under the storage root. Pure: names in, relative paths out, and none that leads out
+//! of the root.
 //!
-//! `images/products/<state>/<store>/<brand>/<product>/image-<hash>.webp` and `images/brands/<brand>/logo-<hash>.webp`. Every part is a
-//! slug, whatever the names that it is made of hold.
+//! `images/products/<state>/<store>/<brand>/<product>/image-<hash>.webp` and
+//! `images/brands/<brand>/logo-<hash>.webp`. Every part is a slug, whatever the names that it is made of
+//! hold.
 
 use std::path::{Path, PathBuf};
 
@@ -88,7 +90,8 @@ fn store_name(state: &str, store: &str) -> String {
     }
 }
 
-/// Lower-case ASCII letters and digits, with single dashes between them. A name of other characters alone gets one by its hash.
+/// Lower-case ASCII letters and digits, with single dashes between them. A name of other characters alone
+/// gets one by its hash.
 fn slug(name: &str) -> String {
     let mut slug = String::new();
     for character in name.chars() {

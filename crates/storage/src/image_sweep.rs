@@ -1,8 +1,9 @@
-//! The sweep of image files: removes those that no row names any more (`--refetch` brought another one), and what a killed process left half
-//! written.
+//! The sweep of image files: removes files that no row names any more (`--refetch` brought another one), and
+//! half-written files of killed processes.
 //!
-//! In: a directory, and the images there that rows name. Out: how many files went. It takes only regular files with the names of images or
-//! temporary files, and follows no symbolic link. It must not know the database.
+//! In: a directory, and the images there that rows name. Out: how many files went. It takes only regular
+//! files with the names of images or temporary files, and follows no symbolic link. It must not know the
+//! database.
 
 use std::collections::HashSet;
 use std::fs::{self, FileType};
@@ -24,7 +25,8 @@ const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);
 const MAX_DEPTH: usize = 2;
 
 impl Images {
-    /// Removes old files below `dir` that are not among `known`. Does nothing unless all files under the root are those of this database.
+    /// Removes old files below `dir` that are not among `known`. Does nothing unless all files under the root
+    /// belong to this database.
     pub async fn sweep(&self, dir: String, known: HashSet<String>, times: SweepTimes) -> Result<usize, StorageError> {
         let work = move |root: &Path, owner: &str| match owner::is_exclusive(root, owner)? {
             true => sweep(root, &dir, &known, times, MAX_DEPTH),

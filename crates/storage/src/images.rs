@@ -1,7 +1,8 @@
 //! `Images`: stored images of products and brands, one file each, never changed once it is there.
 //!
-//! In: whose image it is, and its bytes. Out: a path relative to the storage root, durable before it is returned; or the bytes. A
-//! path is opened part by part, so that no symbolic link in it is followed. It must not know where images come from.
+//! In: whose image it is, and its bytes. Out: a path relative to the storage root, durable before it is
+//! returned; or the bytes. A path is opened part by part, so that no symbolic link in it is followed. It must
+//! not know where images come from.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,7 +38,7 @@ impl Images {
         Images(payloads.clone())
     }
 
-    /// Those under a root, to be read alone.
+    /// Images under a root, for reading only.
     pub fn under(root: impl Into<PathBuf>) -> Images {
         Images(Payloads::new(root, String::new()))
     }
@@ -52,7 +53,8 @@ impl Images {
         self.0.blocking(move |root, _| find(root, &subject)).await
     }
 
-    /// Writes the image of `subject` whose download has this SHA-256; a file that is there already is left as it is.
+    /// Writes the image of `subject` whose download has this SHA-256; a file that is there already is left as
+    /// it is.
     pub async fn write(&self, subject: &Subject, sha256: &str, bytes: Vec<u8>) -> Result<String, StorageError> {
         let path = image_layout::file(subject, sha256);
         let register = self.0.registration();
@@ -64,8 +66,8 @@ impl Images {
         self.0.blocking(work).await
     }
 
-    /// Reads a stored image. `Missing` where there is none, `InvalidPath` where the layout cannot name it, `Corrupt` where it is no
-    /// regular file.
+    /// Reads a stored image. `Missing` where there is none, `InvalidPath` where the layout cannot name it,
+    /// `Corrupt` where it is not a regular file.
     pub async fn read(&self, path: &str) -> Result<StoredImage, StorageError> {
         let path = path.to_owned();
         self.0.blocking(move |root, _| read(root, &path)).await

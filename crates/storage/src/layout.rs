@@ -65,7 +65,8 @@ pub fn orphan_day(dir: &str) -> Option<NaiveDate> {
     dir.strip_prefix(ORPHANS)?.strip_prefix('/')?.parse().ok()
 }
 
-/// The file at `path` under `root`; None when `path` is not below [`PAYLOADS`], is absolute, or has `..` in it.
+/// The file at `path` under `root`; None when `path` is not below [`PAYLOADS`], is absolute, or has `..` in
+/// it.
 pub fn resolve(root: &Path, path: &str) -> Option<PathBuf> {
     let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     // `./` and `//` vanish in components, but would give one file two names

@@ -1,7 +1,7 @@
 //! Files under the storage root: their layout (pure), payload files, and images.
 //!
-//! In: bytes, a payload's head, whose image it is, and the name of the database that owns the files. Out: paths relative to the root. It must not
-//! know platforms, tasks or the database.
+//! In: bytes, a payload's head, whose image it is, and the name of the database that owns the files. Out:
+//! paths relative to the root. It must not know platforms, tasks or the database.
 
 mod data;
 mod diff;

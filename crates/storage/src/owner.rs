@@ -1,8 +1,9 @@
-//! The owner of a storage root: the file `payloads/.database`, which names the one database whose payloads are there.
+//! The owner of a storage root: the file `payloads/.database`, which names the one database whose payloads
+//! are there.
 //!
-//! Only the database that owns all payloads may remove those without a row, so the sweep depends on this file. Nothing is
-//! written under a root before it has this file, and a root that had it gets it back only by hand: without it, the root is the mount
-//! point of a share that is away. Blocking.
+//! Only the database that owns all payloads may remove payloads without a row, so the sweep depends on this
+//! file. Nothing is written under a root before it has this file, and a root that had it gets it back only by
+//! hand: without it, the root is the mount point of a share that is away. Blocking.
 
 use std::fs;
 use std::io;
@@ -23,12 +24,12 @@ pub enum Ownership {
     Exclusive,
     /// This database's alone, and the root was just registered: there were no payloads before.
     New,
-    /// Those of another database, too: neither database sweeps.
+    /// Another database's too: neither database sweeps.
     Shared,
 }
 
-/// Registers `owner` under `root`, unless it is registered already. `had_owner`: whether the root once had one, so that an empty one is
-/// unavailable.
+/// Registers `owner` under `root`, unless it is registered already. `had_owner`: whether the root once had
+/// one, so that an empty one is unavailable.
 pub fn register(root: &Path, owner: &str, had_owner: bool) -> Result<Ownership, StorageError> {
     let mut exclusive = Ownership::Exclusive;
     for _ in 0..MAX_ROUNDS {
@@ -60,7 +61,7 @@ pub fn missing(root: &Path) -> StorageError {
     StorageError::unavailable(root, reason)
 }
 
-/// Whether all payloads under `root` are those of `owner`.
+/// Whether all payloads under `root` belong to `owner`.
 pub fn is_exclusive(root: &Path, owner: &str) -> Result<bool, StorageError> {
     let current = read(root)?;
     Ok(current.is_some_and(|current| current == owner || extends(&current, owner)))
@@ -75,7 +76,8 @@ pub fn read(root: &Path) -> Result<Option<String>, StorageError> {
     }
 }
 
-/// Whether `longer` is the same id with more parts: earlier versions, and users with fewer rights, know fewer of the parts.
+/// Whether `longer` is the same id with more parts: earlier versions, and users with fewer rights, know fewer
+/// of the parts.
 fn extends(longer: &str, shorter: &str) -> bool {
     !shorter.is_empty() && longer.strip_prefix(shorter).is_some_and(|rest| rest.starts_with(' '))
 }

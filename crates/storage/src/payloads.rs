@@ -1,7 +1,7 @@
 //! `Payloads`: raw upstream answers, one gzipped file a crawl.
 //!
-//! In: the pages of a crawl. Out: the path, size and hash of a file, which is durable before they are returned and never changed
-//! afterwards. A file whose row was never written is swept.
+//! In: the pages of a crawl. Out: the path, size and hash of a file, which is durable before they are
+//! returned and never changed afterwards. A file whose row was never written is swept.
 
 use std::collections::HashSet;
 use std::fs;
@@ -29,13 +29,14 @@ pub use super::document::{PageBytes, PayloadContent, PayloadHead, StoredMenu};
 
 /// Far more than any payload; a larger file is not read into memory.
 pub(super) const MAX_FILE_BYTES: u64 = 128 << 20;
-/// Payloads of one store with the same millisecond in their name; each further one takes the next millisecond.
+/// Payloads of one store with the same millisecond in their name; each further one takes the next
+/// millisecond.
 const MAX_NAMES: i64 = 1000;
-/// What must be free before a menu is fetched; more than most payloads take.
+/// Free space that is needed before a menu is fetched; more than most payloads take.
 const MIN_ROOM: usize = 256 << 10;
-/// For so long a write or check that found the root usable is believed.
+/// How long the result of a write or check that found the root usable is trusted.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A share whose server is unreachable blocks its callers without end: so many threads at most wait for it.
+/// Calls on an unreachable NFS mount never return; at most this many threads may hang in one.
 const MAX_OPERATIONS: usize = 32;
 /// Longer than any file operation here takes on a share that answers.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -61,7 +62,7 @@ pub struct Payloads {
 pub struct PayloadFile {
     /// Relative to the storage root, beginning `payloads/`.
     pub storage_path: String,
-    /// Of the file's bytes, in lower-case hex.
+    /// Hash of the file's bytes, in lower-case hex.
     pub sha256: String,
     pub bytes: u64,
 }
@@ -84,8 +85,9 @@ impl Payloads {
         self.had_owner.store(true, Ordering::Relaxed);
     }
 
-    /// Registers this database as the root's owner. Each write does so first, since another share may be mounted there while the
-    /// process runs. A root that had an owner and has none any more is unavailable: its share is away.
+    /// Registers this database as the root's owner. Each write does so first, since another share may be
+    /// mounted there while the process runs. A root that had an owner and has none any more is unavailable:
+    /// its share is away.
     pub async fn register_owner(&self) -> Result<Ownership, StorageError> {
         self.blocking_within(MAX_CHECK_WAIT, self.registration()).await
     }
@@ -99,8 +101,8 @@ impl Payloads {
         }
     }
 
-    /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits for the disk only after
-    /// a write that failed: each fetch asks. What was found a moment ago still holds.
+    /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits
+    /// for the disk only after a write that failed: each fetch asks. A recent result is reused.
     pub async fn check_room(&self) -> Result<(), StorageError> {
         if self.was_usable_lately() {
             return Ok(());
@@ -117,7 +119,8 @@ impl Payloads {
         self.note_write(checked.await)
     }
 
-    /// False from a write or check that finds the disk full or the root unusable, to the next one that does not.
+    /// False from a write or check that finds the disk full or the root unusable, to the next one that does
+    /// not.
     pub fn can_write(&self) -> watch::Receiver<bool> {
         self.can_write.subscribe()
     }
@@ -153,8 +156,8 @@ impl Payloads {
         self.read_with(storage_path, sha256, |menu| menu).await
     }
 
-    /// Reads a payload whose bytes have the hash `sha256`, and hands it to `work` on the CPU pool: as few of them are inflated at
-    /// a time as the pool has threads.
+    /// Reads a payload whose bytes have the hash `sha256`, and hands it to `work` on the CPU pool: as few of
+    /// them are inflated at a time as the pool has threads.
     pub async fn read_with<T: Send + 'static>(
         &self,
         storage_path: &str,
@@ -167,7 +170,7 @@ impl Payloads {
         cpu::run(move || decode(&bytes, path, &expected).map(work)).await
     }
 
-    /// Which of these payloads are no files. An error where the whole root is away.
+    /// The paths among these that are not files. An error where the whole root is away.
     pub async fn missing(&self, storage_paths: Vec<String>) -> Result<HashSet<String>, StorageError> {
         self.blocking(move |root, _| {
             if owner::read(root)?.is_none() && !storage_paths.is_empty() {
@@ -258,7 +261,8 @@ pub(super) fn open_file(root: &Path, path: &str) -> Result<fs::File, StorageErro
     }
 }
 
-/// A link, or a pipe without a writer, was put there from outside: the one is not followed, the other not waited for.
+/// A link, or a pipe without a writer, was put there from outside: the one is not followed, the other not
+/// waited for.
 fn open(path: &Path) -> io::Result<fs::File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;

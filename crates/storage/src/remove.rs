@@ -1,6 +1,7 @@
 //! The removal of payload files that retention has given up.
 //!
-//! In: storage paths whose rows are gone. Out: those whose files are gone, durably. It must not know the database.
+//! In: storage paths whose rows are gone. Out: the paths whose files are gone, durably. It must not know the
+//! database.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,13 +13,13 @@ use super::payloads::Payloads;
 use super::{durable, layout, owner};
 
 impl Payloads {
-    /// Whether retention may remove files here: all payloads are those of this database.
+    /// Whether retention may remove files here: all payloads belong to this database.
     pub async fn is_exclusive(&self) -> Result<bool, StorageError> {
         self.blocking(owner::is_exclusive).await
     }
 
-    /// Removes these files; returns the paths whose files are gone, also after a crash. Those that cannot be removed are left out;
-    /// so are all of them while another database keeps payloads here.
+    /// Removes these files; returns the paths whose files are gone, also after a crash. Files that cannot be
+    /// removed are left out; so are all of them while another database keeps payloads here.
     pub async fn remove(&self, paths: Vec<String>) -> Result<Vec<String>, StorageError> {
         self.blocking(move |root, owner| {
             if !owner::is_exclusive(root, owner)? {
@@ -33,7 +34,7 @@ impl Payloads {
 }
 
 fn is_removed(root: &Path, path: &str) -> bool {
-    // a row with a path that is none of ours has no file
+    // a row with a path outside our layout has no file
     let Some(file) = layout::resolve(root, path) else { return true };
     match fs::remove_file(file) {
         Ok(()) => true,
@@ -41,7 +42,8 @@ fn is_removed(root: &Path, path: &str) -> bool {
     }
 }
 
-/// A removal that a crash undoes would leave a file without a row. Days, months and years without files go, too.
+/// A removal that a crash undoes would leave a file without a row. Days, months and years without files go,
+/// too.
 fn sync_days(root: &Path, paths: &[String]) -> Result<(), StorageError> {
     let days: BTreeSet<&str> = paths.iter().filter_map(|path| path.rsplit_once('/')).map(|(day, _)| day).collect();
     for day in days {

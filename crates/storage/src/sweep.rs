@@ -1,9 +1,10 @@
-//! The sweep of payload files: removes what runs left behind that were killed after the file and before its row was written.
+//! The sweep of payload files: removes the leftovers of runs that were killed after the file and before its
+//! row was written.
 //!
-//! In: database times, and a function that asks the database which paths have a row. Out: a [`SweepReport`]. It takes only regular
-//! files with the name of a payload or temporary file, follows no symbolic link, and reads a payload's age from its name. A payload
-//! without a row is set aside first and deleted days later: after a restore of an older database it may be the only copy of an
-//! answer. It must not know the database.
+//! In: database times, and a function that asks the database which paths have a row. Out: a [`SweepReport`].
+//! It takes only regular files with the name of a payload or temporary file, follows no symbolic link, and
+//! reads a payload's age from its name. A payload without a row is set aside first and deleted days later:
+//! after a restore of an older database it may be the only copy of an answer. It must not know the database.
 
 use std::collections::HashSet;
 use std::fs::{self, FileType};
@@ -33,10 +34,10 @@ pub struct SweepReport {
 }
 
 impl Payloads {
-    /// Sets payloads without a row aside that were fetched before `times.before`, and removes temporary files and those that were
-    /// set aside days ago. Does nothing unless all payloads here are those of this database.
+    /// Sets payloads without a row aside that were fetched before `times.before`, and removes temporary files
+    /// and files that were set aside days ago. Does nothing unless all payloads here belong to this database.
     ///
-    /// `known` gets the paths of one day, some at a time, and answers with those that have a row.
+    /// `known` gets the paths of one day, some at a time, and answers with the ones that have a row.
     pub async fn sweep<K, F, E>(&self, times: SweepTimes, mut known: K) -> Result<SweepReport, E>
     where
         K: FnMut(Vec<String>) -> F,
@@ -82,8 +83,8 @@ pub(super) fn days(root: &Path) -> Result<Vec<String>, StorageError> {
     Ok(level)
 }
 
-/// Removes the temporary files of a day that is over before `before`; returns how many, and the day's payloads that were fetched
-/// before it.
+/// Removes the temporary files of a day that is over before `before`; returns how many, and the day's
+/// payloads that were fetched before it.
 fn sweep_day(root: &Path, day: &str, before: DateTime<Utc>) -> Result<(usize, Vec<String>), StorageError> {
     let mut paths = entries(root, day, FileType::is_file)?;
     let is_over = layout::day(day).is_some_and(|day| day < before.date_naive());
@@ -92,8 +93,8 @@ fn sweep_day(root: &Path, day: &str, before: DateTime<Utc>) -> Result<(usize, Ve
     Ok((removed, paths))
 }
 
-/// The entries of `dir` of one kind, as paths relative to the root; empty when `dir` does not exist. A symbolic link is neither a
-/// file nor a directory.
+/// The entries of `dir` of one kind, as paths relative to the root; empty when `dir` does not exist. A
+/// symbolic link is neither a file nor a directory.
 pub(super) fn entries(root: &Path, dir: &str, is_kind: fn(&FileType) -> bool) -> Result<Vec<String>, StorageError> {
     let failed = |error| StorageError::from_io(dir, error);
     let listing = match fs::read_dir(root.join(dir)) {
@@ -112,8 +113,8 @@ pub(super) fn entries(root: &Path, dir: &str, is_kind: fn(&FileType) -> bool) ->
     Ok(paths)
 }
 
-/// Moves payloads without a row to the orphans of today, unless another database has registered here meanwhile. A crash may undo
-/// the move; the next sweep then repeats it.
+/// Moves payloads without a row to the orphans of today, unless another database has registered here
+/// meanwhile. A crash may undo the move; the next sweep then repeats it.
 fn set_aside(root: &Path, owner: &str, today: NaiveDate, paths: &[String]) -> Result<usize, StorageError> {
     if !paths.is_empty() && !owner::is_exclusive(root, owner)? {
         return Ok(0);
@@ -126,7 +127,8 @@ fn set_aside(root: &Path, owner: &str, today: NaiveDate, paths: &[String]) -> Re
     Ok(moved)
 }
 
-/// Removes temporary files beside the owner's, and payloads that were set aside more than [`ORPHAN_DAYS`] ago.
+/// Removes temporary files beside the owner's, and payloads that were set aside more than [`ORPHAN_DAYS`]
+/// ago.
 fn remove_leftovers(root: &Path, owner: &str, times: SweepTimes) -> Result<usize, StorageError> {
     if !owner::is_exclusive(root, owner)? {
         return Ok(0);

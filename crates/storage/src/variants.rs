@@ -1,7 +1,8 @@
 //! `Variants`: resized images on disk, a cache that may be lost at any time.
 //!
-//! In: the digest of what was asked for, and bytes. Out: the bytes again, until others were used more recently and the cache is full. It
-//! survives restarts: a file's access time says when it was used last. It must not know what is in the files.
+//! In: the digest of a request, and bytes. Out: the bytes again, until others were used more recently and the
+//! cache is full. It survives restarts: a file's access time says when it was used last. It must not know the
+//! files' content.
 
 use std::fs::{self, File};
 use std::io;
@@ -38,7 +39,7 @@ struct Cache {
     index: OnceCell<Mutex<Index>>,
 }
 
-/// What is on disk, the least recently used first.
+/// Files on disk, the least recently used first.
 struct Index {
     sizes: LruCache<String, u64>,
     bytes: u64,
@@ -117,7 +118,7 @@ impl Cache {
         }
     }
 
-    /// All files there are, in the order of their last use, without what has no room any more.
+    /// All files in the order of their last use, without the ones that do not fit any more.
     fn scan(&self) -> Index {
         let mut found: Vec<(SystemTime, String, u64)> = dirs(&self.root).iter().flat_map(|dir| files(dir)).collect();
         found.sort();
@@ -144,7 +145,7 @@ impl Index {
         self.sizes.get(name).copied()
     }
 
-    /// Returns what has to go.
+    /// Returns the names to remove.
     fn insert(&mut self, name: &str, size: u64, max_bytes: u64) -> Vec<String> {
         self.bytes += size;
         self.bytes -= self.sizes.put(name.to_owned(), size).unwrap_or_default();
@@ -181,7 +182,7 @@ fn dirs(root: &Path) -> Vec<PathBuf> {
     listing.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }
 
-/// Last use, name and size of the files in `dir`. What a killed process left half written goes.
+/// Last use, name and size of the files in `dir`. Removes half-written files of killed processes.
 fn files(dir: &Path) -> Vec<(SystemTime, String, u64)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {

@@ -1,8 +1,9 @@
-//! `Children`: what a supervising actor keeps of its children, and what it decides when one exits.
+//! `Children`: a supervising actor's record of its children, and its decision when one exits.
 //!
-//! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to restart with it.
-//! The first failure restarts at once, the next ones after a growing pause; too many within the window fail the supervisor.
-//! In: exits. Out: restarts, or the decision to give up. It must not know what a child does.
+//! Every child is permanent and restarts alone (one for one): its address stays valid, so no sibling has to
+//! restart with it. The first failure restarts at once, the next ones after a growing pause; too many within
+//! the window fail the supervisor. In: exits. Out: restarts, or the decision to give up. It must not know what
+//! a child does.
 
 pub mod lifecycle;
 pub mod messages;
@@ -21,10 +22,11 @@ use restart_limit::RestartLimit;
 use runner::{ChildExited, Exit, RunnerHandle};
 use watchdog::Watchdog;
 
-/// What an actor must offer to be supervised; `supervised!` does the rest.
+/// The interface of a supervised actor; `supervised!` does the rest.
 pub trait Rebuild {
-    /// The actor as it starts again in the same place: what its crash may have spoilt is made again, what must outlive a crash
-    /// (commands of people, such as pause and decommission, and children) is taken over.
+    /// The actor as it starts again in the same place: state that its crash may have spoilt is made again,
+    /// state that must outlive a crash (commands of people, such as pause and decommission, and children) is
+    /// taken over.
     fn rebuilt(&mut self) -> Self;
 }
 
@@ -46,7 +48,7 @@ macro_rules! supervised {
     };
 }
 
-/// What the supervisor does about an exit.
+/// The supervisor's reaction to an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RestartDecision {
     RestartAfter(Duration),
@@ -58,7 +60,7 @@ pub enum RestartDecision {
 #[derive(Clone, Debug)]
 pub struct RestartPolicy {
     restart_limit: RestartLimit,
-    /// A child that has been healthy for so long has no failures any more.
+    /// A child that has been healthy for this time has no failures any more.
     window: Duration,
     backoff: Duration,
     backoff_max: Duration,

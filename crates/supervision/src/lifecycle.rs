@@ -1,7 +1,8 @@
 //! `Lifecycle`: whether this process runs, drains or releases its tasks, since when, and why it failed; and
 //! how long its drain may take.
 //!
-//! In: signals and failures. Out: the phase, for every part of the process. It must not know what the parts do about it.
+//! In: signals and failures. Out: the phase, for every part of the process. It must not know what the parts
+//! do about it.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,8 @@
-//! Panics as texts: the hook logs each one where it happens, and keeps its place for the code that catches it. Before there is a log,
-//! and in tests, the hook that was there shows it.
+//! Panics as texts: the hook logs each one where it happens, and keeps its place for the code that catches
+//! it. Before there is a log, and in tests, the hook that was there shows it.
 //!
-//! In: panics of any thread. Out: a log line, and the text that an attempt, an exit or a chore reports. It decides nothing.
+//! In: panics of any thread. Out: a log line, and the text that an attempt, an exit or a chore reports. It
+//! decides nothing.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -1,4 +1,4 @@
-//! `RestartLimit`: how often something may fail within a window before restarting it is no help any more.
+//! `RestartLimit`: at most N failures within a window; with more, restarting does not help.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! `ActorRunner`: the future that drives one supervised actor, so that a crash parks it instead of losing it.
 //!
-//! It polls the actor's `ContextFut` under `catch_unwind`. A crash leaves the mailbox intact and is reported to the parent, which
-//! decides; a resume rebuilds the actor's state in place. So its address stays valid, queued messages survive, and only the
-//! message that crashed it is lost. (actix's own Supervisor does not restart after a panic, and keeps the old state.) It must not know
-//! what the actor does.
+//! It polls the actor's `ContextFut` under `catch_unwind`. A crash leaves the mailbox intact and is reported
+//! to the parent, which decides; a resume rebuilds the actor's state in place. So its address stays valid,
+//! queued messages survive, and only the message that crashed it is lost. (actix's own Supervisor does not
+//! restart after a panic, and keeps the old state.) It must not know what the actor does.
 
 use std::fmt;
 use std::future::Future;
@@ -52,8 +52,8 @@ impl fmt::Display for Exit {
     }
 }
 
-/// A child has exited. After [`Exit::Normal`] and [`Exit::Panic`] its runner is parked until the parent resumes or drops it; after the
-/// others there is none.
+/// A child has exited. After [`Exit::Normal`] and [`Exit::Panic`] its runner is parked until the parent
+/// resumes or drops it; after the others there is none.
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
 pub struct ChildExited {
@@ -103,8 +103,8 @@ impl RunnerHandle {
 
 struct Resume;
 
-/// Starts `make()` on `arbiter` in a runner of its own; its exits come to `parent` with `child_index`. Runners of one thread may share
-/// `poll_times`: one of them is polled at a time.
+/// Starts `make()` on `arbiter` in a runner of its own; its exits come to `parent` with `child_index`.
+/// Runners of one thread may share `poll_times`: one of them is polled at a time.
 pub fn start<A>(
     arbiter: &ArbiterHandle,
     child_index: usize,

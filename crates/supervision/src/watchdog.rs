@@ -1,7 +1,9 @@
-//! `Watchdog`: a thread of its own that notices an actor which hangs, and ends a process that cannot end itself.
+//! `Watchdog`: a thread of its own that notices an actor which hangs, and ends a process that cannot end
+//! itself.
 //!
-//! A hung actor cannot be mended in place: the process drains and exits non-zero, and the next level (systemd, Kubernetes) starts
-//! it again. Where the drain hangs too, this thread exits the process. It knows actors by name only.
+//! A hung actor cannot be mended in place: the process drains and exits non-zero, and the next level
+//! (systemd, Kubernetes) starts it again. Where the drain hangs too, this thread exits the process. It knows
+//! actors by name only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -71,7 +73,7 @@ impl HangLimits {
     }
 }
 
-/// What a busy machine may add to a drain.
+/// Time that a busy machine may add to a drain.
 const EXIT_MARGIN: Duration = Duration::from_secs(5);
 
 impl Watchdog {
@@ -91,7 +93,7 @@ impl Watchdog {
                 exit(lifecycle);
             }
             if slept > limits.interval + limits.hung_after / 2 {
-                // the whole process stood still: stopped by a signal, or starved
+                // the whole process was not running: stopped by a signal, or starved
                 self.forget_pings();
                 continue;
             }
@@ -123,7 +125,8 @@ impl Watchdog {
         self.lock().iter_mut().for_each(|actor| actor.pinged_at = None);
     }
 
-    /// The culprit's name and how long it has hung. An actor that blocks its thread comes before those that wait behind it.
+    /// The culprit's name and how long it has hung. An actor that blocks its thread comes before the actors
+    /// that wait behind it.
     fn find_hung(&self, limits: HangLimits, runtime: &Handle) -> Option<String> {
         let limit = limits.hung_after;
         let mut all = self.lock();
@@ -145,7 +148,7 @@ impl Watchdog {
     }
 }
 
-/// Ends the process from outside of its runtime. What it holds is recovered when the leases run out.
+/// Ends the process from outside of its runtime. Its tasks are recovered when the leases run out.
 #[expect(clippy::disallowed_methods, reason = "a runtime that hangs ends in no other way")]
 fn exit(lifecycle: &Lifecycle) -> ! {
     events::exit_forced(lifecycle.cause().as_deref().unwrap_or("it was asked to end"));
@@ -165,8 +168,8 @@ impl WatchedActor {
         self.poll_times.upgrade().map_or(Duration::ZERO, |times| times.busy_for())
     }
 
-    /// Sends the next ping when the last one was answered; returns how long the one under way has waited. A parked actor need not
-    /// answer while the pause before its restart can last.
+    /// Sends the next ping when the last one was answered; returns how long the one under way has waited. A
+    /// parked actor need not answer while the pause before its restart can last.
     fn silence(&mut self, max_restart_pause: Duration, runtime: &Handle) -> Duration {
         let (Some(ping), Some(times)) = (&self.ping, self.poll_times.upgrade()) else { return Duration::ZERO };
         let parked = times.parked_for();

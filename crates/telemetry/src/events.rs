@@ -1,7 +1,8 @@
-//! One function per domain event: a log line and its metric. Callers say what happened; how it is shown is decided here.
+//! One function per domain event: a log line and its metric. Callers name the event; its form is decided
+//! here.
 //!
-//! The message texts of workers and tasks are read by people's scripts: they stay as they are. Callers name `events::…`, in
-//! whichever file of the catalogue it stands.
+//! The message texts of workers and tasks are read by people's scripts: they stay as they are. Callers name
+//! `events::…`, in whichever file of the catalogue it is.
 
 mod data;
 mod fetch;

@@ -1,6 +1,7 @@
 //! Logs on stderr: pretty on a terminal, one JSON object a line otherwise.
 //!
-//! Logging never blocks: lines go through [`Lines`], which drops what a stopped reader leaves no room for.
+//! Logging never blocks: lines go through [`Lines`], which drops lines that a stopped reader leaves no room
+//! for.
 
 mod lines;
 
@@ -36,7 +37,7 @@ pub fn is_json() -> bool {
     JSON.get().copied().unwrap_or(true)
 }
 
-/// Reports the error that ends a command: a log line where the log is JSON, else plain text.
+/// Reports the error that ends a command: a log line where the log is JSON, otherwise plain text.
 pub fn report_error(message: &str) {
     let is_json = *JSON.get_or_init(|| begin("info", "auto", "auto"));
     // a log level that leaves errors out must not hide this one
@@ -52,7 +53,7 @@ pub fn report_error(message: &str) {
     };
 }
 
-/// Waits a bounded time until everything logged so far is written: the last call of a process.
+/// Waits, for a bounded time, until everything logged is written: the last call of a process.
 pub fn flush() {
     if let Some(lines) = LINES.as_ref() {
         lines.flush(MAX_FLUSH_TIME);

@@ -1,7 +1,8 @@
 //! The names, labels and buckets of the metrics that this process counts by itself.
 //!
-//! Names begin with `drover_`, units are base units, label sets are closed: never a task id, store, proxy, worker id or URL.
-//! What is true of the whole service (tasks by status, oldest ready task) is computed from the database at scrape instead.
+//! Names begin with `drover_`, units are base units, label sets are closed: never a task id, store, proxy,
+//! worker id or URL. Numbers of the whole service (tasks by status, oldest ready task) are computed from the
+//! database at scrape instead.
 
 use std::sync::LazyLock;
 
@@ -96,14 +97,15 @@ metrics! {
     BUILD_INFO: GaugeVec = gauges("drover_build_info", "1, with the version as label", &["version"]);
 }
 
-/// What this process has counted, in Prometheus's text format.
+/// This process's counts, in Prometheus's text format.
 pub fn render() -> Result<String, Error> {
     register_all();
     BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1.0);
     TextEncoder::new().encode_to_string(&REGISTRY.gather())
 }
 
-/// A metric that cannot be made or registered has a wrong or doubled name in the table above, which a test would show.
+/// A metric that cannot be made or registered has a wrong or doubled name in the table above, which a test
+/// would show.
 #[expect(clippy::expect_used, reason = "every name is a constant, and a test makes them all")]
 fn registered<M: Collector + Clone + 'static>(made: Result<M, Error>) -> M {
     let metric = made.expect("a valid name");

@@ -1,4 +1,5 @@
-//! `Address`: the path of a picture, `/dutchie-images/<32 hex digits>`; where redirects lead, the number of each follows.
+//! `Address`: the path of a picture, `/dutchie-images/<32 hex digits>`; where redirects lead, the number of
+//! each follows.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ const DIGITS: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) hash: u128,
-    /// Redirects behind it; 0 is what products and brands name.
+    /// Redirects behind it; products and brands name 0.
     pub(crate) hop: u8,
 }
 

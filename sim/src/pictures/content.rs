@@ -1,4 +1,5 @@
-//! `Content`: which of the few distinct pictures lies behind an address. Many addresses share one, so that each is encoded once.
+//! `Content`: the picture at an address, one of few distinct ones. Many addresses share one, so that each is
+//! encoded once.
 
 use super::kind::PictureKind;
 use super::plan::Subject;
@@ -12,7 +13,7 @@ const FIRST_LARGE: u64 = SMALL + MEDIUM;
 pub(crate) struct Content {
     pub(crate) subject: Subject,
     pub(crate) format: Format,
-    /// Among those of its subject and format.
+    /// Number among the pictures of its subject and format.
     pub(crate) number: u64,
 }
 
@@ -74,7 +75,7 @@ impl Format {
         };
         match (subject, kind, format) {
             (Subject::Logo, _, Format::Jpeg) => Format::Png,
-            // half a GIF may hold all of its first frame, and a lie about one is none
+            // half a GIF may hold all of its first frame, and `image/gif` is one of the false media types
             (_, PictureKind::HalfFile | PictureKind::Mislabelled, Format::Gif) => Format::Png,
             (_, PictureKind::Mislabelled, Format::Webp) => Format::Png,
             (Subject::Logo, _, Format::Gif) => Format::Webp,

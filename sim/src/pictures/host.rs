@@ -1,4 +1,5 @@
-//! `PictureHost`: the part of the origin that has the pictures: their addresses, and how long each answer takes.
+//! `PictureHost`: the part of the origin that has the pictures: their addresses, and how long each answer
+//! takes.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

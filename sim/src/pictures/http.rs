@@ -18,7 +18,7 @@ use super::plan::Plan;
 use crate::reply::{self, Body};
 use crate::world::World;
 
-/// A slow body comes in so many pieces, each after a pause.
+/// Number of pieces of a slow body, each after a pause.
 const PIECES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(80);
 const BLOCK: &[u8] = &[0; 64 << 10];
@@ -27,7 +27,7 @@ const BLOCKS: usize = 336;
 const LIES: [&str; 3] = ["image/gif", "text/plain", "application/octet-stream"];
 const HTML: &str = "<!DOCTYPE html><html><head><title>Image not available</title></head><body>Sorry.</body></html>";
 const SVG: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><circle cx="32" cy="32" r="20" fill="#284"/></svg>"##;
-/// A whole PNG but for its pixels: a header of 30,000 × 30,000 and a few bytes of data.
+/// A whole PNG except for its pixels: a header of 30,000 × 30,000 and a few bytes of data.
 const HUGE: &[u8] = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x75\x30\x00\x00\x75\x30\x08\x02\x00\x00\x00\xe9\x45\x6f\xed\
     \x00\x00\x00\x0cIDAT\x78\xda\x63\x60\xa0\x0c\x00\x00\x00\x40\x00\x01\x89\xc9\xaf\x43\x00\x00\x00\x00IEND\xae\x42\x60\x82";
 
@@ -61,7 +61,7 @@ fn answer(world: &World, address: Address, mut plan: Plan) -> io::Result<Respons
         PictureKind::Plain | PictureKind::Redirected => good(world, address, &photo, photo.content_type),
         PictureKind::Slow => slow(world, address, &photo),
         PictureKind::Mislabelled => good(world, address, &photo, plan.look.pick::<&str>(&LIES)),
-        // these lie behind redirects that lead too far: a client that follows them counts as served
+        // these are behind redirects that lead too far: a client that follows them counts as served
         PictureKind::EndlessRedirects | PictureKind::OtherHost => good(world, address, &photo, photo.content_type),
         PictureKind::RandomBytes => sized("image/jpeg", random(&mut plan)),
         PictureKind::HalfFile => sized(photo.content_type, photo.bytes.slice(..photo.bytes.len() / 2)),

@@ -1,4 +1,5 @@
-//! `PictureKind`: in which of the ways that image hosts have a picture is served, and what a careful client makes of it.
+//! `PictureKind`: the way in which a picture is served, of all ways that image hosts have, and a careful
+//! client's result.
 
 use crate::draw::Draw;
 
@@ -78,7 +79,8 @@ impl PictureKind {
         }
     }
 
-    /// Why a client must not keep it: `http`, `too_large`, `not_an_image`, `truncated` or `refused_host`. None for good ones.
+    /// Why a client must not keep it: `http`, `too_large`, `not_an_image`, `truncated` or `refused_host`.
+    /// None for good ones.
     pub fn failure(self) -> Option<&'static str> {
         match self {
             PictureKind::Plain | PictureKind::Redirected | PictureKind::Mislabelled | PictureKind::Slow => None,

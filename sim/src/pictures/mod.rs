@@ -1,7 +1,9 @@
-//! The pictures of products and the logos of brands, as an image host serves them: most are good, a few break in every known way.
+//! The pictures of products and the logos of brands, as an image host serves them: most are good, a few break
+//! in every known way.
 //!
-//! In: an address below `/dutchie-images/`. Out: the answer, and beforehand what a careful client must make of it. All depends on (seed,
-//! address) only. Pictures stand apart from the API, as a CDN does: neither its faults nor its blocks of proxies reach them.
+//! In: an address below `/dutchie-images/`. Out: the answer, and beforehand a careful client's expected
+//! reaction. All depends on (seed, address) only. Pictures are separate from the API, as on a CDN: neither
+//! its faults nor its blocks of proxies reach them.
 
 mod address;
 mod content;

@@ -1,4 +1,4 @@
-//! The oracle of pictures: it knows what a careful client ends with that fetches an address of this world.
+//! The oracle of pictures: it knows a careful client's result for each address of this world.
 
 use super::address::Address;
 use super::kind::PictureKind;

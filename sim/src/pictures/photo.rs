@@ -1,4 +1,5 @@
-//! `Photo`: a good picture as a file. Each is made when it is first asked for, and kept for all worlds of the process.
+//! `Photo`: a good picture as a file. Each is made when it is first asked for, and kept for all worlds of the
+//! process.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -16,7 +16,7 @@ pub(crate) struct Plan {
     pub(crate) kind: PictureKind,
     /// The good picture that it is, or is made from.
     pub(crate) content: Content,
-    /// Numbers for what else may differ between two of a kind.
+    /// Numbers for other differences between two of a kind.
     pub(crate) look: Draw,
     /// Redirects before the answer; a circle has none.
     redirects: u8,

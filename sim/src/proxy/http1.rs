@@ -1,4 +1,5 @@
-//! HTTP/1.1 forward proxy: absolute-form requests over a kept connection, and CONNECT tunnels, with Basic credentials.
+//! HTTP/1.1 forward proxy: absolute-form requests over a kept connection, and CONNECT tunnels, with Basic
+//! credentials.
 
 use std::io;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ async fn respond(
     }
     if let Some(page) = fault.page() {
         world.counters.note_proxy(proxy, |counts| counts.refused += 1);
-        // to a client that wants a tunnel this is no TLS, as a portal's page is none
+        // to a client that wants a tunnel this is not TLS, as a portal's page is not
         return Ok(whole(page));
     }
     let Some(target) = request.uri().authority().cloned() else {

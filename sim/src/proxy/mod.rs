@@ -1,7 +1,7 @@
 //! The forward proxies: real ones on loopback, with faults that can be switched on.
 //!
-//! They reach loopback only. `localhost` and loopback addresses lead to themselves; any other host leads to the origin, so
-//! that a crawler may ask for real names without ever leaving the machine.
+//! They reach loopback only. `localhost` and loopback addresses lead to themselves; any other host leads to
+//! the origin, so that a crawler may ask for real names without ever leaving the machine.
 
 mod http1;
 mod outgoing;
@@ -22,7 +22,7 @@ use crate::world::World;
 
 pub(crate) use outgoing::Outgoing;
 
-/// What a captive portal shows, and what another host than the one that was asked for: media type and text.
+/// Pages of a captive portal, and of another host than the requested one: media type and text.
 const PORTAL: Page =
     ("text/html", "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in</body></html>");
 const ANOTHER_HOST: Page = ("application/json", r#"{"status":"ok"}"#);
@@ -43,7 +43,7 @@ pub enum ProxyProtocol {
     Socks5,
 }
 
-/// Where a proxy listens and what it asks for. `Debug` shows no password.
+/// A proxy's address and its required credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProxyAddress {
     pub protocol: ProxyProtocol,
@@ -59,7 +59,7 @@ impl std::fmt::Debug for ProxyAddress {
     }
 }
 
-/// What a proxy does wrong on purpose.
+/// Deliberate fault of a proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProxyFault {
     #[default]
@@ -80,7 +80,7 @@ pub enum ProxyFault {
     WrongTarget,
     /// Bytes of no protocol that a proxy speaks.
     Garbage,
-    /// It accepts what is asked for, and breaks the connection at the first byte.
+    /// It accepts the request, and breaks the connection at the first byte.
     Reset,
     /// A tunnel brings one byte after another, slowly.
     Slow,
@@ -100,7 +100,7 @@ impl ProxyFault {
         ProxyFault::Slow,
     ];
 
-    /// What is answered in the place of the host that was asked for.
+    /// The page that replaces the requested host's answer.
     fn page(self) -> Option<Page> {
         match self {
             ProxyFault::Portal => Some(PORTAL),
@@ -110,11 +110,11 @@ impl ProxyFault {
     }
 }
 
-/// One proxy: what it is, and how it behaves now.
+/// One proxy: its kind, and its behaviour now.
 pub(crate) struct ProxyState {
     pub(crate) address: ProxyAddress,
     fault: watch::Sender<ProxyFault>,
-    /// Refuse everything after so many requests, until the fault is reset.
+    /// Refuse everything after this many requests, until the fault is reset.
     block: Mutex<Option<(u64, Refusal)>>,
     seen_by_origin: AtomicU64,
 }
@@ -183,7 +183,8 @@ pub(crate) async fn serve(world: Arc<World>, proxy: usize, mut listener: TcpList
     }
 }
 
-/// Keeps the port without listening on it while the proxy refuses, so that connections are refused and no other process takes the port.
+/// Keeps the port without listening on it while the proxy refuses, so that connections are refused and no
+/// other process takes the port.
 async fn reopened(state: &ProxyState) -> TcpListener {
     loop {
         match reopen(state).await {
@@ -252,7 +253,7 @@ async fn relay(
     there: &mut TcpStream,
 ) -> io::Result<()> {
     match fault {
-        // what was sent behind the first byte is not read, so that the system resets the connection
+        // bytes after the first one are not read, so that the system resets the connection
         ProxyFault::Reset => here.read_u8().await.map(drop),
         ProxyFault::Slow => {
             let (from_here, mut to_here) = tokio::io::split(here);

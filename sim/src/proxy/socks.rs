@@ -1,4 +1,5 @@
-//! SOCKS5 (RFC 1928, RFC 1929): CONNECT to names and to addresses of this machine, with user and password or without.
+//! SOCKS5 (RFC 1928, RFC 1929): CONNECT to names and to addresses of this machine, with user and password or
+//! without.
 //!
 //! An address of any other machine is refused: a client that sends one has resolved a name without the proxy.
 

@@ -1,6 +1,7 @@
 //! How upstream writes things down: the JSON of products and dispensaries, and the envelopes around them.
 //!
-//! In: the truth (`Product`, `StoreSeed`). Out: types that serialise to the platform's shapes, with its inconsistencies.
+//! In: the truth (`Product`, `StoreSeed`). Out: types that serialise to the platform's shapes, with its
+//! inconsistencies.
 
 pub(crate) mod answer;
 pub(crate) mod dispensary;

@@ -1,5 +1,5 @@
-//! Potencies on the wire: `THCContent` in its states (null, empty, one number, a range, a bare number or string of old data)
-//! and the list of cannabinoids.
+//! Potencies on the wire: `THCContent` in its states (null, empty, one number, a range, a bare number or
+//! string of old data) and the list of cannabinoids.
 
 use serde::Serialize;
 use serde_json::{Value, json};

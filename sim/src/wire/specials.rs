@@ -16,7 +16,7 @@ pub(crate) struct SpecialData {
     typename: &'static str,
 }
 
-/// A sale covers products of many kinds: what it says does not depend on the product.
+/// A sale covers products of many kinds: its text does not depend on the product.
 pub(crate) fn special_data(draw: &mut Draw, sale: Sale) -> Option<SpecialData> {
     let category = draw.pick(CATEGORIES).name;
     let (bogo_specials, sale_specials) = match sale {

@@ -1,4 +1,5 @@
-//! Stock on the wire: `POSMetaData` (capped, in another order than the options) or `manualInventory` (neither).
+//! Stock on the wire: `POSMetaData` (capped, in another order than the options) or `manualInventory`
+//! (neither).
 
 use serde::Serialize;
 
@@ -84,7 +85,7 @@ fn children(draw: &mut Draw, offers: &[Offer]) -> Vec<PosChild> {
     children
 }
 
-/// `renamed`: its label matches no option, so only its position tells which option it belongs to.
+/// `renamed`: its label matches no option, so only its position identifies its option.
 fn child(draw: &mut Draw, offer: &Offer, renamed: bool) -> PosChild {
     let shown = offer.units.min(CAP);
     let says_available = draw.percent(90);
@@ -92,7 +93,7 @@ fn child(draw: &mut Draw, offer: &Offer, renamed: bool) -> PosChild {
         batch_tags: None,
         sku: draw.object_id(),
         option: if renamed { "each" } else { offer.label },
-        // some of what is there may be promised to other carts
+        // a part of the stock may be promised to other carts
         quantity: if says_available { CAP.min(shown + draw.below(4) as u32) } else { shown },
         quantity_available: says_available.then_some(shown),
         kiosk_quantity_available: shown,

@@ -1,4 +1,5 @@
-//! Each fault breaks exactly what its name says, for the requests it is meant for, as often as it is meant to.
+//! Each fault breaks exactly what its name says, for the requests it is meant for, as often as it is meant
+//! to.
 
 use std::collections::HashSet;
 use std::time::Duration;

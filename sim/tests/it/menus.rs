@@ -1,4 +1,4 @@
-//! What menus look like, page by page.
+//! Content of menus, page by page.
 
 use std::collections::{HashMap, HashSet};
 

@@ -9,7 +9,7 @@ use crate::support::{menu_page, small};
 
 const CRAWLS: u32 = 7;
 
-/// What this file makes of a product: the oracle's columns, read from JSON.
+/// A product as this file reads it from JSON: the oracle's columns.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     name: String,
@@ -95,7 +95,7 @@ fn stock(product: &Value) -> (Option<i32>, bool) {
     (lines.map(|lines| lines.iter().map(|line| line["inventory"].as_i64().unwrap() as i32).sum()), false)
 }
 
-/// Of each option: by its label where that is one of the list's, by its place otherwise.
+/// Stock of each option: by its label where the list has it, by its place otherwise.
 fn stock_by_option(product: &Value) -> Vec<Option<i32>> {
     let lists =
         [(&product["POSMetaData"]["children"], "quantityAvailable"), (&product["manualInventory"], "inventory")];
@@ -170,7 +170,7 @@ fn read(product: &Value) -> Row {
     }
 }
 
-/// Applies one complete crawl to a table: the last copy of a product wins, and what is absent is a miss.
+/// Applies one complete crawl to a table: the last copy of a product wins, and an absent product is a miss.
 async fn crawl(sim: &Simulator, store: &str, table: &mut HashMap<String, Row>) -> usize {
     let mut seen = HashMap::new();
     for page in 0.. {

@@ -1,4 +1,4 @@
-//! Pictures are served as their kind says, and the oracle knows beforehand what a careful client ends with.
+//! Pictures are served as their kind says, and the oracle knows a careful client's result beforehand.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;

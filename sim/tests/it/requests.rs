@@ -1,4 +1,4 @@
-//! What the origin insists on, whom it finds, and how it writes its answers.
+//! The origin's requirements, the stores it finds, and the form of its answers.
 
 use std::path::PathBuf;
 use std::time::Duration;

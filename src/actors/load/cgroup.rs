@@ -1,7 +1,7 @@
-//! What a container may use of memory and CPU, and what it uses, by the files of cgroup v2 or v1.
+//! A container's limits and usage of memory and CPU, by the files of cgroup v2 or v1.
 //!
-//! In: the root of the cgroup files. Out: numbers, or none where there is no cgroup or no limit. It must not know what they are
-//! compared with.
+//! In: the root of the cgroup files. Out: numbers, or none where there is no cgroup or no limit. It must not
+//! know what they are compared with.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub fn cpu_time_of_container(root: &Path) -> Option<Duration> {
     number(&root.join("cpuacct/cpuacct.usage")).map(Duration::from_nanos)
 }
 
-/// CPUs that the container may use, else those of the machine.
+/// CPUs that the container may use, otherwise the machine's.
 pub fn allowed_cpus(root: &Path) -> f64 {
     let machine = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
     quota(root).map_or(machine, |quota| quota.min(machine))

@@ -1,7 +1,7 @@
 //! `DecommissionedWorkers`: which workers of this process were decommissioned and have finished their tasks.
 //!
-//! In: the ids of such workers. Out: once all workers of a process without schedules are among them, it drains, without a
-//! cause: it exits 0.
+//! In: the ids of such workers. Out: once all workers of a process without schedules are among them, it
+//! drains, without a cause: it exits 0.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

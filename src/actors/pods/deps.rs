@@ -1,4 +1,4 @@
-//! `ActorDeps`: what pods and workers are given.
+//! `ActorDeps`: dependencies of pods and workers.
 //!
 //! In: the parts that run tasks, already started. Out: clones of them. It decides nothing.
 
@@ -30,7 +30,7 @@ pub struct ActorDeps {
     pub claimer: Claimer,
     pub executor: Executor,
     pub watchdog: Watchdog,
-    /// Of this process; says when its workers back off.
+    /// Load of this process; decides when its workers back off.
     pub load: watch::Receiver<Load>,
     /// Changes when there may be new work.
     pub wake_ups: watch::Receiver<u64>,

@@ -1,7 +1,8 @@
-//! `PodActor`: a named group of workers: starts them, wakes them, hands them their commands, restarts them when they crash.
+//! `PodActor`: a named group of workers: starts them, wakes them, hands them their commands, restarts them
+//! when they crash.
 //!
-//! In: commands from the database, wake-ups. Out: messages to its workers. The tasks of a worker that died are stopped and put back at once. It must
-//! not know what its workers claim.
+//! In: commands from the database, wake-ups. Out: messages to its workers. The tasks of a worker that died
+//! are stopped and put back at once. It must not know what its workers claim.
 
 use std::time::{Duration, Instant};
 

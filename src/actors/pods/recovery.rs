@@ -1,6 +1,7 @@
 //! Puts the tasks of a dead actor back at once, instead of when their leases run out.
 //!
-//! In: leases taken from the held tasks. Out: pending tasks, and log lines. A drain waits for it. It must not know why the actor died.
+//! In: leases taken from the held tasks. Out: pending tasks, and log lines. A drain waits for it. It must not
+//! know why the actor died.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,8 @@ async fn put_back(db: &Db, leases: &[TaskLease], blame: Blame) -> Result<tasks::
     loop {
         let recovered = async { tasks::recover_held(&db.client().await?, leases, blame).await };
         match recovered.await {
-            // a try whose answer was lost may have gone through: the fences keep the next one from doing it twice
+            // a try whose answer was lost may have gone through: the fences keep the next one from doing it
+            // twice
             Err(error) if error.is_transient() && begun.elapsed() < MAX_RETRY_TIME => {
                 tokio::time::sleep(retry::doubling(RETRY_BASE, RETRY_CAP, tries)).await;
                 tries += 1;

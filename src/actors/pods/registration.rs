@@ -1,7 +1,7 @@
 //! `Registration`: a worker's row of the registry, written in the order in which the worker asks for it.
 //!
-//! In: the worker's document, or its end. Out: a row, or none. Best effort: a worker whose row cannot be written works on. It must
-//! not know what the document says.
+//! In: the worker's document, or its end. Out: a row, or none. Best effort: a worker whose row cannot be
+//! written works on. It must not know what the document says.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct Registration {
     wanted: watch::Sender<Wanted>,
 }
 
-/// What the registry should hold; only the latest counts.
+/// Desired content of the registry; only the latest counts.
 #[derive(Clone)]
 enum Wanted {
     Unchanged,
@@ -32,7 +32,8 @@ enum Wanted {
 }
 
 impl Registration {
-    /// Starts to write in the background, one statement at a time, so that none overtakes an earlier one; ends with the last clone.
+    /// Starts to write in the background, one statement at a time, so that none overtakes an earlier one;
+    /// ends with the last clone.
     pub fn new(deps: &ActorDeps, worker_id: &str) -> Registration {
         let (wanted, mut changes) = watch::channel(Wanted::Unchanged);
         let (db, lifecycle, worker_id) = (deps.db.clone(), deps.lifecycle.clone(), worker_id.to_owned());

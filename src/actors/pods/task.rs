@@ -1,7 +1,9 @@
-//! `TaskActor`: asks for one task, spawns its run, with what it chains in the same slot, and reports to its worker.
+//! `TaskActor`: asks for one task, spawns its run, with what it chains in the same slot, and reports to its
+//! worker.
 //!
-//! In: a grant of the claimer. Out: messages to its worker, among them a beat each heartbeat for as long as it runs. Temporary: it ends with its task, or at once when there is none. What
-//! it held when it dies is in [`HeldTasks`](queue::held_tasks::HeldTasks). It must not know what its task does.
+//! In: a grant of the claimer. Out: messages to its worker, among them a beat each heartbeat for as long as
+//! it runs. Temporary: it ends with its task, or at once when there is none. Tasks that it held when it dies
+//! are in [`HeldTasks`](queue::held_tasks::HeldTasks). It must not know what its task does.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +38,7 @@ pub struct TaskEnded {
     pub had_task: bool,
 }
 
-/// What a task actor is given by its worker.
+/// Dependencies of a task actor, from its worker.
 pub struct TaskDeps {
     pub id: TaskActorId,
     pub worker: Addr<WorkerActor>,

@@ -1,7 +1,9 @@
-//! `WorkerActor`: keeps a task actor in every free slot, except while it is paused, decommissioned, backing off or draining.
+//! `WorkerActor`: keeps a task actor in every free slot, except while it is paused, decommissioned, backing
+//! off or draining.
 //!
-//! In: wake-ups, poll ticks, commands, the beats and ends of its task actors. Out: task actors, and its row of the registry. Its state is
-//! rebuilt after a crash; what it held is in the held tasks, and its pod recovers it. It must not know what the tasks do.
+//! In: wake-ups, poll ticks, commands, the beats and ends of its task actors. Out: task actors, and its row
+//! of the registry. Its state is rebuilt after a crash; its tasks are in the held tasks, and its pod recovers
+//! them. It must not know what the tasks do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,12 +34,13 @@ pub struct WorkerActor {
     last_task_actor: TaskActorId,
     /// The slots that are in use.
     slots: HashMap<TaskActorId, Slot>,
-    /// Of the task actors, all on this thread.
+    /// Poll times of the task actors, all on this thread.
     poll_times: Arc<PollTimes>,
     paused: bool,
     decommissioned: bool,
     backing_off: Option<events::Backoff>,
-    /// A wake-up came while task actors were asking: they may have asked too early to find what it announced.
+    /// A wake-up came while task actors were asking: they may have asked too early to find the announced
+    /// task.
     woken: bool,
     /// Not handed on yet.
     beats: Vec<Beat>,
@@ -96,7 +99,7 @@ impl WorkerActor {
         is_backing_off || self.paused || self.decommissioned || !self.deps.lifecycle.is_running()
     }
 
-    /// Takes over what the latest sample says; returns whether the worker backs off.
+    /// Applies the latest sample; returns whether the worker backs off.
     fn update_backoff(&mut self) -> bool {
         // without samples there is no reason to back off
         let is_sampled = self.deps.load.has_changed().is_ok();
@@ -182,7 +185,8 @@ impl WorkerActor {
         self.deps.times.heartbeat.max(Duration::from_secs(1))
     }
 
-    /// Stops the body of a task actor that crashed and puts its task back at once. The task may be the cause of the crash.
+    /// Stops the body of a task actor that crashed and puts its task back at once. The task may be the cause
+    /// of the crash.
     fn recover_task_of(&mut self, task_actor: TaskActorId) {
         self.slots.remove(&task_actor);
         let leases = self.deps.held_tasks.take_from_task_actor(&self.plan.id, task_actor);
@@ -318,8 +322,8 @@ impl Handler<TaskEnded> for WorkerActor {
 impl Handler<ChildExited> for WorkerActor {
     type Result = ();
 
-    /// The slot stays empty until the next wake-up or tick, so that an actor which crashes while it claims is not started in a tight
-    /// loop.
+    /// The slot stays empty until the next wake-up or tick, so that an actor which crashes while it claims is
+    /// not started in a tight loop.
     fn handle(&mut self, child: ChildExited, _: &mut Context<Self>) {
         if child.exit == Exit::Normal {
             return; // `TaskEnded` came before

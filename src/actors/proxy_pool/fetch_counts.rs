@@ -1,6 +1,7 @@
-//! Writes what the sessions of this process sent to hosts, by minute, and by store and day: while it runs, and when it ends.
+//! Writes the counts of this process's requests to hosts, by minute, and by store and day: while it runs, and
+//! when it ends.
 //!
-//! In: a [`FetchMeter`]. Out: rows of this process. Who is killed loses what it counted since the last write.
+//! In: a [`FetchMeter`]. Out: rows of this process. A killed process loses its counts since the last write.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use db::{Db, DbError, fetch_minute, fetch_store_day};
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
-/// So far behind is what people see of requests.
+/// Flush interval; charts lag by at most this.
 const WRITE_EVERY: Duration = Duration::from_secs(20);
 
 /// Cheap to clone.

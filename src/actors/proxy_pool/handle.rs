@@ -34,7 +34,8 @@ impl ProxyPool {
         self.state.clone()
     }
 
-    /// Whether everything reported so far has been written; also false when no answer comes within `deadline`.
+    /// Whether everything reported until now has been written; also false when no answer comes within
+    /// `deadline`.
     pub async fn flush(&self, deadline: Duration) -> bool {
         let (answer, flushed) = oneshot::channel();
         self.actor.do_send(Flush(answer));
@@ -58,7 +59,8 @@ impl ProxyPool {
     }
 }
 
-/// Sends past the mailbox's limit: nothing here may be lost, and each session has at most one ask, report and end under way.
+/// Sends past the mailbox's limit: nothing here may be lost, and each session has at most one ask, report and
+/// end under way.
 impl ProxySource for ProxyPool {
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
         Box::pin(async move {

@@ -42,8 +42,8 @@ impl OpenLeases {
         self.lock().iter().for_each(|(proxy, open)| see(*proxy, open.count));
     }
 
-    /// Revokes the leases of all proxies but those that `may_be_used`. They stay counted until they are dropped; leases opened
-    /// later are not revoked.
+    /// Revokes the leases of all proxies except where `may_be_used` holds. They stay counted until they are
+    /// dropped; leases opened later are not revoked.
     pub fn revoke_unless(&self, may_be_used: impl Fn(ProxyId) -> bool) {
         let mut all = self.lock();
         for (_, open) in all.iter_mut().filter(|(proxy, _)| !may_be_used(**proxy)) {

@@ -1,5 +1,5 @@
-//! A sync with the database: the counters of this process are written, the rows with the counters of all processes are read; with
-//! budgets, so are the bytes of today.
+//! A sync with the database: the counters of this process are written, the rows with the counters of all
+//! processes are read; with budgets, so are the bytes of today.
 
 use actix::Message;
 
@@ -14,7 +14,7 @@ use foundation::secrets::SecretKeys;
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SyncResult {
-    /// Of the actor instance that began it.
+    /// Instance of the actor that began it.
     pub instance: u64,
     /// Whether the deltas are in the table; false when that is not known.
     pub flushed: bool,
@@ -28,8 +28,8 @@ pub struct Loaded {
     pub usage: Option<UsageToday>,
 }
 
-/// Bounded by the deadlines of the database; a panic is an error like others, so that an answer always comes. With `counts` they are
-/// written, and the usage that they are part of is read.
+/// Bounded by the deadlines of the database; a panic is an error like others, so that an answer always comes.
+/// With `counts` they are written, and the usage that they are part of is read.
 pub async fn sync(
     db: Db,
     deltas: Vec<CounterDelta>,

@@ -1,5 +1,5 @@
-//! `ToldUnreadable`: which proxies have been named whose passwords cannot be read. Each is named once, and again when it could be read
-//! meanwhile.
+//! `ToldUnreadable`: the proxies with unreadable passwords that were logged. Each is logged once, and again
+//! when it could be read meanwhile.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

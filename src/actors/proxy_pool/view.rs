@@ -30,7 +30,7 @@ pub struct ProxyView {
     pub consecutive_403_count: i64,
     pub avg_response_time_ms: Option<f64>,
     pub cooldown_left_ms: Option<u64>,
-    /// Its budget is spent: so long it is not used.
+    /// Time until it is used again, where its budget is spent.
     pub rest_left_ms: Option<u64>,
     pub last_error: Option<String>,
 }

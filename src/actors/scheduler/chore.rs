@@ -1,7 +1,7 @@
 //! `Chore`: a kind of periodic work of a process, with its interval and one turn of it (one execution).
 //!
-//! A turn is idempotent and may be interrupted anywhere: the next one finds what is left. In: the database and the payload files.
-//! Out: a [`ChoreStatus`]. It must not know who runs it, or when.
+//! A turn is idempotent and may be interrupted anywhere: the next one does the rest. In: the database and the
+//! payload files. Out: a [`ChoreStatus`]. It must not know its caller, or when it runs.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use settings::Config;
 use supervision::panics;
 use telemetry::events;
 
-/// How far back the frequent sweep looks at least. What it misses, the full sweep finds.
+/// Minimum time that the frequent sweep looks back. The full sweep finds the rest.
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
 const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
 const INDEXES_INTERVAL: Duration = Duration::from_secs(600);
 const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
 const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
 const QUALITY_INTERVAL: Duration = Duration::from_secs(60);
-/// A twentieth of the interval: to find new products soon is worth no more.
+/// A twentieth of the interval: finding new products early is worth no more.
 const MAX_COPY_TIME: Duration = Duration::from_millis(500);
 const STATS_INTERVAL: Duration = Duration::from_secs(30);
 /// For the way of a commit, beside the time that a transaction may last.
@@ -42,7 +42,7 @@ const FILES_INTERVAL: Duration = Duration::from_secs(3600);
 const PARTITIONS_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// As many schedules as one turn runs: the others are due again at the next one.
 const MAX_SCHEDULES: usize = 100;
-/// Of one turn.
+/// Maximum batches of one turn.
 const MAX_OPERATION_BATCHES: usize = 10_000;
 /// A turn that takes longer is cut off; the next one goes on where it was.
 const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
@@ -52,7 +52,8 @@ const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
 pub enum Chore {
     /// Makes tasks ready that became due.
     SweepDue,
-    /// Makes ready what a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups.
+    /// Makes tasks ready that a sweep by time cannot see: rows written by hand, dependencies, missed
+    /// wake-ups.
     SweepAll,
     /// Puts back tasks past their lease.
     Recover,
@@ -68,7 +69,7 @@ pub enum Chore {
     Totals,
     /// Counts ended runs by minute.
     Stats,
-    /// Deletes what is older than it is kept, old finished tasks among it.
+    /// Deletes data past its retention, including old finished tasks.
     Prune,
     /// Sets payload files without a row aside.
     Files,
@@ -98,7 +99,7 @@ pub enum ChoreStatus {
     },
 }
 
-/// What the chores of a process work with. Cheap to clone.
+/// Dependencies of the chores of a process. Cheap to clone.
 #[derive(Clone)]
 pub struct ChoreDeps {
     pub config: Arc<Config>,
@@ -107,7 +108,7 @@ pub struct ChoreDeps {
 }
 
 impl Chore {
-    /// Those of every process.
+    /// Chores of every process.
     pub const COMMON: [Chore; 12] = [
         Chore::SweepDue,
         Chore::SweepAll,
@@ -225,8 +226,7 @@ fn counted(swept: Option<i64>) -> Result<Option<u64>, TaskError> {
     Ok(swept.map(|swept| u64::try_from(swept).unwrap_or(0)))
 }
 
-/// Puts back what is past its lease; returns how many tasks. The sweep comes first: it writes `queue_chores.unbroken_since`, from
-/// which `recover_tasks` sees that the whole queue stood still; then no task is blamed for the loss of its process.
+/// Puts back tasks past their lease; returns how many.
 pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     let client = db.client().await?;
     sweep_due(&client, config.queue.sweep_due).await?;
@@ -236,7 +236,8 @@ pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
     Ok(requeued + failed)
 }
 
-/// Logs the findings that began or ended, and returns their number. The gauge of each process shows all findings.
+/// Logs the findings that began or ended, and returns their number. The gauge of each process shows all
+/// findings.
 async fn look_at_quality(db: &Db, interval: Duration) -> Result<Option<u64>, DbError> {
     let client = db.client().await?;
     let changes = quality::look_unless_recent(&client, interval).await?;
@@ -265,7 +266,7 @@ async fn run_schedules(db: &Db) -> Result<u64, DbError> {
     Ok(MAX_SCHEDULES as u64)
 }
 
-/// How many tasks were changed. What is left, the next turn does.
+/// Number of changed tasks. The next turn does the rest.
 async fn run_operations(db: &Db) -> Result<u64, DbError> {
     let mut changed = 0;
     for _ in 0..MAX_OPERATION_BATCHES {

@@ -1,7 +1,8 @@
-//! Removes what is older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute and day, the audit, kept
-//! answers.
+//! Removes data older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute
+//! and day, the audit, kept answers.
 //!
-//! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other work goes first.
+//! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other
+//! work goes first.
 
 use db::{
     Client, Db, DbError, audit_log, fetch_minute, fetch_store_day, idempotency_keys, operations, schedules,
@@ -9,10 +10,10 @@ use db::{
 };
 use settings::Retention;
 
-/// Of one kind and turn.
+/// Maximum batches of one kind and turn.
 const MAX_BATCHES: usize = 1_000;
 
-/// What may be so much that it goes in batches.
+/// Rows that are deleted in batches.
 #[derive(Clone, Copy)]
 enum Kind {
     EndedTasks,

@@ -1,7 +1,7 @@
 //! The actors' thread, and `Root`: the parent of the supervisor.
 //!
-//! In: limits and the process's lifecycle. Out: the supervisor's address. When the supervisor fails too often, the process drains. It must not
-//! know what runs below the supervisor.
+//! In: limits and the process's lifecycle. Out: the supervisor's address. When the supervisor fails too
+//! often, the process drains. It must not know what runs below the supervisor.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,8 +18,8 @@ use supervision::watchdog::Watchdog;
 use supervision::{Children, RestartDecision, RestartPolicy};
 use telemetry::events;
 
-/// Starts the actors' thread with the supervisor on it; `None` when it ended at once. A message on the sender, or its drop, ends
-/// all actors.
+/// Starts the actors' thread with the supervisor on it; `None` when it ended at once. A message on the
+/// sender, or its drop, ends all actors.
 pub async fn start(
     config: &Config,
     watchdog: &Watchdog,

@@ -1,4 +1,5 @@
-//! One crawl of the demo: makes its tasks once, however often the demo is killed meanwhile, and waits until all have ended.
+//! One crawl of the demo: makes its tasks once, however often the demo is killed meanwhile, and waits until
+//! all have ended.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! The demo's images: waits until they are downloaded, and compares each file with the simulator's picture, byte for byte.
+//! The demo's images: waits until they are downloaded, and compares each file with the simulator's picture,
+//! byte for byte.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,8 +1,8 @@
-//! `drover demo`: crawls a simulated platform, with a database of its own, proxies of which some get blocked, pods and workers;
-//! at the end it compares the product table with what the simulator's oracle expects.
+//! `drover demo`: crawls a simulated platform, with a database of its own, proxies of which some get blocked,
+//! pods and workers; at the end it compares the product table with the simulator's oracle.
 //!
-//! Without `--dir` it works in a temporary directory that is removed at the end. With `--dir`, a demo that was killed resumes its
-//! crawl, and one that had finished begins the next crawl.
+//! Without `--dir` it works in a temporary directory that is removed at the end. With `--dir`, a demo that
+//! was killed resumes its crawl, and one that had finished begins the next crawl.
 
 mod crawl;
 mod images;

@@ -1,4 +1,5 @@
-//! `State`: what a demo keeps in its directory: seed and size of its simulation, its ports, and the number of its crawl.
+//! `State`: a demo's file in its directory: seed and size of its simulation, its ports, and the number of its
+//! crawl.
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What a demo's crawl did, for people and for programs.
+//! Summary of a demo's crawl, for people and for programs.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is told of a group that holds no store: the groups that there are, and the one that may be meant.
+//! Error text for an empty group: lists the existing groups, and suggests the one that may be meant.
 
 use crate::cli::client::{ApiClient, ClientError};
 use api::groups::GroupPage;

@@ -1,4 +1,5 @@
-//! What `drover hosts show` says of a host's robots.txt: what it answered, and the rules that our requests break.
+//! The part of `drover hosts show` about robots.txt: the host's answer, and the rules that our requests
+//! break.
 
 use std::fmt::Write;
 

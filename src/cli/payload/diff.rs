@@ -1,4 +1,4 @@
-//! `drover payload diff STORE`: what changed from one payload of a store to another.
+//! `drover payload diff STORE`: the changes from one payload of a store to another.
 
 use crate::cli::client::with_query;
 use crate::cli::output::{amount, money, time};

@@ -1,8 +1,8 @@
-//! `drover payload replay`: kept payloads become products once more, by tasks of the role product_refresh, so that a better normaliser
-//! reaches old data.
+//! `drover payload replay`: kept payloads become products once more, by tasks of the role product_refresh, so
+//! that a better normaliser reaches old data.
 //!
-//! In: one payload, or a choice of stores and times. Out: tasks, queued part by part in the order of the fetches. It reads no menu: it
-//! looks only whether the files are there.
+//! In: one payload, or a choice of stores and times. Out: tasks, queued part by part in the order of the
+//! fetches. It reads no menu: it looks only whether the files are there.
 
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
 //! `Checker`: sends one real request to the platform through each proxy, as tasks do.
 //!
-//! Every request goes through the proxy that is checked, and the platform's rate limit holds for all checks of a checker together. Each
-//! check asks for the stores around the next point, so that those at the same time send different requests. The table of proxies is only
-//! read: the pools of running workers judge health. No robots.txt is asked for: a check is one request by hand, and tells whether a proxy
-//! works, not what may be crawled.
+//! Every request goes through the proxy that is checked, and the platform's rate limit holds for all checks
+//! of a checker together. Each check asks for the stores around the next point, so that concurrent checks
+//! send different requests. The table of proxies is only read: the pools of running workers judge health. No
+//! robots.txt is asked for: a check is one request by hand, and shows whether a proxy works, not which paths
+//! may be crawled.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -102,7 +103,7 @@ impl Checker {
             (Some(ProxyOutcome::Success { took, .. }), _) => Ok(took),
             // with a single proxy an outage is this proxy's failure
             (_, Err(FetchError::ProxyOutage { reason, .. })) => Err(reason),
-            // what the host does to all of them is not about this one
+            // a host's refusal of all proxies is not about this one
             (_, Err(FetchError::HostTrouble { error, .. })) => Err(error.to_string()),
             (_, Err(error)) => Err(error.to_string()),
             (_, Ok(_)) => Err("nothing was sent".to_owned()),

@@ -1,6 +1,7 @@
 //! `drover proxies export`: every proxy as a CSV that `drover proxies import` reads.
 //!
-//! Passwords leave the database only by `--with-passwords`, and only on the database itself: the API never answers them.
+//! Passwords leave the database only by `--with-passwords`, and only on the database itself: the API never
+//! answers them.
 
 use anyhow::Context;
 

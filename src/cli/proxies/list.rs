@@ -1,7 +1,8 @@
-//! The proxy list as operators have it: a CSV with a header, or plain lines and URLs. Text in; checked entries, or every
-//! fault with its line, out.
+//! The proxy list as operators have it: a CSV with a header, or plain lines and URLs. Text in; checked
+//! entries, or every fault with its line, out.
 //!
-//! A line with a fault is refused; whether the others count is the caller's decision. No message repeats a user or password.
+//! A line with a fault is refused; whether the others count is the caller's decision. No message repeats a
+//! user or password.
 
 use std::collections::HashMap;
 

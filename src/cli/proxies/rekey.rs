@@ -1,4 +1,5 @@
-//! `drover proxies rekey`: stores every password of a proxy encrypted with the current key, in parts, while workers run.
+//! `drover proxies rekey`: stores every password of a proxy encrypted with the current key, in parts, while
+//! workers run.
 
 use serde::Serialize;
 

@@ -1,4 +1,5 @@
-//! `drover tasks bulk`: one action on all tasks that a filter finds. Very many become an operation, which this command follows.
+//! `drover tasks bulk`: one action on all tasks that a filter finds. Very many become an operation, which
+//! this command follows.
 
 use std::time::Duration;
 

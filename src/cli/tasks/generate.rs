@@ -1,4 +1,5 @@
-//! `drover tasks generate` and `recover`: makes the tasks of many stores, or puts tasks back whose workers are gone.
+//! `drover tasks generate` and `recover`: makes the tasks of many stores, or puts tasks back whose workers
+//! are gone.
 
 use chrono::NaiveDate;
 use clap::Subcommand;

@@ -1,6 +1,7 @@
-//! `VariantWrites`: the variants of products that a payload adds or changes, and what of it belongs to their history.
+//! `VariantWrites`: the variants of products that a payload adds or changes, and the part of them that
+//! belongs to their history.
 //!
-//! In: those products with their ids. It reads the variants of changed products and writes what differs.
+//! In: those products with their ids. It reads the variants of changed products and writes the differences.
 
 use db::products::ProductWrite;
 use db::variant_history::VariantChange;
@@ -14,7 +15,7 @@ use domain::variant_diff::{Placed, VariantDiff, placed};
 pub struct VariantWrites<'a> {
     added: Vec<VariantWrite<'a>>,
     updated: Vec<VariantWrite<'a>>,
-    /// Of `updated`, those whose price or stock differs.
+    /// Variants of `updated` whose price or stock differs.
     repriced: Vec<(ProductId, &'a Variant)>,
     removed: Vec<(ProductId, Variant)>,
 }

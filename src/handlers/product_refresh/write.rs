@@ -1,8 +1,9 @@
-//! `MenuWrite`: one payload's products on their way into the tables, inside the transaction that settles the task.
+//! `MenuWrite`: one payload's products on their way into the tables, inside the transaction that settles the
+//! task.
 //!
-//! [`PayloadOrder`] decides what a payload may still write: the newest everything, an older one its snapshots, first_seen_at
-//! and last_seen_at, and products that have no row.
-//! In: products in the menu's order. Out: [`Counts`]. It must not know files or platforms.
+//! [`PayloadOrder`] decides a payload's permitted writes: the newest everything, an older one its snapshots,
+//! first_seen_at and last_seen_at, and products that have no row. In: products in the menu's order. Out:
+//! [`Counts`]. It must not know files or platforms.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -34,10 +35,11 @@ pub struct MenuWrite {
     pub memory: MemoryPermit,
 }
 
-/// What a refresh did; part of the task's result.
+/// Counts of a refresh; part of the task's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Among the store's payloads; `older` says why current rows did not change. None where the store is disabled.
+    /// Among the store's payloads; `older` says why current rows did not change. None where the store is
+    /// disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<PayloadOrder>,
     pub products: usize,
@@ -52,7 +54,8 @@ pub struct Counts {
     /// Products that neither have a price nor a variant with one.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_price: usize,
-    /// The store was disabled after this run had begun: nothing was written, its products are out of stock, and stay so.
+    /// The store was disabled after this run had begun: nothing was written, its products are out of stock,
+    /// and stay so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub store_is_disabled: bool,
 }
@@ -150,8 +153,8 @@ impl MenuWrite {
         self.write_specials(tx, new, changed).await
     }
 
-    /// Current rows belong to the `newest` payload: this adds snapshots, moves first_seen_at and last_seen_at, and adds products that
-    /// have no row.
+    /// Current rows belong to the `newest` payload: this adds snapshots, moves first_seen_at and
+    /// last_seen_at, and adds products that have no row.
     async fn write_older(&self, tx: &Tx, newest: PayloadPosition, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
         let hashes = vec![0; self.products().len()]; // nothing that is known is written, whatever its content
         let changes = MenuDiff::new(self.products(), &hashes, &known).changes;
@@ -166,8 +169,8 @@ impl MenuWrite {
         Ok(Counts { products: self.products().len(), new, snapshots, ..Counts::default() })
     }
 
-    /// Adds products that have no row, with one miss for each complete crawl since this payload, as if payloads had been written in
-    /// order.
+    /// Adds products that have no row, with one miss for each complete crawl since this payload, as if
+    /// payloads had been written in order.
     async fn add_unknown(
         &self,
         tx: &Tx,
@@ -190,7 +193,7 @@ impl MenuWrite {
         VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
     }
 
-    /// After the products: what none of them has any more goes when others come.
+    /// After the products: specials that none of them has any more are removed when others come.
     async fn write_specials(
         &self,
         tx: &Tx,
@@ -283,7 +286,7 @@ impl MenuWrite {
     }
 }
 
-/// A product of the menu, its row's id and what becomes of the row.
+/// A product of the menu, its row's id and the change of the row.
 struct Listed<'a> {
     write: ProductWrite<'a>,
     change: Change,

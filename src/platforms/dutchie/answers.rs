@@ -1,5 +1,5 @@
-//! What Dutchie's answers mean: data, a stale hash, errors (with or without data), or nothing to be read. Statuses, challenge pages
-//! and proxies have been judged before.
+//! The meaning of Dutchie's answers: data, a stale hash, errors (with or without data), or nothing to be
+//! read. Statuses, challenge pages and proxies have been judged before.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -72,7 +72,8 @@ struct StoresData<'a> {
     filtered_dispensaries: Option<FirstOf<'a, MAX_STORES>>,
 }
 
-/// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that was ignored.
+/// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that
+/// was ignored.
 pub fn wrong_store_error(response: &Response, asked: &str, answered: &str) -> FetchError {
     let reason = format!("wrong_store: it was asked for {asked} and answered about {answered}");
     FetchError::Http { host: response.host.clone(), reason }

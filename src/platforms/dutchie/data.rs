@@ -1,4 +1,5 @@
-//! `DutchieData`: the known hashes and the query documents, from `config/dutchie.toml` or a file that replaces it.
+//! `DutchieData`: the known hashes and the query documents, from `config/dutchie.toml` or a file that
+//! replaces it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! A dispensary object of Dutchie's as a [`FoundStore`], with the reason why it must not be promoted, if there is one.
+//! A dispensary object of Dutchie's as a [`FoundStore`], with the reason why it must not be promoted, if
+//! there is one.
 
 use serde_json::Value;
 use url::Url;

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-/// A menu's address and what it names the store by: a slug, which may be a vanity one, or an id. Upstream takes either.
+/// A menu's address and its name of the store: a slug, which may be a vanity one, or an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuUrl {
     pub url: Url,
@@ -13,7 +13,7 @@ pub struct MenuUrl {
 const BEFORE_THE_NAME: [&str; 3] = ["dispensary", "embedded-menu", "stores"];
 
 impl MenuUrl {
-    /// None when it is no address of a menu.
+    /// None when it is not an address of a menu.
     pub fn parse(text: &str) -> Option<MenuUrl> {
         let text = text.trim();
         let has_scheme = text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']));

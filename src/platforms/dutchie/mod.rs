@@ -1,7 +1,7 @@
 //! The Dutchie platform: its queries, how its answers are judged, and its menus normalised.
 //!
-//! Everything it can change without notice (hashes, hosts, the API paths of its shards) is data: `config/dutchie.toml`, the configuration, and the
-//! store's own columns.
+//! Everything it can change without notice (hashes, hosts, the API paths of its shards) is data:
+//! `config/dutchie.toml`, the configuration, and the store's own columns.
 
 mod answers;
 mod data;
@@ -24,7 +24,7 @@ pub use data::{DataError, DutchieData};
 
 const MENU_OPERATION: &str = "FilteredProducts";
 const STORES_OPERATION: &str = "ConsumerDispensaries";
-/// Those that are sent.
+/// Operations that are sent.
 const OPERATIONS: [&str; 2] = [MENU_OPERATION, STORES_OPERATION];
 /// A page may hold at most this many times `per_page`.
 const MAX_PAGE_FACTOR: usize = 4;
@@ -142,7 +142,8 @@ impl Adapter for Dutchie {
         };
         match found.as_slice() {
             [] => Ok(None),
-            // the only store that is answered to a slug is taken for it: a vanity slug is neither its id nor its own slug
+            // the only store that is answered to a slug is taken for it: a vanity slug is neither its id nor
+            // its own slug
             [only] if !is_id(&asked) => Ok(Some(only.clone())),
             [other, ..] => {
                 let other_id = &other.platform_dispensary_id;
@@ -172,7 +173,7 @@ impl Adapter for Dutchie {
     }
 }
 
-/// 24 hex digits; what has another form may be a slug.
+/// 24 hex digits; another form may be a slug.
 fn is_id(name: &str) -> bool {
     name.len() == 24 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

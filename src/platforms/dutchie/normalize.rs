@@ -1,8 +1,8 @@
 //! Reads Dutchie's menu pages into products.
 //!
-//! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`] per provider id, with
-//! oddities as warnings beside them; only a page that is no menu page at all is an error. A fetch reads each page as it comes, a
-//! replay all of them again.
+//! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`]
+//! per provider id, with oddities as warnings beside them; only a page that is not a menu page at all is an
+//! error. A fetch reads each page as it comes, a replay all of them again.
 
 mod offer;
 mod special;
@@ -23,7 +23,7 @@ use domain::product::{Product, UpstreamStatus};
 use special::PageSpecials;
 use wire::{Image, Items, Page, ScannedItems, WireProduct};
 
-/// One page, normalised, and what a crawl must know of it.
+/// One page, normalised, and the facts of it that a crawl needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageRead {
     pub page: NormalPage,
@@ -36,8 +36,8 @@ pub struct PageRead {
 }
 
 impl PageRead {
-    /// The store that most of the others are of, where fewer than half of the products that name a store name the one that was
-    /// asked for.
+    /// The store that most of the others are of, where fewer than half of the products that name a store name
+    /// the one that was asked for.
     pub fn other_store(&self, asked: &str) -> Option<&str> {
         let ours = self.stores.get(asked).copied().unwrap_or_default();
         if ours * 2 >= self.stores.values().sum() {
@@ -207,7 +207,7 @@ fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     name
 }
 
-/// `Image`, else the first of `images` that is not inactive.
+/// `Image`, otherwise the first of `images` that is not inactive.
 fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     let main = read.text(item.image, "Image");
     if main.is_some() {
@@ -220,7 +220,8 @@ fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
     })
 }
 
-/// Epoch milliseconds (a number or a string of one) or ISO 8601, in UTC where it names no offset; within 1970…2100.
+/// Epoch milliseconds (a number or a string of one) or ISO 8601, in UTC where it names no offset; within
+/// 1970…2100.
 fn time(raw: Option<&RawValue>, field: &'static str, read: &mut Reader<'_>) -> Option<DateTime<Utc>> {
     let text = read.text(raw, field)?;
     let time = match text.parse::<i64>() {

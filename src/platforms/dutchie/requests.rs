@@ -1,6 +1,7 @@
-//! The requests: where they go, what they hold, and what a page's script would put into their headers.
+//! The requests: their addresses, their content, and the headers that a page's script would set.
 //!
-//! In: a store or a query. Out: variables, addresses and a [`Request`]. It must not know answers, sessions or tasks.
+//! In: a store or a query. Out: variables, addresses and a [`Request`]. It must not know answers, sessions or
+//! tasks.
 
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -13,13 +14,13 @@ use crate::platforms::Query;
 use crate::stealth::{FetchError, Request, RequestKind};
 use domain::store::Store;
 
-/// Where a crawl of a menu stands.
+/// Position of a crawl in a menu.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MenuCursor {
     dispensary_id: String,
     /// From 0.
     page: u32,
-    /// What page 0 said.
+    /// Page count, as page 0 stated it.
     total_pages: Option<u32>,
 }
 
@@ -200,7 +201,8 @@ pub fn at(base: &Url, path: &str) -> Url {
     url
 }
 
-/// The store's menu page at the host of its API: from a page of another origin a browser would send a CORS preflight first.
+/// The store's menu page at the host of its API: from a page of another origin a browser would send a CORS
+/// preflight first.
 pub fn menu_referer(endpoint: &Url, store: &Store) -> Url {
     if let Some(MenuUrl { url: mut page, .. }) = store.menu_url.as_deref().and_then(MenuUrl::parse) {
         page.set_fragment(None);
@@ -216,7 +218,7 @@ pub fn menu_referer(endpoint: &Url, store: &Store) -> Url {
     }
 }
 
-/// What JavaScript's `encodeURIComponent` leaves as it is.
+/// Characters that JavaScript's `encodeURIComponent` leaves unescaped.
 const URI_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -248,8 +250,8 @@ pub fn by_text(query: &Query, document: &str) -> Request {
     request(RequestKind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
 }
 
-/// The headers have the order in which Dutchie's client sets them. Apollo refuses a GET without a non-simple header (CSRF
-/// prevention): `apollo-require-preflight` is that header.
+/// The headers have the order in which Dutchie's client sets them. Apollo refuses a GET without a non-simple
+/// header (CSRF prevention): `apollo-require-preflight` is that header.
 fn request(kind: RequestKind, url: Url, query: &Query, body: Option<Bytes>) -> Request {
     let script_headers = [
         ("accept", "*/*"),

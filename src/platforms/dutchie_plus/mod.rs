@@ -1,7 +1,7 @@
 //! Dutchie Plus: the API that Dutchie opens to partners by a key. One call answers a retailer's whole menu.
 //!
-//! It lists no retailers: stores come by import, with the retailer's id as their platform id. The key goes to the configured address
-//! and to no other, whatever a store's row says.
+//! It lists no retailers: stores come by import, with the retailer's id as their platform id. The key goes to
+//! the configured address and to no other, whatever a store's row says.
 
 mod data;
 pub mod normalize;

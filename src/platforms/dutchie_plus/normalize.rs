@@ -1,7 +1,7 @@
 //! Reads Dutchie Plus' answer into products.
 //!
-//! Pure: no clock, no network, no database. In: an answer, as JSON text. Out: one [`Product`] per provider id, with oddities as warnings
-//! beside them; only an answer that is no menu is an error.
+//! Pure: no clock, no network, no database. In: an answer, as JSON text. Out: one [`Product`] per provider
+//! id, with oddities as warnings beside them; only an answer that is not a menu is an error.
 
 mod wire;
 mod words;
@@ -67,7 +67,7 @@ fn parse(number: usize, body: &[u8]) -> Result<Menu<'_>, NormaliseError> {
     menu.ok_or_else(|| NormaliseError::NotAMenu { page: number, why: "no menu in it".to_owned() })
 }
 
-/// None for what is no object, and for one without an id that could be a key.
+/// None if it is not an object, or has no id that could be a key.
 fn item(text: &str) -> Option<(String, WireProduct<'_>)> {
     // a list would be read as an object's fields in order
     let item: WireProduct<'_> = if text.starts_with('{') { serde_json::from_str(text).ok()? } else { return None };

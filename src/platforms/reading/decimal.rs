@@ -1,14 +1,16 @@
-//! The tolerant decimal reader: numbers come as JSON numbers, as strings, with currency signs. Money never passes through a float.
+//! The tolerant decimal reader: numbers come as JSON numbers, as strings, with currency signs. Money never
+//! passes through a float.
 
 use std::borrow::Cow;
 use std::iter::repeat;
 
 use super::reader::unquoted;
 
-/// Powers of ten beyond this are no price.
+/// Maximum power of ten of a price.
 const MAX_EXPONENT: i32 = 30;
 
-/// Integer cents of a JSON number or string, half a cent rounded up. None for what is no amount, negative, or over 21 million.
+/// Integer cents of a JSON number or string, half a cent rounded up. None for anything but an amount, for a
+/// negative one, and over 21 million.
 pub fn cents(json: &str) -> Option<i32> {
     let text = plain(json)?;
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -24,7 +26,7 @@ pub fn cents(json: &str) -> Option<i32> {
     rounded(digits(), i32::try_from(whole.len()).ok()? + exponent + 2)
 }
 
-/// The number as a float, for what is measured and not paid.
+/// The number as a float, for measured quantities, not for money.
 pub fn float(json: &str) -> Option<f64> {
     plain(json)?.parse().ok().filter(|number: &f64| number.is_finite())
 }

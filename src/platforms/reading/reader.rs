@@ -1,4 +1,5 @@
-//! `Reader`: tolerant reading of one item's raw fields. What has a wrong type is absent, and one warning says so.
+//! `Reader`: tolerant reading of one item's raw fields. A field of a wrong type is absent, and one warning
+//! reports it.
 
 use std::borrow::Cow;
 
@@ -101,7 +102,7 @@ fn scalar(raw: &RawValue) -> Result<Option<String>, Unreadable> {
     }
 }
 
-/// What stands between the quotes, without a copy when nothing is escaped.
+/// The text between the quotes, without a copy when nothing is escaped.
 pub fn unquoted(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }

@@ -49,7 +49,8 @@ impl Document {
 }
 
 impl Route {
-    /// One try, for the beginning of a body. Whatever the host says is an answer, but for a wait that it asks for.
+    /// One try, for the beginning of a body. Whatever the host says is an answer, except for a wait that it
+    /// asks for.
     pub async fn fetch_document(
         &mut self,
         exchange: &Exchange<'_>,

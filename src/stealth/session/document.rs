@@ -1,7 +1,7 @@
-//! Plain answers: what a session fetches beside the platform's, such as an image.
+//! Plain answers: documents that a session fetches beside the platform's answers, such as an image.
 //!
-//! In: a request whose answer may have any status. Out: a [`Document`], after at most one further try by another proxy. Redirects are
-//! the caller's.
+//! In: a request whose answer may have any status. Out: a [`Document`], after at most one further try by
+//! another proxy. Redirects are the caller's.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::stealth::route::{Document, DocumentLimits};
 const MAX_TRIES: u32 = 2;
 
 impl Session {
-    /// Fetches what is at an address of an allowed host.
+    /// Fetches the document at an address of an allowed host.
     pub async fn document(&mut self, request: &Request, limits: DocumentLimits) -> Result<Document, FetchError> {
         self.check(request)?;
         self.check_robots(request).await?;

@@ -1,8 +1,8 @@
-//! What a session does about a host's robots.txt before it sends a request: looks up the rules, fetches the file where no process has
-//! it, and judges the request by them.
+//! A session's work on a host's robots.txt before a request: it looks up the rules, fetches the file where no
+//! process has it, and judges the request by them.
 //!
-//! The file is fetched as the session fetches all else, through its proxy and with its identity. Where it cannot be had, a policy of
-//! report sends the request all the same.
+//! The file is fetched like everything else of the session, through its proxy and with its identity. Where it
+//! cannot be had, a policy of report sends the request all the same.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ impl Session {
         Ok(known.keep(robots, deps.clock.instant()))
     }
 
-    /// What all processes know, after a fetch where it is this one's turn.
+    /// The rules that all processes share, after a fetch if it is this session's turn.
     async fn shared_robots(&mut self, request: &Request, table: &dyn RobotsTable) -> Result<Robots, FetchError> {
         let failed = |error: String| unknown(request, &error, TABLE_WAIT);
         let (authority, host) = (authority(&request.url), request.host());

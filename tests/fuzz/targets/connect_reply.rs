@@ -1,4 +1,5 @@
-//! A proxy's answer to CONNECT: any bytes. What follows the empty line belongs to TLS and is left alone; no message has the password.
+//! A proxy's answer to CONNECT: any bytes. Bytes after the empty line belong to TLS and are left alone; no
+//! message has the password.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
-//! Any request and any cookies for any identity: the builder gives one host, keeps the browser's order, and adds nothing that could
-//! end a line.
+//! Any request and any cookies for any identity: the builder gives one host, keeps the browser's order, and
+//! adds nothing that could end a line.
 
 use std::sync::LazyLock;
 
@@ -35,7 +35,7 @@ const SCRIPT_HEADERS: [&str; 6] = [
     "x-unheard",
 ];
 
-/// Of a browser without cookies.
+/// Maximum fields of a browser without cookies.
 const MOST_FIELDS: usize = 24;
 
 static IDENTITIES: LazyLock<Vec<Identity>> = LazyLock::new(|| {
@@ -82,7 +82,8 @@ pub fn run(data: &[u8]) -> u64 {
     let tells_login =
         |address: &str| Url::parse(address).is_ok_and(|url| !url.username().is_empty() || url.password().is_some());
     assert!(!addresses.into_iter().any(|(_, address)| tells_login(address)), "credentials are told: {headers:?}");
-    // one more cookie, or one more header of the kind, is nothing new: inputs that are kept for it grow and grow
+    // one more cookie, or one more header of the kind, is nothing new: inputs that are kept for it grow and
+    // grow
     let (fields, unrecorded) = (headers.fields.len().min(MOST_FIELDS), headers.unrecorded.min(SCRIPT_HEADERS.len()));
     fields as u64 * 1000 + unrecorded as u64 * 10 + u64::from(request.is_same_origin())
 }

@@ -1,4 +1,4 @@
-//! Any text as a menu's address: what is read has a plain name, and reads the same again.
+//! Any text as a menu's address: an accepted address has a plain name, and reads the same again.
 
 use drover::platforms::dutchie::menu_url::MenuUrl;
 

@@ -1,5 +1,6 @@
-//! One target a file: `run` takes any bytes and says by a number what it made of them, so that inputs with a new effect are kept and
-//! changed further; `seeds` are well-formed inputs, `WORDS` what a mutation may put into one.
+//! One target a file: `run` takes any bytes and returns a number for its effect, so that inputs with a new
+//! effect are kept and changed further; `seeds` are well-formed inputs, `WORDS` are texts that a mutation may
+//! put into one.
 
 pub mod connect_reply;
 pub mod headers;

@@ -96,7 +96,7 @@ pub fn run(body: &[u8]) -> u64 {
     effect.finish()
 }
 
-/// What a database and its readers take for granted.
+/// Checks the assumptions of a database and its readers.
 fn check(product: &Product) {
     let id = &product.provider_product_id;
     assert!((1..=200).contains(&id.len()), "id {id:?}");

@@ -1,4 +1,5 @@
-//! Any text as a list of proxies: what is taken can be used as it stands, and what is not is told by at least one fault.
+//! Any text as a list of proxies: each accepted entry can be used as it is, and each rejected one is reported
+//! by at least one fault.
 
 use drover::cli::proxies::list;
 

@@ -1,4 +1,5 @@
-//! Any text as a robots.txt: whatever it says, rules are found in one reading, each is shown as a line, and the file itself is allowed.
+//! Any text as a robots.txt: whatever it says, rules are found in one reading, each is shown as a line, and
+//! the file itself is allowed.
 
 use domain::robots::Robots;
 

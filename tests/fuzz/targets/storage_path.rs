@@ -1,4 +1,5 @@
-//! Any text as a path of a payload: none leads out of the root, and what is one of ours is spelt in one way only.
+//! Any text as a path of a payload: none leads out of the root, and each of our paths is spelt in one way
+//! only.
 
 use std::path::{Component, Path};
 

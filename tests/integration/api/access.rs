@@ -1,4 +1,4 @@
-//! Who may do what: tokens, logins and their access roles.
+//! Permissions by tokens, logins and their access roles.
 
 use std::time::Duration;
 

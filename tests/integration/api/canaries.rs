@@ -1,4 +1,4 @@
-//! Secrets that are told from all other text: a crawl with errors is run with them, everything is asked, and they stand nowhere but where
+//! Recognisable secrets: a crawl with errors is run with them, everything is asked, and they are only where
 //! they were put.
 
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use testkit::{Child, Farm, PATIENCE, connect, until};
 const DATABASE_PASSWORD: &str = "canary-of-the-database";
 const PROXY_USER: &str = "bird";
 const PROXY_PASSWORD: &str = "canary-of-a-proxy";
-/// Of the simulated proxies: `user-0` has it with a 0 at its end.
+/// Password of the simulated proxies: `user-0` has it with a 0 at its end.
 const SIMULATED_PASSWORD: &str = "p@ss:w%rd/";
 const SECRETS_KEY: &str = "ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a";
 
@@ -90,7 +90,7 @@ impl Service {
         send(self.address, self.request(&method, path, body.to_string())).await
     }
 
-    /// What the stream of events has said so far.
+    /// Text of the stream of events up to now.
     async fn listen(&self) -> Arc<Mutex<String>> {
         let mut body = open(self.address, self.request(&Method::GET, "/api/events", String::new())).await.into_body();
         let heard = Arc::<Mutex<String>>::default();
@@ -189,7 +189,7 @@ fn texts(answers: &[(String, Answer)]) -> Vec<String> {
     answers.iter().map(|(_, answer)| answer.text()).collect()
 }
 
-/// Of every process of this machine that can be read.
+/// Command lines of every process of this machine that can be read.
 fn command_lines() -> Vec<(String, String)> {
     let read = |path: std::path::PathBuf| {
         let text = std::fs::read(path.join("cmdline")).ok()?;

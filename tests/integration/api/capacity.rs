@@ -1,11 +1,12 @@
-//! What roles have done and need, by HTTP: capacity, last and recent completions, a store's active task.
+//! Work done and needed by role, by HTTP: capacity, last and recent completions, a store's active task.
 
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::server::Server;
 
-/// 500 pending fetches, and fetches and refreshes that took 72 s each: 50 an hour. One worker does both roles.
+/// 500 pending fetches, and fetches and refreshes that took 72 s each: 50 an hour. One worker does both
+/// roles.
 const WORK: &str = "
     INSERT INTO worker_tasks (role) SELECT 'payload_fetch' FROM generate_series(1, 500);
     INSERT INTO worker_tasks (id, role, status, worker_id, started_at, last_heartbeat_at, completed_at) VALUES

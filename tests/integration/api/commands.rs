@@ -1,4 +1,5 @@
-//! `drover enqueue`, `tasks`, `workers`, `schedules`, `jobs`, `audit`, `completions` and `man`, as people run them.
+//! `drover enqueue`, `tasks`, `workers`, `schedules`, `jobs`, `audit`, `completions` and `man`, as people run
+//! them.
 
 use std::process::Output;
 use std::time::{Duration, Instant};

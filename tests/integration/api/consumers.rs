@@ -1,4 +1,5 @@
-//! The access role of a public price site's server: what it reads, how often, and what it never sees.
+//! The access role of a public price site's server: its permitted reads, their rate, and the data that it
+//! never sees.
 
 use api::openapi;
 use http::Method;
@@ -6,7 +7,7 @@ use http::Method;
 use super::reads::selling;
 use super::server::Server;
 
-/// What consumers may ask for.
+/// Operations that consumers may ask for.
 fn open_to_consumers() -> Vec<String> {
     let document = openapi::document();
     let mut open = Vec::new();

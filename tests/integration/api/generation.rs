@@ -1,4 +1,4 @@
-//! Tasks for many stores by HTTP, a discovery, and what is recovered by request: as old clients ask for them.
+//! Tasks for many stores by HTTP, a discovery, and recovery by request: as old clients ask for them.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ impl Server {
         self.database.raw.batch_execute("UPDATE dispensaries SET state = 'AZ', crawl_enabled = true").await.unwrap();
     }
 
-    /// What was changed, oldest first.
+    /// Audited changes, oldest first.
     async fn audited(&self) -> Vec<String> {
         let rows = self.database.raw.query("SELECT action FROM audit_log ORDER BY id", &[]).await.unwrap();
         rows.iter().map(|row| row.get(0)).collect()

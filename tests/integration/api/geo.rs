@@ -1,4 +1,5 @@
-//! `/api/geo`, `drover geo lookup`, the states of imported proxies, and where the requests of consumers come from.
+//! `/api/geo`, `drover geo lookup`, the states of imported proxies, and where the requests of consumers come
+//! from.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -131,7 +132,7 @@ async fn requests_of_consumers_are_counted_by_country_and_region() {
         let request = request.header("authorization", format!("Bearer {consumer}"));
         server.send(request.body(Full::default()).unwrap()).await.expect(200);
     }
-    // a viewer is no visitor
+    // a viewer does not count as a visitor
     server.call(Method::GET, "/api/stores", &viewer, None).await.expect(200);
     server.state.visitors.flush(&server.state.db).await.unwrap();
 

@@ -1,4 +1,5 @@
-//! Hosts by HTTP and from the command line: what is known of them, and their breakers opened, closed and forgotten by hand.
+//! Hosts by HTTP and from the command line: their state, and their breakers opened, closed and forgotten by
+//! hand.
 
 use std::process::Output;
 
@@ -32,7 +33,7 @@ impl Server {
         self.send(request.body(body.to_string().into()).unwrap()).await
     }
 
-    /// What a process learns of the host with its next report, in which it saw nothing.
+    /// A process's view of the host after its next report, in which it saw nothing.
     async fn exchange_host(&self) -> Exchanged {
         SharedHosts::new(&self.database.db, &config(&[])).exchange(HOST, HostReport::default()).await.unwrap()
     }

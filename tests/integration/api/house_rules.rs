@@ -1,4 +1,5 @@
-//! How requests that are not welcome are refused: each with its status, a problem document and the offender's name.
+//! How requests that are not welcome are refused: each with its status, a problem document and the offender's
+//! name.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The description of the API: what is served is what stands in `docs/openapi.json`, and each operation asks for what it says.
+//! The description of the API: the served one equals `docs/openapi.json`, and each operation requires the
+//! access role that it states.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,9 +11,9 @@ use serde_json::Value;
 use super::server::{Answer, Server};
 
 pub const ROLES: [&str; 4] = ["consumer", "viewer", "operator", "admin"];
-/// Of what requests name that need a number.
+/// Number in requests that need one.
 pub const ID: i64 = 4711;
-/// Of a logo, below `/img/`.
+/// Path of a logo, below `/img/`.
 pub const IMAGE: &str = "brands/bud-bros/logo-ae38b1f9.webp";
 
 pub struct Operation {
@@ -47,7 +48,7 @@ impl Operation {
         self.description["requestBody"].is_object()
     }
 
-    /// Of its request body, references followed.
+    /// Schema of its request body, references followed.
     pub fn body_schema(&self, document: &Value) -> Option<Value> {
         let schema = &self.description["requestBody"]["content"]["application/json"]["schema"];
         let schema = if schema["oneOf"].is_array() { &schema["oneOf"][0] } else { schema };
@@ -64,7 +65,7 @@ impl Operation {
         self.errors().any(|error| error == status)
     }
 
-    /// How many segments of its path stand in this one; None where it is another's.
+    /// Number of literal segments of its path that match this one; None where it is another's.
     fn matches(&self, path: &str) -> Option<usize> {
         let (own, given): (Vec<&str>, Vec<&str>) = (self.path.split('/').collect(), path.split('/').collect());
         let fits =
@@ -73,7 +74,7 @@ impl Operation {
     }
 }
 
-/// What a `$ref` names, or the schema itself.
+/// The schema that a `$ref` names, or the schema itself.
 pub fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
     named.map_or(schema, |pointer| document.pointer(pointer).unwrap())

@@ -1,4 +1,4 @@
-//! What somebody asks first, by HTTP: what waits longest, what fails and why, and how old the stores' menus are.
+//! The overview by HTTP: the longest waits, failures and their reasons, and the age of the stores' menus.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! `GET /api/products/search`: products of all stores, by words as people type them, by filters alone, sorted, page by page.
+//! `GET /api/products/search`: products of all stores, by words as people type them, by filters alone,
+//! sorted, page by page.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! `drover products`, `payload list`, `payload diff` and `stores`, as people run them: on the database itself, and on a server by `--url`.
-//! What no API serves is refused there.
+//! `drover products`, `payload list`, `payload diff` and `stores`, as people run them: on the database
+//! itself, and on a server by `--url`. The server refuses data that the API does not serve.
 
 use std::process::Output;
 

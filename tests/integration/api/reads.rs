@@ -1,4 +1,4 @@
-//! What was crawled, by HTTP: payloads and their data, stores, products, analytics.
+//! Crawled data by HTTP: payloads and their data, stores, products, analytics.
 
 use std::io::Read;
 

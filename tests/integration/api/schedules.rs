@@ -1,4 +1,5 @@
-//! Schedules by HTTP: added, changed by two people at once, removed, and run once however often somebody clicks.
+//! Schedules by HTTP: added, changed by two people at once, removed, and run once however often a person
+//! clicks.
 
 use futures_util::future::join_all;
 use http::Method;
@@ -84,7 +85,7 @@ async fn a_schedule_is_added_listed_changed_and_removed_and_the_audit_tells() {
 async fn two_people_cannot_overwrite_each_other() {
     let (server, path) = server_with_schedule().await;
     let read = tag(&server.get(&path).await);
-    // a run changes what is shown, and no one's intention
+    // a run changes the shown state, but not the settings
     server.post(&format!("{path}/trigger"), json!({})).await.expect(200);
     let first = server.put_schedule(&path, Some(&read), json!({"priority": 5})).await;
     assert_eq!(first.expect(200)["version"], 2);

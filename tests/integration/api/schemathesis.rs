@@ -1,4 +1,5 @@
-//! What the API answers, held against its description by schemathesis: thousands of requests, good and bad, over every operation.
+//! The API's answers, checked against its description by schemathesis: thousands of requests, good and bad,
+//! over every operation.
 //!
 //! `./dev ci` installs it and runs this test; its configuration is `schemathesis.toml`.
 
@@ -15,7 +16,7 @@ use super::server::send;
 use testkit::geo_files::{located, mmdb};
 use testkit::{Child, Farm, PATIENCE};
 
-/// Of the whole run.
+/// Maximum time of the whole run.
 const MAX_TIME: Duration = Duration::from_secs(600);
 
 /// Makes a token, and returns its text.

@@ -36,7 +36,7 @@ pub struct Server {
     pub stop: CancellationToken,
     pub serving: JoinHandle<()>,
     pub state: ApiState,
-    /// Of payload files.
+    /// Directory of payload files.
     pub storage: tempfile::TempDir,
 }
 
@@ -161,7 +161,7 @@ impl Server {
         self.send(request.body(body).unwrap()).await
     }
 
-    /// The status of an empty request; its answer may go on for ever.
+    /// The status of an empty request; its answer may be endless.
     pub async fn status(&self, method: &Method, path: &str, token: Option<&str>) -> u16 {
         let mut request = self.request(method.clone(), path);
         if let Some(token) = token {

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::server::Server;
 use testkit::drover;
 
-/// Two hours of requests through two proxies to two hosts, and of runs of two roles. The first proxy has gone.
+/// Two hours of requests through two proxies to two hosts, and of runs of two roles. The first proxy has
+/// gone.
 async fn counted() -> Server {
     let server = Server::start().await;
     let sql = "INSERT INTO proxies (id, protocol, host, port) VALUES (8, 'http', '203.0.113.8', 3128);
@@ -27,7 +28,7 @@ async fn counted() -> Server {
     server
 }
 
-/// Of the two hours, by the hour.
+/// Chart of the two hours, by the hour.
 async fn chart(server: &Server, query: &str) -> Value {
     let path = format!("/api/stats/series?from=2026-11-22T10:00:00Z&to=2026-11-22T12:00:00Z&step=1h&{query}");
     server.get(&path).await.expect(200)
@@ -96,7 +97,8 @@ async fn a_bounded_number_of_series_is_told_apart_and_the_rest_is_summed() {
     assert_eq!(points(&chart(&server, "metric=requests").await).len(), 20);
 }
 
-/// Two days of 102 stores: the n-th cost n requests of 1 kB on both, the first one more, and 5 were for no store.
+/// Two days of 102 stores: the n-th cost n requests of 1 kB on both, the first one more, and 5 were for no
+/// store.
 async fn counted_by_store() -> Server {
     let server = Server::start().await;
     let sql = "INSERT INTO dispensaries (id, name, platform_dispensary_id, state) VALUES (102, 'Green Leaf', 'p102', 'AZ');

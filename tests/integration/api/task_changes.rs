@@ -1,4 +1,4 @@
-//! One task changed over HTTP: what each request answers, what it refuses, and what the audit tells.
+//! One task changed over HTTP: each request's answer, its refusals, and its record in the audit log.
 
 use http::Method;
 use http_body_util::Full;
@@ -101,7 +101,7 @@ async fn a_task_that_a_client_has_is_not_sent_again_until_something_of_it_change
         server.send(request.body(Full::default()).unwrap()).await.status.as_u16()
     };
     assert_eq!(again().await, 304);
-    // a heartbeat moves no updated_at, and is news for who looks
+    // a heartbeat moves no updated_at, and yet is news for a reader
     let beat = "SET drover.own = on; UPDATE worker_tasks SET last_heartbeat_at = now(); RESET drover.own";
     server.database.raw.batch_execute(beat).await.unwrap();
     assert_eq!(again().await, 200);

@@ -1,4 +1,4 @@
-//! What people order workers to do.
+//! Commands that people give to workers.
 
 use domain::role::Role;
 use http::Method;
@@ -57,7 +57,7 @@ impl<'a> Api<'a> {
         Api { farm, url, token: token.to_owned(), _process: process }
     }
 
-    /// What a command prints that asks this server alone.
+    /// Output of a command that asks this server alone.
     async fn ask(&self, args: &[&str]) -> Value {
         let mut command = self.farm.drover(args);
         command.args(["--json", "--url", &self.url]).env("DROVER_TOKEN", &self.token).env_remove("DATABASE_URL");

@@ -1,4 +1,4 @@
-//! Who sees the dashboard, and what they may do there.
+//! Access to the dashboard by role: who sees it, and which actions are allowed.
 
 use super::world::{World, is_live};
 use crate::api::server::Server;

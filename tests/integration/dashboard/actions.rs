@@ -1,4 +1,4 @@
-//! What buttons say they do is done.
+//! Buttons do what they say.
 
 use super::world::World;
 use testkit::{PATIENCE, until};

@@ -1,4 +1,5 @@
-//! What holds for every page: it opens, the console is silent, nothing is too wide, and people who cannot see it can use it.
+//! Checks of every page: it opens, the console is silent, nothing is too wide, and people who cannot see it
+//! can use it.
 
 use serde_json::{Value, json};
 use xtask::look::Look;
@@ -11,7 +12,7 @@ const IDS: [(&str, &str); 3] = [("task", "801"), ("store", "901"), ("product", "
 /// The document, scripts and styles of the overview, as they are before any compression.
 const FIRST_LOAD: u64 = 120_000;
 
-/// What axe-core finds wrong.
+/// Faults that axe-core finds.
 async fn violations(world: &World, axe: &str) -> Vec<String> {
     world.browser.read(&format!("(() => {{ {axe} }})(), true")).await.unwrap();
     let run = "const found = (await axe.run()).violations;
@@ -62,7 +63,8 @@ async fn the_first_load_is_small() {
     assert!((10_000..=FIRST_LOAD).contains(&total), "{total} bytes: {loaded:#?}");
 }
 
-/// The size of the document and these files in a release build: this debug build serves them as they are in the checkout.
+/// The size of the document and these files in a release build: this debug build serves them as they are in
+/// the checkout.
 fn minified_size(names: &[&str]) -> u64 {
     let (ui, dir) = (testkit::root().join("ui"), tempfile::tempdir().unwrap());
     let own: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with("vendor/")).collect();

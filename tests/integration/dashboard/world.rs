@@ -1,4 +1,5 @@
-//! What the tests of pages stand on: a server whose database knows some of everything, and a browser that looks at it.
+//! The base of the tests of pages: a server whose database holds some of everything, and a browser that looks
+//! at it.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use xtask::browser::Browser;
@@ -26,7 +27,8 @@ pub struct World {
     _permit: SemaphorePermit<'static>,
 }
 
-/// Workers, proxies, a host and schedules; a task in each status, one with attempts; a store with products and their history.
+/// Workers, proxies, a host and schedules; a task in each status, one with attempts; a store with products
+/// and their history.
 const SOME_OF_EVERYTHING: &str = "
     INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, active_task_count)
     SELECT 'worker-' || pod || n, pod || '-' || n, pod, 'any', '{}', CASE WHEN pod = 'Kryll' AND n = 2 THEN 'backing_off' ELSE 'active' END, 3, n

@@ -1,4 +1,5 @@
-//! A page that the real platform sent, from payload file to rows, read a second time by eyes that do not know the normaliser.
+//! A page that the real platform sent, from payload file to rows, read a second time by eyes that do not know
+//! the normaliser.
 
 use chrono::{DateTime, Utc};
 use domain::role::Role;

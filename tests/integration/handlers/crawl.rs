@@ -1,4 +1,4 @@
-//! What one payload writes: products, options, snapshots, misses, and nothing that has not changed.
+//! Writes of one payload: products, options, snapshots, misses, and nothing unchanged.
 
 use std::time::Duration;
 

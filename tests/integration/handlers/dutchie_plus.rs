@@ -39,7 +39,7 @@ async fn records(harness: &HandlerHarness) -> BTreeMap<String, ProductRecord> {
     records.into_iter().map(|record| (record.provider_product_id.clone(), record)).collect()
 }
 
-/// What both ways of one platform say of a product.
+/// Compares a product read in both ways of one platform.
 fn compare(record: &ProductRecord, truth: &OracleProduct) {
     let id = &truth.provider_product_id;
     assert_eq!((&record.name, record.category.as_deref()), (&truth.name, Some(truth.category)), "{id}");

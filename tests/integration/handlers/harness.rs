@@ -1,4 +1,5 @@
-//! `HandlerHarness`: handlers run as a worker runs them, without any actor: a claimed task, its body, and its commit.
+//! `HandlerHarness`: handlers run as a worker runs them, without any actor: a claimed task, its body, and its
+//! commit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,14 +55,14 @@ impl HandlerHarness {
         handlers::run(&self.context(&task), role, &task.payload, None).await
     }
 
-    /// Runs a task of the harness's store and commits what it writes.
+    /// Runs a task of the harness's store and commits its writes.
     pub async fn settle(&self, role: Role, payload: Value) -> Committed {
         let task = self.task(role, payload).await;
         let outcome = handlers::run(&self.context(&task), role, &task.payload, None).await.unwrap();
         self.commit(&task, outcome).await
     }
 
-    /// Commits what a finished run writes, as the engine does.
+    /// Commits the writes of a finished run, as the engine does.
     pub async fn commit(&self, task: &ClaimedTask, outcome: Outcome) -> Committed {
         let done = match outcome {
             Outcome::Done(done) => done,
@@ -87,8 +88,8 @@ impl HandlerHarness {
         Context::new(services, task.lease.id, task.dispensary_id, task.platform.clone()).with_lease(task.lease.clone())
     }
 
-    /// A claimed task of the harness's store. What earlier runs have left open would keep it waiting, and is cancelled; their bodies have
-    /// ended.
+    /// A claimed task of the harness's store. Open tasks of earlier runs would keep it waiting, and are
+    /// cancelled; their bodies have ended.
     pub async fn task(&self, role: Role, payload: Value) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running');
                     DELETE FROM stopping_runs";

@@ -1,4 +1,5 @@
-//! The set-based statements against the pure rule, over random histories of crawls, partial crawls, replays and late payloads.
+//! The set-based statements against the pure rule, over random histories of crawls, partial crawls, replays
+//! and late payloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ const HISTORIES: u64 = 25;
 const STEPS: i64 = 14;
 const IDS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// What the pure rule makes of the same history.
+/// The pure rule's result for the same history.
 #[derive(Default)]
 struct Model {
     last: Option<PayloadPosition>,

@@ -1,5 +1,5 @@
-//! An origin that breaks HTTP and content codings: what it sends is asked for again or refused, never parsed as something it is not,
-//! and leaves no payload unless it is a whole menu.
+//! An origin that breaks HTTP and content codings: its answer is requested again or refused, never parsed as
+//! something else, and leaves no payload unless it is a whole menu.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -79,7 +79,8 @@ fn a_page_that_always_breaks_http_leaves_nothing() {
     });
 }
 
-/// The connection breaks after the request was sent: a kept one may have been closed before, and is opened again; a new one was not.
+/// The connection breaks after the request was sent: a kept one may have been closed before, and is opened
+/// again; a new one was not.
 #[rstest]
 #[case::once(1, 0)]
 #[case::twice(2, 1)]

@@ -1,5 +1,5 @@
-//! Menus that are odd, endless, repeated, halved or another store's: good products are kept, bad ones counted, and what is no menu
-//! leaves nothing.
+//! Menus that are odd, endless, repeated, halved or another store's: good products are kept, bad ones
+//! counted, and an answer that is not a menu leaves nothing.
 
 use domain::role::Role;
 use queue::TaskError;
@@ -22,7 +22,7 @@ fn nested(depth: usize) -> String {
     "[".repeat(depth) + &"]".repeat(depth)
 }
 
-/// What is no product beside its neighbours: the fault is told, and nothing else is lost.
+/// An item that is not a product, beside its neighbours: the fault is reported, and nothing else is lost.
 #[rstest]
 #[case::no_objects(r#"null"#, "unreadable_item")]
 #[case::a_number(r#"-1e999"#, "unreadable_item")]

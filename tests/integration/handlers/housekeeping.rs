@@ -1,4 +1,4 @@
-//! What runs left behind that were killed between their file and its row.
+//! Files of runs that were killed between their file and its row.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,7 +64,7 @@ fn housekeeping(harness: &HandlerHarness) -> Housekeeping {
     Housekeeping { db: harness.services.db.clone(), payloads: harness.services.payloads.clone() }
 }
 
-/// A payload file whose fetch began so long ago.
+/// A payload file whose fetch began this long ago.
 async fn file(harness: &HandlerHarness, ago: Duration) -> String {
     let now: chrono::DateTime<Utc> = harness.store.database.raw.query_one("SELECT now()", &[]).await.unwrap().get(0);
     let head = PayloadHead {

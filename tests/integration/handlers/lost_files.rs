@@ -1,4 +1,5 @@
-//! Payload files that rot, vanish or are replaced: the refresh fails for good with its reason, and one fetch stands in for it.
+//! Payload files that rot, vanish or are replaced: the refresh fails for good with its reason, and one fetch
+//! replaces it.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ use super::harness::HandlerHarness;
 use super::test_store::at;
 use testkit::page;
 
-/// Refreshes that payload and commits the failure; its reason and what followed.
+/// Refreshes that payload and commits the failure; its reason and the consequence.
 async fn fail(harness: &HandlerHarness, payload: &Payload) -> (String, Committed) {
     let task = harness.task(Role::ProductRefresh, json!({ "payload_id": payload.id })).await;
     let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload, None).await.unwrap();
@@ -52,7 +53,7 @@ fn remove(file: &Path) {
     fs::remove_file(file).unwrap();
 }
 
-/// To the very same bytes: what a link leads to can be changed behind drover's back.
+/// To the very same bytes: the target of a link can be changed behind drover's back.
 fn replace_by_a_link(file: &Path) {
     let elsewhere = file.with_extension("elsewhere");
     fs::rename(file, &elsewhere).unwrap();

@@ -1,4 +1,5 @@
-//! Menus made by proptest, written to a real database: no value fails a refresh, and the rows equal what the normaliser said.
+//! Menus made by proptest, written to a real database: no value fails a refresh, and the rows equal the
+//! normaliser's result.
 //!
 //! 300 menus of up to 40 products in an ordinary run; `DROVER_MADE_MENUS=100000` is the long one.
 
@@ -17,12 +18,12 @@ use super::test_store::TestStore;
 use crate::platforms::record;
 
 const MENUS: usize = 300;
-/// So many menus go to one store, one after the other.
+/// Number of menus that go to one store, one after the other.
 const MENUS_PER_STORE: usize = 100;
 const MAX_PRODUCTS: usize = 40;
 const IDS: usize = 80;
 
-/// Beside those that a product has.
+/// Fields that no product has, beside the usual ones.
 const NO_FIELDS: [&str; 2] = ["\u{0}", "unheard"];
 
 const INNER: [&str; 16] = [
@@ -93,7 +94,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What a field has where it is as it should be, so that odd ones meet good ones.
+/// Values of a field that is as it should be, so that odd ones meet good ones.
 fn ordinary(id: usize) -> Value {
     json!({
         "_id": format!("p{id}"), "Name": format!("Product {id}"), "type": "Flower", "Options": ["1g", "1/8oz", "1g"], "Prices": [10, 25.5, 11],
@@ -152,7 +153,7 @@ async fn write_and_compare(store: &TestStore, platform_id: &str, second: i64, pa
     let client = store.database.db.client().await.unwrap();
     let rows = products::all(&client, Platform::Dutchie).await.unwrap();
     let mut rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.provider_product_id.clone(), row)).collect();
-    // the database has an order of its own for letters that nobody uses
+    // the database sorts letters in its own order, which nothing uses
     let variants = rows.values_mut().map(|row| &mut row.variants);
     variants.for_each(|all| all.sort_by(|a, b| (&a.option_label, a.nth).cmp(&(&b.option_label, b.nth))));
     for product in &menu.products {

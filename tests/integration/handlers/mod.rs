@@ -1,4 +1,4 @@
-//! Handlers with a real database: what each role writes.
+//! Handlers with a real database: the writes of each role.
 
 mod captured_page;
 mod corrections;

@@ -1,4 +1,5 @@
-//! A refresh reads the rows of its own store by their keys, whatever the planner knows of the tables, and however large these are.
+//! A refresh reads the rows of its own store by their keys, whatever the planner knows of the tables, and
+//! however large these are.
 
 use db::{Db, PoolSizes, Tx};
 use domain::payload::Payload;

@@ -1,4 +1,4 @@
-//! `product_refresh`: which payload it reads, and what it refuses.
+//! `product_refresh`: the payload it reads, and its refusals.
 
 use chrono::TimeDelta;
 use domain::role::Role;

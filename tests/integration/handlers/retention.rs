@@ -1,4 +1,4 @@
-//! What retention removes, what it keeps, and what a process leaves behind that is killed meanwhile.
+//! Files that retention removes, that it keeps, and that a process leaves behind when it is killed meanwhile.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl HandlerHarness {
         self.housekeeping().retain(RetentionRun { ages: &ages, dry_run, goes_on: &|_| true }).await.unwrap()
     }
 
-    /// A payload that was fetched so many days ago, with its file.
+    /// A payload that was fetched `days_ago` days ago, with its file.
     async fn payload_of(&self, days_ago: i64) -> Payload {
         let now: DateTime<Utc> = self.store.database.raw.query_one("SELECT now()", &[]).await.unwrap().get(0);
         self.payload(now - TimeDelta::days(days_ago), &[&page(&["a"])]).await

@@ -1,4 +1,5 @@
-//! Whole chains against the simulated platform, through its proxies: fetch, payload, refresh, and the roles that find stores.
+//! Whole chains against the simulated platform, through its proxies: fetch, payload, refresh, and the roles
+//! that find stores.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -216,7 +217,7 @@ async fn the_third_empty_menu_in_a_row_hours_apart_is_believed() {
 
     sim.add_fault(Fault::new(FaultKind::EmptyMenu));
     for look in 1..=2 {
-        // the second of one hour is no further look
+        // the second within an hour does not count as a look
         for _ in 0..2 {
             let Err(TaskError::Retry { reason, .. }) = harness.run(Role::PayloadFetch, json!({})).await else {
                 panic!("look {look} was believed")
@@ -434,7 +435,7 @@ async fn equal_ids_of_two_platforms_are_two_stores() {
 async fn what_vanishes_of_one_platform_vanishes_of_no_other() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
-    // of the other platform so many that they would make the state's answer a suspicious one
+    // enough stores of the other platform that they would make the state's answer a suspicious one
     let gone = "INSERT INTO dutchie_discovery_locations (platform, platform_dispensary_id, name, found_in)
                 SELECT 'other', 'gone ' || n, 'Gone', $1::text FROM generate_series(1, 9) n
                 UNION ALL SELECT 'dutchie', 'gone 1', 'Gone', $1";

@@ -1,4 +1,5 @@
-//! When a menu that lost more than half of its products is believed: by the time and the proxy of each look at it.
+//! When a menu that lost more than half of its products is believed: by the time and the proxy of each look
+//! at it.
 
 use chrono::TimeDelta;
 use domain::payload::FetchStart;

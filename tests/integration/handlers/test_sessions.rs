@@ -1,4 +1,5 @@
-//! Sessions for handlers under test: a list of proxies without health, handed out in turn, and a configuration without pauses.
+//! Sessions for handlers under test: a list of proxies without health, handed out in turn, and a
+//! configuration without pauses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ use futures_util::future::BoxFuture;
 use settings::Config;
 use sim::Simulator;
 
-/// Hands its proxies out in turn, those to be avoided only where there is no other, as the pool does.
+/// Hands its proxies out in turn, avoided ones only where there is no other, as the pool does.
 #[derive(Default)]
 pub struct RoundRobinProxies {
     proxies: Vec<Arc<Proxy>>,
@@ -51,7 +52,7 @@ pub fn proxies(sim: &Simulator) -> Vec<Proxy> {
     numbered.map(|(id, entry)| proxy(id, entry)).collect()
 }
 
-/// Those that are such, by the numbers that they have among all.
+/// Proxies for which `is_wanted` holds, with the numbers that they have among all.
 #[allow(dead_code, reason = "the benchmark includes this file")]
 pub fn proxies_of(sim: &Simulator, is_wanted: impl Fn(&sim::ProxyAddress) -> bool) -> Vec<Proxy> {
     let all = proxies(sim).into_iter().zip(sim.proxies());

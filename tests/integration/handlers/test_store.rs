@@ -1,4 +1,4 @@
-//! `TestStore`: a store, payload rows with any products in them, and what the tables say afterwards.
+//! `TestStore`: a store, payload rows with any products in them, and the content of the tables afterwards.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct Row {
     pub last_seen_at: DateTime<Utc>,
 }
 
-/// What a refresh of these products writes.
+/// Writes of a refresh of these products.
 pub fn menu_write(payload: Payload, products: Vec<Product>) -> MenuWrite {
     let menu = Arc::new(NormalMenu { products, ..NormalMenu::default() });
     MenuWrite { payload, menu, min_coverage: MIN_COVERAGE, memory: MemoryPermit::default() }
@@ -124,7 +124,7 @@ impl TestStore {
         self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
     }
 
-    /// What tells a written or locked row from an untouched one.
+    /// Marks that distinguish a written or locked row from an untouched one.
     pub async fn marks(&self, table: &str) -> Vec<String> {
         let sql = format!("SELECT format('%s %s %s', ctid, xmin, xmax) FROM {table} ORDER BY ctid");
         self.database.raw.query(&sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()

@@ -1,4 +1,5 @@
-//! Budgets of bytes a day: two processes with one database, each with its own pool, as two farms of workers have.
+//! Budgets of bytes a day: two processes with one database, each with its own pool, as two farms of workers
+//! have.
 
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ use testkit::{TestDatabase, database, until};
 const BUDGET: i64 = 10 << 20;
 const ONE_PERCENT: i64 = BUDGET / 100;
 
-/// By the clock of processes: so far ahead that what they send is of today however long a test takes.
+/// A time by the clock of processes, far enough ahead that their requests count as today's however long a
+/// test takes.
 const AHEAD: i64 = 4_000_000_000;
 
 fn of_each() -> settings::Proxies {
@@ -48,7 +50,7 @@ async fn written(database: &TestDatabase) -> i64 {
     database.raw.query_one(sql, &[]).await.unwrap().get(0)
 }
 
-/// What another process wrote of a proxy today; an hour ahead, so that no midnight comes between.
+/// Another process's writes about a proxy today; an hour ahead, so that no midnight comes between.
 async fn write_today(database: &TestDatabase, proxy: ProxyId, bytes: i64) {
     let sql = "INSERT INTO fetch_minute VALUES (date_trunc('minute', now()) + interval '1 hour', 77, 'menu.test', $1, 'ok', 1, 0, $2, 1)";
     database.raw.execute(sql, &[&proxy, &bytes]).await.unwrap();
@@ -69,7 +71,7 @@ async fn two_processes_share_a_budget_and_spend_no_more_than_it_by_a_hundredth()
         let Ok(lease) = process.lease().await else { break };
         carries(process, lease.proxy.id, ONE_PERCENT / 4);
         spent += ONE_PERCENT / 4;
-        // no flush is asked for: a process shares what it has sent, because it is enough
+        // no flush is asked for: a process shares its usage, because it is enough
         until("it is shared", SOON, async || written(&database).await == spent).await;
     }
     assert!((BUDGET..=BUDGET + ONE_PERCENT).contains(&spent), "{spent} of {BUDGET} bytes");

@@ -11,7 +11,7 @@ use testkit::{TestDatabase, database, drover};
 async fn proxies(database: &TestDatabase, args: &[&str], input: &str) -> Output {
     let mut command = drover();
     command.arg("proxies").args(args).env("DATABASE_URL", &database.url);
-    // a host that does not resolve: what reaches it went through a proxy
+    // a host that does not resolve: a request that reaches it went through a proxy
     command.env("DROVER__PLATFORM__DUTCHIE__BASE_URL", "http://menu.invalid");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -84,7 +84,7 @@ async fn a_faulty_file_is_refused_with_all_its_faults() {
     assert_eq!(json(&proxies(&database, &["list", "--json"], "").await)["proxies"], serde_json::json!([]));
 }
 
-/// What tasks ask a platform.
+/// The request of tasks to a platform.
 const QUESTION: &str = "GET http://menu.invalid/api-3/graphql?operationName=ConsumerDispensaries&variables=";
 
 /// A forward proxy that answers requests that tasks make with `status`; its port.

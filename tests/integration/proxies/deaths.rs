@@ -33,7 +33,7 @@ fn worker(farm: &Farm, ca: &Ca) -> Command {
     command
 }
 
-/// What such days bring into the log.
+/// Alarms of such days in the log.
 const ALARMS: [&str; 3] = ["No proxy is active", "No proxy brings an answer", "The last active proxy"];
 
 fn kill(farm: &Farm, turn: usize, is_dead: impl Fn(usize) -> bool) {

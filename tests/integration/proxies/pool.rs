@@ -1,4 +1,4 @@
-//! The pool on a real table. Time is moved by hand; what happens in the background is awaited by `flush`.
+//! The pool on a real table. Time is moved by hand; `flush` awaits the work in the background.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Passwords of proxies in the table: encrypted where there is a key, readable for those who have it.
+//! Passwords of proxies in the table: encrypted where there is a key, readable with it.
 
 use std::process::Output;
 
@@ -98,7 +98,7 @@ async fn a_password_that_cannot_be_read_spoils_no_other_and_is_named_with_the_re
     let database = database().await;
     import(&database, "a:1:u:one\nb:1:u:two").await;
     rekey(&database, &[], OLD, "").await;
-    // a dump that somebody edited: one password in the place of another
+    // an edited dump: one password in the place of another
     database
         .raw
         .batch_execute("UPDATE proxies SET password = (SELECT password FROM proxies WHERE host = 'a') WHERE host = 'b'")

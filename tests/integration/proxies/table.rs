@@ -1,4 +1,4 @@
-//! What several processes may do to the table at once, and what comes out of it.
+//! Changes that several processes may make to the table at once, and their result.
 
 use std::time::{Duration, Instant};
 

@@ -13,7 +13,7 @@ impl Queue {
         row.map_or(Value::Null, |row| row.get(0))
     }
 
-    /// `count` tasks that ended so many minutes ago after 72 seconds of work.
+    /// `count` tasks that ended `minutes_ago` minutes ago after 72 seconds of work.
     async fn worked(&self, status: &str, count: i32, minutes_ago: i32, worker: &str) {
         let at = format!("now() - interval '{minutes_ago} minutes'");
         self.sql(&format!(

@@ -1,4 +1,4 @@
-//! Claiming: order, roles, reservations, tokens, and what a claim writes.
+//! Claiming: order, roles, reservations, tokens, and the writes of a claim.
 
 use db::tasks::{ClaimBatch, ClaimToken, NewTask};
 use domain::role::Role;
@@ -131,7 +131,8 @@ async fn a_claim_says_how_long_the_task_was_due() {
     assert!((90..100).contains(&waited), "{waited} s");
 }
 
-/// Rows that are newer than a statement's snapshot once vanished from a join with the rows that a function had just claimed.
+/// Rows that are newer than a statement's snapshot once vanished from a join with the rows that a function
+/// had just claimed.
 #[tokio::test]
 async fn every_claimed_task_is_handed_out() {
     let queue = Queue::new().await;
@@ -144,7 +145,7 @@ async fn every_claimed_task_is_handed_out() {
     assert_eq!(answered, 50);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE status = 'claimed'").await, 50);
     queue.add(analytics()).await;
-    // whatever such a join shows, nothing may be claimed but what claim_task alone returns
+    // whatever such a join shows, nothing may be claimed except the tasks that claim_task returns
     let rows = queue.database.raw.query(sql, &[]).await.unwrap();
     assert!(rows.len() <= 1);
     assert_eq!(queue.number("SELECT count(*) FROM claim_task(NULL, 'me')").await, 0);

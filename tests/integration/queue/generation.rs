@@ -1,4 +1,4 @@
-//! Many tasks by request: a day's crawls, a state's stores, a discovery, and what is recovered when somebody asks.
+//! Many tasks by request: a day's crawls, a state's stores, a discovery, and recovery by request.
 
 use chrono::{Days, Utc};
 use db::generation::{self, GenerationError};

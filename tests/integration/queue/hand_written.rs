@@ -1,4 +1,4 @@
-//! Rows that people write at psql, while no process of drover runs: they do at once what they say.
+//! Rows that people write at psql, while no process of drover runs: they take effect at once.
 
 use rstest::rstest;
 

@@ -1,4 +1,4 @@
-//! Tasks that wait for a host whose breaker is open, and what wakes them.
+//! Tasks that wait for a host whose breaker is open, and their wake-up.
 
 use db::hosts;
 use db::tasks::{AttemptOutcome, Settlement};
@@ -9,7 +9,8 @@ use super::*;
 const HOST: &str = "menu.test";
 
 impl Queue {
-    /// The host's breaker is open, and that many tasks of its stores wait for an hour. It is asked twice a second.
+    /// The host's breaker is open, and that many tasks of its stores wait for an hour. It is asked twice a
+    /// second.
     async fn waiting_for_host(&self, count: i64) -> Vec<TaskId> {
         let ids = self.enqueue(&(1..=count).map(fetch).collect::<Vec<_>>()).await;
         hosts::exchange(&self.database.db, HOST, |state, now| state.open_by_hand(None, None, now)).await.unwrap();

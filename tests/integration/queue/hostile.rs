@@ -1,5 +1,5 @@
-//! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be decoded. One bad
-//! row never fails a batch.
+//! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be
+//! decoded. One bad row never fails a batch.
 
 use db::store_views::{self, StoreFilter};
 use db::task_views::{self, TaskFilter, counts};
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::*;
 
 impl Queue {
-    /// By drover's own rules: no trigger mends what is written.
+    /// By drover's own rules: no trigger corrects the writes.
     async fn unguarded(&self, statement: &str) {
         self.sql(&format!("SET drover.own = on; {statement}; RESET drover.own")).await;
     }

@@ -1,5 +1,5 @@
-//! What of the queue is found, and by which index: tasks by what made them and how they failed, completions of a role, the active task of
-//! a store.
+//! Searches of the queue, and their indexes: tasks by origin and by failure, completions of a role, the
+//! active task of a store.
 
 use db::indexes;
 use db::task_views::{self, TaskFilter, completions};

@@ -1,4 +1,5 @@
-//! The order of row locks. A statement that locks many tasks takes them by ascending id, so that no two wait for each other.
+//! The order of row locks. A statement that locks many tasks takes them by ascending id, so that no two wait
+//! for each other.
 
 use db::Db;
 use db::tasks::Completion;
@@ -55,7 +56,8 @@ async fn a_statement_that_waits_for_a_task_holds_none_with_a_greater_id(
     #[values(Statement::Complete, Statement::Recover, Statement::Release)] statement: Statement,
 ) {
     let queue = Queue::new().await;
-    // among many rows each is looked up by itself; a small table is read in the order of its ids whatever the statement says
+    // among many rows each is looked up by itself; a small table is read in the order of its ids whatever the
+    // statement says
     queue.sql(MANY_ENDED_TASKS).await;
     let leases = queue.leases(3).await;
     let (greater, least) = (vec![leases[0].id, leases[1].id], leases[2].id);

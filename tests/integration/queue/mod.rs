@@ -1,4 +1,5 @@
-//! The queue on a real database: through `db`, through its SQL functions, and by hand as people at psql do.
+//! The queue on a real database: through the crate `db`, through its SQL functions, and by hand as people at
+//! psql do.
 
 mod capacity;
 mod claim;
@@ -96,7 +97,7 @@ impl Queue {
         claimed.pop().expect("nothing may be claimed")
     }
 
-    /// The ids of what may be claimed now, best first; they are claimed.
+    /// The ids of the tasks that may be claimed now, best first; they are claimed.
     pub async fn claim_all(&self) -> Vec<TaskId> {
         ids(&self.claim(&Role::CRAWL, 1000).await)
     }
@@ -138,7 +139,7 @@ impl Queue {
         tasks::recover(&self.client().await, None).await.unwrap()
     }
 
-    /// What was put off is due now.
+    /// Makes a postponed task due now.
     pub async fn make_due(&self, id: TaskId) {
         self.sql(&format!("UPDATE worker_tasks SET scheduled_for = now() - interval '1 second' WHERE id = {id}")).await;
         self.sweep_due().await;

@@ -1,4 +1,4 @@
-//! What people at psql have always typed: each runs, and answers truly.
+//! Statements that people at psql have always typed: each runs, and answers truly.
 
 use db::tasks::{AttemptOutcome, Settlement};
 use rstest::rstest;

@@ -1,4 +1,4 @@
-//! Quarantine: what kills its processes is distinguished from the tasks beside it.
+//! Quarantine: a task that kills its processes is distinguished from the tasks beside it.
 
 use db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
 use db::workers;

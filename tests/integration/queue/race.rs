@@ -1,5 +1,5 @@
-//! All at once: enqueuers, claimers by role sets, people at psql, a sweeper. No two tasks of a store run at the same time, each task
-//! is done once, no call fails, and nothing is left.
+//! All at once: enqueuers, claimers by role sets, people at psql, a sweeper. No two tasks of a store run at
+//! the same time, each task is done once, no call fails, and nothing is left.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -79,7 +79,7 @@ impl Race {
         }
     }
 
-    /// What a batch left out: a person has the row, or cancelled the task.
+    /// Settles a run that a batch left out: a person has the row, or cancelled the task.
     async fn settle(&self, lease: &TaskLease) -> bool {
         let completed = Settlement::new(AttemptOutcome::Completed, None);
         match tasks::settle(&self.client().await, lease, &completed).await {
@@ -118,7 +118,7 @@ impl Race {
         }
     }
 
-    /// What the unique index promises, looked at from outside.
+    /// Checks the unique index's promise from outside.
     async fn watcher(self: Arc<Self>) {
         let sql = "SELECT count(*) FROM (SELECT FROM worker_tasks WHERE status IN ('claimed', 'running') AND dispensary_id IS NOT NULL GROUP BY dispensary_id HAVING count(*) > 1) twice";
         while !self.is_over() {

@@ -1,4 +1,5 @@
-//! Requests that meet an open task which does the same, and many requests in one transaction: each has its own answer.
+//! Requests that meet an open task which does the same, and many requests in one transaction: each has its
+//! own answer.
 
 use db::task_requests::{self, RequestError};
 use domain::task_request::TaskRequest;

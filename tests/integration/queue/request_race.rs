@@ -1,5 +1,5 @@
-//! Many cancel, retry, delete and change the tasks of a few stores while workers run them: no two bodies of a store run at the same
-//! time, a status changes in legal ways only, no call fails, and nothing is left.
+//! Many cancel, retry, delete and change the tasks of a few stores while workers run them: no two bodies of a
+//! store run at the same time, a status changes in legal ways only, no call fails, and nothing is left.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -159,7 +159,7 @@ async fn whatever_is_requested_no_two_bodies_of_a_store_run_at_once() {
     for requester in requesters {
         requester.await.unwrap();
     }
-    // what is retried after a back-off is not awaited
+    // retries after a back-off are not awaited
     queue.sql("UPDATE worker_tasks SET status = 'cancelled' WHERE status = 'pending'").await;
     let open = "SELECT (SELECT count(*) FROM worker_tasks WHERE status IN ('claimed', 'running')) + (SELECT count(*) FROM stopping_runs)";
     testkit::until("the last bodies have ended", DRAINING, async || queue.number(open).await == 0).await;

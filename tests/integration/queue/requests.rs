@@ -1,4 +1,5 @@
-//! Tasks changed by request: what each status allows, what becomes of the store, and that many at once have one effect.
+//! Tasks changed by request: the changes that each status allows, their effect on the store, and that many at
+//! once have one effect.
 
 use db::task_views;
 use db::tasks::{AttemptOutcome, ChangeError, Completion};
@@ -217,7 +218,8 @@ async fn a_reservation_that_is_given_while_the_cancel_commits_is_taken_back() {
     let made = queue.enqueue(&[refresh(1), refresh(1)]).await;
     let person = testkit::connect(&queue.database.url).await;
     person.batch_execute(&format!("BEGIN; SELECT cancel_task({})", task.lease.id)).await.unwrap();
-    // it chooses the store's other task while the running one has its reservation, and waits for what becomes of that
+    // it chooses the store's other task while the running one has its reservation, and waits for that one's
+    // end
     let db = queue.database.db.clone();
     let other = made[0];
     let giving = tokio::spawn(async move { tasks::cancel(&db.client().await.unwrap(), other).await });

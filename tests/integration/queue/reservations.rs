@@ -1,4 +1,4 @@
-//! A store's reservation: which task gets it, which gives it up, and what waits for what.
+//! A store's reservation: which task gets it, which gives it up, and which waits for which.
 
 use db::tasks::{AttemptOutcome, Settlement};
 use foundation::clock::Clock;
@@ -204,7 +204,8 @@ async fn an_empty_list_of_dependencies_is_none() {
     assert_eq!(queue.claim_all().await.len(), 2);
 }
 
-/// Batches that give the reservations of the same stores in opposite orders must not wait for each other in a ring.
+/// Batches that give the reservations of the same stores in opposite orders must not wait for each other in a
+/// ring.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn enqueuers_of_the_same_stores_in_opposite_orders_do_not_deadlock() {
     let queue = Queue::new().await;
@@ -220,7 +221,7 @@ async fn enqueuers_of_the_same_stores_in_opposite_orders_do_not_deadlock() {
 }
 
 impl Queue {
-    /// No worker has claimed what is ready for a while.
+    /// No worker has claimed ready tasks for a while.
     async fn half_a_minute_passes(&self) {
         self.sql("SET drover.own = on; UPDATE worker_tasks SET updated_at = updated_at - interval '31 seconds'; RESET drover.own").await;
         self.sweep_all().await;

@@ -7,7 +7,7 @@ use super::*;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Queue {
-    /// A task with one attempt that ended so many days ago.
+    /// A task with one attempt that ended `days` days ago.
     async fn ended(&self, status: &str, days: i32) -> TaskId {
         let sql = format!(
             "INSERT INTO worker_tasks (role, status, fence, completed_at) VALUES ('payload_fetch', '{status}', 1, now() - interval '{days} days') RETURNING id"

@@ -1,4 +1,5 @@
-//! Which tasks do the same work, and what becomes of a schedule, a day's crawls or a request that meets one that is open.
+//! Tasks that do the same work, and the result of a schedule, a day's crawls or a request that meets an open
+//! one.
 
 use chrono::TimeDelta;
 use db::schedules::{self, Run};
@@ -12,7 +13,8 @@ use serde_json::json;
 use super::*;
 
 impl Queue {
-    /// Schedules that are due, as people write them; each tuple is (name, role, platform, account, state, args).
+    /// Schedules that are due, as people write them; each tuple is (name, role, platform, account, state,
+    /// args).
     async fn due_schedules(&self, tuples: &str) {
         self.sql(&format!(
             "INSERT INTO task_schedules (name, role, platform, account, state_code, args, interval_hours, next_run_at) \
@@ -21,7 +23,7 @@ impl Queue {
         .await;
     }
 
-    /// What several processes that look for due schedules at the same time make of them.
+    /// Runs made by several processes that look for due schedules at the same time.
     async fn run_by_schedulers(&self, count: usize) -> Vec<Run> {
         let run_all = async || {
             let sizes = PoolSizes { work: 1, api: 1 };

@@ -1,4 +1,5 @@
-//! Schedules: one generation for each due time, no drift, no growing backlog, and an operator's word stands.
+//! Schedules: one generation for each due time, no drift, no growing backlog, and an operator's decision is
+//! kept.
 
 use chrono::{DateTime, Utc};
 use db::schedules::{self, Run, ScheduleError};
@@ -20,7 +21,8 @@ impl Queue {
         queue
     }
 
-    /// The schedule was created so many minutes ago, and is due since its last due time.
+    /// The schedule was created `minutes_after_creation` minutes before its last due time, which was
+    /// `minutes_ago` minutes ago.
     async fn due_since(&self, minutes_after_creation: i32, minutes_ago: i32) {
         let created = minutes_after_creation + minutes_ago;
         self.sql(&format!(

@@ -1,4 +1,4 @@
-//! What a handler returns, and what becomes of its task and its attempt.
+//! A handler's result, and its effect on the task and its attempt.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Sweeps: in batches that commit by themselves, beside people who hold locks, and no more often by many processes than by one.
+//! Sweeps: in batches that commit by themselves, beside people who hold locks, and no more often by many
+//! processes than by one.
 
 use std::time::Instant;
 
@@ -36,7 +37,7 @@ async fn stores_that_a_person_keeps_locked_hold_up_no_other(#[case] change: &str
     queue.sql(&every_store("payload_fetch")).await;
     let every = STORES / locked;
     queue.sql(&format!("BEGIN; UPDATE worker_tasks SET {change} WHERE dispensary_id % {every} = 0")).await;
-    // a store's second task would wait for what the open transaction does with the first
+    // a store's second task would wait for the open transaction's decision about the first
     let client = queue.client().await;
     client.batch(&every_store("product_refresh")).await.unwrap();
     tasks::sweep_all(&client).await.unwrap();

@@ -1,4 +1,4 @@
-//! What the market sells: four views, as the refresh of analytics leaves them.
+//! Market data: four views, as the refresh of analytics leaves them.
 
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 use db::analytics::{self, MarketFilter, PriceDay};
@@ -7,7 +7,7 @@ use domain::product::Product;
 use super::client;
 use crate::handlers::test_store::{TestStore, at, product};
 
-/// Two stores in Arizona and one in Michigan, whose crawls are those of now.
+/// Two stores in Arizona and one in Michigan, crawled now.
 struct Market {
     north: TestStore,
     south: TestStore,
@@ -205,7 +205,7 @@ async fn a_summary_of_stores_may_be_of_those_with_a_brand() {
     assert_eq!(stores(of_state("mi")).await, [(market.lakes.id, 1)]);
 }
 
-/// Noon UTC, so many days ago.
+/// Noon UTC, `days` days ago.
 fn noon(days: u64) -> DateTime<Utc> {
     day(days).and_hms_opt(12, 0, 0).unwrap().and_utc()
 }

@@ -1,4 +1,4 @@
-//! What people and programs read of the crawled data: payloads, products, stores, analytics.
+//! Reads of the crawled data by people and programs: payloads, products, stores, analytics.
 
 mod analytics;
 mod payload_memory;

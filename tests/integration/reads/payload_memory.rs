@@ -1,5 +1,5 @@
-//! How much memory it takes to serve and to compare payloads of 50,000 products. Each is read in a process of its own, so that nothing else
-//! moves its peak.
+//! How much memory it takes to serve and to compare payloads of 50,000 products. Each is read in a process of
+//! its own, so that nothing else moves its peak.
 
 use std::process::Stdio;
 use std::sync::LazyLock;
@@ -15,11 +15,11 @@ use storage::{Around, PageBytes, PayloadContent, PayloadForm, PayloadHead, Paylo
 
 const PAGES: usize = 500;
 const PRODUCTS_A_PAGE: usize = 100;
-/// Of each product, about as much as the largest menu that is kept has room for.
+/// Filler of each product: together about the size of the largest menu that is kept.
 const FILLER_BYTES: usize = 1000;
 const OWNER: &str = "a test";
 
-/// Of 50,000 products, `revision` decides a part of the prices.
+/// A payload of 50,000 products; `revision` decides a part of the prices.
 fn content(revision: usize) -> PayloadContent {
     let head = PayloadHead {
         platform: Platform::Dutchie,

@@ -152,7 +152,7 @@ impl Compared {
         self.harness.services.payloads.diff(&self.from, &self.to, platforms::normalise).await
     }
 
-    /// Of the newer payload.
+    /// File of the newer payload.
     fn file(&self) -> PathBuf {
         self.harness.storage.path().join(&self.to.storage_path)
     }

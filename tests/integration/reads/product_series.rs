@@ -1,4 +1,4 @@
-//! What a product and its options cost over time, as a chart asks for it.
+//! Prices of a product and its options over time, as a chart asks for them.
 
 use db::product_series::{self, OptionKey, OptionPoint, ProductPoint, Series, SeriesRange};
 use domain::product::{Product, StockStatus, Variant};

@@ -1,4 +1,4 @@
-//! What products are found by: their words, and what is copied for them.
+//! Search of products by their words, and the copies made for it.
 
 use std::time::Duration;
 

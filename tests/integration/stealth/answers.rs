@@ -1,4 +1,4 @@
-//! What must never be contacted, and which answers are believed.
+//! Hosts that must never be contacted, and answers that are believed.
 
 use drover::stealth::{FetchError, ProxyOutcome, RequestKind, SessionAsk};
 use rstest::rstest;

@@ -1,4 +1,5 @@
-//! Content codings: every one that is offered is read, others are errors, and what was received is kept as it was.
+//! Content codings: every one that is offered is read, others are errors, and the received bytes are kept as
+//! they were.
 
 use std::io::Cursor;
 

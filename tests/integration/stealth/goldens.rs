@@ -1,7 +1,9 @@
-//! Every fingerprint, kind and protocol, with and without cookies, as an origin receives them: names, order, values.
+//! Every fingerprint, kind and protocol, with and without cookies, as an origin receives them: names, order,
+//! values.
 //!
-//! The expected lists are the tables of the identities' specification, in its own notation: `¹` stands on HTTP/1.1 only, `²`
-//! on HTTP/2 only, `[x]` when there is one. HTTP/2 lower-cases every name and drops `Host` and `Connection`.
+//! The expected lists are the tables of the identities' specification, in its own notation: `¹` is sent on
+//! HTTP/1.1 only, `²` on HTTP/2 only, `[x]` when there is one. HTTP/2 lower-cases every name and drops `Host`
+//! and `Connection`.
 
 use std::time::Duration;
 
@@ -135,7 +137,7 @@ const TWELVE: [Expected; 12] = [
     },
 ];
 
-/// (order, kind, protocol) → names. `any` stands for both kinds or both protocols.
+/// (order, kind, protocol) → names. `any` means both kinds or both protocols.
 const ORDERS: [(&str, &str, &str, &str); 8] = [
     (
         "blink-131",
@@ -249,7 +251,7 @@ async fn requests_over_tls_equal_the_profile(
     }
 }
 
-/// Test doubles speak plain http; what they see must be what an origin behind TLS sees.
+/// Test doubles speak plain http; they must see the same as an origin behind TLS.
 #[rstest]
 #[tokio::test]
 async fn requests_over_plain_http_equal_the_profile(

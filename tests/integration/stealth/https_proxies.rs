@@ -1,4 +1,4 @@
-//! https proxies: what is said to them is said inside TLS, and to no one who cannot prove to be the proxy.
+//! https proxies: all traffic to them is inside TLS, and only with a server that can prove to be the proxy.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -71,7 +71,7 @@ async fn a_farm_finds_fetches_and_refreshes_all_stores_through_https_proxies_alo
     let of_https = |nth: &usize| proxies[*nth].protocol == ProxyProtocol::Https;
     assert!((0..6).filter(used).all(|nth| of_https(&nth)), "{counts:?}");
     let with_login = (0..6).filter(used).filter(|nth| proxies[*nth].username.is_some()).count();
-    // a proxy refuses what it is told outside TLS, and other credentials than its own
+    // a proxy refuses requests outside TLS, and other credentials than its own
     let refused: u64 = counts.proxies.iter().map(|proxy| proxy.refused).sum();
     assert_eq!((with_login, refused), (2, 0), "{counts:?}");
 }

@@ -1,4 +1,5 @@
-//! The shipped fingerprints agree with themselves and with the rules; a wrong file is refused with all its errors.
+//! The shipped fingerprints agree with themselves and with the rules; a wrong file is refused with all its
+//! errors.
 
 use std::collections::BTreeSet;
 

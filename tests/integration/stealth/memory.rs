@@ -1,5 +1,5 @@
-//! How much memory a process takes for what a careless or hostile platform sends. The crawls run in a process of their own, so that
-//! nothing else moves its peak; the origin is in this one.
+//! The memory that a process takes for a careless or hostile platform's answers. The crawls run in a process
+//! of their own, so that nothing else moves its peak; the origin is in this one.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -26,7 +26,7 @@ const STORE: &str = "6405ef617056e8014d79101b";
 /// Crawls at once, as many as a pod has slots.
 const SLOTS: usize = 15;
 
-/// A page of a menu of four pages with one product, made so long by what is not read of it.
+/// A page of a menu of four pages with one product, filled to this length by a field that is not read.
 fn page(bytes: usize) -> Vec<u8> {
     let head = format!(
         r#"{{"data":{{"filteredProducts":{{"queryInfo":{{"totalCount":1,"totalPages":4}},"products":[{{"_id":"a","DispensaryID":"{STORE}","description":""#
@@ -77,7 +77,7 @@ async fn what_a_platform_sends_takes_a_bounded_share_of_memory(
     println!("{line}");
     let more: usize = line.split(' ').next().unwrap().parse().unwrap();
     assert!(more < most, "{line}");
-    // of many at once, those that find no memory in time read nothing
+    // concurrent readers that find no memory in time read nothing
     let mut ends: Vec<&str> = line.split_once("ends: ").unwrap().1.split("; ").collect();
     ends.retain(|end| *end != "no_memory");
     assert_eq!(ends, [end], "{line}");

@@ -1,4 +1,4 @@
-//! Proxies: what is said to them, what their failures are called, and that nothing is sent without one.
+//! Proxies: the requests to them, the names of their failures, and that nothing is sent without one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ async fn socks_carries_the_name_and_no_header_of_the_browser(#[case] login: Opti
     assert_eq!(heard, spoken.into_iter().collect::<Vec<_>>());
 }
 
-/// What is wrong with the first proxy, as its owner learns it, and whether that benches it at once.
+/// The first proxy's fault, as its owner learns it, and whether that benches it at once.
 #[rstest]
 #[case::tunnel_407("https", true, Manner::Refusing(407), "credentials", true)]
 #[case::not_http("https", true, Manner::Garbage, "is not HTTP", false)]
@@ -209,8 +209,8 @@ async fn without_a_proxy_nothing_is_sent() {
     assert_eq!(origin.seen(), []);
 }
 
-/// One place opens outbound connections for crawling, and it connects to proxies. The modules that are left out talk to
-/// Postgres or to this program's own API.
+/// One place opens outbound connections for crawling, and it connects to proxies. The modules that are left
+/// out talk to Postgres or to this program's own API.
 #[test]
 fn only_the_connection_to_a_proxy_opens_sockets() {
     let src = testkit::root().join("src");

@@ -1,4 +1,5 @@
-//! What a session does when it is refused, throttled or left hanging; and that it stays itself while all goes well.
+//! A session's reaction when it is refused, throttled or left hanging; and that it stays itself while all
+//! goes well.
 
 use drover::stealth::fingerprint::Family;
 use drover::stealth::{FetchError, Identities, ProxyOutcome, RequestKind, Response, SessionAsk};

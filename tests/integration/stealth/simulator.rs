@@ -19,7 +19,8 @@ struct World {
 }
 
 impl World {
-    /// A world with as many proxies as are in `chosen`, which are the ones that a session may use, in that order.
+    /// A world with as many proxies as are in `chosen`, which are the ones that a session may use, in that
+    /// order.
     fn with_proxies(count: usize, chosen: &[usize]) -> Self {
         let settings = Settings { stores: 1, proxies: count, blocked_proxies: 0, ..Settings::default() };
         let sim = Simulator::start(settings).unwrap();
@@ -36,7 +37,7 @@ impl World {
         World { sim, pool, request }
     }
 
-    /// A listener closes in its own time: what refuses is waited for.
+    /// A listener closes in its own time: a refusing one is waited for.
     async fn spoil(&self, nth: usize, fault: ProxyFault) {
         self.sim.set_proxy_fault(nth, fault);
         let port = self.sim.proxies()[nth].port;

@@ -1,7 +1,7 @@
 //! `Breaker`: closed, or open with a back-off, or half-open with one probe under way. Pure.
 //!
-//! Closed → open for base · 2^n → half-open: one probe, whose verdict closes it or opens it again for longer. A probe has a number,
-//! so that an answer that comes late decides nothing.
+//! Closed → open for base · 2^n → half-open: one probe, whose verdict closes it or opens it again for longer.
+//! A probe has a number, so that an answer that comes late decides nothing.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ vocabulary! {
     }
 }
 
-/// What a probe showed.
+/// Result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
@@ -69,7 +69,7 @@ impl Breaker {
         }
     }
 
-    /// What is left until the next probe.
+    /// Time left until the next probe.
     pub fn probe_in(&self, now: DateTime<Utc>) -> Duration {
         left(self.probe_at, now)
     }

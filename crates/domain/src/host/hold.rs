@@ -31,8 +31,9 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Holds the host for the time that the answer asks for, at most `cap`; without one for 30 s, doubling each time. Gives the
-    /// wait. Throttles that arrive during a hold are to requests sent before it: they do not double it.
+    /// Holds the host for the time that the answer asks for, at most `cap`; without one for 30 s, doubling
+    /// each time. Gives the wait. Throttles that arrive during a hold are to requests sent before it: they do
+    /// not double it.
     pub fn extend(&mut self, throttle: Throttle, cap: Duration, now: DateTime<Utc>) -> Duration {
         if self.left(now).is_none() {
             self.holds_in_a_row = self.holds_in_a_row.saturating_add(1);

@@ -1,5 +1,5 @@
-//! `Rate`: the requests a second that all processes together may send to a host: halved by trouble, slowly back to the configured
-//! one. Pure.
+//! `Rate`: the requests a second that all processes together may send to a host: halved by trouble, slowly
+//! back to the configured one. Pure.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const MIN_ANSWERS: u32 = 5;
 /// Answers this many times slower than usual are trouble, where they are also slower than [`MIN_SLOW_MS`].
 const SLOWER: f64 = 2.0;
 const MIN_SLOW_MS: f64 = 1000.0;
-/// Weight of one answer in what is usual.
+/// Weight of one answer in the usual time.
 const NEWEST: f64 = 0.01;
 
 /// How long accepted requests took.

@@ -1,4 +1,4 @@
-//! What a host does, in words: for people who look at its row.
+//! A host's state in words, for people who look at its row.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::{HostState, Permission, Refusing};
 const LONGEST_PAUSE: Duration = Duration::from_secs(300 * 24 * 3600);
 
 impl HostState {
-    /// What it does and since when, and until when nothing is sent to it.
+    /// The host's state, since when, and until when nothing is sent to it.
     pub fn summary(&self, now: DateTime<Utc>) -> String {
         match self.permission(now) {
             Permission::Free => match self.trouble() {

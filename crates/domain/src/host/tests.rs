@@ -1,4 +1,4 @@
-//! What may be sent to a host, by what it did: tables of cases, and that a half-open period has one probe.
+//! Requests that a host may get, by its earlier answers: tables of cases; a half-open period has one probe.
 
 use proptest::prelude::*;
 use rstest::rstest;

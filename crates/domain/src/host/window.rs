@@ -1,4 +1,4 @@
-//! `Window`: the answers of a host of late, and how many of them were refusals or failures of its own. Pure.
+//! `Window`: the recent answers of a host, and how many of them were refusals or failures of its own. Pure.
 //!
 //! Each weighs less as it grows older.
 
@@ -25,7 +25,7 @@ pub struct Window {
     pub window_refused_since: Option<DateTime<Utc>>,
 }
 
-/// What a host does to requests of late.
+/// A host's recent treatment of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trouble {
     /// For people: `refuses 90 % of requests`.

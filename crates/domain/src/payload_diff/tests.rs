@@ -184,7 +184,7 @@ fn details_are_bounded_and_counts_are_not() {
     assert!(!details.truncated);
 }
 
-/// A menu of a few products that often meet those of another one.
+/// A menu of a few products that often coincide with another such menu's.
 fn any_menu() -> impl Strategy<Value = Vec<ProductOffer>> {
     let option =
         (0..3_i16, 0..3_i32, 0..2_i32).prop_map(|(nth, rec, left)| OptionOffer { nth, ..option("1g", rec, left) });

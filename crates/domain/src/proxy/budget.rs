@@ -1,8 +1,8 @@
-//! `Budget`: the bytes that proxies may carry in a day, each of them and all together, and what of it is spent. Pure.
+//! `Budget`: the bytes that proxies may carry in a day, each of them and all together, and their usage. Pure.
 //!
-//! In: what the table says of today, what this process has sent since it was read, the time. Out: whether a proxy rests, and which
-//! budgets have come to an end or near it. A proxy's day is that of its timezone; that of all together is the day of UTC. It must not know
-//! requests, nor how midnight is found.
+//! In: today's usage in the table, this process's bytes since it was read, the time. Out: whether a proxy
+//! rests, and which budgets have come to an end or near it. A proxy's day is that of its timezone; that of
+//! all together is the day of UTC. It must not know requests, nor how midnight is found.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use super::ProxyId;
 
 /// People are warned when this share of a budget is spent.
 const WARNING_PERCENT: i64 = 80;
-/// A process that has sent such a part of a budget shares it, and reads what others have sent: ten that send at once exceed it by 1 %.
+/// A process that has sent such a part of a budget shares it, and reads what others have sent: ten that send
+/// at once exceed it by 1 %.
 const UNSHARED_PART: i64 = 1_000;
 /// How old a reading may be where little is sent.
 const READ_EVERY: Duration = Duration::from_secs(60);
@@ -21,7 +22,7 @@ const READ_EVERY: Duration = Duration::from_secs(60);
 /// Bytes a day, sent and received; None = as many as there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
-    /// Of each proxy.
+    /// Budget of each proxy.
     pub each: Option<i64>,
     pub in_all: Option<i64>,
 }
@@ -49,11 +50,11 @@ pub struct Budget {
     by_proxy: BTreeMap<ProxyId, Spending>,
     in_all: Spending,
     last_reading: Option<Instant>,
-    /// This process has sent so much since the last reading that the next one is due.
+    /// This process has sent enough since the last reading that the next one is due.
     has_unshared: bool,
 }
 
-/// What is spent of one budget today.
+/// Usage of one budget today.
 #[derive(Debug, Default)]
 struct Spending {
     /// By all processes, as it was read last.
@@ -64,7 +65,7 @@ struct Spending {
     since: i64,
     ends: Option<DateTime<Utc>>,
     ends_at: Option<Instant>,
-    /// What people know of it today.
+    /// Level last reported today.
     told: Level,
 }
 
@@ -114,13 +115,14 @@ impl Budget {
         self.budgets.is_set()
     }
 
-    /// Whether the table should be read now. Where it cannot be, it is tried again no sooner than for another reason.
+    /// Whether the table should be read now. Where it cannot be, it is tried again no sooner than for another
+    /// reason.
     pub fn is_reading_due(&self, now: Instant) -> bool {
         let is_old = self.last_reading.is_none_or(|last| now.saturating_duration_since(last) >= READ_EVERY);
         self.budgets.is_set() && (is_old || self.has_unshared)
     }
 
-    /// What was counted until now will be in the table when it is read.
+    /// Counts up to now will be in the table when it is read.
     pub fn begin_reading(&mut self, now: Instant) {
         self.last_reading = Some(now);
         self.has_unshared = false;
@@ -136,7 +138,7 @@ impl Budget {
         self.in_all.adopt(&usage.in_all, now);
     }
 
-    /// Counts what this process has sent and received through a proxy of the table.
+    /// Counts this process's bytes through a proxy of the table.
     pub fn count(&mut self, id: ProxyId, bytes: i64) {
         if !self.budgets.is_set() {
             return;
@@ -163,7 +165,7 @@ impl Budget {
         own.max(left(self.budgets.in_all, &self.in_all))
     }
 
-    /// What a proxy's budget has come to; each level once a day.
+    /// The level that a proxy's usage has reached; each level is returned once a day.
     pub fn reached(&mut self, id: ProxyId, now: Instant) -> Option<Reached> {
         let budget = self.budgets.each?;
         self.by_proxy.get_mut(&id)?.reached(budget, now)
@@ -180,7 +182,7 @@ impl Spending {
         self.read.saturating_add(self.before_reading).saturating_add(self.since)
     }
 
-    /// Whether so much is not shared yet that it must be.
+    /// Whether enough is unshared that it must be shared.
     fn count(&mut self, bytes: i64, budget: Option<i64>) -> bool {
         self.since = self.since.saturating_add(bytes.max(0));
         budget.is_some_and(|budget| self.since >= (budget / UNSHARED_PART).max(1))

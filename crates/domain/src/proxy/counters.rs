@@ -1,4 +1,5 @@
-//! What is counted of a proxy, and the deltas by which several processes count in one row without overwriting each other.
+//! Counters of a proxy, and the deltas by which several processes count in one row without overwriting each
+//! other.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use super::ProxyId;
 /// Weight of the newest response time in the moving average.
 const NEWEST: f64 = 0.2;
 
-/// What the row holds.
+/// Content of the row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counters {
     pub success_count: i64,
@@ -19,7 +20,7 @@ pub struct Counters {
     pub last_error: Option<String>,
 }
 
-/// What one process has to add to a row since its last write. One per proxy, however much happened.
+/// Additions of one process to a row since its last write. One per proxy, however much happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CounterDelta {
     pub proxy: ProxyId,
@@ -61,7 +62,7 @@ impl Latency {
         self.then(Latency { decay: 1.0 - NEWEST, add: NEWEST * took.as_secs_f64() * 1000.0 });
     }
 
-    /// What applying `self` and then `later` comes to.
+    /// Makes `self` the result of applying it and then `later`.
     fn then(&mut self, later: Latency) {
         self.decay *= later.decay;
         self.add = self.add * later.decay + later.add;
@@ -106,7 +107,7 @@ impl CounterDelta {
         self.last_error = Some(format!("blocked by {host}"));
     }
 
-    /// Adds what happened after `self`.
+    /// Adds later counts to `self`.
     pub fn absorb(&mut self, later: CounterDelta) {
         self.used |= later.used;
         self.successes += later.successes;

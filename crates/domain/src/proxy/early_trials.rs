@@ -1,9 +1,10 @@
 //! `EarlyTrials`: when a benched proxy is tried before its cooldown is over.
 //!
-//! A cooldown doubles up to half an hour, and a proxy that has healed should not be out of use for so long. So one benched proxy after
-//! another is tried early: one at a time, which bounds what dead ones cost to one request every `revive_every`, however many there
-//! are. When one comes back, the cause that it shared with others may be gone: those are tried at once, each once.
-//! Pure. In: revivals, and how long the first in turn has been benched. Out: whether it is tried now. It must not know proxies.
+//! A cooldown doubles up to half an hour, and a proxy that has healed should not be out of use for that long.
+//! Therefore one benched proxy after another is tried early: one at a time, which bounds the cost of dead
+//! ones to one request every `revive_every`, however many there are. When one comes back, the cause that it
+//! shared with others may be gone: these others are tried at once, each once. Pure. In: revivals, and how
+//! long the first in turn has been benched. Out: whether it is tried now. It must not know proxies.
 
 use std::time::Instant;
 
@@ -25,8 +26,8 @@ impl EarlyTrials {
         self.next = None;
     }
 
-    /// Whether the one that was benched or tried last at `since` is tried now; none has been benched for longer. While others are
-    /// usable it is spared for as long as a first bench lasts.
+    /// Whether the one that was benched or tried last at `since` is tried now; none has been benched for
+    /// longer. While others are usable it is spared for as long as a first bench lasts.
     pub fn is_due(&mut self, since: Instant, has_usable: bool, limits: &BenchLimits, now: Instant) -> bool {
         let next = *self.next.get_or_insert(now + limits.revive_every);
         let rested = if has_usable { since + limits.bench_base } else { since };

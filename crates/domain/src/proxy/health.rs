@@ -1,10 +1,10 @@
 //! `Health`: whether one proxy may be used now, and at which host. Pure.
 //!
-//! Active → (failures in a row, or one that needs no counting) → benched for base · 2^n → on trial: of the requests sent from
-//! then on, the first answer makes it active, and the first failure benches it for longer, or for the rest of the bench where the
-//! trial came early. A block is the host's decision and not
-//! the proxy's fault: it benches the proxy at that host only. In: outcomes, the row, the time. Out: a condition, a decision to
-//! bench. It must not know other proxies.
+//! Active → (failures in a row, or one that needs no counting) → benched for base · 2^n → on trial: of the
+//! requests sent from then on, the first answer makes it active, and the first failure benches it for longer,
+//! or for the rest of the bench where the trial came early. A block is the host's decision and not the
+//! proxy's fault: it benches the proxy at that host only. In: outcomes, the row, the time. Out: a condition,
+//! a decision to bench. It must not know other proxies.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -26,13 +26,14 @@ const WEIGHT_AFTER_FAILURE: f64 = 0.1;
 /// The numbers of `[proxies]` that the rules need.
 #[derive(Clone, Debug)]
 pub struct BenchLimits {
-    /// Of one proxy at a time, in this process: `proxies.sessions`.
+    /// Maximum leases of one proxy at a time, in this process: `proxies.sessions`.
     pub max_leases: usize,
     pub bench_base: Duration,
     pub bench_cap: Duration,
     pub failures_to_bench: u32,
     pub blocks_to_bench: u32,
-    /// Between early trials while no proxy is active, and between sessions of the last active one while it fails.
+    /// Between early trials while no proxy is active, and between sessions of the last active one while it
+    /// fails.
     pub revive_every: Duration,
 }
 
@@ -42,7 +43,8 @@ impl BenchLimits {
         retry::doubling(self.bench_base, self.bench_cap, benches)
     }
 
-    /// The number of benches in a row that would give a cooldown of at least `left`: an estimate of what another process saw.
+    /// The number of benches in a row that would give a cooldown of at least `left`: an estimate of another
+    /// process's count.
     fn benches_for(&self, left: Duration) -> u32 {
         (0..31).find(|n| self.cooldown(*n) >= left.min(self.bench_cap)).unwrap_or(31) + 1
     }
@@ -70,7 +72,7 @@ pub struct ProxyFailure<'a> {
     pub sent: Instant,
 }
 
-/// What should follow a failure.
+/// The consequence of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchDecision {
     None,
@@ -85,7 +87,7 @@ pub struct Health {
     failures_in_a_row: u32,
     /// Since the last success.
     benches: u32,
-    /// When the trial began: only what was sent since then decides it.
+    /// When the trial began: only requests sent since then decide it.
     trial_since: Option<Instant>,
     /// The end of the cooldown that the trial interrupts. A failure puts it back on the bench until then.
     interrupted: Option<Instant>,
@@ -170,8 +172,8 @@ impl Health {
         self.hosts.get(host).is_none_or(|failures| failures.last <= sent)
     }
 
-    /// Whether this success ended a trial. One that was sent before the proxy was benched does not end the bench, neither
-    /// everywhere nor at `host`.
+    /// Whether this success ended a trial. One that was sent before the proxy was benched does not end the
+    /// bench, neither everywhere nor at `host`.
     pub fn succeeded(&mut self, host: &str, sent: Instant) -> bool {
         if self.is_newer_than_failures(host, sent) {
             self.hosts.remove(host);
@@ -209,7 +211,8 @@ impl Health {
         }
     }
 
-    /// Either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the last success there.
+    /// Either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the
+    /// last success there.
     pub fn suspected(&mut self, host: &str, now: Instant) -> Option<Instant> {
         self.failures_at(host, now).last_suspicion.replace(now)
     }
@@ -253,8 +256,8 @@ impl Health {
         }
     }
 
-    /// Puts it back on the bench that its trial interrupted, and gives its end; none where that is over by now. An early trial
-    /// that fails has cost one request, and says no more than was known.
+    /// Puts it back on the bench that its trial interrupted, and gives its end; none where that is over by
+    /// now. An early trial that fails has cost one request, and says no more than was known.
     pub fn resume_bench(&mut self, now: Instant) -> Option<Instant> {
         let until = self.interrupted.take().filter(|until| *until > now)?;
         self.condition = Condition::Benched { since: now, until };

@@ -1,5 +1,5 @@
-//! `LastSuccesses`: through which proxy, and when, a request to each host last succeeded. It tells a proxy that fails from a host
-//! that does: an answer that is an error or a block is no success.
+//! `LastSuccesses`: through which proxy, and when, a request to each host last succeeded. It distinguishes a
+//! failing proxy from a failing host: an error or a block does not count as a success.
 //!
 //! Pure. In: successes. Out: whether another proxy had one. It must not know health.
 

@@ -1,4 +1,4 @@
-//! `Notice`: what an operator should learn about a proxy. `AlarmLimit`: how often an alarm may repeat.
+//! `Notice`: a message to the operator about a proxy. `AlarmLimit`: how often an alarm may repeat.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub enum Notice {
     HostRefusesAll {
         host: String,
     },
-    /// A warning: little is left of what the proxy may carry today; without a proxy, all of them together.
+    /// A warning: little is left of the proxy's budget today; without a proxy, all of them together.
     BudgetNearlySpent {
         proxy: Option<Arc<Proxy>>,
         bytes: i64,

@@ -1,7 +1,8 @@
-//! `Outage`: no proxy of the pool brings an answer. Leases are then given one at a time, further and further apart, so that a vendor is
-//! not asked several times a second for as long as its outage lasts.
+//! `Outage`: no proxy of the pool brings an answer. Leases are then given one at a time, further and further
+//! apart, so that a vendor is not asked several times a second for as long as its outage lasts.
 //!
-//! Pure. In: answers and suspicions of all proxies, leases, the time. Out: whether a lease may be given. It must not know hosts.
+//! Pure. In: answers and suspicions of all proxies, leases, the time. Out: whether a lease may be given. It
+//! must not know hosts.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! `Pool`: the proxies of one process: who gets which one next, and what follows from how it went.
+//! `Pool`: the proxies of one process: chooses the next proxy of a session, and judges its outcome.
 //!
-//! A pure state machine. In: the rows of the table, asks, outcomes, the time. Out: a proxy, what an operator should learn
-//! ([`Notice`]), and what is to be written to the table ([`CounterDelta`]). Open leases are counted here; the sessions that hold them end
-//! them.
+//! A pure state machine. In: the rows of the table, asks, outcomes, the time. Out: a proxy, notices for the
+//! operator ([`Notice`]), and counts to write to the table ([`CounterDelta`]). Open leases are counted here;
+//! the sessions that hold them end them.
 
 mod budgets;
 
@@ -57,8 +57,8 @@ impl Pool {
         }
     }
 
-    /// A pool that knows no proxy until it has read the table, and then knows of each what no table has: its health, and what is not
-    /// written yet. Its budgets are those of before.
+    /// A pool that knows no proxy until it has read the table, and then keeps for each what is not in the
+    /// table: its health, and unwritten counts. Its budgets stay as before.
     pub fn restarted(&mut self) -> Pool {
         let mut remembered = std::mem::take(&mut self.remembered);
         remembered.append(&mut self.members);
@@ -122,10 +122,11 @@ impl Pool {
         }
     }
 
-    /// Takes note of the end of a request that was `sent` then. Outcomes of proxies that are gone are ignored.
+    /// Takes note of the end of a request that was `sent` then. Outcomes of proxies that are gone are
+    /// ignored.
     ///
-    /// A suspicion counts as a failure when a request to the host has succeeded through another proxy since this proxy's previous
-    /// suspicion: then it is the proxy that fails. Else none is blamed.
+    /// A suspicion counts as a failure when a request to the host has succeeded through another proxy since
+    /// this proxy's previous suspicion: then it is the proxy that fails. Else none is blamed.
     pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
         match outcome {
             ProxyOutcome::Suspicion { .. } => self.outage.suspected(id),
@@ -164,9 +165,10 @@ impl Pool {
         on_trial.into_iter().filter_map(|id| self.start_trial(id, now)).collect()
     }
 
-    /// Follows the table: new rows come in, deleted ones go, decisions of the operator and benches by other processes hold.
+    /// Follows the table: new rows come in, deleted ones go, decisions of the operator and benches by other
+    /// processes hold.
     ///
-    /// What this process has not yet written counts for more than the row; only `off` is stronger.
+    /// This process's unwritten changes count for more than the row; only `off` is stronger.
     pub fn load(&mut self, rows: Vec<ProxyRow>, now: Instant) {
         let mut before = std::mem::take(&mut self.remembered);
         before.append(&mut self.members);
@@ -180,7 +182,7 @@ impl Pool {
         }
     }
 
-    /// What has not been written to the table yet, at most one delta a proxy.
+    /// Counts that are not in the table yet, at most one delta a proxy.
     pub fn take_unsaved(&mut self) -> Vec<CounterDelta> {
         let unsaved = self.members.values_mut().filter(|member| !member.unsaved.is_empty());
         unsaved.map(|member| std::mem::replace(&mut member.unsaved, CounterDelta::of(member.proxy.id))).collect()
@@ -263,8 +265,8 @@ impl Pool {
         self.failed(id, failure, now)
     }
 
-    /// Benches at the host the last usable proxy too: a host that blocks all of them is sent nothing until the first of these
-    /// benches ends.
+    /// Benches at the host the last usable proxy too: a host that blocks all of them is sent nothing until
+    /// the first of these benches ends.
     fn blocked(&mut self, id: ProxyId, host: &str, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
         member.count(|delta| delta.blocked(host));

@@ -11,7 +11,8 @@ use super::{Change, CounterDelta, Counters, Proxy, ProxyAsk, ProxyId, ProxyRow, 
 /// How long a proxy that was never used counts as unused.
 const MAX_REST: Duration = Duration::from_secs(24 * 3600);
 
-/// A proxy in the store's state, and one in its timezone, is chosen this many times as often: each counts once.
+/// A proxy in the store's state, and one in its timezone, is chosen this many times as often: each counts
+/// once.
 const NEARNESS_FACTOR: f64 = 2.0;
 
 pub struct PooledProxy {
@@ -20,7 +21,7 @@ pub struct PooledProxy {
     pub timezone: Option<String>,
     pub health: Health,
     pub open_leases: usize,
-    /// The row, and what this process adds to it.
+    /// The row, and this process's additions to it.
     pub counters: Counters,
     pub(super) last_used: Option<Instant>,
     pub(super) unsaved: CounterDelta,
@@ -65,7 +66,7 @@ impl PooledProxy {
         }
     }
 
-    /// Counts an event, both for the table and on top of what the table said last.
+    /// Counts an event, both for the table and on top of the row read last.
     pub(super) fn count(&mut self, event: impl Fn(&mut CounterDelta)) {
         event(&mut self.unsaved);
         let mut alone = CounterDelta::of(self.id());
@@ -79,7 +80,8 @@ impl PooledProxy {
         Notice::Benched { proxy: Arc::clone(&self.proxy), cooldown: until - now, reason: reason.to_owned() }
     }
 
-    /// Its trial has failed. The table learns of a new bench only: where the old one goes on, it knows its end.
+    /// Its trial has failed. The table learns of a new bench only: where the old one goes on, it knows its
+    /// end.
     pub(super) fn bench_again(&mut self, reason: &str, limits: &BenchLimits, now: Instant) -> Notice {
         match self.health.resume_bench(now) {
             Some(until) => {
@@ -116,8 +118,8 @@ impl PooledProxy {
         self.is_on_trial() && (self.open_leases > 0 || self.health.began_trial_since(earliest))
     }
 
-    /// Greater = better: for a first try one on trial, so that it is soon decided, and for further tries the others, so that a
-    /// request meets one trial at most; then the higher score, then the fewer open leases.
+    /// Greater = better: for a first try one on trial, so that it is soon decided, and for further tries the
+    /// others, so that a request meets one trial at most; then the higher score, then the fewer open leases.
     pub(super) fn compare(&self, other: &PooledProxy, ask: &ProxyAsk, now: Instant) -> Ordering {
         let is_first_try = ask.avoid.is_empty();
         let suits = |member: &PooledProxy| member.is_on_trial() == is_first_try;
@@ -126,8 +128,9 @@ impl PooledProxy {
         by_score.then_with(|| other.open_leases.cmp(&self.open_leases)).then_with(|| other.id().cmp(&self.id()))
     }
 
-    /// Seconds since its last use, times weights: among equals the least recently used is chosen, and a proxy with half
-    /// the weight is chosen half as often. No weight is a rank, so that the load never runs together on a few proxies.
+    /// Seconds since its last use, times weights: among equals the least recently used is chosen, and a proxy
+    /// with half the weight is chosen half as often. No weight is a rank, so that the load never runs
+    /// together on a few proxies.
     fn score(&self, ask: &ProxyAsk, now: Instant) -> f64 {
         let rest = self.last_used.map_or(MAX_REST, |at| now.saturating_duration_since(at).min(MAX_REST));
         let nearness = NEARNESS_FACTOR.powi(i32::from(self.nearness(ask)));
@@ -139,7 +142,8 @@ impl PooledProxy {
         same(&self.state_code, &ask.state) + same(&self.timezone, &ask.timezone)
     }
 
-    /// In (0, 1]: the share of successes (two imagined ones soften a short record) · how fast · how many failures in a row.
+    /// In (0, 1]: the share of successes (two imagined ones soften a short record) · how fast · how many
+    /// failures in a row.
     fn weight(&self) -> f64 {
         let successes = self.counters.success_count as f64 + 2.0;
         let tried = successes + self.counters.failure_count as f64;

@@ -1,11 +1,12 @@
 //! `Robots`: the rules of a robots.txt that concern us, after RFC 9309. Pure.
 //!
-//! In: the text of the file, then a path with its query. Out: the rule that forbids it. What is no rule is passed over, as the RFC
-//! asks: a page of HTML has no rules. Our own parser, because a report names the rule, which the known crates do not give.
+//! In: the text of the file, then a path with its query. Out: the rule that forbids it. Lines that are not
+//! rules are skipped, as the RFC asks: a page of HTML has no rules. Our own parser, because a report names
+//! the rule, which the known crates do not give.
 
 /// The rest of a longer file is not read; the RFC asks for no less.
 pub const MAX_BYTES: usize = 500 * 1024;
-/// The product token that a file may address us by. Where no group does, those for `*` hold.
+/// The product token that a file may address us by. Where no group does, the groups for `*` apply.
 const TOKEN: &str = "drover";
 /// Characters of a rule that are shown.
 const MAX_SHOWN: usize = 200;
@@ -24,7 +25,7 @@ pub struct Rule {
     shown: String,
 }
 
-/// What a group's user agents say of us.
+/// How a group's user agents address us.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Addressee {
     is_us: bool,
@@ -56,7 +57,8 @@ impl Robots {
         Robots { rules: if has_own_group { ours } else { of_all } }
     }
 
-    /// The rule that forbids `path` (with its query): of those that fit the longest, and no Allow of the same length.
+    /// The rule that forbids `path` (with its query): the longest that matches, if no Allow of the same
+    /// length does.
     pub fn forbids(&self, path: &str) -> Option<&Rule> {
         let path = encode(path).replace('*', "%2A").replace('$', "%24");
         if path == "/robots.txt" {
@@ -145,7 +147,8 @@ fn fits(pattern: &str, path: &str) -> bool {
     if is_whole { rest.ends_with(last) } else { rest.contains(last) }
 }
 
-/// One spelling of each octet: unreserved ones plain, the rest of what is encoded in upper case, and all beyond ASCII encoded.
+/// One spelling of each octet: unreserved ones plain, other encoded ones in upper case, and all beyond ASCII
+/// encoded.
 fn encode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut encoded = String::with_capacity(text.len());

@@ -2,10 +2,11 @@
 
 use crate::metrics;
 
-/// What one completed run wrote.
+/// Writes of one completed run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataWritten {
-    /// A payload of that many bytes, compressed; `coverage` is the share 0…1 of the announced products that it holds.
+    /// A payload of that many bytes, compressed; `coverage` is the share 0…1 of the announced products that
+    /// it holds.
     Payload {
         bytes: u64,
         coverage: f64,
@@ -13,7 +14,7 @@ pub enum DataWritten {
     Products(ProductChanges),
 }
 
-/// How many products were written, by what became of them.
+/// Numbers of written products, by result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProductChanges {
     pub new: u64,

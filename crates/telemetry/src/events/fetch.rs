@@ -24,7 +24,7 @@ pub fn fetch_not_counted() {
     metrics::FETCHES_NOT_COUNTED.inc();
 }
 
-/// What was sent to hosts, by minute. `again`: the write before failed too, and was logged.
+/// Counts of requests to hosts, by minute. `again`: the write before failed too, and was logged.
 pub fn fetch_counts_not_written(error: &dyn fmt::Display, again: bool) {
     match again {
         true => debug!("Counts of requests still cannot be written: {error}"),
@@ -43,7 +43,8 @@ pub fn no_proxy_brings_answers(hosts: &str, error: &dyn fmt::Display) {
     error!("No proxy brings an answer from {hosts}; tasks are snoozed; the last try: {error}");
 }
 
-/// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or not at all.
+/// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or
+/// not at all.
 pub fn hashes_exhausted(platform: Platform, operation: &str, endpoint: &str) {
     error!(%platform, operation, endpoint, "{endpoint} of {platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
 }
@@ -61,7 +62,7 @@ pub fn host_notice(host: &str, notice: &HostNotice) {
     }
 }
 
-/// What is known of a host could not be shared. `again`: the exchange before failed too, and was logged.
+/// The state of a host could not be shared. `again`: the exchange before failed too, and was logged.
 pub fn host_table_failed(host: &str, error: &str, again: bool) {
     match again {
         true => debug!(host, "What is known of {host} still cannot be shared: {error}"),

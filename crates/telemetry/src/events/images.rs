@@ -1,4 +1,4 @@
-//! Images: what became of their downloads.
+//! Images: outcomes of their downloads.
 
 use std::fmt;
 

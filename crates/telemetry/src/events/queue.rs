@@ -14,7 +14,8 @@ pub fn tasks_enqueued(role: Role, count: u64) {
     metrics::TASKS_ENQUEUED.with_label_values(&[role.name()]).inc_by(count);
 }
 
-/// Leases that had run out: tasks that are pending again, and tasks that failed because they were lost too often.
+/// Leases that had run out: tasks that are pending again, and tasks that failed because they were lost too
+/// often.
 pub fn tasks_recovered(requeued: u64, failed: u64) {
     metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
     metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
@@ -23,7 +24,8 @@ pub fn tasks_recovered(requeued: u64, failed: u64) {
     }
 }
 
-/// A claimed task's row cannot be decoded: it fails for good, or, where even that failed, stays claimed until its lease runs out.
+/// A claimed task's row cannot be decoded: it fails for good, or, where even that failed, stays claimed until
+/// its lease runs out.
 pub fn task_unreadable(id: TaskId, error: &dyn fmt::Display, not_failed: Option<String>) {
     match not_failed {
         None => error!(task_id = id, "Task {id} cannot be read and has failed: {error}"),

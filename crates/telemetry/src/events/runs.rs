@@ -101,7 +101,8 @@ pub fn give_back_failed(task: TaskId, error: &dyn fmt::Display) {
     warn!(task, "Task {task} was claimed in vain and could not be given back; its lease will run out: {error}");
 }
 
-/// Its body has stopped, and that could not be written: were its task cancelled, its store is free when the lease would have run out.
+/// Could not record that the body stopped. If the task was cancelled, its store stays reserved until the
+/// lease expires.
 pub fn stop_not_noted(task: TaskId, error: &dyn fmt::Display) {
     warn!(task, "It could not be noted that task {task}, whose lease was lost, has stopped: {error}");
 }
@@ -111,17 +112,18 @@ pub fn settle_failed(task: TaskId, error: &dyn fmt::Display) {
     warn!(task, "The outcome of task {task} could not be written: {error}");
 }
 
-/// The process's leases were renewed so long after they were due to be.
+/// The process's leases were renewed this long after they were due.
 pub fn leases_renewed(late: Duration) {
     metrics::HEARTBEAT_LATE_SECONDS.observe(late.as_secs_f64());
 }
 
-/// A task actor's beat arrived so long after it was due.
+/// A task actor's beat arrived this long after it was due.
 pub fn beat_arrived(late: Duration) {
     metrics::BEAT_LATE_SECONDS.observe(late.as_secs_f64());
 }
 
-/// Its lease is no longer renewed: its body stops before the lease runs out, and another worker takes the task.
+/// Its lease is no longer renewed: its body stops before the lease runs out, and another worker takes the
+/// task.
 pub fn task_actor_silent(task: TaskId, silence: Duration) {
     warn!(
         task,

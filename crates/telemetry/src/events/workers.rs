@@ -35,7 +35,8 @@ impl fmt::Display for Backoff {
     }
 }
 
-/// `roles` is the workers' role as written in their ids: one role's name, or `any`. `slots`: tasks that a worker runs at once.
+/// `roles` is the workers' role as written in their ids: one role's name, or `any`. `slots`: tasks that a
+/// worker runs at once.
 pub fn pod_started(pod: &str, workers: usize, slots: usize, roles: &str) {
     info!(pod, workers, slots, "Starting pod {pod} for role: {roles}, workers: {workers}, tasks each: {slots}");
 }

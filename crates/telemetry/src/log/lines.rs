@@ -1,7 +1,7 @@
 //! `Lines`: a bounded queue of log lines, which a thread of its own writes to a stream.
 //!
-//! In: formatted lines, from any thread, never blocking. Out: the same lines in order, without those that find the queue full, which
-//! are counted. So a reader of stderr that stops reading cannot stop the process.
+//! In: formatted lines, from any thread, never blocking. Out: the same lines in order, except lines that find
+//! the queue full, which are counted. So a reader of stderr that stops reading cannot stop the process.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -36,7 +36,7 @@ impl Lines {
         Ok(Lines { queue })
     }
 
-    /// Waits until what was logged so far is written, or `limit` has passed.
+    /// Waits until everything logged is written, or `limit` has passed.
     pub fn flush(&self, limit: Duration) {
         let begun = Instant::now();
         let (written, answer) = sync_channel(1);

@@ -1,7 +1,8 @@
-//! `specialData`: kept as the platform wrote it, less what names a member of the store's staff.
+//! `specialData`: kept as the platform wrote it, without the fields that name a member of the store's staff.
 //!
-//! It is copied from text to text, since a parsed value takes many times its size. What is copied is JSON that `jsonb` takes: nested
-//! as deep as the JSON reader allows, with whole surrogate pairs, numbers in range and no NUL.
+//! It is copied from text to text, since a parsed value takes many times its size. The copy is JSON that
+//! `jsonb` takes: nested as deep as the JSON reader allows, with whole surrogate pairs, numbers in range and
+//! no NUL.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,7 +24,8 @@ const MAX_BYTES: usize = 64 << 10;
 pub struct PageSpecials<'a>(HashMap<&'a str, SpecialsJson>);
 
 impl<'a> PageSpecials<'a> {
-    /// The object with the platform's own key names; None when both lists are empty. Prices are never computed from them.
+    /// The object with the platform's own key names; None when both lists are empty. Prices are never
+    /// computed from them.
     pub fn read(&mut self, raw: Raw<'a>, read: &mut Reader<'_>) -> Option<SpecialsJson> {
         let text = raw?.get();
         if let Some(known) = self.0.get(text) {

@@ -1,5 +1,5 @@
-//! How much of each option there is: from the point of sale (`POSMetaData.children`), else from the manual inventory, else
-//! unknown.
+//! How much of each option there is: from the point of sale (`POSMetaData.children`), otherwise from the
+//! manual inventory, otherwise unknown.
 
 use super::wire::{PosMetaData, StockRow, WireProduct};
 use crate::platforms::offer::OptionStock;
@@ -14,7 +14,8 @@ struct Row {
     stock: OptionStock,
 }
 
-/// The stock of every option in `labels`, by its label; a row that no label claims stands for the option at its index.
+/// The stock of every option in `labels`, by its label; a row that no label claims belongs to the option at
+/// its index.
 pub fn by_option(
     item: &WireProduct<'_>,
     pos: &PosMetaData<'_>,

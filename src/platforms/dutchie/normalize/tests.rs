@@ -326,7 +326,7 @@ fn a_field_of_a_wrong_type_is_absent_with_a_warning() {
     assert_eq!(kinds(&menu), ["bad_field"; 2], "{:?}", menu.warnings);
 }
 
-/// Names between the braces after `field`, without what is inside theirs.
+/// Names between the braces after `field`, without the ones inside their own braces.
 fn asked_for<'a>(document: &'a str, field: &str) -> BTreeSet<&'a str> {
     let (_, fields) = document.split_once(&format!("{field} {{")).unwrap();
     let mut depth = 0;

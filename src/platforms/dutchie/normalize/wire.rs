@@ -1,5 +1,5 @@
-//! Dutchie's menu page as it comes: every field is kept as raw JSON text, so that one of a wrong type spoils nothing but itself,
-//! and a page is scanned once.
+//! Dutchie's menu page as it comes: every field is kept as raw JSON text, so that one of a wrong type spoils
+//! nothing but itself, and a page is scanned once.
 
 mod product;
 
@@ -51,19 +51,20 @@ pub struct Page<'a> {
     pub items: Items<'a>,
     pub total_count: Option<usize>,
     pub total_pages: Option<usize>,
-    /// A total that is there and is no count.
+    /// A total is present, but is not a count.
     pub has_odd_total: bool,
 }
 
-/// The elements of a page. Those that are no objects are counted, not kept. They are read as they are scanned, which one that is no
-/// valid value ends.
+/// The elements of a page. Elements that are not objects are counted, not kept. They are read as they are
+/// scanned; an invalid value ends the reading.
 #[derive(Default)]
 pub struct Items<'a> {
     pub products: Vec<WireProduct<'a>>,
     pub not_objects: usize,
 }
 
-/// The same, each element scanned before it is read: one that cannot be read is counted as no object. It costs a second scan.
+/// The same, each element scanned before it is read: one that cannot be read is counted as no object. It
+/// costs a second scan.
 pub struct ScannedItems<'a>(Items<'a>);
 
 impl<'a> From<ScannedItems<'a>> for Items<'a> {

@@ -1,4 +1,4 @@
-//! Products as Dutchie Plus describes them, and what is odd about some.
+//! Products as Dutchie Plus describes them, and their oddities.
 
 use proptest::prelude::*;
 use rstest::rstest;

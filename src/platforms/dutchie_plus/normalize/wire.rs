@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::first_of::FirstOf;
 
-/// Products of a menu: ten times those of the largest real one.
+/// Maximum products of a menu: ten times the largest real one's.
 pub const MAX_PRODUCTS: usize = 15_000;
 
 /// A whole response body.

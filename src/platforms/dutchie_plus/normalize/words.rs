@@ -1,4 +1,5 @@
-//! Dutchie Plus' upper-case enums in the words of Dutchie's menu pages, so that a product is the same whichever way it came.
+//! Dutchie Plus' upper-case enums in the words of Dutchie's menu pages, so that a product is the same
+//! whichever way it came.
 
 const CATEGORIES: [(&str, &str); 13] = [
     ("ACCESSORIES", "Accessories"),

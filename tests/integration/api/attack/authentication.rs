@@ -1,4 +1,5 @@
-//! Tokens and logins that are none, or not for this: 401, and a word about nothing. What each access role may do stands in `openapi`.
+//! Tokens and logins that are invalid, or valid elsewhere: 401, without any detail. The permissions of each
+//! access role are tested in `openapi`.
 
 use foundation::digest::sha256_hex;
 use futures_util::future::join_all;
@@ -9,7 +10,8 @@ use serde_json::json;
 use super::super::server::Answer;
 use super::{Operation, Target, operations};
 
-/// `TOKEN` stands for the admin's, `OTHER` for a viewer's, `DIGEST` for what is stored of the admin's.
+/// `TOKEN` is replaced by the admin's token, `OTHER` by a viewer's, `DIGEST` by the stored digest of the
+/// admin's.
 #[tokio::test]
 async fn a_token_that_is_wrong_in_any_way_opens_nothing() {
     let target = Target::start().await;

@@ -1,5 +1,5 @@
-//! What a page of another site can make a browser send: names that resolve to this machine, foreign origins, forms, cookies that go
-//! along. None of it changes anything, or is shown to the page.
+//! Requests that a page of another site can make a browser send: names that resolve to this machine, foreign
+//! origins, forms, cookies that go along. None of it changes anything, or is shown to the page.
 
 use api::openapi;
 use http::Method;

@@ -1,4 +1,5 @@
-//! Bodies that no reader of JSON should take, or that readers take in different ways: 400 or 422 from every operation that reads one.
+//! Bodies that no reader of JSON should take, or that readers take in different ways: 400 or 422 from every
+//! operation that reads one.
 
 use api::openapi;
 use futures_util::{StreamExt, stream};
@@ -114,7 +115,7 @@ fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
     operations().into_iter().filter_map(with_schema).collect()
 }
 
-/// What fields of these names hold, so that a body is accepted but for the field that is attacked.
+/// Usual values of fields with these names, so that a body is accepted except for the attacked field.
 fn usual_values() -> [(&'static str, Value); 9] {
     [
         ("role", json!("payload_fetch")),
@@ -235,7 +236,7 @@ async fn a_field_that_holds_something_else_is_never_a_fault_of_the_server() {
         .for_each_concurrent(AT_ONCE, async |(method, path, body)| {
             let answer = target.json(&method, &path, body.to_string()).await;
             let status = answer.status.as_u16();
-            // 401 is what a login with a wrong token gets
+            // a login with a wrong token gets 401
             let is_refused = [400, 401, 404, 409, 412, 413, 422].contains(&status);
             assert!(is_refused || answer.status.is_success(), "{method} {path} {body}: {status} {}", answer.text());
             if is_refused {

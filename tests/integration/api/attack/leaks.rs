@@ -1,7 +1,7 @@
-//! What no answer may hold: the database's errors and statements, paths and panics of the program, credentials. Every answer of the tests
-//! of the API goes through here.
+//! Text that no answer may hold: the database's errors and statements, paths and panics of the program,
+//! credentials. Every answer of the tests of the API goes through here.
 
-/// Each with what its presence would mean.
+/// Each with the meaning of its presence.
 const LEAKS: [(&str, &[&str]); 4] = [
     (
         "an error of the database",
@@ -45,7 +45,7 @@ const LEAKS: [(&str, &[&str]); 4] = [
     ("a credential", &["postgres://", "postgresql://", "password=", "Bearer drover_", "BEGIN PRIVATE KEY", "$drover$"]),
 ];
 
-/// Fails where `text`, all of an answer to `what`, tells something that is for the log only.
+/// Fails where `text`, all of an answer to `what`, reveals something that is for the log only.
 #[track_caller]
 pub fn assert_none(what: &str, text: &str) {
     let checkout = testkit::root().canonicalize().unwrap();

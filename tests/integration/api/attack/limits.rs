@@ -1,4 +1,5 @@
-//! What is too large or of the wrong kind: 413, 414, 415, 431, each as a problem document that the client gets to see.
+//! Requests that are too large or of the wrong kind: 413, 414, 415, 431, each as a problem document that the
+//! client gets to see.
 
 use http::Method;
 use http_body_util::Full;

@@ -1,4 +1,5 @@
-//! What somebody sends who wants to break the API, or to read what is not theirs: each attack with the status that answers it.
+//! Requests of an attacker who wants to break the API, or to read foreign data: each attack with the status
+//! that answers it.
 //!
 //! The tables go over every operation of the description, so that a new one is attacked too.
 
@@ -25,7 +26,7 @@ use super::server::{Answer, Server, open, send};
 use testkit::until;
 
 const SOON: Duration = Duration::from_secs(20);
-/// Of requests at once, which a test sends in no order.
+/// Number of concurrent requests, which a test sends in no order.
 const AT_ONCE: usize = 8;
 
 /// A server that asks for tokens, and the token of an admin.
@@ -70,7 +71,7 @@ impl Target {
         self.send(self.request(&Method::GET, target).body(Full::default()).unwrap()).await
     }
 
-    /// Without the body of an answer that goes on for ever.
+    /// Without the body of an endless answer.
     async fn send(&self, request: http::Request<Full<Bytes>>) -> Answer {
         if request.uri().path() != "/api/events" {
             return send(self.server.address, request).await;

@@ -1,5 +1,6 @@
-//! Tricks in every parameter of every operation: SQL, paths, numbers beyond their types, lines for headers, cursors that no page ended
-//! with. The answer is a refusal, or an honest one: a text is looked for as it is, and nothing else is found by it.
+//! Tricks in every parameter of every operation: SQL, paths, numbers beyond their types, lines for headers,
+//! cursors that no page ended with. The answer is a refusal, or an honest one: a text is looked for as it is,
+//! and nothing else is found by it.
 
 use std::time::{Duration, Instant};
 
@@ -21,10 +22,11 @@ use super::{AT_ONCE, Operation, Target, operations, resolved};
 
 /// A statement that waits would take longer.
 const PROMPT: Duration = Duration::from_secs(5);
-/// Of a store, its tasks and all else that a filter could find.
+/// Name of a store, its tasks and everything else that a filter could find.
 const MARK: &str = "honest";
 
-/// They match what they say, which nothing has, and would match all if they became a part of a statement or a pattern.
+/// They match what they say, which nothing has, and would match all if they became a part of a statement or a
+/// pattern.
 const SQL: [&str; 14] = [
     "' OR '1'='1",
     "\" OR \"\"=\"",
@@ -87,7 +89,7 @@ const TIMES: [&str; 8] = [
     "infinity",
 ];
 
-/// As they stand in the target.
+/// Values as they are in the target.
 const RAW: [&str; 9] =
     ["%", "%zz", "%2", "%ff%fe", "%c0%ae%c0%ae%c0%af", "%2e%2e%2f%2e%2e%2f", "..;", "%252e%252e%252f", "a%00b"];
 
@@ -151,7 +153,7 @@ fn parameters_of(document: &Value, operation: &Operation) -> Vec<Parameter> {
 }
 
 impl Parameter {
-    /// What is put here, as it stands in the target.
+    /// Values of this parameter, as they are in the target.
     fn values(&self) -> Vec<String> {
         let mut values: Vec<String> = NUMBERS.iter().map(|number| encoded(number)).collect();
         // a number reads no text, so that few will do
@@ -168,7 +170,7 @@ impl Parameter {
         values
     }
 
-    /// The target with `value` in this place, and what else the operation needs.
+    /// The target with `value` in this place, and the operation's other requirements.
     fn target(&self, value: &str) -> String {
         let in_path = |name: &str, usual: &str| match self.place == "path" && self.name == name {
             true => value.to_owned(),
@@ -193,7 +195,8 @@ impl Parameter {
     }
 }
 
-/// With a store, products, a task and an audit row that a filter could find by mistake; and the directory of its geo database.
+/// With a store, products, a task and an audit row that a filter could find by mistake; and the directory of
+/// its geo database.
 async fn marked() -> (Target, TempDir) {
     let (dir, path) = geo_database();
     let target = Target::with_geo(Geo::new(Some(&path))).await;
@@ -343,7 +346,7 @@ async fn a_parameter_that_is_unknown_or_given_twice_is_refused_by_every_operatio
     for operation in operations().iter().filter(|operation| !operation.is_changing()) {
         let path = operation.target();
         if ["/livez", "/readyz", "/metrics", "/api/openapi.json"].contains(&path.as_str()) {
-            continue; // probes are asked by programs that add what they like
+            continue; // programs that ask probes add parameters of their own
         }
         for query in ["no_such_parameter=1", "limit=1&limit=1", "a[]=1", "%00=1", "=1", "__proto__=1"] {
             let status = target.get(&format!("{path}?{query}")).await.status.as_u16();

@@ -1,4 +1,5 @@
-//! What is not HTTP, or says two things at once: 400 or an end of the connection, and never a second request hidden in the first.
+//! Bytes that are not HTTP, or contradict themselves: 400 or an end of the connection, and never a second
+//! request hidden in the first.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tokio::net::TcpSocket;
 use super::super::server::Server;
 use super::wire::Wire;
 
-/// A request that creates a task, but for what `framing` says of its body.
+/// A request that creates a task, except for its body's length, which `framing` states.
 fn post(server: &Server, framing: &str) -> String {
     format!("POST /api/tasks HTTP/1.1\r\nhost: {}\r\n{framing}", server.address)
 }
@@ -18,7 +19,7 @@ async fn tasks(server: &Server) -> i64 {
     server.database.raw.query_one("SELECT count(*) FROM worker_tasks", &[]).await.unwrap().get(0)
 }
 
-/// `HOST` stands for the right one.
+/// `HOST` is replaced by the right one.
 #[tokio::test]
 async fn what_is_no_request_is_400_or_the_end() {
     let server = Server::start().await;
@@ -142,7 +143,7 @@ async fn a_body_whose_length_is_a_lie_is_400_and_makes_nothing() {
     assert_eq!(tasks(&server).await, 0);
 }
 
-/// What a body that is shorter than it says, or has a length twice, could hide.
+/// A request that a body could hide which is shorter than it says, or has a length twice.
 const HIDDEN: &str = r#"POST /api/tasks HTTP/1.1
 host: HOST
 content-length: 28
@@ -272,7 +273,7 @@ async fn answers_that_nobody_reads_are_cut() {
     server.get("/livez").await.expect(200);
 }
 
-/// Of answers, one after another.
+/// Number of bytes of consecutive answers.
 const LONG: usize = 1 << 20;
 
 #[tokio::test]
@@ -283,7 +284,7 @@ async fn an_answer_may_be_read_slowly_but_not_too_slowly() {
     assert!(too_slow < LONG / 8, "a client that takes a few bytes at a time reads on after {too_slow} bytes");
 }
 
-/// How much of a long answer a client gets that reads so many bytes a second. The system keeps little for it.
+/// Number of bytes of a long answer that a client gets at this rate. The system buffers little for it.
 async fn read(server: &Server, bytes_a_second: usize) -> usize {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();

@@ -1,4 +1,5 @@
-//! The same change asked for by many at once: one of them has the effect, the others are told so, and none fails by it.
+//! The same change, requested by many clients at once: one request has the effect, the others learn so, and
+//! none fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Many sockets that want nothing, or want it slowly: others are answered meanwhile, and the server holds a bounded number of them.
+//! Many sockets that want nothing, or want it slowly: others are answered meanwhile, and the server holds a
+//! bounded number of them.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,9 +26,9 @@ const IDLE: usize = 5_000;
 const FULL: usize = 600;
 /// All connections.
 const CONNECTIONS: usize = 512;
-/// Of files and other sockets, beside the [`IDLE`] ones.
+/// Descriptors of files and other sockets, beside the [`IDLE`] ones.
 const OTHERS: u64 = 1_000;
-/// Connections at once, and what a process has open anyway.
+/// Connections at once, and the descriptors that a process has open anyway.
 const MAX_DESCRIPTORS: usize = CONNECTIONS + 128;
 /// With all connections taken, and with as many more clients as there are.
 const MAX_GROWTH_KIB: usize = 64 * 1024;
@@ -90,7 +91,7 @@ impl ApiProcess {
         made["token"].as_str().unwrap().to_owned()
     }
 
-    /// So many clients that send nothing.
+    /// This many clients that send nothing.
     async fn idle(&self, clients: usize) -> Vec<TcpStream> {
         let mut idle = Vec::new();
         while idle.len() < clients {

@@ -1,4 +1,5 @@
-//! `Wire`: a client that sends bytes as they are, and reads what comes. Every answer must have safe headers, and a refusal its reason.
+//! `Wire`: a client that sends bytes as they are, and reads the answer's bytes. Every answer must have safe
+//! headers, and a refusal its reason.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,7 +17,7 @@ const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 pub struct Wire {
     stream: TcpStream,
     received: Vec<u8>,
-    /// What was sent first, for messages.
+    /// The bytes sent first, for messages.
     sent: String,
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::openapi::ID;
 
-/// A body that each operation takes. What it names is not there.
+/// A body that each operation takes. The things it names do not exist.
 pub const BODIES: [(&str, &str); 27] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
@@ -37,7 +37,7 @@ pub const BODIES: [(&str, &str); 27] = [
 pub const QUERIES: [(&str, &str); 2] =
     [("GET /api/products/search", "?q=a"), ("GET /api/stats/series", "?metric=tasks")];
 
-/// What is made once: a second time it is a conflict.
+/// Things that are made once: a second time it is a conflict.
 pub const TWICE: [(&str, &str); 7] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "analytics_refresh"}"#),
     ("POST /api/jobs", r#"{"job_type": "forum_scrape"}"#),
@@ -48,7 +48,7 @@ pub const TWICE: [(&str, &str); 7] = [
     ("POST /api/tokens", r#"{"name": "twice", "role": "viewer"}"#),
 ];
 
-/// What the requests of [`REFUSED`] are about. New things have smaller numbers.
+/// Things that the requests of [`REFUSED`] are about. New things have smaller numbers.
 pub const THINGS: &str = "
     INSERT INTO worker_tasks (id, role, status, completed_at)
     VALUES (101, 'payload_fetch', 'completed', now()), (111, 'scrape_account', 'completed', now());
@@ -66,7 +66,7 @@ pub const THINGS: &str = "
     CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text);
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
-/// What the state of a thing forbids: the operation, its status, the thing's number and the body.
+/// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
 pub const REFUSED: [(&str, u16, i64, &str); 19] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),

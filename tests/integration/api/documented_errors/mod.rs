@@ -1,8 +1,9 @@
-//! Every error that an operation describes is provoked here, and is answered as it says: with its status, content type and form. The
-//! test fails where the description has an error that nothing provokes, and where one is provoked that it does not have.
+//! Every error that an operation describes is provoked here, and is answered as it says: with its status,
+//! content type and form. The test fails where the description has an error that nothing provokes, and where
+//! one is provoked that it does not have.
 //!
-//! Most requests are made from the description alone; [`cases`] has the rest. Whether an answer of any other test is described is
-//! looked at by `openapi::assert_described`.
+//! Most requests are made from the description alone; [`cases`] has the rest. Whether an answer of any other
+//! test is described is looked at by `openapi::assert_described`.
 
 mod cases;
 mod form;
@@ -41,7 +42,7 @@ const TOO_MANY_BYTES: usize = 64 << 20;
 const SHORT: Duration = Duration::from_secs(3);
 /// They ask the database nothing.
 const OF_FILES: [&str; 1] = ["GET /img/{path}"];
-/// Programs that ask these add what they like to their queries.
+/// Programs that ask these add parameters of their own.
 const OPEN_QUERIES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
 #[tokio::test]
@@ -69,7 +70,7 @@ async fn every_documented_error_is_provoked_and_every_provoked_one_is_documented
     assert!(unknown.is_empty(), "provoked, and not documented: {unknown:?}");
 }
 
-/// 400, 403, 414, 431: what is wrong with a request's head.
+/// 400, 403, 414, 431: faults of a request's head.
 async fn heads(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     let mut errors = Vec::new();
@@ -96,7 +97,7 @@ async fn heads(all: &[Operation]) -> Vec<Error> {
     errors
 }
 
-/// 400, 413, 415: bodies that are no request, too large, or of another type.
+/// 400, 413, 415: bodies that are not a request, too large, or of another type.
 async fn bodies(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     let mut errors = Vec::new();
@@ -118,7 +119,7 @@ async fn slow_bodies(all: &[Operation]) -> Vec<Error> {
     join_all(slow.map(async |operation| expect(operation, 408, &announced(server, operation, 10).await))).await
 }
 
-/// 401 and 403: callers who are unknown, or whose access role may do less.
+/// 401 and 403: callers that are unknown, or whose access role may do less.
 async fn strangers(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     make_tokens(&server).await;
@@ -159,7 +160,8 @@ async fn too_many_requests(all: &[Operation]) -> Vec<Error> {
     errors
 }
 
-/// 404, 409, 412, 422: things that are not there, are there already, or do not allow the change; and a key of another request.
+/// 404, 409, 412, 422: things that are not there, are there already, or do not allow the change; and a key of
+/// another request.
 async fn things(all: &[Operation]) -> Vec<Error> {
     let (_dir, geo) = geo_database();
     let server = &Server::start_with(|config| config.requests_per_minute = 0, Geo::new(Some(&geo))).await;
@@ -218,7 +220,7 @@ async fn used_keys(all: &[Operation], server: &Server) -> Vec<Error> {
     errors
 }
 
-/// 409: what another transaction has.
+/// 409: the row is locked by another transaction.
 async fn locked(all: &[Operation]) -> Vec<Error> {
     let mut database = database().await;
     let settings = Database { statement_timeout: SHORT, transaction_timeout: SHORT, ..database_settings() };
@@ -237,7 +239,7 @@ async fn locked(all: &[Operation]) -> Vec<Error> {
     errors
 }
 
-/// 410 and 422: payload files that are not what was written, or have gone.
+/// 410 and 422: payload files that differ from the written ones, or have gone.
 async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     let server = Server::start().await;
     make_tokens(&server).await;
@@ -264,7 +266,8 @@ async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     [damaged, read(410).await].concat()
 }
 
-/// 415, 416, 422 and 503: stored images that are none, that are damaged, of which there is no such part, or that too many ask for.
+/// 415, 416, 422 and 503: stored images that are not images, that are damaged, that have no such part, or
+/// that too many ask for.
 async fn images(all: &[Operation]) -> Vec<Error> {
     let (server, busy) = (Server::start().await, Server::with_images(|images| images.render_queue = 0).await);
     for server in [&server, &busy] {
@@ -318,8 +321,8 @@ async fn with_broken_database(all: &[Operation]) -> Vec<Error> {
     failures(all, 500, &known, &unknown).await
 }
 
-/// By two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not: for operations that ask no
-/// more of the database than who the caller is.
+/// By two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not:
+/// for operations that ask no more of the database than who the caller is.
 async fn failures(all: &[Operation], status: u16, known: &Server, unknown: &Server) -> Vec<Error> {
     let mut errors = Vec::new();
     for operation in all.iter().filter(|operation| !OF_FILES.contains(&operation.name().as_str())) {

@@ -33,7 +33,7 @@ pub async fn send(server: &Server, operation: &Operation, request: Builder) -> A
     send_with(server, request, usual_body(operation)).await
 }
 
-/// Reads the bodies of errors alone: another answer may go on for ever.
+/// Reads the bodies of errors alone: another answer may be endless.
 pub async fn send_with(server: &Server, request: Builder, body: &str) -> Answer {
     let request = request.body(Full::from(body.to_owned())).unwrap();
     let (head, body) = open(server.address, request).await.into_parts();

@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::HOST;
 
-/// What a server shows.
+/// Certificate that a server shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Certificate {
     Good,

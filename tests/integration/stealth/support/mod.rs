@@ -1,5 +1,5 @@
-//! Small real servers on loopback: an origin that records what reaches it, forward proxies, and an owner of proxies that
-//! records what is reported.
+//! Small real servers on loopback: an origin that records its requests, forward proxies, and an owner of
+//! proxies that records the reported outcomes.
 
 mod ca;
 mod origin;
@@ -110,7 +110,7 @@ fn rotations() -> settings::Proxies {
     settings::Proxies { wait: Duration::from_secs(1), ..testkit::config(&[]).proxies }
 }
 
-/// What the Dutchie adapter asks with.
+/// Request of the Dutchie adapter.
 pub fn request(kind: RequestKind, scheme: &str) -> Request {
     let url = format!("{scheme}://{HOST}/api-3/graphql?operationName=FilteredProducts");
     let referer = format!("{scheme}://{HOST}/dispensary/green-door?x=1#top");
@@ -127,7 +127,7 @@ pub fn request(kind: RequestKind, scheme: &str) -> Request {
     }
 }
 
-/// What no script asks for.
+/// Request that no script makes.
 pub fn document(kind: RequestKind, scheme: &str) -> Request {
     Request { script_headers: Vec::new(), ..request(kind, scheme) }
 }

@@ -1,4 +1,4 @@
-//! An origin that records every request as it stands on the wire and answers from a script.
+//! An origin that records every request as it is on the wire and answers from a script.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -152,7 +152,7 @@ impl Origin {
         self.state.script.lock().unwrap().extend(replies);
     }
 
-    /// TLS handshakes so far: how many in all, and how many of them resumed an earlier session.
+    /// TLS handshakes up to now: how many in all, and how many of them resumed an earlier session.
     pub fn handshakes(&self) -> (usize, usize) {
         let kinds = self.state.handshakes.lock().unwrap();
         (kinds.len(), kinds.iter().filter(|kind| **kind == HandshakeKind::Resumed).count())

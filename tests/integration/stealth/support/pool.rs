@@ -1,4 +1,4 @@
-//! An owner of proxies that hands out the first one not to be avoided and records what is reported.
+//! An owner of proxies that hands out the first one not to be avoided and records the reported outcomes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

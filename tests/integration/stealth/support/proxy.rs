@@ -1,5 +1,5 @@
-//! Forward proxies: HTTP (absolute form and CONNECT) and SOCKS5. Whatever name is asked for, they lead to one origin, and
-//! they keep every byte that was meant for themselves.
+//! Forward proxies: HTTP (absolute form and CONNECT) and SOCKS5. Whatever name is asked for, they lead to one
+//! origin, and they keep every byte that was meant for themselves.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ pub enum Manner {
     Absent,
     /// Accepts and never answers.
     Hanging,
-    /// Answers CONNECT with what is not HTTP.
+    /// Answers CONNECT with bytes that are not HTTP.
     Garbage,
     /// Accepts CONNECT and then answers for itself, in plain text.
     Portal,
@@ -71,7 +71,7 @@ impl ForwardProxy {
         self.address
     }
 
-    /// What clients said to the proxy itself, one entry a connection (HTTP) or message (SOCKS).
+    /// Bytes that clients sent to the proxy itself, one entry a connection (HTTP) or message (SOCKS).
     pub fn heard(&self) -> Vec<Vec<u8>> {
         self.state.heard.lock().unwrap().clone()
     }
@@ -143,7 +143,7 @@ async fn http(mut client: TcpStream, state: &State) -> Option<()> {
     copy_bidirectional(&mut client, &mut origin).await.ok().map(drop)
 }
 
-/// Origin form, and without what was for the proxy. Only the first request of a connection is rewritten.
+/// Origin form, and without the proxy's own fields. Only the first request of a connection is rewritten.
 fn passed_on(head: &str) -> String {
     let head = head.replacen("http://menu.test", "", 1);
     let kept =

@@ -1,7 +1,7 @@
-//! The pool and the budgets of its proxies: what is counted, who rests, and what an operator should learn of it.
+//! The pool and the budgets of its proxies: counts, resting proxies, and notices for the operator.
 //!
-//! In: bytes that were sent and received, and what the table says of today. Out: [`Notice`]s, each once a day. The rules are
-//! [`budget`](crate::proxy::budget).
+//! In: bytes that were sent and received, and today's usage in the table. Out: [`Notice`]s, each once a day.
+//! The rules are [`budget`](crate::proxy::budget).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,12 +25,12 @@ impl Pool {
         self.budget.is_set()
     }
 
-    /// Whether it should be read what all processes have sent today.
+    /// Whether the usage of all processes today should be read.
     pub fn is_usage_due(&self, now: Instant) -> bool {
         self.budget.is_reading_due(now)
     }
 
-    /// What was counted until now is written before the usage is read.
+    /// Counts up to now are written before the usage is read.
     pub fn begin_reading_usage(&mut self, now: Instant) {
         self.budget.begin_reading(now);
     }
@@ -41,7 +41,7 @@ impl Pool {
         self.budget_notices(&ids, now)
     }
 
-    /// Counts what a request through a proxy has sent and received.
+    /// Counts the bytes of a request through a proxy.
     pub fn count_bytes(&mut self, id: ProxyId, bytes: i64, now: Instant) -> Vec<Notice> {
         if !self.members.contains_key(&id) {
             return Vec::new();
@@ -50,7 +50,7 @@ impl Pool {
         self.budget_notices(&[id], now)
     }
 
-    /// Of these proxies, and of all together.
+    /// Notices about these proxies, and about all together.
     fn budget_notices(&mut self, ids: &[ProxyId], now: Instant) -> Vec<Notice> {
         let mut notices = Vec::new();
         for id in ids {

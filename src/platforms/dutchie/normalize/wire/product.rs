@@ -1,6 +1,7 @@
 //! `WireProduct`: one element of a menu page, with each field that is read as raw JSON text.
 //!
-//! In: an element of `products`, whatever it is. Out: a product, or none for what is no object. It must not know what fields mean.
+//! In: an element of `products`, whatever it is. Out: a product, or none if it is not an object. It must not
+//! know what fields mean.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -113,7 +114,7 @@ fn is_known_and_unused(key: &str) -> bool {
     )
 }
 
-/// One element; none when it is no object, so that its neighbours are still read.
+/// One element; none when it is not an object, so that its neighbours are still read.
 pub struct Element<'a>(pub Option<WireProduct<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Element<'a> {
@@ -199,7 +200,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
                 Ok(Key(Cow::Owned(String::from_utf8_lossy(key).into_owned())))
             }
         }
-        // half of a surrogate pair in a key is no text, and would otherwise cost the whole page
+        // half of a surrogate pair in a key is not text, and would otherwise cost the whole page
         deserializer.deserialize_bytes(KeyVisitor)
     }
 }

@@ -9,7 +9,7 @@ use crate::proxy::{Budgets, DayUsage, UsageToday};
 
 const HOUR: u64 = 3600;
 
-/// So many proxies with a thousand bytes a day each, of which nothing is spent.
+/// This many proxies with a thousand bytes a day each, none of them spent.
 fn scene(proxies: i64) -> Scene {
     budgeted(proxies, Budgets { each: Some(1_000), in_all: None })
 }
@@ -53,7 +53,7 @@ impl Scene {
     }
 }
 
-/// Which budget has come to what: `None` is that of all together.
+/// Levels reached, by proxy: `None` is the budget of all together.
 fn told(notices: &[Notice]) -> Vec<(Option<ProxyId>, &'static str)> {
     let of = |notice: &Notice| match notice {
         Notice::BudgetNearlySpent { proxy, .. } => (proxy.as_ref().map(|proxy| proxy.id), "nearly"),

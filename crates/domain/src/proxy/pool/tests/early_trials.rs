@@ -1,4 +1,4 @@
-//! How soon proxies that have healed are in use again, and what those that have not cost until then.
+//! How soon healed proxies are in use again, and how many requests the dead ones cost until then.
 
 use rstest::rstest;
 
@@ -10,7 +10,7 @@ const STEP: Duration = Duration::from_millis(250);
 const HOUR: Duration = Duration::from_secs(3600);
 
 impl Scene {
-    /// Requests for so long, of which those through proxies up to `dead` are refused by them. Gives how many were.
+    /// Sends requests for `during`; proxies up to `dead` refuse theirs. Returns how many were refused.
     fn is_used(&mut self, during: Duration, dead: ProxyId) -> usize {
         let end = self.now + during;
         let mut failed = 0;

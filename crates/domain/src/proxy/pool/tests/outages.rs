@@ -9,7 +9,7 @@ fn silent(proxies: i64) -> Scene {
     scene
 }
 
-/// How many leases, each of which fails, `passed` brings where somebody asks each second.
+/// Number of leases, each of which fails, within `passed` seconds at one request for a lease each second.
 fn leases_within(scene: &mut Scene, passed: u64) -> usize {
     let mut leases = 0;
     for _ in 0..passed {

@@ -1,4 +1,4 @@
-//! What holds after any sequence of leases, outcomes and changes by the operator.
+//! Invariants after any sequence of leases, outcomes and changes by the operator.
 
 use std::collections::HashMap;
 
