@@ -4,12 +4,11 @@
 //! Nothing here compares: which rows are new or changed is `domain/menu_diff`'s to say.
 
 use chrono::{DateTime, Utc};
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::arrays::{column, potency_max, potency_min, potency_unit};
 use super::copy::{CopyTarget, copy_in};
-use super::row::{FromRow, first_columns, read_all};
+use super::row::{first_columns, read_all, rows};
 use super::{DbError, MAX_BATCH, Tx};
 use crate::domain::menu_diff::KnownProduct;
 use crate::domain::product::{Product, ProductId, SpecialsJson};
@@ -203,14 +202,6 @@ pub async fn record_misses(tx: &Tx, ids: &[ProductId], previous: Option<DateTime
     Ok(())
 }
 
-impl FromRow for KnownProduct {
-    fn from_row(row: &Row) -> Result<KnownProduct, DbError> {
-        Ok(KnownProduct {
-            id: row.try_get("id")?,
-            provider_product_id: row.try_get("provider_product_id")?,
-            content_hash: row.try_get("content_hash")?,
-            is_in_stock: row.try_get("is_in_stock")?,
-            misses: row.try_get("consecutive_misses")?,
-        })
-    }
+rows! {
+    KnownProduct { id, provider_product_id, content_hash, is_in_stock, misses: "consecutive_misses" }
 }

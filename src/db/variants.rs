@@ -4,12 +4,11 @@
 
 use std::collections::HashMap;
 
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::arrays::column;
 use super::copy::{CopyTarget, copy_in};
-use super::row::FromRow;
+use super::row::{FromRow, rows};
 use super::{DbError, MAX_BATCH, Tx};
 use crate::domain::product::{ProductId, Variant};
 use crate::domain::stock::PayloadPosition;
@@ -120,26 +119,11 @@ pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPositi
     Ok(())
 }
 
-impl FromRow for StoredVariant {
-    fn from_row(row: &Row) -> Result<StoredVariant, DbError> {
-        Ok(StoredVariant { position: row.try_get("position")?, variant: Variant::from_row(row)? })
-    }
-}
+rows! {
+    StoredVariant { position, variant: row }
 
-impl FromRow for Variant {
-    fn from_row(row: &Row) -> Result<Variant, DbError> {
-        Ok(Variant {
-            option_label: row.try_get("option_label")?,
-            nth: row.try_get("nth")?,
-            size_mg: row.try_get("size_mg")?,
-            size_ml: row.try_get("size_ml")?,
-            price_rec: row.try_get("price_rec")?,
-            price_med: row.try_get("price_med")?,
-            special_price_rec: row.try_get("special_price_rec")?,
-            special_price_med: row.try_get("special_price_med")?,
-            quantity: row.try_get("quantity")?,
-            quantity_censored: row.try_get("quantity_censored")?,
-            is_in_stock: row.try_get("is_in_stock")?,
-        })
+    Variant {
+        option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec,
+        special_price_med, quantity, quantity_censored, is_in_stock,
     }
 }
