@@ -1,8 +1,8 @@
 //! Reading rows: a value that Rust cannot decode is an error of its row, never a panic.
 //!
 //! The database holds more than Rust can: infinite and far dates, numbers and nesting of JSON beyond what the
-//! decoder takes. A struct that is read from rows implements [`FromRow`]: by [`rows!`] where its fields are columns,
-//! else by `try_get`. `Row::get` panics and is not used.
+//! decoder takes. A struct that is read from rows implements [`FromRow`]: by [`rows!`] where its fields are
+//! columns, else by `try_get`. `Row::get` panics and is not used.
 //!
 //! A reader is a function from a row and a column to a value or an error, such as [`word`].
 
@@ -87,15 +87,16 @@ where
     Ok(row.try_get::<_, Option<String>>(column)?.map(Word::from))
 }
 
-/// The rows of a page, and the last of them where another page follows. `rows` were asked for with one more than
-/// `limit`.
+/// The rows of a page, and the last of them where another page follows. `rows` were asked for with one more
+/// than `limit`.
 pub fn page(rows: &[Row], limit: i64) -> (&[Row], Option<&Row>) {
     let limit = usize::try_from(limit).unwrap_or_default();
     let shown = &rows[..rows.len().min(limit)];
     (shown, shown.last().filter(|_| rows.len() > limit))
 }
 
-/// A document of JSON. One that the decoder does not take (a number beyond f64, 1,000 levels) does not hide its row.
+/// A document of JSON. One that the decoder does not take (a number beyond f64, 1,000 levels) must not hide
+/// its row.
 pub fn json(row: &Row, column: &str) -> Result<Value, DbError> {
     Ok(optional_json(row, column)?.unwrap_or_default())
 }
