@@ -1,4 +1,5 @@
-//! Every statement file under `crates/db/src/sql` fits the schema: a typing error must not wait for its first use.
+//! Every statement, from a file under `crates/db/src/sql` or made from columns, fits the schema: a typing error must
+//! not wait for its first use.
 
 use std::path::{Path, PathBuf};
 
@@ -133,18 +134,24 @@ pub fn files_with(extension: &str, folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+fn fault(name: &str, error: &tokio_postgres::Error) -> String {
+    format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string()))
+}
+
 #[tokio::test]
-async fn every_statement_file_can_be_prepared() {
+async fn every_statement_can_be_prepared() {
     let root = testkit::root().join("crates/db/src/sql");
     let database = testkit::database().await;
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let (filters, columns, listed, found) = (read(FILTERS), read(COLUMNS), read(LISTED), read(FOUND));
     let parts = [FILTERS, COLUMNS, LISTED, FOUND];
+    let generated = db::statements::generated();
     let mut faults = Vec::new();
     let files = files_with("sql", &root);
     for file in &files {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        if WITHOUT_SCHEMA.contains(&name.as_str()) || parts.contains(&name.as_str()) {
+        let is_template = generated.iter().any(|(template, _)| *template == name);
+        if is_template || WITHOUT_SCHEMA.contains(&name.as_str()) || parts.contains(&name.as_str()) {
             continue;
         }
         let mut text = read(&name).replace("{columns}", &columns);
@@ -158,7 +165,12 @@ async fn every_statement_file_can_be_prepared() {
             text = format!("{listed}{text}{found}");
         }
         if let Err(error) = database.raw.prepare_typed(&text, types_of(&name)).await {
-            faults.push(format!("{name}: {}", error.as_db_error().map_or(error.to_string(), |db| db.to_string())));
+            faults.push(fault(&name, &error));
+        }
+    }
+    for (name, text) in &generated {
+        if let Err(error) = database.raw.prepare(text).await {
+            faults.push(fault(name, &error));
         }
     }
     assert!(files.len() > 50, "only {} files were found under {}", files.len(), root.display());

@@ -129,31 +129,6 @@ fn only_calls_of_functions_have_no_file() {
     assert_none(inline.collect());
 }
 
-/// The columns in a part of a statement: its words that begin with `prefix`, without it.
-fn columns<'a>(sql: &'a str, from: &str, to: &str, prefix: &str) -> Vec<&'a str> {
-    let part = sql.split_once(from).unwrap().1.split_once(to).unwrap().0;
-    let words = part.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));
-    words.filter_map(|word| word.strip_prefix(prefix)).filter(|word| !word.is_empty()).collect()
-}
-
-#[test]
-fn products_are_added_and_updated_by_the_same_columns() {
-    let read = |name: &str| fs::read_to_string(root().join("crates/db/src/sql/products").join(name)).unwrap();
-    let (copy, update) = (read("copy.sql"), read("update.sql"));
-    let added = columns(&copy, "COPY store_products\n", ")", "");
-    let given = columns(&update, "AS f (", ")", "");
-    let ["id", updated @ ..] = given.as_slice() else { panic!("{given:?}") };
-    assert!(added.ends_with(&updated[1..]), "{added:?} do not end with {updated:?}");
-    assert_eq!(columns(&update, "SET ", "FROM unnest", "f."), updated);
-    assert_none(
-        updated
-            .iter()
-            .filter(|column| !update.contains(&format!(" {column} = f.{column}")))
-            .map(|c| (*c).to_owned())
-            .collect(),
-    );
-}
-
 #[test]
 fn migrations_have_numbers_of_their_own() {
     let mut seen = BTreeSet::new();

@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{FromRow, first_column, page, read_all, word};
+use super::row::{FromRow, first_column, page, read_all, rows, word};
 use super::{Client, DbError};
 use domain::store::{Platform, StoreId};
 use domain::vocabulary::Word;
@@ -299,68 +299,17 @@ impl<R, C> MarketPage<R, C> {
     }
 }
 
-impl FromRow for StoreSummary {
-    fn from_row(row: &Row) -> Result<StoreSummary, DbError> {
-        Ok(StoreSummary {
-            dispensary_id: row.try_get("dispensary_id")?,
-            dispensary_name: row.try_get("dispensary_name")?,
-            platform: word(row, "platform")?,
-            state: row.try_get("state")?,
-            city: row.try_get("city")?,
-            crawl_enabled: row.try_get("crawl_enabled")?,
-            last_crawl_at: row.try_get("last_crawl_at")?,
-            products: row.try_get("products")?,
-            products_in_stock: row.try_get("products_in_stock")?,
-            products_out_of_stock: row.try_get("products_out_of_stock")?,
-            products_stock_unknown: row.try_get("products_stock_unknown")?,
-            products_on_special: row.try_get("products_on_special")?,
-            brands_in_stock: row.try_get("brands_in_stock")?,
-            categories_in_stock: row.try_get("categories_in_stock")?,
-            price_rec_min: row.try_get("price_rec_min")?,
-            price_rec_avg: row.try_get("price_rec_avg")?,
-            price_rec_max: row.try_get("price_rec_max")?,
-        })
+rows! {
+    StoreSummary {
+        dispensary_id, dispensary_name,
+        platform: word,
+        state, city, crawl_enabled, last_crawl_at, products, products_in_stock,
+        products_out_of_stock, products_stock_unknown, products_on_special, brands_in_stock,
+        categories_in_stock, price_rec_min, price_rec_avg, price_rec_max,
     }
-}
 
-impl FromRow for Sales {
-    fn from_row(row: &Row) -> Result<Sales, DbError> {
-        Ok(Sales {
-            products: row.try_get("products")?,
-            products_in_stock: row.try_get("products_in_stock")?,
-            products_on_special: row.try_get("products_on_special")?,
-            price_min: row.try_get("price_min")?,
-            price_avg: row.try_get("price_avg")?,
-            price_max: row.try_get("price_max")?,
-        })
-    }
-}
-
-impl FromRow for BrandPresence {
-    fn from_row(row: &Row) -> Result<BrandPresence, DbError> {
-        Ok(BrandPresence {
-            brand: row.try_get("brand")?,
-            state: row.try_get("state")?,
-            stores: row.try_get("stores")?,
-            stores_in_stock: row.try_get("stores_in_stock")?,
-            sales: Sales::from_row(row)?,
-        })
-    }
-}
-
-impl FromRow for CategoryShare {
-    fn from_row(row: &Row) -> Result<CategoryShare, DbError> {
-        Ok(CategoryShare {
-            category: row.try_get("category")?,
-            stores: row.try_get("stores")?,
-            sales: Sales::from_row(row)?,
-            share: row.try_get("share")?,
-        })
-    }
-}
-
-impl FromRow for PriceDay {
-    fn from_row(row: &Row) -> Result<PriceDay, DbError> {
-        Ok(PriceDay { day: row.try_get("day")?, category: row.try_get("category")?, sales: Sales::from_row(row)? })
-    }
+    Sales { products, products_in_stock, products_on_special, price_min, price_avg, price_max }
+    BrandPresence { brand, state, stores, stores_in_stock, sales: row }
+    CategoryShare { category, stores, sales: row, share }
+    PriceDay { day, category, sales: row }
 }

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::row::{FromRow, first_column, parsed, read_all};
+use super::row::{FromRow, first_column, parsed, read_all, rows};
 use super::{Client, DbError};
 use domain::access::{AccessRole, TokenId};
 
@@ -81,26 +80,7 @@ pub async fn log_out(client: &Client, digest: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-impl FromRow for ApiToken {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(ApiToken {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            role: parsed(row, "role")?,
-            created_at: row.try_get("created_at")?,
-            last_used_at: row.try_get("last_used_at")?,
-        })
-    }
-}
-
-impl FromRow for Credential {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(Credential {
-            digest: row.try_get("digest")?,
-            is_login: row.try_get("is_login")?,
-            token: row.try_get("id")?,
-            name: row.try_get("name")?,
-            role: parsed(row, "role")?,
-        })
-    }
+rows! {
+    ApiToken { id, name, role: parsed, created_at, last_used_at }
+    Credential { digest, is_login, token: "id", name, role: parsed }
 }

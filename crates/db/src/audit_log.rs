@@ -5,11 +5,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{FromRow, read_all};
+use super::row::{read_all, rows};
 use super::{Client, DbError, Tx};
 use domain::access::{AuditEntry, Principal, TokenId};
 use domain::span;
@@ -80,18 +79,6 @@ pub async fn prune(client: &Client, keep: Duration, batch: i64) -> Result<u64, D
     client.execute(include_str!("sql/audit_log/prune.sql"), &[&keep.as_secs_f64(), &batch]).await
 }
 
-impl FromRow for AuditRow {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(AuditRow {
-            id: row.try_get("id")?,
-            at: row.try_get("at")?,
-            who: row.try_get("who")?,
-            token_id: row.try_get("token_id")?,
-            address: row.try_get("address")?,
-            request_id: row.try_get("request_id")?,
-            action: row.try_get("action")?,
-            target: row.try_get("target")?,
-            detail: row.try_get("detail")?,
-        })
-    }
+rows! {
+    AuditRow { id, at, who, token_id, address, request_id, action, target, detail }
 }

@@ -1,7 +1,7 @@
 //! Rows on their way into a table by binary COPY, in messages of bounded size.
 //!
-//! In: a COPY statement from a file, the types of its columns, and values row by row. Out: how many rows the server took. COPY checks
-//! no conflict: a row that violates a constraint fails the statement.
+//! In: rows whose columns are known ([`Columns`]). Out: how many the server took. COPY checks no conflict: a
+//! row that violates a constraint fails the statement.
 
 use std::error::Error;
 
@@ -10,6 +10,7 @@ use deadpool_postgres::Object;
 use futures_util::SinkExt;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 
+use super::columns::{Columns, copy_statement};
 use super::{Client, DbError};
 
 /// A message is sent once it is this long, so one is longer by a row at most.
@@ -19,40 +20,28 @@ const END: i16 = -1;
 
 pub type EncodeError = Box<dyn Error + Sync + Send>;
 
-/// Where a table's rows go: its COPY statement, and the types of the columns that it names.
-pub struct CopyTarget {
-    pub sql: &'static str,
-    pub types: &'static [Type],
-}
-
 /// Encodes rows into the next message.
 pub struct CopyEncoder {
-    types: &'static [Type],
     message: BytesMut,
 }
 
 impl CopyEncoder {
-    fn new(types: &'static [Type]) -> CopyEncoder {
+    fn new() -> CopyEncoder {
         let mut message = BytesMut::with_capacity(MESSAGE_BYTES + 4096);
         message.put_slice(SIGNATURE);
         message.put_i32(0); // flags
         message.put_i32(0); // no extension of the header
-        CopyEncoder { types, message }
+        CopyEncoder { message }
     }
 
-    /// One value a column, in the order of [`CopyTarget::types`].
-    pub fn row(&mut self, values: &[&(dyn ToSql + Sync)]) -> Result<(), EncodeError> {
-        if values.len() != self.types.len() {
-            return Err(format!("{} values for {} columns", values.len(), self.types.len()).into());
-        }
-        self.message.put_i16(i16::try_from(values.len())?);
-        for (value, type_) in values.iter().zip(self.types) {
-            self.value(*value, type_)?;
-        }
-        Ok(())
+    fn row<R: Columns>(&mut self, row: &R, common: &R::Common) -> Result<(), EncodeError> {
+        let columns = R::KEY.len() + R::NEW.len() + R::SET.len();
+        self.message.put_i16(i16::try_from(columns)?);
+        row.encode(self, common)
     }
 
-    fn value(&mut self, value: &(dyn ToSql + Sync), type_: &Type) -> Result<(), EncodeError> {
+    /// The value of the row's next column.
+    pub fn value(&mut self, value: &(dyn ToSql + Sync), type_: &Type) -> Result<(), EncodeError> {
         let start = self.message.len();
         self.message.put_i32(-1); // the length of a null
         if let IsNull::No = value.to_sql_checked(type_, &mut self.message)? {
@@ -63,30 +52,21 @@ impl CopyEncoder {
     }
 }
 
-/// Appends `rows` by COPY, encoded one by one; without rows nothing is sent.
-pub async fn copy_in<T>(
-    client: &Client,
-    target: &CopyTarget,
-    rows: &[T],
-    encode: impl Fn(&mut CopyEncoder, &T) -> Result<(), EncodeError>,
-) -> Result<u64, DbError> {
+/// Appends `rows` by COPY, encoded one by one; without rows nothing is sent. `common` is what the rows have
+/// in common.
+pub async fn copy_in<R: Columns>(client: &Client, common: &R::Common, rows: &[R]) -> Result<u64, DbError> {
     if rows.is_empty() {
         return Ok(0);
     }
-    client.within(async |object| send(object, target, rows, &encode).await).await
+    client.within(async |object| send(object, common, rows).await).await
 }
 
-async fn send<T>(
-    object: &Object,
-    target: &CopyTarget,
-    rows: &[T],
-    encode: &impl Fn(&mut CopyEncoder, &T) -> Result<(), EncodeError>,
-) -> Result<u64, DbError> {
-    let statement = object.prepare_cached(target.sql).await?;
+async fn send<R: Columns>(object: &Object, common: &R::Common, rows: &[R]) -> Result<u64, DbError> {
+    let statement = object.prepare_cached(&copy_statement::<R>()).await?;
     let mut sink = Box::pin(object.copy_in::<_, Bytes>(&statement).await?);
-    let mut encoder = CopyEncoder::new(target.types);
+    let mut encoder = CopyEncoder::new();
     for row in rows {
-        encode(&mut encoder, row).map_err(|error| DbError::Other(format!("a row for COPY: {error}")))?;
+        encoder.row(row, common).map_err(|error| DbError::Other(format!("a row for COPY: {error}")))?;
         if encoder.message.len() >= MESSAGE_BYTES {
             sink.feed(encoder.message.split().freeze()).await?;
         }

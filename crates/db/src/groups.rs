@@ -5,10 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::row::{FromRow, first_column, read_all};
+use super::row::{FromRow, first_column, read_all, rows};
 use super::{Client, DbError, stores};
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
@@ -95,8 +94,6 @@ async fn require_stores(client: &Client, ids: &[StoreId]) -> Result<(), GroupErr
     }
 }
 
-impl FromRow for Group {
-    fn from_row(row: &Row) -> Result<Group, DbError> {
-        Ok(Group { name: row.try_get("name")?, stores: row.try_get("stores")?, schedules: row.try_get("schedules")? })
-    }
+rows! {
+    Group { name, stores, schedules }
 }

@@ -3,10 +3,9 @@
 //! Times are the database's. A row is read and written as JSON by the names of its columns, which are those of [`HostState`].
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 use tokio_postgres::Row;
 
-use super::row::{FromRow, read_all};
+use super::row::{FromRow, read_all, rows};
 use super::{Client, Db, DbError};
 use domain::host::HostState;
 
@@ -89,12 +88,10 @@ fn unreadable(error: serde_json::Error) -> DbError {
     DbError::Other(format!("the row of a host cannot be read or written: {error}"))
 }
 
-impl FromRow for HostRow {
-    fn from_row(row: &Row) -> Result<HostRow, DbError> {
-        Ok(HostRow {
-            host: row.try_get("host")?,
-            state: serde_json::from_value(row.try_get::<_, Value>("state")?).map_err(unreadable)?,
-            now: row.try_get("now")?,
-        })
-    }
+rows! {
+    HostRow { host, state: read_state, now }
+}
+
+fn read_state(row: &Row, column: &str) -> Result<HostState, DbError> {
+    serde_json::from_value(row.try_get(column)?).map_err(unreadable)
 }

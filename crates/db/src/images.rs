@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
-use tokio_postgres::types::{Json, ToSql};
+use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
-use super::row::{FromRow, first_columns, read_all};
+use super::row::{FromRow, document, first_columns, read_all, rows};
 use super::{Client, DbError, pipeline};
 use domain::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, WantedImage};
 use domain::product::ProductId;
@@ -146,17 +146,9 @@ fn columns(images: &[(ImageOwner, String)], id: fn(ImageOwner) -> Option<i64>) -
     images.iter().filter_map(|(owner, path)| Some((id(*owner)?, path.as_str()))).unzip()
 }
 
-impl FromRow for OriginalImage {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(OriginalImage { path: row.try_get("local_image_path")?, url: row.try_get("image_url")? })
-    }
-}
-
-impl FromRow for ImageTotals {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        let Json(failed) = row.try_get("failed")?;
-        Ok(ImageTotals { stored: row.try_get("stored")?, bytes: row.try_get("bytes")?, failed })
-    }
+rows! {
+    OriginalImage { path: "local_image_path", url: "image_url" }
+    ImageTotals { stored, bytes, failed: document }
 }
 
 struct ProductImage(WantedImage);

@@ -5,11 +5,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
-use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{FromRow, first_column, json, read_all, word};
+use super::row::{first_column, json, optional_json, read_all, rows, word};
 use super::{Client, DbError, Tx, task_requests};
 use domain::job::{JobStatus, NewJob, job_types, optional_job_type};
 use domain::role::Role;
@@ -133,28 +132,15 @@ pub async fn worker_is_healthy(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/jobs/worker_is_healthy.sql"), &[]).await?)
 }
 
-impl FromRow for JobView {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(JobView {
-            id: row.try_get("id")?,
-            job_type: word(row, "job_type")?,
-            platform: row.try_get("platform")?,
-            account: row.try_get("account")?,
-            priority: row.try_get("priority")?,
-            status: word(row, "status")?,
-            payload: json(row, "payload").unwrap_or_default(),
-            result: json(row, "result"),
-            error_message: row.try_get("error_message")?,
-            retry_count: row.try_get("retry_count")?,
-            max_retries: row.try_get("max_retries")?,
-            scheduled_for: row.try_get("scheduled_for")?,
-            created_at: row.try_get("created_at")?,
-            started_at: row.try_get("started_at")?,
-            completed_at: row.try_get("completed_at")?,
-            worker_id: row.try_get("worker_id")?,
-            progress_percent: row.try_get("progress_percent")?,
-            progress_message: row.try_get("progress_message")?,
-            depends_on: row.try_get("depends_on")?,
-        })
+rows! {
+    JobView {
+        id,
+        job_type: word,
+        platform, account, priority,
+        status: word,
+        payload: json,
+        result: optional_json,
+        error_message, retry_count, max_retries, scheduled_for, created_at, started_at,
+        completed_at, worker_id, progress_percent, progress_message, depends_on,
     }
 }

@@ -49,6 +49,7 @@ pub mod schedules;
 pub mod server_info;
 pub mod snapshots;
 pub mod specials;
+pub mod statements;
 pub mod stats_minute;
 pub mod store_requests;
 pub mod store_views;
@@ -63,6 +64,7 @@ pub mod workers;
 
 mod arrays;
 mod client;
+mod columns;
 mod copy;
 mod pipeline;
 mod pools;

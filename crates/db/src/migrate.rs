@@ -16,7 +16,7 @@ use tokio_postgres::Row;
 use super::client::Client;
 use super::error::DbError;
 use super::pools::Db;
-use super::row::{FromRow, first_column, read_all};
+use super::row::{first_column, read_all, rows};
 use foundation::digest::sha256_hex;
 use telemetry::events;
 
@@ -369,14 +369,8 @@ struct Function {
     version: String,
 }
 
-impl FromRow for Function {
-    fn from_row(row: &Row) -> Result<Function, DbError> {
-        Ok(Function {
-            name: row.try_get("name")?,
-            signature: row.try_get("signature")?,
-            version: row.try_get("version")?,
-        })
-    }
+rows! {
+    Function { name, signature, version }
 }
 
 async fn drop_functions(tx: &Client, functions: impl Iterator<Item = &Function>) -> Result<(), DbError> {

@@ -16,7 +16,7 @@ use tokio_postgres::types::Type;
 use utoipa::ToSchema;
 
 pub use self::batch::{Batch, Failure, run_batch};
-use super::row::{FromRow, first_column, first_columns, word};
+use super::row::{FromRow, first_column, first_columns, rows, word};
 use super::task_views::TaskFilter;
 use super::task_views::filter::{COUNT_MATCHING, MATCHING};
 use super::{Client, DbError, Tx};
@@ -223,25 +223,16 @@ fn bad(field: &'static str, fault: String) -> BadField {
     BadField { field, fault }
 }
 
-impl FromRow for Operation {
-    fn from_row(row: &Row) -> Result<Operation, DbError> {
-        let failures: Value = row.try_get("failures")?;
-        Ok(Operation {
-            id: row.try_get("id")?,
-            action: word(row, "action")?,
-            filter: row.try_get("filter")?,
-            change: row.try_get("change")?,
-            state: row.try_get("state")?,
-            matched: row.try_get("matched")?,
-            done: row.try_get("done")?,
-            failed: row.try_get("failed")?,
-            gone: row.try_get("gone")?,
-            failures: serde_json::from_value(failures).map_err(|error| DbError::Other(error.to_string()))?,
-            error: row.try_get("error")?,
-            created_by: row.try_get("created_by")?,
-            created_at: row.try_get("created_at")?,
-            updated_at: row.try_get("updated_at")?,
-            ended_at: row.try_get("ended_at")?,
-        })
+rows! {
+    Operation {
+        id,
+        action: word,
+        filter, change, state, matched, done, failed, gone,
+        failures: read_failures,
+        error, created_by, created_at, updated_at, ended_at,
     }
+}
+
+fn read_failures(row: &Row, column: &str) -> Result<Vec<Failure>, DbError> {
+    serde_json::from_value(row.try_get(column)?).map_err(|error| DbError::Other(error.to_string()))
 }

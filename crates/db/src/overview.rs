@@ -2,12 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio_postgres::Row;
-use tokio_postgres::types::Json;
 use utoipa::ToSchema;
 
 use super::images::{self, ImageTotals};
-use super::row::{FromRow, read_all, word};
+use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::counts::{self, ReadyTasks};
 use super::{Client, DbError};
 use domain::role::Role;
@@ -92,31 +90,11 @@ async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {
     Ok(Failures { hours, tasks, reasons: read_all(&rows)? })
 }
 
-impl FromRow for FailureReason {
-    fn from_row(row: &Row) -> Result<FailureReason, DbError> {
-        Ok(FailureReason {
-            role: word(row, "role")?,
-            error_message: row.try_get("error_message")?,
-            tasks: row.try_get("tasks")?,
-            stores: row.try_get("stores")?,
-            last_failed_at: row.try_get("last_failed_at")?,
-            last_task_id: row.try_get("last_task_id")?,
-            store_id: row.try_get("store_id")?,
-            store_name: row.try_get("store_name")?,
-        })
+rows! {
+    FailureReason {
+        role: word,
+        error_message, tasks, stores, last_failed_at, last_task_id, store_id, store_name,
     }
-}
 
-impl FromRow for StoreAges {
-    fn from_row(row: &Row) -> Result<StoreAges, DbError> {
-        let Json(oldest) = row.try_get("oldest")?;
-        Ok(StoreAges {
-            crawled: row.try_get("crawled")?,
-            fresh: row.try_get("fresh")?,
-            unscheduled: row.try_get("unscheduled")?,
-            products: row.try_get("products")?,
-            announced: row.try_get("announced")?,
-            oldest,
-        })
-    }
+    StoreAges { crawled, fresh, unscheduled, products, announced, oldest: document }
 }

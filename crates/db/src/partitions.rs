@@ -4,9 +4,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use tokio_postgres::Row;
 
-use super::row::{FromRow, first_column, read_all};
+use super::row::{first_column, read_all, rows};
 use super::{Client, DbError};
 
 /// Rows that one statement deletes.
@@ -60,13 +59,6 @@ pub async fn delete_loose(client: &Client, table: Partitioned, before: DateTime<
     client.execute(sql, &[&before, &MAX_DELETED]).await
 }
 
-impl FromRow for OldPartition {
-    fn from_row(row: &Row) -> Result<OldPartition, DbError> {
-        Ok(OldPartition {
-            name: row.try_get("name")?,
-            ends_at: row.try_get("ends_at")?,
-            rows: row.try_get("row_count")?,
-            bytes: row.try_get("bytes")?,
-        })
-    }
+rows! {
+    OldPartition { name, ends_at, rows: "row_count", bytes }
 }

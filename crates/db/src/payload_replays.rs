@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::row::{FromRow, first_column, first_columns, parsed, read_all};
+use super::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
 use super::tasks::{self, NewTask};
 use super::{Client, Db, DbError, Tx};
 use domain::payload::PayloadId;
@@ -181,17 +181,10 @@ impl FromRow for Replay {
     }
 }
 
-impl FromRow for ReplayPayload {
-    fn from_row(row: &Row) -> Result<ReplayPayload, DbError> {
-        Ok(ReplayPayload {
-            id: row.try_get("id")?,
-            dispensary_id: row.try_get("dispensary_id")?,
-            platform: parsed(row, "platform")?,
-            storage_path: row.try_get("storage_path")?,
-            bytes: row.try_get("bytes")?,
-            fetched_at: row.try_get("fetched_at")?,
-            is_enabled: row.try_get("crawl_enabled")?,
-            is_queued: row.try_get("is_queued")?,
-        })
+rows! {
+    ReplayPayload {
+        id, dispensary_id, platform: parsed, storage_path, bytes, fetched_at,
+        is_enabled: "crawl_enabled",
+        is_queued,
     }
 }

@@ -4,11 +4,10 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{FromRow, read_all, word};
+use super::row::{FromRow, read_all, rows, word};
 use super::{Client, DbError, payloads};
 use domain::payload::{Payload, PayloadId};
 use domain::span;
@@ -122,21 +121,10 @@ fn missing(store: StoreId, what: &str) -> DbError {
     DbError::Missing(format!("{what} of store {store}"))
 }
 
-impl FromRow for PayloadView {
-    fn from_row(row: &Row) -> Result<PayloadView, DbError> {
-        Ok(PayloadView {
-            id: row.try_get("id")?,
-            task_id: row.try_get("task_id")?,
-            dispensary_id: row.try_get("dispensary_id")?,
-            dispensary_name: row.try_get("dispensary_name")?,
-            platform: word(row, "platform")?,
-            storage_path: row.try_get("storage_path")?,
-            sha256: row.try_get("sha256")?,
-            bytes: row.try_get("bytes")?,
-            product_count: row.try_get("product_count")?,
-            total_count: row.try_get("total_count")?,
-            coverage: row.try_get("coverage")?,
-            fetched_at: row.try_get("fetched_at")?,
-        })
+rows! {
+    PayloadView {
+        id, task_id, dispensary_id, dispensary_name,
+        platform: word,
+        storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::row::{FromRow, first_column, first_columns, parsed};
+use super::row::{FromRow, first_column, first_columns, parsed, rows};
 use super::{Client, Db, DbError, Tx};
 use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, Removed, SweepTimes};
 use domain::stock::PayloadPosition;
@@ -154,20 +154,10 @@ pub async fn complete_between(
     Ok(complete)
 }
 
-impl FromRow for Payload {
-    fn from_row(row: &Row) -> Result<Payload, DbError> {
-        Ok(Payload {
-            id: row.try_get("id")?,
-            task_id: row.try_get("task_id")?,
-            dispensary_id: row.try_get("dispensary_id")?,
-            platform: parsed(row, "platform")?,
-            storage_path: row.try_get("storage_path")?,
-            sha256: row.try_get("sha256")?,
-            bytes: row.try_get("bytes")?,
-            product_count: row.try_get("product_count")?,
-            total_count: row.try_get("total_count")?,
-            coverage: row.try_get("coverage")?,
-            fetched_at: row.try_get("fetched_at")?,
-        })
+rows! {
+    Payload {
+        id, task_id, dispensary_id,
+        platform: parsed,
+        storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at,
     }
 }

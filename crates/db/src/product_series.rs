@@ -4,11 +4,10 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use utoipa::ToSchema;
 
-use super::row::{FromRow, read_all};
+use super::row::{read_all, rows};
 use super::{Client, DbError};
 use domain::product::ProductId;
 use domain::series::thin;
@@ -129,39 +128,12 @@ impl<T> Series<T> {
     }
 }
 
-impl FromRow for OfferPoint {
-    fn from_row(row: &Row) -> Result<OfferPoint, DbError> {
-        Ok(OfferPoint {
-            price_rec: row.try_get("price_rec")?,
-            price_med: row.try_get("price_med")?,
-            special_price_rec: row.try_get("special_price_rec")?,
-            special_price_med: row.try_get("special_price_med")?,
-            quantity: row.try_get("quantity")?,
-            quantity_censored: row.try_get("quantity_censored")?,
-            is_in_stock: row.try_get("is_in_stock")?,
-        })
+rows! {
+    OfferPoint {
+        price_rec, price_med, special_price_rec, special_price_med, quantity, quantity_censored,
+        is_in_stock,
     }
-}
 
-impl FromRow for ProductPoint {
-    fn from_row(row: &Row) -> Result<ProductPoint, DbError> {
-        Ok(ProductPoint {
-            crawled_at: row.try_get("crawled_at")?,
-            offer: OfferPoint::from_row(row)?,
-            is_on_special: row.try_get("is_on_special")?,
-            stock_status: row.try_get("stock_status")?,
-        })
-    }
-}
-
-impl FromRow for OptionPoint {
-    fn from_row(row: &Row) -> Result<OptionPoint, DbError> {
-        Ok(OptionPoint {
-            crawled_at: row.try_get("crawled_at")?,
-            size_mg: row.try_get("size_mg")?,
-            size_ml: row.try_get("size_ml")?,
-            offer: OfferPoint::from_row(row)?,
-            gone: row.try_get("gone")?,
-        })
-    }
+    ProductPoint { crawled_at, offer: row, is_on_special, stock_status }
+    OptionPoint { crawled_at, size_mg, size_ml, offer: row, gone }
 }

@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{self, FromRow, json, read_all, word};
+use super::row::{self, FromRow, optional_json, read_all, rows, word};
 use super::{Client, DbError};
 use domain::product::ProductId;
 use domain::stock;
@@ -153,7 +153,7 @@ pub async fn detail(client: &Client, id: ProductId) -> Result<Option<ProductDeta
     let options = client.query(include_str!("sql/product_views/options.sql"), &[&id, &MAX_OPTIONS]).await?;
     Ok(Some(ProductDetail {
         product: ProductView::from_row(&row)?,
-        specials: json(&row, "specials"),
+        specials: optional_json(&row, "specials")?,
         local_brand_image_path: row.try_get("local_brand_image_path")?,
         options: read_all(&options)?,
     }))
@@ -197,78 +197,31 @@ fn page(rows: &[Row], limit: i64) -> Result<ProductPage, DbError> {
     Ok(ProductPage { products: read_all(shown)?, next: next.map(ProductCursor::from_row).transpose()? })
 }
 
-impl FromRow for ProductCursor {
-    fn from_row(row: &Row) -> Result<ProductCursor, DbError> {
-        Ok(ProductCursor {
-            number: row.try_get("sort_number")?,
-            text: row.try_get("sort_text")?,
-            id: row.try_get("id")?,
-        })
+rows! {
+    ProductCursor { number: "sort_number", text: "sort_text", id }
+
+    ProductView {
+        id, dispensary_id, dispensary_name, city, state,
+        platform: word("provider"),
+        provider_product_id, enterprise_product_id,
+        name: "name_raw",
+        brand: "brand_name_raw",
+        category, subcategory, strain_type, price, price_rec, price_med, special_price_rec, special_price_med,
+        is_on_special, thc_min, thc_max, thc_unit, cbd_min, cbd_max, cbd_unit, quantity, quantity_censored,
+        is_in_stock, stock_status, upstream_status, consecutive_misses, image_url, brand_image_url,
+        local_image_path, first_seen_at,
+        last_seen_at: last_seen,
+        updated_at,
+    }
+
+    OptionView {
+        option_label, nth, position, size_mg, size_ml, price_rec, price_med, special_price_rec,
+        special_price_med, quantity, quantity_censored, is_in_stock,
     }
 }
 
-impl FromRow for ProductView {
-    fn from_row(row: &Row) -> Result<ProductView, DbError> {
-        let consecutive_misses = row.try_get("consecutive_misses")?;
-        let last_seen_at =
-            stock::last_seen(row.try_get("last_seen_at")?, consecutive_misses, row.try_get("last_complete_at")?);
-        Ok(ProductView {
-            id: row.try_get("id")?,
-            dispensary_id: row.try_get("dispensary_id")?,
-            dispensary_name: row.try_get("dispensary_name")?,
-            city: row.try_get("city")?,
-            state: row.try_get("state")?,
-            platform: word(row, "provider")?,
-            provider_product_id: row.try_get("provider_product_id")?,
-            enterprise_product_id: row.try_get("enterprise_product_id")?,
-            name: row.try_get("name_raw")?,
-            brand: row.try_get("brand_name_raw")?,
-            category: row.try_get("category")?,
-            subcategory: row.try_get("subcategory")?,
-            strain_type: row.try_get("strain_type")?,
-            price: row.try_get("price")?,
-            price_rec: row.try_get("price_rec")?,
-            price_med: row.try_get("price_med")?,
-            special_price_rec: row.try_get("special_price_rec")?,
-            special_price_med: row.try_get("special_price_med")?,
-            is_on_special: row.try_get("is_on_special")?,
-            thc_min: row.try_get("thc_min")?,
-            thc_max: row.try_get("thc_max")?,
-            thc_unit: row.try_get("thc_unit")?,
-            cbd_min: row.try_get("cbd_min")?,
-            cbd_max: row.try_get("cbd_max")?,
-            cbd_unit: row.try_get("cbd_unit")?,
-            quantity: row.try_get("quantity")?,
-            quantity_censored: row.try_get("quantity_censored")?,
-            is_in_stock: row.try_get("is_in_stock")?,
-            stock_status: row.try_get("stock_status")?,
-            upstream_status: row.try_get("upstream_status")?,
-            consecutive_misses,
-            image_url: row.try_get("image_url")?,
-            brand_image_url: row.try_get("brand_image_url")?,
-            local_image_path: row.try_get("local_image_path")?,
-            first_seen_at: row.try_get("first_seen_at")?,
-            last_seen_at,
-            updated_at: row.try_get("updated_at")?,
-        })
-    }
-}
-
-impl FromRow for OptionView {
-    fn from_row(row: &Row) -> Result<OptionView, DbError> {
-        Ok(OptionView {
-            option_label: row.try_get("option_label")?,
-            nth: row.try_get("nth")?,
-            position: row.try_get("position")?,
-            size_mg: row.try_get("size_mg")?,
-            size_ml: row.try_get("size_ml")?,
-            price_rec: row.try_get("price_rec")?,
-            price_med: row.try_get("price_med")?,
-            special_price_rec: row.try_get("special_price_rec")?,
-            special_price_med: row.try_get("special_price_med")?,
-            quantity: row.try_get("quantity")?,
-            quantity_censored: row.try_get("quantity_censored")?,
-            is_in_stock: row.try_get("is_in_stock")?,
-        })
-    }
+/// When the product was last on the menu, also by its store's last complete crawl.
+fn last_seen(row: &Row, column: &str) -> Result<DateTime<Utc>, DbError> {
+    let (misses, last_complete) = (row.try_get("consecutive_misses")?, row.try_get("last_complete_at")?);
+    Ok(stock::last_seen(row.try_get(column)?, misses, last_complete))
 }

@@ -3,13 +3,14 @@
 //! Every function here needs the store's row locked ([`super::stores::lock`]): then no other transaction writes its products.
 //! Nothing here compares: which rows are new or changed is `domain/menu_diff`'s to say.
 
-use chrono::{DateTime, Utc};
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+use std::sync::LazyLock;
 
-use super::arrays::{column, potency_max, potency_min, potency_unit};
-use super::copy::{CopyTarget, copy_in};
-use super::row::{FromRow, first_columns, read_all};
+use chrono::{DateTime, Utc};
+
+use super::arrays::{potency_max, potency_min, potency_unit};
+use super::columns::{columns, update_rows, update_statement};
+use super::copy::copy_in;
+use super::row::{first_columns, read_all, rows};
 use super::{DbError, MAX_BATCH, Tx};
 use domain::menu_diff::KnownProduct;
 use domain::product::{Product, ProductId, SpecialsJson};
@@ -31,46 +32,61 @@ pub struct ProductWrite<'a> {
     pub product: &'a Product,
 }
 
-const NEW: CopyTarget = CopyTarget {
-    sql: include_str!("sql/products/copy.sql"),
-    types: &[
-        Type::INT8,
-        Type::INT8,
-        Type::TEXT,
-        Type::TEXT,
-        Type::INT2,
-        Type::TIMESTAMPTZ,
-        Type::TIMESTAMPTZ,
-        Type::INT8,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::BOOL,
-        Type::FLOAT8,
-        Type::FLOAT8,
-        Type::TEXT,
-        Type::FLOAT8,
-        Type::FLOAT8,
-        Type::TEXT,
-        Type::INT4,
-        Type::BOOL,
-        Type::BOOL,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::INT8,
-        Type::TIMESTAMPTZ,
-        Type::TIMESTAMPTZ,
-    ],
-};
+/// What the products that are added at once have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct NewProducts {
+    scope: ProductScope,
+    fetched_at: DateTime<Utc>,
+    misses: i16,
+}
+
+columns! {
+    "store_products", w: ProductWrite<'_>, all: NewProducts;
+    key {
+        id: INT8 = w.id,
+    }
+    new {
+        dispensary_id: INT8 = all.scope.dispensary_id,
+        provider: TEXT = all.scope.platform.name(),
+        provider_product_id: TEXT = &w.product.provider_product_id,
+        consecutive_misses: INT2 = all.misses,
+        first_seen_at: TIMESTAMPTZ = all.fetched_at,
+        last_seen_at: TIMESTAMPTZ = all.fetched_at,
+    }
+    set {
+        content_hash: INT8 = w.content_hash,
+        enterprise_product_id: TEXT = &w.product.enterprise_product_id,
+        name_raw: TEXT = &w.product.name_raw,
+        brand_name_raw: TEXT = &w.product.brand_name_raw,
+        category: TEXT = &w.product.category,
+        subcategory: TEXT = &w.product.subcategory,
+        strain_type: TEXT = &w.product.strain_type,
+        price_rec: INT4 = w.product.price_rec,
+        price_med: INT4 = w.product.price_med,
+        special_price_rec: INT4 = w.product.special_price_rec,
+        special_price_med: INT4 = w.product.special_price_med,
+        is_on_special: BOOL = w.product.is_on_special,
+        thc_min: FLOAT8 = potency_min(&w.product.thc),
+        thc_max: FLOAT8 = potency_max(&w.product.thc),
+        thc_unit: TEXT = potency_unit(&w.product.thc),
+        cbd_min: FLOAT8 = potency_min(&w.product.cbd),
+        cbd_max: FLOAT8 = potency_max(&w.product.cbd),
+        cbd_unit: TEXT = potency_unit(&w.product.cbd),
+        quantity: INT4 = w.product.quantity,
+        quantity_censored: BOOL = w.product.quantity_censored,
+        is_in_stock: BOOL = w.product.is_in_stock,
+        stock_status: TEXT = w.product.stock_status.name(),
+        upstream_status: TEXT = w.product.upstream_status.map(|status| status.name()),
+        image_url: TEXT = &w.product.image_url,
+        brand_image_url: TEXT = &w.product.brand_image_url,
+        specials_hash: INT8 = w.product.specials.as_ref().map(SpecialsJson::hash),
+        upstream_created_at: TIMESTAMPTZ = w.product.upstream_created_at,
+        upstream_updated_at: TIMESTAMPTZ = w.product.upstream_updated_at,
+    }
+}
+
+pub(super) static UPDATE: LazyLock<String> =
+    LazyLock::new(|| update_statement::<ProductWrite<'_>>(include_str!("sql/products/update.sql")));
 
 /// Every product that the store has.
 pub async fn known(tx: &Tx, scope: ProductScope) -> Result<Vec<KnownProduct>, DbError> {
@@ -95,95 +111,13 @@ pub async fn insert(
     misses: i16,
     new: &[ProductWrite<'_>],
 ) -> Result<(), DbError> {
-    copy_in(tx, &NEW, new, |encoder, ProductWrite { id, content_hash, product: p }| {
-        encoder.row(&[
-            id,
-            &scope.dispensary_id,
-            &scope.platform.name(),
-            &p.provider_product_id,
-            &misses,
-            &fetched_at,
-            &fetched_at,
-            content_hash,
-            &p.enterprise_product_id,
-            &p.name_raw,
-            &p.brand_name_raw,
-            &p.category,
-            &p.subcategory,
-            &p.strain_type,
-            &p.price_rec,
-            &p.price_med,
-            &p.special_price_rec,
-            &p.special_price_med,
-            &p.is_on_special,
-            &potency_min(&p.thc),
-            &potency_max(&p.thc),
-            &potency_unit(&p.thc),
-            &potency_min(&p.cbd),
-            &potency_max(&p.cbd),
-            &potency_unit(&p.cbd),
-            &p.quantity,
-            &p.quantity_censored,
-            &p.is_in_stock,
-            &p.stock_status.name(),
-            &p.upstream_status.map(|status| status.name()),
-            &p.image_url,
-            &p.brand_image_url,
-            &p.specials.as_ref().map(SpecialsJson::hash),
-            &p.upstream_created_at,
-            &p.upstream_updated_at,
-        ])
-    })
-    .await?;
+    copy_in(tx, &NewProducts { scope, fetched_at, misses }, new).await?;
     Ok(())
 }
 
 /// Writes products of the menu over their rows, which have no miss any more.
 pub async fn update(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrite<'_>]) -> Result<(), DbError> {
-    for batch in changed.chunks(MAX_BATCH) {
-        update_batch(tx, fetched_at, batch).await?;
-    }
-    Ok(())
-}
-
-async fn update_batch(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrite<'_>]) -> Result<(), DbError> {
-    tx.execute(
-        include_str!("sql/products/update.sql"),
-        &[
-            &fetched_at,
-            &column(changed, |w| w.id),
-            &column(changed, |w| w.content_hash),
-            &column(changed, |w| w.product.enterprise_product_id.as_deref()),
-            &column(changed, |w| w.product.name_raw.as_str()),
-            &column(changed, |w| w.product.brand_name_raw.as_deref()),
-            &column(changed, |w| w.product.category.as_deref()),
-            &column(changed, |w| w.product.subcategory.as_deref()),
-            &column(changed, |w| w.product.strain_type.as_deref()),
-            &column(changed, |w| w.product.price_rec),
-            &column(changed, |w| w.product.price_med),
-            &column(changed, |w| w.product.special_price_rec),
-            &column(changed, |w| w.product.special_price_med),
-            &column(changed, |w| w.product.is_on_special),
-            &column(changed, |w| potency_min(&w.product.thc)),
-            &column(changed, |w| potency_max(&w.product.thc)),
-            &column(changed, |w| potency_unit(&w.product.thc)),
-            &column(changed, |w| potency_min(&w.product.cbd)),
-            &column(changed, |w| potency_max(&w.product.cbd)),
-            &column(changed, |w| potency_unit(&w.product.cbd)),
-            &column(changed, |w| w.product.quantity),
-            &column(changed, |w| w.product.quantity_censored),
-            &column(changed, |w| w.product.is_in_stock),
-            &column(changed, |w| w.product.stock_status.name()),
-            &column(changed, |w| w.product.upstream_status.map(|status| status.name())),
-            &column(changed, |w| w.product.image_url.as_deref()),
-            &column(changed, |w| w.product.brand_image_url.as_deref()),
-            &column(changed, |w| w.product.specials.as_ref().map(SpecialsJson::hash)),
-            &column(changed, |w| w.product.upstream_created_at),
-            &column(changed, |w| w.product.upstream_updated_at),
-        ],
-    )
-    .await?;
-    Ok(())
+    update_rows(tx, &UPDATE, &[&fetched_at], changed).await
 }
 
 /// Widens `first_seen_at` and `last_seen_at` of these products to `fetched_at`: an older payload had them.
@@ -203,14 +137,6 @@ pub async fn record_misses(tx: &Tx, ids: &[ProductId], previous: Option<DateTime
     Ok(())
 }
 
-impl FromRow for KnownProduct {
-    fn from_row(row: &Row) -> Result<KnownProduct, DbError> {
-        Ok(KnownProduct {
-            id: row.try_get("id")?,
-            provider_product_id: row.try_get("provider_product_id")?,
-            content_hash: row.try_get("content_hash")?,
-            is_in_stock: row.try_get("is_in_stock")?,
-            misses: row.try_get("consecutive_misses")?,
-        })
-    }
+rows! {
+    KnownProduct { id, provider_product_id, content_hash, is_in_stock, misses: "consecutive_misses" }
 }

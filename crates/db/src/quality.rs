@@ -7,10 +7,9 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
-use tokio_postgres::Row;
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{FromRow, read_all, word};
+use super::row::{read_all, rows, word};
 use super::tasks::take_turn;
 use super::{Client, DbError};
 use domain::quality::QualityKind;
@@ -95,33 +94,8 @@ pub async fn counts(client: &Client) -> Result<Vec<QualityCount>, DbError> {
     Ok(QualityKind::VARIANTS.iter().copied().map(count).collect())
 }
 
-impl FromRow for Finding {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(Finding {
-            id: row.try_get("id")?,
-            dispensary_id: row.try_get("dispensary_id")?,
-            dispensary_name: row.try_get("dispensary_name")?,
-            kind: word(row, "kind")?,
-            detail: row.try_get("detail")?,
-            since: row.try_get("since")?,
-            seen_at: row.try_get("seen_at")?,
-        })
-    }
-}
-
-impl FromRow for QualityCount {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(QualityCount { kind: word(row, "kind")?, stores: row.try_get("stores")? })
-    }
-}
-
-impl FromRow for FindingChange {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(FindingChange {
-            store: row.try_get("dispensary_id")?,
-            kind: row.try_get("kind")?,
-            detail: row.try_get("detail")?,
-            begins: row.try_get("begins")?,
-        })
-    }
+rows! {
+    Finding { id, dispensary_id, dispensary_name, kind: word, detail, since, seen_at }
+    QualityCount { kind: word, stores }
+    FindingChange { store: "dispensary_id", kind, detail, begins }
 }

@@ -6,9 +6,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use tokio_postgres::Row;
 
-use super::row::{FromRow, read_all};
+use super::row::{read_all, rows};
 use super::{Client, DbError};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
@@ -69,22 +68,7 @@ pub async fn record_not_found(
     Ok(())
 }
 
-impl FromRow for QueryHash {
-    fn from_row(row: &Row) -> Result<QueryHash, DbError> {
-        Ok(QueryHash { operation: row.try_get("operation")?, hash: row.try_get("hash")? })
-    }
-}
-
-impl FromRow for QueryHashRow {
-    fn from_row(row: &Row) -> Result<QueryHashRow, DbError> {
-        Ok(QueryHashRow {
-            operation: row.try_get("operation")?,
-            hash: row.try_get("hash")?,
-            host_pattern: row.try_get("host_pattern")?,
-            added_at: row.try_get("added_at")?,
-            first_ok: row.try_get("first_ok")?,
-            last_ok: row.try_get("last_ok")?,
-            last_not_found: row.try_get("last_not_found")?,
-        })
-    }
+rows! {
+    QueryHash { operation, hash }
+    QueryHashRow { operation, hash, host_pattern, added_at, first_ok, last_ok, last_not_found }
 }

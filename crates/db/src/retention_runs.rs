@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::row::{FromRow, read_all, word};
+use super::row::{read_all, rows, word};
 use super::{Client, DbError};
 use domain::retention::RetentionKind;
 use domain::vocabulary::Word;
@@ -31,12 +30,6 @@ pub async fn list(client: &Client) -> Result<Vec<LastRetentionRun>, DbError> {
     read_all(&client.query(include_str!("sql/retention_runs/list.sql"), &[]).await?)
 }
 
-impl FromRow for LastRetentionRun {
-    fn from_row(row: &Row) -> Result<Self, DbError> {
-        Ok(LastRetentionRun {
-            kind: word(row, "kind")?,
-            ran_at: row.try_get("ran_at")?,
-            removed: row.try_get("removed")?,
-        })
-    }
+rows! {
+    LastRetentionRun { kind: word, ran_at, removed }
 }

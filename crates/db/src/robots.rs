@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::row::{FromRow, read_all};
+use super::row::{FromRow, read_all, rows};
 use super::{Client, DbError};
 use domain::robots::{RobotsAnswer, RobotsRecord};
 
@@ -89,17 +88,14 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-impl FromRow for RobotsRow {
-    fn from_row(row: &Row) -> Result<RobotsRow, DbError> {
-        let breaches = serde_json::from_value(row.try_get::<_, Value>("breaches")?);
-        Ok(RobotsRow {
-            authority: row.try_get("authority")?,
-            rules: row.try_get("rules")?,
-            fetched_at: row.try_get("fetched_at")?,
-            unreachable_since: row.try_get("unreachable_since")?,
-            why: row.try_get("why")?,
-            next_fetch_at: row.try_get("next_fetch_at")?,
-            breaches: breaches.map_err(|error| DbError::Other(format!("the rules of a host: {error}")))?,
-        })
+rows! {
+    RobotsRow {
+        authority, rules, fetched_at, unreachable_since, why, next_fetch_at,
+        breaches: read_breaches,
     }
+}
+
+fn read_breaches(row: &Row, column: &str) -> Result<Vec<Breach>, DbError> {
+    let breaches = serde_json::from_value(row.try_get(column)?);
+    breaches.map_err(|error| DbError::Other(format!("the rules of a host: {error}")))
 }

@@ -1,16 +1,20 @@
 //! Reading rows: a value that Rust cannot decode is an error of its row, never a panic.
 //!
-//! The database holds more than Rust can: infinite and far dates, numbers and nesting of JSON beyond what the decoder takes.
-//! A struct that is read from rows implements [`FromRow`] by `try_get`; `Row::get` panics and is not used.
+//! The database holds more than Rust can: infinite and far dates, numbers and nesting of JSON beyond what the
+//! decoder takes. A struct that is read from rows implements [`FromRow`]: by [`rows!`] where its fields are
+//! columns, else by `try_get`. `Row::get` panics and is not used.
+//!
+//! A reader is a function from a row and a column to a value or an error, such as [`word`].
 
 use std::fmt::Display;
 use std::str::FromStr;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use strum::VariantArray;
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
-use tokio_postgres::types::FromSqlOwned;
+use tokio_postgres::types::{FromSqlOwned, Json};
 
 use super::DbError;
 use domain::vocabulary::Word;
@@ -19,6 +23,36 @@ use domain::vocabulary::Word;
 pub trait FromRow: Sized {
     fn from_row(row: &Row) -> Result<Self, DbError>;
 }
+
+/// Implements [`FromRow`] for structs. What follows a field says where in the row its value is:
+///
+/// ```text
+/// rows! {
+///     ProductView {
+///         id, state,                  // the column with the field's name
+///         name: "name_raw",           // a column with another name
+///         role: word,                 // the reader `word`, of the column with the field's name
+///         platform: word("provider"), // the reader `word`, of a column with another name
+///         offer: row,                 // a struct whose columns are in the same row
+///     }
+/// }
+/// ```
+macro_rules! rows {
+    (@read $row:ident $field:ident) => { $row.try_get(stringify!($field))? };
+    (@read $row:ident $field:ident row) => { $crate::row::FromRow::from_row($row)? };
+    (@read $row:ident $field:ident $column:literal) => { $row.try_get($column)? };
+    (@read $row:ident $field:ident $reader:ident) => { $reader($row, stringify!($field))? };
+    (@read $row:ident $field:ident $reader:ident($column:literal)) => { $reader($row, $column)? };
+    ($($name:ident { $($field:ident $(: $source:tt $(($column:literal))?)?),+ $(,)? })+) => {$(
+        impl $crate::row::FromRow for $name {
+            fn from_row(row: &tokio_postgres::Row) -> Result<Self, $crate::DbError> {
+                Ok(Self { $($field: $crate::row::rows!(@read row $field $($source $(($column))?)?)),+ })
+            }
+        }
+    )+};
+}
+
+pub(crate) use rows;
 
 /// All rows, or the error of the first that cannot be read.
 pub fn read_all<T: FromRow>(rows: &[Row]) -> Result<Vec<T>, DbError> {
@@ -53,14 +87,26 @@ where
     Ok(row.try_get::<_, Option<String>>(column)?.map(Word::from))
 }
 
-/// The rows of a page, and the last of them where another page follows. `rows` were asked for with one more than `limit`.
+/// The rows of a page, and the last of them where another page follows. `rows` were asked for with one more
+/// than `limit`.
 pub fn page(rows: &[Row], limit: i64) -> (&[Row], Option<&Row>) {
     let limit = usize::try_from(limit).unwrap_or_default();
     let shown = &rows[..rows.len().min(limit)];
     (shown, shown.last().filter(|_| rows.len() > limit))
 }
 
-/// A document that the decoder does not take (a number beyond f64, 1,000 levels) must not hide its row.
-pub fn json(row: &Row, column: &str) -> Option<Value> {
-    row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}"))))
+/// A document of JSON. One that the decoder does not take (a number beyond f64, 1,000 levels) must not hide
+/// its row.
+pub fn json(row: &Row, column: &str) -> Result<Value, DbError> {
+    Ok(optional_json(row, column)?.unwrap_or_default())
+}
+
+/// As [`json`], of a column that may be NULL.
+pub fn optional_json(row: &Row, column: &str) -> Result<Option<Value>, DbError> {
+    Ok(row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}")))))
+}
+
+/// A document of JSON as a type; one that does not fit the type is an error.
+pub fn document<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T, DbError> {
+    Ok(row.try_get::<_, Json<T>>(column)?.0)
 }

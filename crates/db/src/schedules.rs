@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
-use super::row::{FromRow, json, optional_word, read_all, word};
+use super::row::{FromRow, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
 use domain::role::Role;
 use domain::schedule::Recurrence;
@@ -200,14 +200,14 @@ async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
 impl Run {
     /// With the counts in a row of it.
     fn that_made(self, schedule: &ScheduleRow, row: &Row) -> Result<Run, DbError> {
-        let (tasks, skipped) = (row.try_get("task_count")?, skipped(row, "skipped"));
+        let (tasks, skipped) = (row.try_get("task_count")?, skipped(row, "skipped")?);
         Ok(Run { tasks, skipped, note: note(Some(tasks), &skipped, &schedule.role), ..self })
     }
 }
 
 /// Written by hand it may hold anything.
-fn skipped(row: &Row, column: &str) -> Skipped {
-    json(row, column).and_then(|counts| serde_json::from_value(counts).ok()).unwrap_or_default()
+fn skipped(row: &Row, column: &str) -> Result<Skipped, DbError> {
+    Ok(serde_json::from_value(json(row, column)?).unwrap_or_default())
 }
 
 /// Why a run made no task; it may have been of a role that this program does not know.
@@ -252,25 +252,14 @@ impl ScheduleRow {
     }
 }
 
-impl FromRow for ScheduleRow {
-    fn from_row(row: &Row) -> Result<ScheduleRow, DbError> {
-        Ok(ScheduleRow {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            role: row.try_get("role")?,
-            interval_hours: row.try_get("interval_hours")?,
-            cron: row.try_get("cron")?,
-            next_run_at: row.try_get("next_run_at")?,
-            created_at: row.try_get("created_at")?,
-            now: row.try_get("now")?,
-        })
-    }
+rows! {
+    ScheduleRow { id, name, role, interval_hours, cron, next_run_at, created_at, now }
 }
 
 impl FromRow for Schedule {
     fn from_row(row: &Row) -> Result<Schedule, DbError> {
         let (role, last_task_count) = (row.try_get("role")?, row.try_get("last_task_count")?);
-        let last_skipped = skipped(row, "last_skipped");
+        let last_skipped = skipped(row, "last_skipped")?;
         Ok(Schedule {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
@@ -279,7 +268,7 @@ impl FromRow for Schedule {
             account: row.try_get("account")?,
             state_code: row.try_get("state_code")?,
             group_name: row.try_get("group_name")?,
-            args: json(row, "args").unwrap_or_default(),
+            args: json(row, "args")?,
             enabled: row.try_get("enabled")?,
             interval_hours: row.try_get("interval_hours")?,
             cron: row.try_get("cron")?,

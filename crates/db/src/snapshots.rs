@@ -5,38 +5,37 @@
 
 use std::collections::HashSet;
 
-use tokio_postgres::types::Type;
-
 use super::arrays::{potency_max, potency_min, potency_unit};
-use super::copy::{CopyTarget, copy_in};
+use super::columns::columns;
+use super::copy::copy_in;
 use super::row::first_column;
 use super::{Client, DbError, Tx};
 use domain::product::{Product, ProductId};
 use domain::stock::PayloadPosition;
 
-const SNAPSHOTS: CopyTarget = CopyTarget {
-    sql: include_str!("sql/snapshots/copy.sql"),
-    types: &[
-        Type::INT8,
-        Type::INT8,
-        Type::TIMESTAMPTZ,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::BOOL,
-        Type::INT4,
-        Type::BOOL,
-        Type::BOOL,
-        Type::TEXT,
-        Type::FLOAT8,
-        Type::FLOAT8,
-        Type::TEXT,
-        Type::FLOAT8,
-        Type::FLOAT8,
-        Type::TEXT,
-    ],
-};
+columns! {
+    "store_product_snapshots", (id, product): (ProductId, &Product), payload: PayloadPosition;
+    new {
+        store_product_id: INT8 = id,
+        crawl_id: INT8 = payload.id,
+        crawled_at: TIMESTAMPTZ = payload.fetched_at,
+        price_rec: INT4 = product.price_rec,
+        price_med: INT4 = product.price_med,
+        special_price_rec: INT4 = product.special_price_rec,
+        special_price_med: INT4 = product.special_price_med,
+        is_on_special: BOOL = product.is_on_special,
+        quantity: INT4 = product.quantity,
+        quantity_censored: BOOL = product.quantity_censored,
+        is_in_stock: BOOL = product.is_in_stock,
+        stock_status: TEXT = product.stock_status.name(),
+        thc_min: FLOAT8 = potency_min(&product.thc),
+        thc_max: FLOAT8 = potency_max(&product.thc),
+        thc_unit: TEXT = potency_unit(&product.thc),
+        cbd_min: FLOAT8 = potency_min(&product.cbd),
+        cbd_max: FLOAT8 = potency_max(&product.cbd),
+        cbd_unit: TEXT = potency_unit(&product.cbd),
+    }
+}
 
 /// The products that have a snapshot of this payload (column `crawl_id`).
 pub async fn of_crawl(tx: &Tx, payload: PayloadPosition) -> Result<HashSet<ProductId>, DbError> {
@@ -46,29 +45,7 @@ pub async fn of_crawl(tx: &Tx, payload: PayloadPosition) -> Result<HashSet<Produ
 
 /// Adds snapshots of a payload, which has none of these products yet; returns how many.
 pub async fn insert(tx: &Tx, payload: PayloadPosition, products: &[(ProductId, &Product)]) -> Result<u64, DbError> {
-    copy_in(tx, &SNAPSHOTS, products, |encoder, (id, p)| {
-        encoder.row(&[
-            id,
-            &payload.id,
-            &payload.fetched_at,
-            &p.price_rec,
-            &p.price_med,
-            &p.special_price_rec,
-            &p.special_price_med,
-            &p.is_on_special,
-            &p.quantity,
-            &p.quantity_censored,
-            &p.is_in_stock,
-            &p.stock_status.name(),
-            &potency_min(&p.thc),
-            &potency_max(&p.thc),
-            &potency_unit(&p.thc),
-            &potency_min(&p.cbd),
-            &potency_max(&p.cbd),
-            &potency_unit(&p.cbd),
-        ])
-    })
-    .await
+    copy_in(tx, &payload, products).await
 }
 
 /// Makes the partitions of this month and the next where they are missing; returns how many. For a tick, and cheap when there

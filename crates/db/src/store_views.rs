@@ -4,11 +4,10 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{FromRow, read_all, word};
+use super::row::{read_all, rows, word};
 use super::{Client, DbError};
 use domain::payload::PayloadId;
 use domain::state_code;
@@ -102,37 +101,13 @@ pub async fn get(client: &Client, id: StoreId) -> Result<Option<StoreView>, DbEr
     Ok(list(client, &filter, 1).await?.pop())
 }
 
-impl FromRow for StoreView {
-    fn from_row(row: &Row) -> Result<StoreView, DbError> {
-        Ok(StoreView {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            slug: row.try_get("slug")?,
-            platform: word(row, "platform")?,
-            platform_dispensary_id: row.try_get("platform_dispensary_id")?,
-            menu_url: row.try_get("menu_url")?,
-            address: row.try_get("address")?,
-            city: row.try_get("city")?,
-            state: row.try_get("state")?,
-            zip: row.try_get("zip")?,
-            latitude: row.try_get("latitude")?,
-            longitude: row.try_get("longitude")?,
-            phone: row.try_get("phone")?,
-            timezone: row.try_get("timezone")?,
-            is_recreational: row.try_get("is_recreational")?,
-            is_medical: row.try_get("is_medical")?,
-            groups: row.try_get("groups")?,
-            crawl_enabled: row.try_get("crawl_enabled")?,
-            disabled_reason: row.try_get("disabled_reason")?,
-            last_fetch_at: row.try_get("last_fetch_at")?,
-            last_crawl_at: row.try_get("last_crawl_at")?,
-            last_payload_id: row.try_get("last_payload_id")?,
-            last_payload_at: row.try_get("last_payload_at")?,
-            last_complete_at: row.try_get("last_complete_at")?,
-            last_coverage: row.try_get("last_coverage")?,
-            products: row.try_get("products")?,
-            in_stock: row.try_get("in_stock")?,
-            on_special: row.try_get("on_special")?,
-        })
+rows! {
+    StoreView {
+        id, name, slug,
+        platform: word,
+        platform_dispensary_id, menu_url, address, city, state, zip, latitude, longitude, phone,
+        timezone, is_recreational, is_medical, groups, crawl_enabled, disabled_reason,
+        last_fetch_at, last_crawl_at, last_payload_id, last_payload_at, last_complete_at,
+        last_coverage, products, in_stock, on_special,
     }
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::arrays::column;
-use super::row::{FromRow, first_column, parsed};
+use super::row::{FromRow, first_column, parsed, rows};
 use super::{Client, DbError, Tx};
 use domain::payload::{Payload, PayloadId};
 use domain::stock::PayloadPosition;
@@ -176,20 +176,10 @@ pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<St
     row.as_ref().map(first_column).transpose()
 }
 
-impl FromRow for Store {
-    fn from_row(row: &Row) -> Result<Store, DbError> {
-        Ok(Store {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            platform: parsed(row, "platform")?,
-            platform_dispensary_id: row.try_get("platform_dispensary_id")?,
-            slug: row.try_get("slug")?,
-            menu_url: row.try_get("menu_url")?,
-            api_host: row.try_get("api_host")?,
-            api_path: row.try_get("api_path")?,
-            state: row.try_get("state")?,
-            timezone: row.try_get("timezone")?,
-            crawl_enabled: row.try_get("crawl_enabled")?,
-        })
+rows! {
+    Store {
+        id, name,
+        platform: parsed,
+        platform_dispensary_id, slug, menu_url, api_host, api_path, state, timezone, crawl_enabled,
     }
 }

@@ -13,13 +13,12 @@ mod search;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use utoipa::ToSchema;
 
 use self::filter::GET;
 pub use self::filter::TaskFilter;
-use super::row::{FromRow, first_columns, json, optional_word, word};
+use super::row::{FromRow, first_columns, json, optional_json, optional_word, rows, word};
 use super::{Client, DbError};
 use domain::role::{Role, RoleSet};
 use domain::shown_status::ShownStatus;
@@ -131,52 +130,25 @@ fn role_names(roles: &RoleSet) -> Vec<&'static str> {
     roles.roles().iter().map(|role| role.name()).collect()
 }
 
-impl FromRow for TaskView {
-    fn from_row(row: &Row) -> Result<TaskView, DbError> {
-        Ok(TaskView {
-            id: row.try_get("id")?,
-            role: word(row, "role")?,
-            dispensary_id: row.try_get("dispensary_id")?,
-            dispensary_name: row.try_get("dispensary_name")?,
-            platform: optional_word(row, "platform")?,
-            status: word(row, "status")?,
-            priority: row.try_get("priority")?,
-            scheduled_for: row.try_get("scheduled_for")?,
-            payload: json(row, "payload").unwrap_or_default(),
-            result: json(row, "result"),
-            worker_id: row.try_get("worker_id")?,
-            worker_name: row.try_get("worker_name")?,
-            retry_count: row.try_get("retry_count")?,
-            max_retries: row.try_get("max_retries")?,
-            error_message: row.try_get("error_message")?,
-            created_at: row.try_get("created_at")?,
-            updated_at: row.try_get("updated_at")?,
-            claimed_at: row.try_get("claimed_at")?,
-            started_at: row.try_get("started_at")?,
-            completed_at: row.try_get("completed_at")?,
-            last_heartbeat_at: row.try_get("last_heartbeat_at")?,
-            lease_expires_at: row.try_get("lease_expires_at")?,
-            parent_task_id: row.try_get("parent_task_id")?,
-            schedule_id: row.try_get("schedule_id")?,
-            progress_percent: row.try_get("progress_percent")?,
-            progress_message: row.try_get("progress_message")?,
-            ready: row.try_get("ready")?,
-            depends_on: row.try_get("depends_on")?,
-            dedup_key: row.try_get("dedup_key")?,
-        })
+rows! {
+    TaskView {
+        id,
+        role: word,
+        dispensary_id, dispensary_name,
+        platform: optional_word,
+        status: word,
+        priority, scheduled_for,
+        payload: json,
+        result: optional_json,
+        worker_id, worker_name, retry_count, max_retries, error_message, created_at, updated_at,
+        claimed_at, started_at, completed_at, last_heartbeat_at, lease_expires_at, parent_task_id,
+        schedule_id, progress_percent, progress_message, ready, depends_on, dedup_key,
     }
-}
 
-impl FromRow for AttemptView {
-    fn from_row(row: &Row) -> Result<AttemptView, DbError> {
-        Ok(AttemptView {
-            fence: row.try_get("fence")?,
-            worker_id: row.try_get("worker_id")?,
-            outcome: optional_word(row, "outcome")?,
-            error: row.try_get("error")?,
-            claimed_at: row.try_get("claimed_at")?,
-            finished_at: row.try_get("finished_at")?,
-            detail: json(row, "detail"),
-        })
+    AttemptView {
+        fence, worker_id,
+        outcome: optional_word,
+        error, claimed_at, finished_at,
+        detail: optional_json,
     }
 }

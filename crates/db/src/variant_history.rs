@@ -1,9 +1,8 @@
 //! `store_product_variant_history`: each change of a variant's price or stock. Appended to; only the crawl that wrote a row corrects it.
 
-use tokio_postgres::types::Type;
-
 use super::arrays::column;
-use super::copy::{CopyTarget, copy_in};
+use super::columns::columns;
+use super::copy::copy_in;
 use super::{DbError, MAX_BATCH, Tx};
 use domain::product::{ProductId, Variant};
 use domain::stock::PayloadPosition;
@@ -17,49 +16,30 @@ pub struct VariantChange<'a> {
     pub is_gone: bool,
 }
 
-const HISTORY: CopyTarget = CopyTarget {
-    sql: include_str!("sql/variant_history/copy.sql"),
-    types: &[
-        Type::INT8,
-        Type::TEXT,
-        Type::INT2,
-        Type::INT8,
-        Type::TIMESTAMPTZ,
-        Type::INT8,
-        Type::FLOAT8,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::BOOL,
-        Type::BOOL,
-        Type::BOOL,
-    ],
-};
+columns! {
+    "store_product_variant_history", change: VariantChange<'_>, payload: PayloadPosition;
+    new {
+        store_product_id: INT8 = change.product_id,
+        option_label: TEXT = &change.variant.option_label,
+        nth: INT2 = change.variant.nth,
+        crawl_id: INT8 = payload.id,
+        crawled_at: TIMESTAMPTZ = payload.fetched_at,
+        size_mg: INT8 = change.variant.size_mg,
+        size_ml: FLOAT8 = change.variant.size_ml,
+        price_rec: INT4 = change.variant.price_rec,
+        price_med: INT4 = change.variant.price_med,
+        special_price_rec: INT4 = change.variant.special_price_rec,
+        special_price_med: INT4 = change.variant.special_price_med,
+        quantity: INT4 = change.variant.quantity,
+        quantity_censored: BOOL = change.variant.quantity_censored,
+        is_in_stock: BOOL = change.variant.is_in_stock && !change.is_gone,
+        gone: BOOL = change.is_gone,
+    }
+}
 
 /// Adds what a payload changed; it has said nothing of these variants before.
 pub async fn insert(tx: &Tx, payload: PayloadPosition, changes: &[VariantChange<'_>]) -> Result<(), DbError> {
-    copy_in(tx, &HISTORY, changes, |encoder, VariantChange { product_id, variant: v, is_gone }| {
-        encoder.row(&[
-            product_id,
-            &v.option_label,
-            &v.nth,
-            &payload.id,
-            &payload.fetched_at,
-            &v.size_mg,
-            &v.size_ml,
-            &v.price_rec,
-            &v.price_med,
-            &v.special_price_rec,
-            &v.special_price_med,
-            &v.quantity,
-            &v.quantity_censored,
-            &(v.is_in_stock && !is_gone),
-            is_gone,
-        ])
-    })
-    .await?;
+    copy_in(tx, &payload, changes).await?;
     Ok(())
 }
 

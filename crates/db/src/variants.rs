@@ -3,13 +3,12 @@
 //! Every function here needs the store's row locked. What differs is `domain/variant_diff`'s to say.
 
 use std::collections::HashMap;
-
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+use std::sync::LazyLock;
 
 use super::arrays::column;
-use super::copy::{CopyTarget, copy_in};
-use super::row::FromRow;
+use super::columns::{columns, update_rows, update_statement};
+use super::copy::copy_in;
+use super::row::{FromRow, rows};
 use super::{DbError, MAX_BATCH, Tx};
 use domain::product::{ProductId, Variant};
 use domain::stock::PayloadPosition;
@@ -23,24 +22,29 @@ pub struct VariantWrite<'a> {
     pub variant: &'a Variant,
 }
 
-const NEW: CopyTarget = CopyTarget {
-    sql: include_str!("sql/variants/copy.sql"),
-    types: &[
-        Type::INT8,
-        Type::TEXT,
-        Type::INT2,
-        Type::INT2,
-        Type::INT8,
-        Type::FLOAT8,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::INT4,
-        Type::BOOL,
-        Type::BOOL,
-    ],
-};
+columns! {
+    "store_product_variants", w: VariantWrite<'_>, _: ();
+    key {
+        store_product_id: INT8 = w.product_id,
+        option_label: TEXT = &w.variant.option_label,
+        nth: INT2 = w.variant.nth,
+    }
+    set {
+        position: INT2 = w.position,
+        size_mg: INT8 = w.variant.size_mg,
+        size_ml: FLOAT8 = w.variant.size_ml,
+        price_rec: INT4 = w.variant.price_rec,
+        price_med: INT4 = w.variant.price_med,
+        special_price_rec: INT4 = w.variant.special_price_rec,
+        special_price_med: INT4 = w.variant.special_price_med,
+        quantity: INT4 = w.variant.quantity,
+        quantity_censored: BOOL = w.variant.quantity_censored,
+        is_in_stock: BOOL = w.variant.is_in_stock,
+    }
+}
+
+pub(super) static UPDATE: LazyLock<String> =
+    LazyLock::new(|| update_statement::<VariantWrite<'_>>(include_str!("sql/variants/update.sql")));
 
 /// The variants of these products.
 pub async fn of_products(tx: &Tx, ids: &[ProductId]) -> Result<HashMap<ProductId, Vec<StoredVariant>>, DbError> {
@@ -55,50 +59,12 @@ pub async fn of_products(tx: &Tx, ids: &[ProductId]) -> Result<HashMap<ProductId
 }
 
 pub async fn insert(tx: &Tx, new: &[VariantWrite<'_>]) -> Result<(), DbError> {
-    copy_in(tx, &NEW, new, |encoder, VariantWrite { product_id, position, variant: v }| {
-        encoder.row(&[
-            product_id,
-            &v.option_label,
-            &v.nth,
-            position,
-            &v.size_mg,
-            &v.size_ml,
-            &v.price_rec,
-            &v.price_med,
-            &v.special_price_rec,
-            &v.special_price_med,
-            &v.quantity,
-            &v.quantity_censored,
-            &v.is_in_stock,
-        ])
-    })
-    .await?;
+    copy_in(tx, &(), new).await?;
     Ok(())
 }
 
 pub async fn update(tx: &Tx, changed: &[VariantWrite<'_>]) -> Result<(), DbError> {
-    for batch in changed.chunks(MAX_BATCH) {
-        tx.execute(
-            include_str!("sql/variants/update.sql"),
-            &[
-                &column(batch, |w| w.product_id),
-                &column(batch, |w| w.variant.option_label.as_str()),
-                &column(batch, |w| w.variant.nth),
-                &column(batch, |w| w.position),
-                &column(batch, |w| w.variant.size_mg),
-                &column(batch, |w| w.variant.size_ml),
-                &column(batch, |w| w.variant.price_rec),
-                &column(batch, |w| w.variant.price_med),
-                &column(batch, |w| w.variant.special_price_rec),
-                &column(batch, |w| w.variant.special_price_med),
-                &column(batch, |w| w.variant.quantity),
-                &column(batch, |w| w.variant.quantity_censored),
-                &column(batch, |w| w.variant.is_in_stock),
-            ],
-        )
-        .await?;
-    }
-    Ok(())
+    update_rows(tx, &UPDATE, &[], changed).await
 }
 
 pub async fn delete(tx: &Tx, gone: &[(ProductId, Variant)]) -> Result<(), DbError> {
@@ -120,26 +86,11 @@ pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPositi
     Ok(())
 }
 
-impl FromRow for StoredVariant {
-    fn from_row(row: &Row) -> Result<StoredVariant, DbError> {
-        Ok(StoredVariant { position: row.try_get("position")?, variant: Variant::from_row(row)? })
-    }
-}
+rows! {
+    StoredVariant { position, variant: row }
 
-impl FromRow for Variant {
-    fn from_row(row: &Row) -> Result<Variant, DbError> {
-        Ok(Variant {
-            option_label: row.try_get("option_label")?,
-            nth: row.try_get("nth")?,
-            size_mg: row.try_get("size_mg")?,
-            size_ml: row.try_get("size_ml")?,
-            price_rec: row.try_get("price_rec")?,
-            price_med: row.try_get("price_med")?,
-            special_price_rec: row.try_get("special_price_rec")?,
-            special_price_med: row.try_get("special_price_med")?,
-            quantity: row.try_get("quantity")?,
-            quantity_censored: row.try_get("quantity_censored")?,
-            is_in_stock: row.try_get("is_in_stock")?,
-        })
+    Variant {
+        option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec,
+        special_price_med, quantity, quantity_censored, is_in_stock,
     }
 }

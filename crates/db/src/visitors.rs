@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use utoipa::{IntoParams, ToSchema};
 
-use super::row::{FromRow, read_all};
+use super::row::{read_all, rows};
 use super::{Client, DbError};
 use domain::{span, state_code, years};
 
@@ -94,15 +94,11 @@ pub async fn list(client: &Client, filter: &VisitorFilter, limit: i64) -> Result
     read_all(&rows)
 }
 
-impl FromRow for VisitorHour {
-    fn from_row(row: &Row) -> Result<VisitorHour, DbError> {
-        let known =
-            |column: &str| Ok::<_, DbError>(Some(row.try_get::<_, String>(column)?).filter(|text| !text.is_empty()));
-        Ok(VisitorHour {
-            hour: row.try_get("hour")?,
-            country: known("country")?,
-            region: known("region")?,
-            requests: row.try_get("requests")?,
-        })
-    }
+rows! {
+    VisitorHour { hour, country: known, region: known, requests }
+}
+
+/// A part of a place; the empty text is one that is not known.
+fn known(row: &Row, column: &str) -> Result<Option<String>, DbError> {
+    Ok(Some(row.try_get(column)?).filter(|text: &String| !text.is_empty()))
 }

@@ -8,7 +8,7 @@ use tokio_postgres::types::Type;
 
 use super::spelling::{Alike, Correction, correct};
 use super::{MatchKind, ProductQuestion, SearchSort};
-use crate::row::{FromRow, first_columns, read_all};
+use crate::row::{first_columns, read_all, rows};
 use crate::{Client, DbError};
 use domain::store::StoreId;
 
@@ -154,8 +154,6 @@ async fn stores(client: &Client, question: &ProductQuestion) -> Result<Option<Ve
     first_columns(&rows).map(Some)
 }
 
-impl FromRow for Alike {
-    fn from_row(row: &Row) -> Result<Alike, DbError> {
-        Ok(Alike { typed: row.try_get("typed")?, word: row.try_get("word")?, products: row.try_get("products")? })
-    }
+rows! {
+    Alike { typed, word, products }
 }

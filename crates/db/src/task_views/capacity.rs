@@ -1,9 +1,7 @@
 //! `v_worker_capacity`, row by row, and the same numbers of several roles taken together.
 
-use tokio_postgres::Row;
-
 use super::role_names;
-use crate::row::{FromRow, read_all};
+use crate::row::{FromRow, read_all, rows};
 use crate::{Client, DbError};
 use domain::capacity::Capacity;
 use domain::role::RoleSet;
@@ -19,20 +17,10 @@ pub async fn of(client: &Client, roles: &RoleSet, name: &str) -> Result<Capacity
     Capacity::from_row(&client.query_one(sql, &[&role_names(roles), &name]).await?)
 }
 
-impl FromRow for Capacity {
-    fn from_row(row: &Row) -> Result<Capacity, DbError> {
-        Ok(Capacity {
-            role: row.try_get("role")?,
-            pending_tasks: row.try_get("pending_tasks")?,
-            ready_tasks: row.try_get("ready_tasks")?,
-            claimed_tasks: row.try_get("claimed_tasks")?,
-            running_tasks: row.try_get("running_tasks")?,
-            completed_last_hour: row.try_get("completed_last_hour")?,
-            failed_last_hour: row.try_get("failed_last_hour")?,
-            active_workers: row.try_get("active_workers")?,
-            avg_duration_sec: row.try_get("avg_duration_sec")?,
-            tasks_per_worker_hour: row.try_get("tasks_per_worker_hour")?,
-            estimated_hours_to_drain: row.try_get("estimated_hours_to_drain")?,
-        })
+rows! {
+    Capacity {
+        role, pending_tasks, ready_tasks, claimed_tasks, running_tasks, completed_last_hour,
+        failed_last_hour, active_workers, avg_duration_sec, tasks_per_worker_hour,
+        estimated_hours_to_drain,
     }
 }

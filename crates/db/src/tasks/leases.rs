@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 use utoipa::ToSchema;
 
 use super::{Client, DbError};
-use crate::row::{FromRow, first_column};
+use crate::row::{FromRow, first_column, rows};
 use domain::task::{Blame, TaskId, TaskLease};
 
 /// Of 1,000 tasks each.
@@ -22,10 +21,8 @@ pub struct RecoveryCounts {
     pub failed: i32,
 }
 
-impl FromRow for RecoveryCounts {
-    fn from_row(row: &Row) -> Result<RecoveryCounts, DbError> {
-        Ok(RecoveryCounts { requeued: row.try_get("requeued")?, failed: row.try_get("failed")? })
-    }
+rows! {
+    RecoveryCounts { requeued, failed }
 }
 
 /// Renews these leases, each with the age of its latest beat, and returns the ids that were renewed.

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio_postgres::Row;
 
 use super::{Client, DbError, NewTask};
-use crate::row::{FromRow, first_column};
+use crate::row::{FromRow, first_column, rows, word};
 use domain::task::{RecordedOutcome, TaskId, TaskLease};
 use domain::vocabulary::Word;
 
@@ -148,10 +147,8 @@ impl EndedAttempt {
     }
 }
 
-impl FromRow for EndedAttempt {
-    fn from_row(row: &Row) -> Result<EndedAttempt, DbError> {
-        Ok(EndedAttempt { outcome: row.try_get::<_, String>("outcome")?.into(), status: row.try_get("status")? })
-    }
+rows! {
+    EndedAttempt { outcome: word, status }
 }
 
 /// How a run ended, for a commit whose answer was lost. None: it is still open, or its task is gone.

@@ -1,0 +1,19 @@
+//! The statements that have no file, because they are made from columns ([`super::columns`]).
+
+use super::columns::copy_statement;
+use super::products::{self, ProductWrite};
+use super::variant_history::VariantChange;
+use super::variants::{self, VariantWrite};
+use domain::product::{Product, ProductId};
+
+/// Each with the name of its template, or of its table where it has none. A test prepares them all.
+pub fn generated() -> [(&'static str, String); 6] {
+    [
+        ("products/update.sql", products::UPDATE.clone()),
+        ("variants/update.sql", variants::UPDATE.clone()),
+        ("COPY store_products", copy_statement::<ProductWrite<'_>>()),
+        ("COPY store_product_variants", copy_statement::<VariantWrite<'_>>()),
+        ("COPY store_product_variant_history", copy_statement::<VariantChange<'_>>()),
+        ("COPY store_product_snapshots", copy_statement::<(ProductId, &Product)>()),
+    ]
+}
