@@ -5,11 +5,11 @@
 //! of any task: the queue is in memory and bounded, and lost images are found again by the store's next
 //! refresh, or by `drover images backfill`. It must not know tasks, HTTP servers or the tree of actors.
 
+mod download_queue;
 mod fetch;
 mod lane;
 mod outage;
 mod progress;
-mod queue;
 mod recorder;
 
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use db::images::Wanted;
 use db::{Db, DbError};
 use domain::image::WantedImage;
 use domain::store::StoreId;
+pub use download_queue::{DownloadQueue, RunGuard, StoreAsk};
 pub use progress::Progress;
-pub use queue::{DownloadQueue, RunGuard, StoreAsk};
 use storage::Images;
 use telemetry::events;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
+use super::download_queue::DownloadQueue;
 use super::fetch::Outcome;
-use super::queue::DownloadQueue;
 use db::{Db, DbError};
 use domain::image::{ImageFailure, ImageOwner, WantedImage};
 use telemetry::events;

@@ -359,7 +359,7 @@ fn a_full_disk_is_said_and_nothing_half_is_left() {
     let output = Command::new("sh")
         .args(["-c", r#"trap '' XFSZ; ulimit -f 0; exec "$0" --exact "$1" --ignored --nocapture 2>&1 | cat"#])
         .arg(std::env::current_exe().unwrap())
-        .arg("storage::payloads::tests::writing_on_a_full_disk")
+        .arg("payloads::tests::writing_on_a_full_disk")
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
