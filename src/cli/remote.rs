@@ -1,33 +1,36 @@
 //! `Remote`: the API of a server, as `--url` names it. One connection a request.
 
 use std::fmt::{self, Display, Formatter};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use http::{Request, Response};
+use http::uri::Authority;
+use http::{Request, Response, Uri};
 use hyper::client::conn::http1;
+use hyper_rustls::HttpsConnector;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
+use rustls::crypto::ring;
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use tower::{ServiceExt, service_fn};
 use url::Url;
 
 use super::CliError;
 use foundation::authorities;
 use settings::Secret;
 
+/// For TCP and TLS.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct Remote {
-    host: String,
-    port: u16,
+    /// Scheme, host and port.
+    origin: Uri,
     /// Where the API begins: without a slash at the end.
     base: String,
-    /// None for `http`.
-    tls: Option<TlsConnector>,
+    /// For `https`.
+    tls: Arc<ClientConfig>,
     token: Secret,
 }
 
@@ -41,16 +44,15 @@ impl Remote {
         if !parsed.username().is_empty() || parsed.password().is_some() || parsed.query().is_some() {
             return Err(wrong());
         }
-        let tls = match parsed.scheme() {
-            "http" => None,
-            "https" => Some(tls()?),
-            _ => return Err(wrong()),
-        };
-        Ok(Remote { host: host.to_owned(), port, base: parsed.path().trim_end_matches('/').to_owned(), tls, token })
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err(wrong());
+        }
+        let origin: Uri = format!("{}://{host}:{port}", parsed.scheme()).parse().map_err(|_| wrong())?;
+        Ok(Remote { origin, base: parsed.path().trim_end_matches('/').to_owned(), tls: tls()?, token })
     }
 
-    pub fn authority(&self) -> String {
-        format!("{}:{}", self.host, self.port)
+    pub fn authority(&self) -> &str {
+        self.origin.authority().map_or("", Authority::as_str)
     }
 
     pub fn token(&self) -> Option<&str> {
@@ -61,35 +63,36 @@ impl Remote {
     pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Body>, String> {
         let target = format!("{}{}", self.base, request.uri());
         *request.uri_mut() = target.parse().map_err(|_| format!("{target} is no path"))?;
-        let bare = self.host.trim_start_matches('[').trim_end_matches(']');
-        let connected = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((bare, self.port))).await;
+        let connector = HttpsConnector::from((service_fn(dial), Arc::clone(&self.tls)));
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, connector.oneshot(self.origin.clone())).await;
         let stream = connected.map_err(|_| format!("no connection within {CONNECT_TIMEOUT:?}"))?.map_err(text)?;
-        let Some(tls) = &self.tls else { return exchange(stream, request).await };
-        let name = ServerName::try_from(bare.to_owned()).map_err(text)?;
-        exchange(tls.connect(name, stream).await.map_err(text)?, request).await
+        let (mut client, connection) = http1::handshake(stream).await.map_err(text)?;
+        tokio::spawn(connection);
+        Ok(client.send_request(request).await.map_err(text)?.map(Body::new))
     }
 }
 
 impl Display for Remote {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        write!(f, "{scheme}://{}:{}{}", self.host, self.port, self.base)
+        write!(f, "{}://{}{}", self.origin.scheme_str().unwrap_or_default(), self.authority(), self.base)
     }
 }
 
-async fn exchange<S>(stream: S, request: Request<Body>) -> Result<Response<Body>, String>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut client, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(text)?;
-    tokio::spawn(connection);
-    Ok(client.send_request(request).await.map_err(text)?.map(Body::new))
+/// Without TLS, which the connector adds where the scheme asks for it.
+async fn dial(origin: Uri) -> io::Result<TokioIo<TcpStream>> {
+    let host = origin.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let stream = TcpStream::connect((host, origin.port_u16().unwrap_or_default())).await?;
+    Ok(TokioIo::new(stream))
 }
 
-fn tls() -> Result<TlsConnector, CliError> {
+fn tls() -> Result<Arc<ClientConfig>, CliError> {
     let roots = authorities::with_file(None).map_err(CliError::bad_config)?;
-    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| CliError::bad_config(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
 }
 
 fn text(error: impl Display) -> String {

@@ -98,16 +98,17 @@ fn dutchie(config: &Config, data: DutchieData, states: &States) -> Result<Platfo
     })
 }
 
-/// One answer is the whole menu, and announces no total.
+/// One answer is the whole menu; it need not announce a total.
 fn dutchie_plus(config: &Config, data: DutchiePlusData) -> Result<PlatformEntry, url::ParseError> {
-    let adapter = DutchiePlus::new(&config.platform.dutchie_plus, data)?;
+    let settings = &config.platform.dutchie_plus;
+    let adapter = DutchiePlus::new(settings, data)?;
     Ok(PlatformEntry {
         api_hosts: adapter.api_host().map(str::to_owned).into_iter().collect(),
         discovery_points: BTreeMap::new(),
         adapter: Arc::new(adapter),
         shipped_hashes: Vec::new(),
         hashes_added: OnceCell::new(),
-        limits: CrawlLimits { max_pages: 1, min_coverage: config.platform.dutchie.min_coverage },
+        limits: CrawlLimits { max_pages: 1, min_coverage: settings.min_coverage },
     })
 }
 
@@ -120,4 +121,23 @@ fn points_of_states(states: &States) -> BTreeMap<String, Vec<DiscoveryPoint>> {
         (code.to_owned(), if written.is_empty() { grid() } else { written })
     });
     points.filter(|(_, points)| !points.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::of_dutchie("platform.dutchie.min_coverage", [0.5, 0.995])]
+    #[case::of_dutchie_plus("platform.dutchie_plus.min_coverage", [0.995, 0.5])]
+    fn each_platform_has_a_coverage_of_its_own(#[case] setting: &'static str, #[case] expected: [f64; 2]) {
+        let config = Config::with(&[(setting, "0.5")]).unwrap();
+        let (dutchie, dutchie_plus) = (DutchieData::load(None).unwrap(), DutchiePlusData::load(None).unwrap());
+        let data = PlatformData { dutchie, dutchie_plus };
+        let registry = Registry::new(&config, data, &States::load(None).unwrap()).unwrap();
+        let of = |platform| registry.get(platform).limits.min_coverage;
+        assert_eq!([of(Platform::Dutchie), of(Platform::DutchiePlus)], expected);
+    }
 }

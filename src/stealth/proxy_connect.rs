@@ -12,13 +12,13 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
+use hyper_rustls::MaybeHttpsStream;
+use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::client::TlsStream;
 use tokio_socks::tcp::Socks5Stream;
-use tokio_util::either::Either;
 use url::{Host, Url};
 
 use super::proxy::{Proxy, ProxyProtocol};
@@ -31,7 +31,7 @@ pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its ro
 const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
 
 /// A stream to a proxy, and through it: inside TLS where the proxy is an https one.
-pub(super) type ProxyStream = Either<Metered<TcpStream>, Box<TlsStream<Metered<TcpStream>>>>;
+pub(super) type ProxyStream = MaybeHttpsStream<TokioIo<Metered<TcpStream>>>;
 
 /// Why there is no stream. Holds no secret.
 #[derive(Debug)]
@@ -66,8 +66,10 @@ pub(super) async fn open(
     let stream = timeout(limit, reach(proxy, tls, traffic)).await;
     let stream =
         stream.map_err(|_| failed(ConnectErrorKind::Proxy, format!("cannot be reached within {limit:?}")))??;
-    let connected = timeout(limit, handshake(stream, proxy, url)).await;
-    connected.map_err(|_| failed(ConnectErrorKind::ProxyOrOrigin, format!("no connection within {limit:?}")))?
+    let connected = timeout(limit, handshake(TokioIo::new(stream), proxy, url)).await;
+    let connected =
+        connected.map_err(|_| failed(ConnectErrorKind::ProxyOrOrigin, format!("no connection within {limit:?}")))?;
+    connected.map(TokioIo::into_inner)
 }
 
 /// The value of Proxy-Authorization, for a proxy that has a user; never shown by `Debug`.
@@ -84,12 +86,11 @@ pub(super) fn authorization(proxy: &Proxy) -> Option<HeaderValue> {
 /// Nothing is said to an https proxy, no credentials either, before its certificate has proved that it is the
 /// proxy.
 async fn reach(proxy: &Proxy, tls: &Arc<ClientConfig>, traffic: &Traffic) -> Result<ProxyStream, ConnectError> {
-    let stream = traffic.meter(dial(proxy).await?);
+    let stream = TokioIo::new(traffic.meter(dial(proxy).await?));
     if proxy.protocol != ProxyProtocol::Https {
-        return Ok(Either::Left(stream));
+        return Ok(MaybeHttpsStream::Http(stream));
     }
-    let stream = tls::over(stream, &proxy.host, Arc::clone(tls)).await.map_err(|error| tls_error(&error))?;
-    Ok(Either::Right(Box::new(stream)))
+    tls::over(stream, &proxy.host, Arc::clone(tls)).await.map_err(|error| tls_error(&error))
 }
 
 /// A certificate that is refused once will be refused again.

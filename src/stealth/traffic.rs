@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
+use hyper_util::client::legacy::connect::{Connected, Connection};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Cheap to clone; all clones are one.
@@ -57,6 +58,13 @@ impl<S> Metered<S> {
             self.traffic.0.sent.fetch_add(*bytes as u64, Ordering::Relaxed);
         }
         result
+    }
+}
+
+/// The bound that hyper's connectors have for streams.
+impl<S: Connection> Connection for Metered<S> {
+    fn connected(&self) -> Connected {
+        self.stream.connected()
     }
 }
 

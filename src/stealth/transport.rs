@@ -13,12 +13,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_rustls::MaybeHttpsStream;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tokio_rustls::client::TlsStream;
-use tokio_util::either::Either;
 use url::{Origin, Position, Url};
 
 use super::error::FetchError;
@@ -276,7 +275,7 @@ impl Drop for Connection {
 }
 
 /// A stream to an origin, with TLS where its scheme asks for it.
-type Stream = Either<ProxyStream, Box<TlsStream<ProxyStream>>>;
+type Stream = MaybeHttpsStream<ProxyStream>;
 
 /// TLS where the scheme asks for it. Before its handshake, nothing shows that the stream leads to the origin.
 async fn tls_handshake(
@@ -286,18 +285,17 @@ async fn tls_handshake(
     url: &Url,
 ) -> Result<Stream, Failure> {
     if url.scheme() != "https" {
-        return Ok(Either::Left(stream));
+        return Ok(MaybeHttpsStream::Http(stream));
     }
     let stream = tls::over(stream, url.host_str().unwrap_or_default(), tls).await;
-    let stream = stream.map_err(|error| unreachable(proxy, url, &format!("TLS: {}", causes(&error))))?;
-    Ok(Either::Right(Box::new(stream)))
+    stream.map_err(|error| unreachable(proxy, url, &format!("TLS: {}", causes(&error))))
 }
 
 /// The protocol that was agreed on.
 async fn http_handshake(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     let is_http2 = match &stream {
-        Either::Left(_) => false,
-        Either::Right(tls) => tls.get_ref().1.alpn_protocol() == Some(b"h2"),
+        MaybeHttpsStream::Http(_) => false,
+        MaybeHttpsStream::Https(tls) => tls.inner().get_ref().1.alpn_protocol() == Some(b"h2"),
     };
     match is_http2 {
         true => http2_over(stream, url).await,
@@ -306,7 +304,7 @@ async fn http_handshake(stream: Stream, url: &Url) -> Result<Connection, Failure
 }
 
 async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
-    let handshake = http1::Builder::new().title_case_headers(true).handshake(TokioIo::new(stream)).await;
+    let handshake = http1::Builder::new().title_case_headers(true).handshake(stream).await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     // its errors reach the request that it carries
     let driver = tokio::spawn(async move { drop(connection.await) });
@@ -317,7 +315,7 @@ async fn http2_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
     let handshake = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_header_list_size(MAX_HTTP2_HEADER_BYTES)
-        .handshake(TokioIo::new(stream))
+        .handshake(stream)
         .await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     let driver = tokio::spawn(async move { drop(connection.await) });

@@ -364,6 +364,8 @@ pub struct Dutchie {
 pub struct DutchiePlus {
     pub base_url: String,
     pub api_path: String,
+    /// A crawl that holds less of the announced products fails.
+    pub min_coverage: f64,
     /// Empty = the platform's stores are not crawled.
     pub key: Secret,
 }

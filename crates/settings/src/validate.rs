@@ -186,6 +186,7 @@ impl Config {
         let plus = &self.platform.dutchie_plus;
         let path = plus.api_path.starts_with('/');
         rules.require(path, "platform.dutchie_plus.api_path", "must begin with a slash");
+        rules.share("platform.dutchie_plus.min_coverage", plus.min_coverage);
         let sealed = url::Url::parse(&plus.base_url).is_ok_and(|url| keeps_a_key_secret(&url));
         rules.require(sealed, "platform.dutchie_plus.base_url", "must be an https address: proxies would read the key");
         let fits_a_header = plus.key.reveal().bytes().all(|byte| byte.is_ascii_graphic());
