@@ -10,7 +10,7 @@ import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { Figure, Strip } from "../parts/strip.js";
 
-/** @typedef {import("../types/api").components["schemas"]["Capacity"]} Capacity */
+/** @import { Capacity } from "../types/api" */
 
 const HOURS = [1, 4, 8];
 

@@ -2,7 +2,7 @@
 // Hosts: what each does, in words and numbers, what may be sent to it, and its breaker.
 
 import { useHosts } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, decimal, milliseconds, plural, share } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
@@ -19,12 +19,15 @@ import { BreakerState } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
+/** @import { HostListing, HostUpdate } from "../types/api" */
+/** @import { Data } from "../types/requests" */
+
 const TROUBLE = ["open", "half_open", "closed"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const answer = useHosts();
-  const [opened, open] = useState(/** @type {any} */ (null));
+  const [opened, open] = useState(/** @type {HostListing | null} */ (null));
   usePage("Hosts", answer);
   const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
   const steady = useSteadyRows(hosts, (host) => host.host);
@@ -51,10 +54,10 @@ export function Page({ query }) {
     ${opened && html`<${OpenForm} host=${opened.host} onClose=${() => open(null)} />`}`;
 }
 
-/** @param {any[]} hosts @param {string} name */
-const sum = (hosts, name) => hosts.reduce((all, host) => all + (host[name] ?? 0), 0);
+/** @param {HostListing[]} hosts @param {"answers" | "refusals"} name */
+const sum = (hosts, name) => hosts.reduce((all, host) => all + host[name], 0);
 
-const Row = memo((/** @type {{ host: any, onOpen: (host: any) => void }} */ { host, onOpen }) => {
+const Row = memo((/** @type {{ host: HostListing, onOpen: (host: HostListing) => void }} */ { host, onOpen }) => {
   const asked = host.window_answers + host.window_refusals + host.window_failures;
   return html`<tr data-row>
     <th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
@@ -69,15 +72,15 @@ const Row = memo((/** @type {{ host: any, onOpen: (host: any) => void }} */ { ho
   </tr>`;
 });
 
-/** @param {any} host */
+/** @param {HostListing} host */
 function rate(host) {
   if (host.configured_rate === 0) return html`<span class="dim">unlimited</span>`;
   return host.rate === host.configured_rate ? `${decimal(host.rate)} /s` : `${decimal(host.configured_rate)} → ${decimal(host.rate)} /s`;
 }
 
-/** @param {{ host: any, onOpen: (host: any) => void }} properties */
+/** @param {{ host: HostListing, onOpen: (host: HostListing) => void }} properties */
 function Actions({ host, onOpen }) {
-  const path = `/api/hosts/${encodeURIComponent(host.host)}`;
+  const path = pathOf("/api/hosts/{host}", { host: host.host });
   const close = async () => {
     const isSure = await confirm({ title: `Close the breaker of ${host.host}?`, body: html`<p>Requests go on at once. It opens again by itself where they are refused.</p>`, action: "Close it" });
     if (isSure) await act(() => send("PUT", path, { breaker: "closed" }), `The breaker of ${host.host} is closed`);
@@ -101,21 +104,22 @@ const OpenForm = ({ host, onClose }) =>
       { name: "why", label: "Why", required: true, help: "shown to others, and kept in the audit" },
       { name: "until", label: "Until", type: "datetime-local", help: "UTC; empty: until it is closed" },
     ]}
-    submit=${(/** @type {any} */ { why, until }) => send("PUT", `/api/hosts/${encodeURIComponent(host)}`, { breaker: "open", why, ...(until && { until }) })}><p>Its tasks wait meanwhile.</p></${FormDialog}>`;
+    submit=${(/** @type {HostUpdate} */ { why, until }) =>
+      send("PUT", pathOf("/api/hosts/{host}", { host }), { breaker: "open", why, ...(until && { until }) })}><p>Its tasks wait meanwhile.</p></${FormDialog}>`;
 
 /** One host with its robots.txt. @param {{ host: string }} properties */
 function Detail({ host }) {
-  const answer = useResource(`/api/hosts/${encodeURIComponent(host)}`, { topics: ["rollups"], gap: 15_000 });
+  const answer = useResource(pathOf("/api/hosts/{host}", { host }), { topics: ["rollups"], gap: 15_000 });
   const more = html`<a class="more" href=${link("/admin/hosts")}>Close</a>`;
   return html`<${Panel} title=${host} scope="in detail" more=${more}>
-    <${Loaded} of=${answer} what="The host">${(/** @type {any} */ data) => {
+    <${Loaded} of=${answer} what="The host">${(/** @type {Data<typeof answer>} */ data) => {
       return html`<div class="panel-body"><dl class="facts">
         <dt>Does</dt><dd>${data.does}</dd>
         <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since} after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
         ${data.why && html`<dt>Why</dt><dd>${data.why}</dd>`}
         <dt>Answers</dt><dd>${count(data.answers)}, ${count(data.refusals)} refusals, ${count(data.failures)} failures, ${count(data.throttles)} throttles since the first request</dd>
         ${data.robots.map(
-          (/** @type {any} */ robots) => html`<dt>robots.txt</dt><dd>of <span class="mono">${robots.authority}</span>: ${robots.answered}, policy ${robots.policy}
+          (robots) => html`<dt>robots.txt</dt><dd>of <span class="mono">${robots.authority}</span>: ${robots.answered}, policy ${robots.policy}
             ${robots.rules.length > 0 && html`<pre class="code" tabindex="0" aria-label=${`Rules of ${robots.authority}`}>${robots.rules.join("\n")}</pre>`}</dd>`,
         )}
       </dl></div>`;

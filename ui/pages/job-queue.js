@@ -2,6 +2,7 @@
 // The job queue: the hub of queue, pods and workers, and the running tasks, of the selected pod where one is.
 
 import { useCounts, useWorkers } from "../core/answers.js";
+import { pathOf } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useEffect } from "../core/html.js";
@@ -16,6 +17,10 @@ import { Hub } from "./job-queue/hub.js";
 import { PodFacts } from "./job-queue/pod-facts.js";
 import { Row } from "./tasks/row.js";
 
+/** @import { Answer } from "../core/resource.js" */
+/** @import { Pod } from "../parts/pods.js" */
+/** @import { TaskPage } from "../types/api" */
+
 const READ = 500;
 const SHOWN = 50;
 
@@ -23,7 +28,7 @@ const SHOWN = 50;
 export function Page({ query }) {
   const counts = useCounts();
   const workers = useWorkers();
-  const running = useResource(`/api/tasks?status=running&limit=${READ}`, { topics: ["task"], gap: 2_000 });
+  const running = useResource(pathOf("/api/tasks", { status: "running", limit: READ }), { topics: ["task"], gap: 2_000 });
   usePage("Job queue", counts, workers);
   const pods = podsOf(workers.data?.workers ?? []);
   const pod = pods.find(({ name }) => name === query.get("pod")) ?? null;
@@ -54,10 +59,10 @@ function useEscape(isSelected) {
   }, [isSelected]);
 }
 
-/** @param {{ answer: import("../core/resource.js").Answer<any>, pod: import("../parts/pods.js").Pod | null }} properties */
+/** @param {{ answer: Answer<TaskPage>, pod: Pod | null }} properties */
 function Tasks({ answer, pod }) {
   const ids = new Set(pod?.workers.map(({ worker_id }) => worker_id));
-  const all = /** @type {any[]} */ (answer.data?.tasks ?? []).filter((task) => !pod || ids.has(task.worker_id));
+  const all = (answer.data?.tasks ?? []).filter((task) => !pod || ids.has(task.worker_id ?? ""));
   const steady = useSteadyRows(all.slice(0, SHOWN), (task) => task.id, pod?.name ?? "");
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All tasks that run</a>`;
   return html`<${Panel} id="pod-tasks" title=${pod ? `Running on ${pod.name}` : "Running"} scope=${`${count(steady.rows.length)} of ${count(all.length)}, newest first`} more=${more}>

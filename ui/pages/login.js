@@ -1,9 +1,11 @@
 // @ts-check
 // Where a token is given for a login.
 
-import { Refusal, send } from "../core/api.js";
+import { pathOf, Refusal, send } from "../core/api.js";
 import { basePath, link } from "../core/base.js";
 import { html, useEffect, useState } from "../core/html.js";
+
+/** @import { EventOf } from "../core/html.js" */
 
 export function Login() {
   const [error, fail] = useState(/** @type {Refusal | null} */ (null));
@@ -12,11 +14,12 @@ export function Login() {
     document.title = "Log in · drover";
     document.documentElement.dataset.ready = "1";
   }, []);
-  const submit = async (/** @type {any} */ event) => {
+  const submit = async (/** @type {EventOf<HTMLFormElement>} */ event) => {
     event.preventDefault();
     sending(true);
     try {
-      await send("POST", "/api/session", { token: event.target.elements.token.value.trim() });
+      const input = /** @type {HTMLInputElement} */ (event.target.elements.namedItem("token"));
+      await send("POST", pathOf("/api/session"), { token: input.value.trim() });
       location.replace(next());
     } catch (refused) {
       fail(refused instanceof Refusal ? refused : null);

@@ -3,6 +3,7 @@
 // being scraped. Each part leads to the list behind it.
 
 import { useCapacity, useCounts, useHosts, useProxies, useSchedules, useWorkers } from "../core/answers.js";
+import { pathOf } from "../core/api.js";
 import { count } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -21,8 +22,10 @@ import { Scraping } from "./overview/scraping.js";
 import { Verdict } from "./overview/verdict.js";
 import { health } from "../parts/proxy-health.js";
 
+/** @import { Seen } from "./overview/verdict.js" */
+
 export function Page() {
-  const overview = useResource("/api/overview", { topics: ["task"], gap: 5_000 });
+  const overview = useResource(pathOf("/api/overview"), { topics: ["task"], gap: 5_000 });
   const counts = useCounts();
   const workers = useWorkers();
   const capacity = useCapacity();
@@ -35,7 +38,16 @@ export function Page() {
   usePage("Overview", overview, counts, workers, capacity, proxies);
 
   const fleet = proxies.data ? health(proxies.data.proxies, requests.data, blocks.data) : null;
-  const seen = { overview: overview.data, counts: counts.data, workers: workers.data?.workers, capacity: capacity.data, schedules: schedules.data?.schedules, hosts: hosts.data?.hosts, proxies: fleet };
+  /** @type {Seen} */
+  const seen = {
+    overview: overview.data,
+    counts: counts.data,
+    workers: workers.data?.workers,
+    capacity: capacity.data,
+    schedules: schedules.data?.schedules,
+    hosts: hosts.data?.hosts,
+    proxies: fleet,
+  };
   const stores = overview.data?.stores.crawled;
   return html`<div class="overview stack">
     <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} stores crawled · `}times in UTC`} />

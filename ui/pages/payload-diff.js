@@ -1,8 +1,8 @@
 // @ts-check
 // Two payloads of a store side by side: counts, prices, stock, what came and went, and the JSON of one product.
 
-import { Refusal } from "../core/api.js";
-import { address, link, withQuery } from "../core/base.js";
+import { pathOf, Refusal } from "../core/api.js";
+import { address, link } from "../core/base.js";
 import { bytes, count, plural, share, shortTime } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -15,21 +15,23 @@ import { GONE } from "./payload-diff/gone.js";
 import { Json } from "./payload-diff/json.js";
 import { Options, Prices, Products, Stock } from "./payload-diff/tables.js";
 
-/** @typedef {import("../types/api").components["schemas"]["PayloadView"]} PayloadView */
-/** @typedef {import("../types/api").components["schemas"]["PayloadDiff"]} PayloadDiff */
+/** @import { EventOf } from "../core/html.js" */
+/** @import { PayloadDiff, PayloadView } from "../types/api" */
 
 const CHOICES = 100;
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const [from, to] = [numberOf(query, "from"), numberOf(query, "to")];
-  const known = useResource(numberOf(query, "store") === null && (to ?? from) !== null ? `/api/payloads/${to ?? from}` : null);
+  const one = to ?? from;
+  const isKnown = numberOf(query, "store") !== null;
+  const known = useResource(!isKnown && one !== null ? pathOf("/api/payloads/{id}", { id: one }) : null);
   const store = numberOf(query, "store") ?? known.data?.dispensary_id ?? null;
-  const diff = useResource(store === null ? null : withQuery(`/api/payloads/store/${store}/diff`, { from, to }));
-  const list = useResource(store === null ? null : withQuery("/api/payloads", { dispensary_id: store, limit: CHOICES }));
+  const diff = useResource(store === null ? null : pathOf("/api/payloads/store/{id}/diff", { id: store, from, to }));
+  const list = useResource(store === null ? null : pathOf("/api/payloads", { dispensary_id: store, limit: CHOICES }));
   usePage("Payload diff", known, diff, list);
   const name = list.data?.payloads[0]?.dispensary_name ?? (store === null ? "" : `store ${count(store)}`);
-  const data = /** @type {PayloadDiff | null} */ (diff.data);
+  const { data } = diff;
   const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>${store !== null && html` · <a href=${link("/admin/payloads", { dispensary_id: store })}><bdi>${name}</bdi></a>`}`;
   return html`<${PageHead} title="Payload diff" crumb=${crumb} scope=${store !== null && html`<a href=${link(`/admin/stores/${store}`)}><bdi>${name}</bdi></a>`}>
       ${data && html`<a class="btn" href=${link("/admin/payloads/diff", { ...Object.fromEntries(query), store, from: data.to.id, to: data.from.id })}>Swap</a>`}
@@ -53,12 +55,12 @@ const Compared = ({ payloads, from, to }) => html`<section class="panel panel-bo
 function Choice({ name, word, payloads, chosen, other }) {
   const payload = payloads.find(({ id }) => id === chosen);
   return html`<div class="field"><label for=${name}>${word}</label>
-    <select id=${name} onChange=${(/** @type {any} */ event) => setQuery({ ...other, [name]: event.target.value, product: null })}>
+    <select id=${name} onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ ...other, [name]: event.target.value, product: null })}>
       ${chosen !== null && !payload && html`<option value=${String(chosen)} selected>${count(chosen)}</option>`}
       ${chosen === null && html`<option value="" selected>none</option>`}
       ${payloads.map((each) => html`<option key=${each.id} value=${String(each.id)} selected=${each.id === chosen}>${count(each.id)} · ${shortTime(each.fetched_at)} · ${plural(each.product_count, "product")}</option>`)}
     </select>
-    <small>${payload && html`by ${payload.task_id === null ? "no task" : html`<a class="link-wrap" href=${link(`/admin/tasks/${payload.task_id}`)}>task ${count(payload.task_id)}</a>`}, ${payload.coverage >= 1 ? "complete" : `${share(payload.coverage, 1)} of the menu`}, ${bytes(payload.bytes)}, `}${chosen !== null && html`<a class="link-wrap" href=${address(`/api/payloads/${chosen}/data`)} download=${`payload-${chosen}.json`}>download</a>`}</small></div>`;
+    <small>${payload && html`by ${payload.task_id === null ? "no task" : html`<a class="link-wrap" href=${link(`/admin/tasks/${payload.task_id}`)}>task ${count(payload.task_id)}</a>`}, ${payload.coverage >= 1 ? "complete" : `${share(payload.coverage, 1)} of the menu`}, ${bytes(payload.bytes)}, `}${chosen !== null && html`<a class="link-wrap" href=${address(pathOf("/api/payloads/{id}/data", { id: chosen }))} download=${`payload-${chosen}.json`}>download</a>`}</small></div>`;
 }
 
 /** @param {{ data: PayloadDiff, store: number | null, query: URLSearchParams, payloads: PayloadView[] }} properties */

@@ -1,7 +1,8 @@
 // @ts-check
 // Payloads: the menus as they were fetched, newest first; of one (`id`), its facts and its JSON.
 
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -12,19 +13,21 @@ import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 import { One } from "./payloads/one.js";
 
-/** @typedef {import("../types/api").components["schemas"]["PayloadView"]} PayloadView */
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { PayloadPage, PayloadView } from "../types/api" */
+/** @import { Data } from "../types/requests" */
 
 const LIMIT = 50;
 const CHOICES = 8;
 const GAP_MS = 10_000;
-const PARAMETERS = ["dispensary_id", "platform", "from", "to", "cursor"];
+const PARAMETERS = /** @type {const} */ (["dispensary_id", "platform", "from", "to", "cursor"]);
 
 /** A day as its first moment. @param {string} text */
 const readDay = (text) => (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? `${text}T00:00:00Z` : null);
 /** @param {string} value */
 const writeDay = (value) => value.slice(0, 10);
 
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "store", parameter: "dispensary_id", help: "its id; or type its name alone", read: (text) => (/^\d{1,18}$/.test(text) ? text : null) },
   PLATFORM,
@@ -40,7 +43,7 @@ export function Page({ query }) {
 
 /** @param {{ query: URLSearchParams }} properties */
 function List({ query }) {
-  const path = withQuery("/api/payloads", { ...pick(query, PARAMETERS), limit: LIMIT });
+  const path = pathOf("/api/payloads", { ...pick(query, PARAMETERS), limit: LIMIT });
   const answer = useResource(path, { topics: ["task"], gap: GAP_MS });
   usePage("Payloads", answer);
   const store = query.get("dispensary_id");
@@ -49,21 +52,21 @@ function List({ query }) {
   return html`<${PageHead} title="Payloads" scope=${scope}>${store && html`<a class="btn" href=${link("/admin/payloads/diff", { store })}>Diff of the last two</a>`}</${PageHead}>
     <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter payloads" placeholder="Name of a store; store:12 from:2026-11-22" /></div>
     ${query.get("q") && html`<${Choices} words=${query.get("q")} />`}
-    <section class="panel" aria-labelledby="h-payloads"><h2 class="sr" id="h-payloads">List of payloads</h2><${Loaded} of=${answer} what="The list of payloads" rows=${8}>${(/** @type {any} */ data) =>
+    <section class="panel" aria-labelledby="h-payloads"><h2 class="sr" id="h-payloads">List of payloads</h2><${Loaded} of=${answer} what="The list of payloads" rows=${8}>${(/** @type {Data<typeof answer>} */ data) =>
       data.payloads.length === 0 ? html`<${None} query=${query} />` : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
 }
 
 /** The API filters by id: words are those of a store, which is chosen here. @param {{ words: string }} properties */
 function Choices({ words }) {
-  const answer = useResource(withQuery("/api/stores", { q: words, limit: CHOICES }));
-  return html`<section class="panel panel-body" aria-label="Stores of that name"><${Loaded} of=${answer} what="The list of stores" rows=${1}>${(/** @type {any} */ data) =>
+  const answer = useResource(pathOf("/api/stores", { q: words, limit: CHOICES }));
+  return html`<section class="panel panel-body" aria-label="Stores of that name"><${Loaded} of=${answer} what="The list of stores" rows=${1}>${(/** @type {Data<typeof answer>} */ data) =>
     data.stores.length === 0
       ? html`<p role="status">No store is named <b>${words}</b>: the payloads of all stores are below. <a class="link" href=${link("/admin/payloads")}>Clear</a></p>`
-      : html`<p class="row"><span>Payloads of which store?</span>${data.stores.map((/** @type {any} */ store) => html`<a class="btn small" key=${store.id} href=${link("/admin/payloads", { dispensary_id: store.id })}><bdi>${store.name}</bdi></a>`)}
+      : html`<p class="row"><span>Payloads of which store?</span>${data.stores.map((store) => html`<a class="btn small" key=${store.id} href=${link("/admin/payloads", { dispensary_id: store.id })}><bdi>${store.name}</bdi></a>`)}
           ${data.next_cursor && html`<a class="link" href=${link("/admin/stores", { q: words })}>more</a>`}</p>`}</${Loaded}></section>`;
 }
 
-/** @param {{ data: { payloads: PayloadView[], next_cursor: string | null }, query: URLSearchParams, path: string }} properties */
+/** @param {{ data: PayloadPage, query: URLSearchParams, path: string }} properties */
 function Table({ data, query, path }) {
   const steady = useSteadyRows(data.payloads, (payload) => payload.id, path);
   const isOne = query.has("dispensary_id");

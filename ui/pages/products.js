@@ -1,7 +1,8 @@
 // @ts-check
 // Products of all stores, found by words of their name or brand, or by filters alone.
 
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -13,10 +14,16 @@ import { products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js
 import { asText, QueryBox } from "../parts/query-box.js";
 import { Pager } from "../parts/rows.js";
 
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { EventOf } from "../core/html.js" */
+/** @import { Answer } from "../core/resource.js" */
+/** @import { FoundPage } from "../types/api" */
+/** @import { Data } from "../types/requests" */
+
 const LIMIT = 50;
 const EXAMPLES = 8;
 
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   ...PRODUCT_QUALIFIERS,
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
@@ -37,7 +44,7 @@ const SORTS = [
 export function Page({ query }) {
   const words = query.get("q");
   const isAsked = PARAMETERS.some((name) => query.get(name));
-  const path = isAsked ? withQuery("/api/products/search", { ...pick(query, PARAMETERS), limit: LIMIT }) : null;
+  const path = isAsked ? pathOf("/api/products/search", { ...pick(query, PARAMETERS), limit: LIMIT }) : null;
   const answer = useResource(path, { topics: ["rollups"], gap: 15_000 });
   usePage(words ? `Products: ${words}` : "Products", answer);
   return html`<${PageHead} title="Products" scope="of all stores, by words of the name or brand, or by filters" />
@@ -49,21 +56,21 @@ export function Page({ query }) {
 function Order({ query }) {
   const sorts = query.get("q") ? [["", "best match first"], ...SORTS] : SORTS.map(([value, word]) => [value === "name" ? "" : value, word]);
   return html`<label class="sr" for="sort">Order</label>
-    <select id="sort" onChange=${(/** @type {any} */ event) => setQuery({ sort: event.target.value, cursor: null })}>
+    <select id="sort" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ sort: event.target.value, cursor: null })}>
       ${sorts.map(([value, word]) => html`<option value=${value} selected=${(query.get("sort") ?? "") === value}>${word}</option>`)}
     </select>`;
 }
 
-/** @param {{ answer: import("../core/resource.js").Answer<any>, query: URLSearchParams, path: string }} properties */
+/** @param {{ answer: Answer<FoundPage>, query: URLSearchParams, path: string }} properties */
 const Found = ({ answer, query, path }) =>
-  html`<section class="panel" aria-labelledby="h-found"><h2 class="sr" id="h-found">Products that were found</h2><${Loaded} of=${answer} what="The search" rows=${8}>${(/** @type {any} */ data) => html`
+  html`<section class="panel" aria-labelledby="h-found"><h2 class="sr" id="h-found">Products that were found</h2><${Loaded} of=${answer} what="The search" rows=${8}>${(/** @type {FoundPage} */ data) => html`
     <${Notes} of=${data} />
     ${data.products.length === 0
-      ? html`<${None} query=${query} of=${data} />`
+      ? html`<${None} query=${query} />`
       : html`<${ProductTable} products=${data.products} scope=${path} caption="Products that were found" stores=${true} />
           <${Pager} query=${query} next=${data.next_cursor} older="Next">${products(data.products.length)} ${data.next_cursor || query.has("cursor") ? "on this page" : "in all"}</${Pager}>`}`}</${Loaded}></section>`;
 
-/** How the search was made, where that matters. @param {{ of: any }} properties */
+/** How the search was made, where that matters. @param {{ of: FoundPage }} properties */
 function Notes({ of }) {
   const notes = [
     (of.match === "corrected" || of.match === "trigrams") && of.products.length > 0 && "No product has these words. These are spelled alike.",
@@ -74,7 +81,7 @@ function Notes({ of }) {
   return notes.length > 0 && html`<div class="panel-head" role="status"><ul class="soft">${notes.map((note) => html`<li><${Icon} name="search" /> ${note}</li>`)}</ul></div>`;
 }
 
-/** @param {{ query: URLSearchParams, of: any }} properties */
+/** @param {{ query: URLSearchParams }} properties */
 function None({ query }) {
   const words = query.get("q");
   const isFiltered = QUALIFIERS.some(({ parameter }) => parameter !== "q" && query.get(parameter)) || query.has("cursor");
@@ -94,21 +101,21 @@ function Beginning() {
 }
 
 function Brands() {
-  const answer = useResource(withQuery("/api/analytics/brand-presence", { limit: EXAMPLES }));
-  return html`<${Panel} title="By brand" scope="brands in the most stores of one state"><${Loaded} of=${answer} what="The list of brands">${(/** @type {any} */ data) =>
+  const answer = useResource(pathOf("/api/analytics/brand-presence", { limit: EXAMPLES }));
+  return html`<${Panel} title="By brand" scope="brands in the most stores of one state"><${Loaded} of=${answer} what="The list of brands">${(/** @type {Data<typeof answer>} */ data) =>
     data.brands.length === 0
       ? html`<p class="panel-body dim">No product has been crawled yet.</p>`
       : html`<ul class="panel-body">${data.brands.map(
-          (/** @type {any} */ each) => html`<li><a class="link" href=${link("/admin/products", { brand: each.brand, state: each.state })}><bdi>${each.brand}</bdi>${each.state && ` in ${each.state}`}</a> <span class="scope">${products(each.products)} in ${plural(each.stores, "store")}</span></li>`,
+          (each) => html`<li><a class="link" href=${link("/admin/products", { brand: each.brand, state: each.state })}><bdi>${each.brand}</bdi>${each.state && ` in ${each.state}`}</a> <span class="scope">${products(each.products)} in ${plural(each.stores, "store")}</span></li>`,
         )}</ul>`}</${Loaded}></${Panel}>`;
 }
 
 function Categories() {
-  const answer = useResource(withQuery("/api/analytics/category-mix", { limit: EXAMPLES }));
-  return html`<${Panel} title="What there is" scope="categories of all stores"><${Loaded} of=${answer} what="The list of categories">${(/** @type {any} */ data) =>
+  const answer = useResource(pathOf("/api/analytics/category-mix", { limit: EXAMPLES }));
+  return html`<${Panel} title="What there is" scope="categories of all stores"><${Loaded} of=${answer} what="The list of categories">${(/** @type {Data<typeof answer>} */ data) =>
     data.categories.length === 0
       ? html`<p class="panel-body dim">No product has been crawled yet.</p>`
       : html`<ul class="panel-body">${data.categories.map(
-          (/** @type {any} */ each) => html`<li><a class="link" href=${link("/admin/products", { category: each.category })}><bdi>${each.category}</bdi></a> <span class="scope">${count(each.products_in_stock)} of ${products(each.products)} in stock</span></li>`,
+          (each) => html`<li><a class="link" href=${link("/admin/products", { category: each.category })}><bdi>${each.category}</bdi></a> <span class="scope">${count(each.products_in_stock)} of ${products(each.products)} in stock</span></li>`,
         )}</ul>`}</${Loaded}></${Panel}>`;
 }

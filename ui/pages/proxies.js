@@ -2,7 +2,7 @@
 // Proxies: how each does, in trouble first, and what is done about it; the hosts in trouble; what was refused, and the bytes of each day.
 
 import { useProxies } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, useState } from "../core/html.js";
@@ -14,18 +14,20 @@ import { usePage } from "../parts/page.js";
 import { health } from "../parts/proxy-health.js";
 import { QueryBox } from "../parts/query-box.js";
 import { useSteadyRows } from "../parts/rows.js";
-import { total, useSeries } from "../parts/series.js";
+import { allOf, total, useSeries } from "../parts/series.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BytesADay, RefusedByProxy } from "./proxies/charts.js";
 import { TroubledHosts } from "./proxies/hosts.js";
 import { Row } from "./proxies/row.js";
 
-/** @typedef {import("../parts/proxy-health.js").ProxyHealth} ProxyHealth */
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { ProxyHealth } from "../parts/proxy-health.js" */
+/** @import { Imported, NewProxy, ProxyListing, StatsSeries } from "../types/api" */
 
 const PROTOCOLS = ["http", "https", "socks5"];
 const STATES = ["active", "suffers", "benched", "off"];
 const MINUTES_A_DAY = 24 * 60;
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "state", parameter: "state", values: STATES },
   { word: "protocol", parameter: "protocol", values: PROTOCOLS },
@@ -44,7 +46,7 @@ export function Page({ query }) {
   const fleet = health(answer.data?.proxies ?? [], requests, blocks);
   const found = fleet.filter((each) => matches(each, query));
   const steady = useSteadyRows(found, ({ proxy }) => proxy.id, query.toString());
-  const bytesOf = (/** @type {number} */ id) => cost?.series.find((/** @type {any} */ each) => each.key === String(id))?.total ?? 0;
+  const bytesOf = (/** @type {number} */ id) => cost?.series.find((each) => each.key === String(id))?.total ?? 0;
   const isAdmin = may("admin");
   const importButton = isAdmin && html`<button class="btn" type="button" onClick=${() => open("import")}><${Icon} name="plus" />Import…</button>`;
   return html`<${PageHead} title="Proxies" scope=${`${plural(fleet.length, "proxy", "proxies")}, last hour`}>
@@ -80,12 +82,12 @@ function matches({ proxy, state }, query) {
   return isIt("state", state) && isIt("protocol", proxy.protocol) && isIt("place", proxy.state_code) && `${proxy.host}:${proxy.port}`.includes(text);
 }
 
-/** @param {{ fleet: ProxyHealth[], cost: any }} properties */
+/** @param {{ fleet: ProxyHealth[], cost: StatsSeries | null }} properties */
 function Figures({ fleet, cost }) {
   const number = (/** @type {string} */ state) => fleet.filter((each) => each.state === state).length;
   const [asked, refused] = [total(fleet.map((each) => each.asked)), total(fleet.map((each) => each.refused))];
   const [benched, suffering] = [number("benched"), number("suffers")];
-  const used = cost ? total([...cost.series, ...(cost.other ? [cost.other] : [])].map((/** @type {any} */ each) => each.total)) : null;
+  const used = cost ? total(allOf(cost).map((each) => each.total)) : null;
   return html`<${Strip} label="How they do">
     <${Figure} label="Healthy" value=${count(number("active"))} unit=${`/ ${count(fleet.length)}`} scope="now" href=${link("/admin/proxies", { state: "active" })} />
     <${Figure} label="Often refused" value=${count(suffering)} scope="last hour, more than 10 % of 10 or more" href=${link("/admin/proxies", { state: "suffers" })} />
@@ -98,13 +100,15 @@ function Figures({ fleet, cost }) {
 /** @param {{ onClose: () => void }} properties */
 const Import = ({ onClose }) =>
   html`<${FormDialog} title="Import proxies" action="Import" onClose=${onClose}
-    done=${(/** @type {any} */ { created = 0, updated = 0, unchanged = 0 }) => `${plural(created, "proxy", "proxies")} imported, ${count(updated)} changed, ${count(unchanged)} as before`}
+    done=${(/** @type {Imported} */ { created = 0, updated = 0, unchanged = 0 }) => `${plural(created, "proxy", "proxies")} imported, ${count(updated)} changed, ${count(unchanged)} as before`}
     fields=${[{ name: "lines", label: "One a line", type: "textarea", required: true, placeholder: "http://user:password@203.0.113.14:3128", help: "host:port, host:port:user:password, or an address with http, https or socks5" }]}
-    submit=${(/** @type {any} */ { lines }) => send("POST", "/api/proxies/import", { proxies: lines.split(/\s*\n\s*/).filter(Boolean) })} />`;
+    submit=${(/** @type {{ lines: string }} */ { lines }) =>
+      send("POST", pathOf("/api/proxies/import"), { proxies: lines.split(/\s*\n\s*/).filter(Boolean) })} />`;
 
 /** @param {{ onClose: () => void }} properties */
 const Add = ({ onClose }) =>
-  html`<${FormDialog} title="Add a proxy" action="Add it" onClose=${onClose} done=${(/** @type {any} */ proxy) => `${proxy.host}:${proxy.port} is added`}
+  html`<${FormDialog} title="Add a proxy" action="Add it" onClose=${onClose}
+    done=${(/** @type {ProxyListing} */ proxy) => `${proxy.host}:${proxy.port} is added`}
     fields=${[
       { name: "protocol", label: "Protocol", type: "select", options: PROTOCOLS, value: "http" },
       { name: "host", label: "Host", required: true },
@@ -114,4 +118,4 @@ const Add = ({ onClose }) =>
       { name: "state_code", label: "State", placeholder: "AZ", help: "where it appears to be" },
       { name: "timezone", label: "Time zone", placeholder: "America/Phoenix" },
     ]}
-    submit=${(/** @type {any} */ values) => send("POST", "/api/proxies", given(values))} />`;
+    submit=${(/** @type {NewProxy} */ values) => send("POST", pathOf("/api/proxies"), given(values))} />`;

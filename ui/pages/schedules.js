@@ -2,7 +2,7 @@
 // Schedules: when each runs next, what its last run made, and why it did not.
 
 import { useSchedules } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
@@ -19,7 +19,8 @@ import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
-/** @typedef {import("../types/api").components["schemas"]["Schedule"]} Schedule */
+/** @import { Schedule, ScheduleRequest } from "../types/api" */
+/** @import { Field } from "../parts/form.js" */
 
 /** Every one, or one of them. @type {[string, string][]} */
 const PLATFORM_OPTIONS = [["", "all"], ...PLATFORMS.map((name) => /** @type {[string, string]} */ ([name, name]))];
@@ -28,7 +29,7 @@ export function Page() {
   const answer = useSchedules();
   const [edited, edit] = useState(/** @type {Schedule | "new" | null} */ (null));
   usePage("Schedules", answer);
-  const schedules = /** @type {Schedule[]} */ (answer.data?.schedules ?? []);
+  const schedules = answer.data?.schedules ?? [];
   const steady = useSteadyRows(schedules, (schedule) => schedule.id);
   const isOperator = may("operator");
   return html`<${PageHead} title="Schedules" scope="what makes tasks by itself; times in UTC">
@@ -71,10 +72,17 @@ function stateOf(schedule) {
 
 /** @param {{ schedule: Schedule, onEdit: (schedule: Schedule) => void }} properties */
 function Actions({ schedule, onEdit }) {
-  const path = `/api/schedules/${schedule.id}`;
+  const path = pathOf("/api/schedules/{id}", { id: schedule.id });
   const ifMatch = { "if-match": tagOf(schedule) };
   const run = () =>
-    act(() => send("POST", `${path}/trigger`, {}), (made) => (made.fault ? `${schedule.name} did not run: ${made.fault}` : `${schedule.name} ran and made ${plural(made.tasks, "task")}${made.note ? `: ${made.note}` : ""}`), { href: link("/admin/tasks", { schedule_id: schedule.id }) });
+    act(
+      () => send("POST", pathOf("/api/schedules/{id}/trigger", { id: schedule.id }), {}),
+      ({ fault, tasks, note }) =>
+        fault
+          ? `${schedule.name} did not run: ${fault}`
+          : `${schedule.name} ran and made ${plural(tasks, "task")}${note ? `: ${note}` : ""}`,
+      { href: link("/admin/tasks", { schedule_id: schedule.id }) },
+    );
   const turn = () => act(() => send("PUT", path, { enabled: !schedule.enabled }, ifMatch), `${schedule.name} is ${schedule.enabled ? "off" : "on"}`);
   const remove = async () => {
     const isSure = await confirm({ title: `Delete the schedule ${schedule.name}?`, body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`, action: "Delete", danger: true });
@@ -93,6 +101,7 @@ const tagOf = (schedule) => `"${schedule.version}-0"`;
 
 /** @param {{ schedule: Schedule | null, onClose: () => void }} properties */
 function Form({ schedule, onClose }) {
+  /** @type {Field[]} */
   const fields = [
     { name: "name", label: "Name", required: true, value: schedule?.name },
     { name: "role", label: "Role of its tasks", type: "select", options: ROLES, value: schedule?.role ?? "payload_fetch" },
@@ -104,11 +113,18 @@ function Form({ schedule, onClose }) {
     { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: schedule?.priority ?? 0 },
     { name: "enabled", label: "Enabled", type: "checkbox", value: schedule?.enabled ?? true },
   ];
-  const submit = (/** @type {any} */ values) =>
-    schedule ? send("PUT", `/api/schedules/${schedule.id}`, changed(values, schedule), { "if-match": tagOf(schedule) }) : send("POST", "/api/schedules", given(values));
+  const submit = (/** @type {ScheduleRequest} */ values) => {
+    if (!schedule) return send("POST", pathOf("/api/schedules"), given(values));
+    const path = pathOf("/api/schedules/{id}", { id: schedule.id });
+    return send("PUT", path, changed(values, schedule), { "if-match": tagOf(schedule) });
+  };
   return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"} action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
     done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
 }
 
-/** What differs. @param {Record<string, any>} values @param {Schedule} schedule */
-const changed = (values, schedule) => Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== (/** @type {any} */ (schedule)[name] ?? null)));
+/** The values that differ. @param {ScheduleRequest} values @param {Schedule} schedule @returns {Partial<ScheduleRequest>} */
+function changed(values, schedule) {
+  const before = /** @type {Partial<ScheduleRequest>} */ (schedule);
+  const names = /** @type {(keyof ScheduleRequest)[]} */ (Object.keys(values));
+  return Object.fromEntries(names.filter((name) => values[name] !== (before[name] ?? null)).map((name) => [name, values[name]]));
+}

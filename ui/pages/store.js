@@ -1,8 +1,8 @@
 // @ts-check
 // One store: what happens now, its last crawls, its facts, payloads and products.
 
-import { Refusal, send } from "../core/api.js";
-import { link, withQuery } from "../core/base.js";
+import { pathOf, Refusal, send } from "../core/api.js";
+import { link } from "../core/base.js";
 import { count, share } from "../core/format.js";
 import { html } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
@@ -18,7 +18,17 @@ import { Crawls, Now } from "./store/crawls.js";
 import { Payloads } from "./store/payloads.js";
 import { Products } from "./store/products.js";
 
-/** @typedef {import("../types/api").components["schemas"]["StoreView"]} StoreView */
+/** @import { Answer } from "../core/resource.js" */
+/** @import { StoreView } from "../types/api" */
+/** @import { TaskEvent, Topic } from "../types/requests" */
+
+/**
+ * How answers about one store are kept current.
+ * @typedef {object} Live
+ * @property {Topic[]} topics
+ * @property {number} gap
+ * @property {<T>(data: T, event: TaskEvent) => T | undefined} apply
+ */
 
 /** Tasks that wait; a store hardly ever has more than two. */
 const WAITING = 5;
@@ -28,11 +38,14 @@ const BY_HAND = 20;
 /** @param {{ id: number, query: URLSearchParams }} properties */
 export function Page({ id, query }) {
   // events of other stores change nothing here
-  const apply = (/** @type {any} */ data, /** @type {any} */ event) => (event.dispensary_id === id ? undefined : data);
+  /** @type {Live["apply"]} */
+  const apply = (data, event) => (event.dispensary_id === id ? undefined : data);
+  /** @type {Live} */
   const live = { topics: ["task"], gap: 3_000, apply };
-  const store = useResource(`/api/stores/${id}`, live);
-  const active = useResource(`/api/tasks/store/${id}/active`, live);
-  const waiting = useResource(withQuery("/api/tasks", { dispensary_id: id, status: "pending", limit: WAITING }), { ...live, gap: 5_000 });
+  const store = useResource(pathOf("/api/stores/{id}", { id }), live);
+  const active = useResource(pathOf("/api/tasks/store/{id}/active", { id }), live);
+  const pending = pathOf("/api/tasks", { dispensary_id: id, status: "pending", limit: WAITING });
+  const waiting = useResource(pending, { ...live, gap: 5_000 });
   usePage(store.data?.name ?? `Store ${id}`, store, active, waiting);
   if (!store.data && store.error) return html`<${Missing} id=${id} answer=${store} />`;
   return html`<${Head} id=${id} store=${store.data} />
@@ -57,7 +70,7 @@ function Head({ id, store }) {
 /** @param {StoreView} store */
 async function crawl({ id }) {
   try {
-    const task = await send("POST", "/api/tasks", { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
+    const task = await send("POST", pathOf("/api/tasks"), { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
     toast("good", task.raised ? `Task ${count(task.id)} waited already and goes first now.` : `Task ${count(task.id)} was created.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
     reloadAll();
   } catch (error) {
@@ -80,7 +93,7 @@ function Figures({ of }) {
   </${Strip}>`;
 }
 
-/** @param {{ of: import("../core/resource.js").Answer<any> }} properties */
+/** @param {{ of: Answer<StoreView> }} properties */
 function Facts({ of }) {
   return html`<${Panel} title="Store"><${Loaded} of=${of} what="The store">${(/** @type {StoreView} */ store) => html`<div class="panel-body"><dl class="facts">
     <dt>Platform</dt><dd>${store.platform}</dd>
@@ -110,7 +123,7 @@ function sells({ is_recreational: recreational, is_medical: medical }) {
   return [recreational && "recreational", medical && "medical"].filter(Boolean).join(" and ") || "neither";
 }
 
-/** @param {{ id: number, answer: import("../core/resource.js").Answer<any> }} properties */
+/** @param {{ id: number, answer: Answer<StoreView> }} properties */
 function Missing({ id, answer }) {
   const body =
     answer.error?.status === 404

@@ -1,7 +1,8 @@
 // @ts-check
 // Stores: which are crawled, when each was crawled completely, and what it has.
 
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { count, plural, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -14,14 +15,16 @@ import { asText, PLATFORM, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 
-/** @typedef {import("../types/api").components["schemas"]["StoreView"]} StoreView */
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { StorePage, StoreView } from "../types/api" */
+/** @import { Data } from "../types/requests" */
 
 const LIMIT = 50;
 /** Every crawl changes a store; a list of them need not follow each. */
 const GAP_MS = 10_000;
-const PARAMETERS = ["state", "platform", "group", "crawl_enabled", "q", "cursor"];
+const PARAMETERS = /** @type {const} */ (["state", "platform", "group", "crawl_enabled", "q", "cursor"]);
 
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "words", parameter: "q", help: "of the name or city, or an id" },
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
@@ -32,16 +35,16 @@ const QUALIFIERS = [
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const path = withQuery("/api/stores", { ...pick(query, PARAMETERS), limit: LIMIT });
+  const path = pathOf("/api/stores", { ...pick(query, PARAMETERS), limit: LIMIT });
   const answer = useResource(path, { topics: ["task"], gap: GAP_MS });
   usePage("Stores", answer);
   return html`<${PageHead} title="Stores" scope="crawl state, last complete crawl, and what each has now; times in UTC on hover" />
     <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter stores" placeholder="Name, city or id; state:MI enabled:no" /></div>
-    <section class="panel" aria-labelledby="h-stores"><h2 class="sr" id="h-stores">List of stores</h2><${Loaded} of=${answer} what="The list of stores" rows=${8}>${(/** @type {any} */ data) =>
+    <section class="panel" aria-labelledby="h-stores"><h2 class="sr" id="h-stores">List of stores</h2><${Loaded} of=${answer} what="The list of stores" rows=${8}>${(/** @type {Data<typeof answer>} */ data) =>
       data.stores.length === 0 ? html`<${None} query=${query} />` : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
 }
 
-/** @param {{ data: { stores: StoreView[], next_cursor: string | null }, query: URLSearchParams, path: string }} properties */
+/** @param {{ data: StorePage, query: URLSearchParams, path: string }} properties */
 function Table({ data, query, path }) {
   const steady = useSteadyRows(data.stores, (store) => store.id, path);
   const where = query.has("cursor") ? "on this page" : data.next_cursor ? "first shown, by id" : "in all";

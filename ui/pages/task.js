@@ -2,7 +2,7 @@
 // One task: its attempts on one time axis, why each ended, its chain, its facts, payload and result.
 
 import { useProxies } from "../core/answers.js";
-import { Refusal, send } from "../core/api.js";
+import { pathOf, Refusal, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
 import { count, plural } from "../core/format.js";
@@ -22,11 +22,11 @@ import { Attempts } from "./task/attempts.js";
 import { Chain } from "./task/chain.js";
 import { Json } from "./task/json.js";
 
-/** @typedef {import("../types/api").components["schemas"]["TaskView"] & { attempts: import("../types/api").components["schemas"]["AttemptView"][], children: number[] }} Task */
+/** @import { TaskChange, TaskDetail as Task } from "../types/api" */
 
 /** @param {{ id: number }} properties */
 export function Page({ id }) {
-  const answer = useResource(`/api/tasks/${id}`, { topics: ["task"], gap: 1_000 });
+  const answer = useResource(pathOf("/api/tasks/{id}", { id }), { topics: ["task"], gap: 1_000 });
   const proxies = useProxies();
   usePage(`Task ${count(id)}`, answer);
   const crumb = html`<a href=${link("/admin/tasks")}>Tasks</a>`;
@@ -53,13 +53,13 @@ export function Page({ id }) {
 /** @param {{ task: Task }} properties */
 function Actions({ task }) {
   const [isEditing, edit] = useState(false);
-  const path = `/api/tasks/${task.id}`;
+  const path = pathOf("/api/tasks/{id}", { id: task.id });
   const id = count(task.id);
   const isOpen = ["pending", "claimed", "running", "stale"].includes(task.status);
-  const retry = () => act(() => send("POST", `${path}/retry`, {}), `Task ${id} is pending again`);
+  const retry = () => act(() => send("POST", pathOf("/api/tasks/{id}/retry", { id: task.id }), {}), `Task ${id} is pending again`);
   const cancel = async () => {
     const isSure = await confirm({ title: `Cancel task ${id}?`, body: html`<p>${task.status === "pending" ? "It will not run." : "Its run is stopped."}</p>`, action: "Cancel it", keep: "Keep it", danger: true });
-    if (isSure) await act(() => send("POST", `${path}/cancel`, {}), `Task ${id} is cancelled`);
+    if (isSure) await act(() => send("POST", pathOf("/api/tasks/{id}/cancel", { id: task.id }), {}), `Task ${id} is cancelled`);
   };
   const remove = async () => {
     const isSure = await confirm({ title: `Delete task ${id}?`, body: html`<p>Its attempts go with it. This cannot be undone.</p>`, action: "Delete it", keep: "Keep it", danger: true });
@@ -75,7 +75,7 @@ function Actions({ task }) {
         { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: task.priority, required: true, help: "higher is claimed first" },
         { name: "scheduled_for", label: "Not before", type: "datetime-local", value: task.scheduled_for?.slice(0, 16), help: "UTC; empty: as soon as it can" },
       ]}
-      submit=${(/** @type {any} */ values) => send("PUT", path, values)} />`}`;
+      submit=${(/** @type {TaskChange} */ values) => send("PUT", path, values)} />`}`;
 }
 
 /** @param {{ task: Task }} properties */

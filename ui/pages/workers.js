@@ -2,7 +2,7 @@
 // Workers: by pod, those in trouble first, with their tasks, memory, CPU and what they were ordered to do.
 
 import { useCapacity, useWorkers } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
@@ -22,8 +22,8 @@ import { WorkerState } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
-/** @typedef {import("../types/api").components["schemas"]["WorkerDocument"]} Worker */
-/** @typedef {import("../parts/pods.js").Pod} Pod */
+/** @import { Pod } from "../parts/pods.js" */
+/** @import { Capacity, WorkerCommand, WorkerDocument as Worker } from "../types/api" */
 
 /** In trouble first. */
 const ORDER = ["offline", "backing_off", "paused", "draining", "active"];
@@ -61,7 +61,7 @@ function groups(rows, pods) {
 /** The place in `ORDER` of its worker in most trouble. @param {Pod} pod */
 const worst = ({ workers }) => Math.min(...workers.map(({ status }) => ORDER.indexOf(status)));
 
-/** @param {{ pods: Pod[], capacity: any[] | null }} properties */
+/** @param {{ pods: Pod[], capacity: Capacity[] | null }} properties */
 function Figures({ pods, capacity }) {
   const workers = pods.flatMap((pod) => pod.workers);
   const [tasks, slots] = [pods.reduce((sum, pod) => sum + pod.tasks, 0), pods.reduce((sum, pod) => sum + pod.slots, 0)];
@@ -99,7 +99,8 @@ const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {
 
 /** @param {{ worker: Worker }} properties */
 function Actions({ worker }) {
-  const order = (/** @type {string} */ command) => send("POST", `/api/worker-registry/${encodeURIComponent(worker.worker_id)}/${command}`, {});
+  const order = (/** @type {WorkerCommand} */ command) =>
+    send("POST", pathOf(`/api/worker-registry/{id}/${command}`, { id: worker.worker_id }), {});
   const name = worker.friendly_name;
   const decommission = async () => {
     const tasks = worker.active_task_count;

@@ -1,7 +1,7 @@
 // @ts-check
 // How many workers what waits needs, as the API reckons it for one role (`workers_needed`). Pure.
 
-/** @typedef {import("../types/api").components["schemas"]["Capacity"]} Capacity */
+/** @import { Capacity } from "../types/api" */
 
 export const SECONDS_PER_HOUR = 3600;
 /** An average of measured times is not exact: a quotient that is this little above a whole number is that number. */

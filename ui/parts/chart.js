@@ -5,6 +5,8 @@
 import { html } from "../core/html.js";
 import { clockTime, day, decimal } from "../core/format.js";
 
+/** @import { Children } from "../core/html.js" */
+
 /** Of the plot, in its own units. */
 export const WIDTH = 600;
 const HEIGHT = 100;
@@ -28,17 +30,17 @@ export function ticksTo(max) {
 
 /**
  * @param {object} properties
- * @param {string} properties.title
+ * @param {Children} properties.title
  * @param {string} properties.unit and the period
- * @param {any} [properties.legend]
+ * @param {Children} [properties.legend]
  * @param {number[]} properties.ticks from zero up
  * @param {(value: number) => string} [properties.format] of a tick
  * @param {string[]} [properties.axis] labels from left to right
  * @param {string} properties.label what is to be seen, as a sentence
  * @param {number} [properties.height] rem
  * @param {number} [properties.right] rem, for words beside the plot
- * @param {any} [properties.words] HTML inside the plot
- * @param {any} [properties.children] SVG
+ * @param {Children} [properties.words] HTML inside the plot
+ * @param {Children} [properties.children] SVG
  */
 export function Chart({ title, unit, legend, ticks, format = plain, axis = [], label, height = 6.5, right = 0, words, children }) {
   const top = ticks[ticks.length - 1] || 1;
@@ -121,7 +123,7 @@ export function Steps({ points, top, kind, area = false }) {
 /** A dotted line. @param {{ at: number, top: number }} properties */
 export const Limit = ({ at, top }) => html`<path class="limit" d=${`M0 ${y(at, top)}H${WIDTH}`} />`;
 
-/** @param {{ kind: string, box?: boolean, children?: any }} properties an entry of the legend; `kind`: c1, c2, c3, cbad or bars */
+/** An entry of the legend; its kind is c1, c2, c3, cbad or bars. @param {{ kind: string, box?: boolean, children?: Children }} properties */
 export const Key = ({ kind, box = false, children }) =>
   kind === "bars"
     ? html`<span class="cbar"><i class="box"></i>${children}</span>`

@@ -7,6 +7,10 @@ import { reloadAll } from "../core/resource.js";
 import { Dialog } from "./dialog.js";
 import { refusalText, toast } from "./toast.js";
 
+/** @import { Children, EventOf } from "../core/html.js" */
+
+/** The values of a form by the names of its fields; null where a field was left empty. @typedef {Record<string, string | number | boolean | null>} Values */
+
 /**
  * @typedef {object} Field
  * @property {string} name as the API names it
@@ -22,19 +26,20 @@ import { refusalText, toast } from "./toast.js";
  */
 
 /**
+ * @template R
  * @param {object} properties
  * @param {string} properties.title
- * @param {any} [properties.children] above the fields
+ * @param {Children} [properties.children] above the fields
  * @param {Field[]} properties.fields
  * @param {string} properties.action
- * @param {(values: Record<string, any>) => Promise<any>} properties.submit values are text, numbers or booleans; null: left empty
- * @param {string | ((result: any) => string)} properties.done what is told then
+ * @param {(values: Values) => Promise<R>} properties.submit
+ * @param {string | ((result: R) => string)} properties.done what is told then
  * @param {() => void} properties.onClose
  */
 export function FormDialog({ title, children, fields, action, submit, done, onClose }) {
   const [error, fail] = useState(/** @type {unknown} */ (null));
   const [isSending, sending] = useState(false);
-  const send = async (/** @type {any} */ event) => {
+  const send = async (/** @type {EventOf<HTMLFormElement>} */ event) => {
     event.preventDefault();
     sending(true);
     fail(null);
@@ -91,7 +96,7 @@ const Note = ({ id, text }) => text && html`<small id=${id}>${text}</small>`;
 
 /** @param {HTMLFormElement} form @param {Field[]} fields */
 function valuesOf(form, fields) {
-  /** @type {Record<string, any>} */
+  /** @type {Values} */
   const values = {};
   for (const { name, type } of fields) {
     const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
@@ -104,5 +109,6 @@ function valuesOf(form, fields) {
   return values;
 }
 
-/** What was filled in: the rest keeps its default. @param {Record<string, any>} values */
-export const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+/** What was filled in: the rest keeps its default. @template {object} T @param {T} values */
+export const given = (values) =>
+  /** @type {T} */ (Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)));

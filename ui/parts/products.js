@@ -8,8 +8,8 @@ import { StoredImage } from "./image.js";
 import { useSteadyRows, Waiting } from "./rows.js";
 import { Ago } from "./time.js";
 
-/** @typedef {import("../types/api").components["schemas"]["ProductView"]} ProductView */
-/** @typedef {import("./query-box.js").Qualifier} Qualifier */
+/** @import { ProductView } from "../types/api" */
+/** @import { Qualifier } from "./query-box.js" */
 
 /** @type {Record<string, string>} */
 const STATUS_WORDS = { oos: "sold out", unknown: "not known" };

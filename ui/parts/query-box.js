@@ -6,6 +6,8 @@ import { setQuery } from "../core/router.js";
 import { PLATFORMS } from "../core/vocabulary.js";
 import { Icon } from "./icon.js";
 
+/** @import { EventOf } from "../core/html.js" */
+
 /**
  * @typedef {object} Qualifier
  * @property {string} word what is typed before the colon
@@ -17,7 +19,13 @@ import { Icon } from "./icon.js";
  */
 
 /** Of crawls, the same in every list. @type {Qualifier} */
-export const PLATFORM = { word: "platform", parameter: "platform", values: PLATFORMS, help: PLATFORMS.join(" or "), read: (text) => (PLATFORMS.includes(text) ? text : null) };
+export const PLATFORM = {
+  word: "platform",
+  parameter: "platform",
+  values: PLATFORMS,
+  help: PLATFORMS.join(" or "),
+  read: (text) => (PLATFORMS.includes(text) ? text : null),
+};
 
 /**
  * @param {object} properties
@@ -80,7 +88,7 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
       placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded=${isOpen} aria-controls="suggestions" aria-autocomplete="list"
       aria-activedescendant=${chosen > 0 ? `suggestion-${chosen}` : undefined} aria-invalid=${wrong ? "true" : undefined}
       aria-describedby=${wrong ? "query-wrong" : undefined}
-      onInput=${(/** @type {any} */ event) => {
+      onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => {
         type(event.target.value);
         choose(0);
         refuse("");

@@ -10,8 +10,8 @@ import { Meter } from "../../parts/meter.js";
 import { Ring } from "../../parts/ring.js";
 import { Ago } from "../../parts/time.js";
 
-/** @typedef {import("../../parts/pods.js").Pod} Pod */
-/** @typedef {import("../../types/api").components["schemas"]["WorkerDocument"]} Worker */
+/** @import { Pod } from "../../parts/pods.js" */
+/** @import { WorkerDocument as Worker } from "../../types/api" */
 /** @typedef {{ x: number, y: number }} Place from −1 to 1 */
 
 /** From so many pods on everything is smaller. */
@@ -82,7 +82,7 @@ const PodNode = memo((/** @type {{ pod: Pod, x: number, y: number, workers: Plac
   </li>`;
 }, samePlaces);
 
-/** Places are reckoned anew; equal ones are the same. @param {any} a @param {any} b */
+/** Places are reckoned anew; equal ones are the same. @param {unknown} a @param {unknown} b */
 function samePlaces(a, b) {
   if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
   return a.every((place, at) => place.x === b[at].x && place.y === b[at].y);

@@ -4,9 +4,11 @@
 import { count, decimal } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Bars, Chart, Key, Line, ticksTo, timeAxis } from "../../parts/chart.js";
-import { pointsOfKey, sumOf, total, useSeries } from "../../parts/series.js";
+import { allOf, pointsOfKey, sumOf, total, useSeries } from "../../parts/series.js";
 
-/** @param {{ tasks: any, requests: any, blocks: any }} properties */
+/** @import { StatsSeries } from "../../types/api" */
+
+/** @param {Record<"tasks" | "requests" | "blocks", StatsSeries | null>} properties */
 export function Charts({ tasks, requests, blocks }) {
   return html`<div class="cols three even charts">
     <div class="panel panel-body"><${Throughput} data=${tasks} /></div>
@@ -15,10 +17,10 @@ export function Charts({ tasks, requests, blocks }) {
   </div>`;
 }
 
-/** @param {any} data */
+/** @param {StatsSeries | null} data */
 const axisOf = (data) => (data ? timeAxis(data.from, data.to) : []);
 
-/** @param {{ data: any }} properties */
+/** @param {{ data: StatsSeries | null }} properties */
 function Throughput({ data }) {
   const completed = pointsOfKey(data, "completed");
   const failed = pointsOfKey(data, "failed");
@@ -51,14 +53,14 @@ function Latency() {
 
 /**
  * The mean of all series, point by point and of the whole; null where nothing was counted.
- * @param {any} data
+ * @param {StatsSeries | null} data
  * @returns {{ points: (number | null)[], whole: number | null }}
  */
 function meansOf(data) {
-  const series = data ? [...data.series, ...(data.other ? [data.other] : [])].filter((each) => each.mean_seconds) : [];
+  const series = (data ? allOf(data) : []).flatMap(({ mean_seconds: mean, ...each }) => (mean ? [{ ...each, mean }] : []));
   const length = Math.max(0, ...series.map(({ points }) => points.length));
-  const points = Array.from({ length }, (_, at) => weighted(series.map((each) => [each.points[at], each.mean_seconds.points[at]])));
-  return { points, whole: weighted(series.map((each) => [each.total, each.mean_seconds.whole])) };
+  const points = Array.from({ length }, (_, at) => weighted(series.map((each) => [each.points[at], each.mean.points[at]])));
+  return { points, whole: weighted(series.map((each) => [each.total, each.mean.whole ?? null])) };
 }
 
 /** @param {[number, number | null][]} parts how many, and their mean */
@@ -67,7 +69,7 @@ function weighted(parts) {
   return number > 0 ? total(parts.map(([weight, mean]) => weight * (mean ?? 0))) / number : null;
 }
 
-/** @param {{ requests: any, blocks: any }} properties */
+/** @param {Record<"requests" | "blocks", StatsSeries | null>} properties */
 function Refused({ requests, blocks }) {
   const asked = sumOf(requests);
   const refused = sumOf(blocks);

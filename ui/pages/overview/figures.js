@@ -9,14 +9,18 @@ import { Failure } from "../../parts/panel.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { oldestReady } from "./verdict.js";
 
-/** @param {import("./verdict.js").Seen & { error: any }} properties */
+/** @import { Refusal } from "../../core/api.js" */
+/** @import { Capacity } from "../../types/api" */
+/** @import { Seen } from "./verdict.js" */
+
+/** @param {Seen & { error: Refusal | null }} properties */
 export function Figures({ overview, counts, workers, capacity, error }) {
   if (!overview || !counts) return error ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>` : html`<section class="panel"><dl class="strip loading"></dl></section>`;
   const hour = lastHour(capacity ?? []);
-  const ready = overview.ready.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.tasks, 0);
+  const ready = overview.ready.reduce((sum, each) => sum + each.tasks, 0);
   const slots = (workers ?? []).reduce((sum, worker) => sum + worker.max_concurrent_tasks, 0);
   const oldest = oldestReady(overview.ready);
-  const late = overview.ready.find((/** @type {any} */ each) => each.oldest_seconds === oldest);
+  const late = overview.ready.find((each) => each.oldest_seconds === oldest);
   const [completed, unit] = shortCount(hour.completed);
   const running = counts.running + counts.claimed;
   const { products, announced } = overview.stores;
@@ -36,8 +40,8 @@ export function Figures({ overview, counts, workers, capacity, error }) {
   </${Strip}>`;
 }
 
-/** @param {any[]} capacity */
+/** @param {Capacity[]} capacity */
 function lastHour(capacity) {
-  const sum = (/** @type {string} */ name) => capacity.reduce((all, role) => all + role[name], 0);
+  const sum = (/** @type {"completed_last_hour" | "failed_last_hour"} */ name) => capacity.reduce((all, role) => all + role[name], 0);
   return { completed: sum("completed_last_hour"), failed: sum("failed_last_hour") };
 }

@@ -10,9 +10,13 @@ import { podsOf } from "../../parts/pods.js";
 import { Ring } from "../../parts/ring.js";
 import { Status } from "../../parts/status.js";
 
+/** @import { Answer } from "../../core/resource.js" */
+/** @import { Pod } from "../../parts/pods.js" */
+/** @import { Registry } from "../../types/api" */
+
 const MAX_RINGS = 8;
 
-/** @param {{ of: import("../../core/resource.js").Answer<any> }} properties */
+/** @param {{ of: Answer<Registry> }} properties */
 export function Pods({ of }) {
   const pods = podsOf(of.data?.workers ?? []);
   const workers = of.data?.workers.length ?? 0;
@@ -29,7 +33,7 @@ export function Pods({ of }) {
   </${Panel}>`;
 }
 
-const Row = memo((/** @type {{ pod: import("../../parts/pods.js").Pod }} */ { pod }) => {
+const Row = memo((/** @type {{ pod: Pod }} */ { pod }) => {
   const held = pod.workers.filter((worker) => worker.status !== "active");
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a><br />

@@ -1,6 +1,7 @@
 // @ts-check
 // Currently scraping: the running tasks, those that run longest first.
 
+import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
@@ -11,12 +12,14 @@ import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { useSteadyRows, Waiting } from "../../parts/rows.js";
 import { Running } from "../../parts/time.js";
 
+/** @import { TaskView } from "../../types/api" */
+
 const READ = 100;
 
 /** @param {{ shown?: number }} properties */
 export function Scraping({ shown = 8 }) {
-  const answer = useResource(`/api/tasks?status=running&limit=${READ}`, { topics: ["task"], gap: 2_000 });
-  const all = [...(answer.data?.tasks ?? [])].sort((a, b) => Date.parse(a.started_at) - Date.parse(b.started_at));
+  const answer = useResource(pathOf("/api/tasks", { status: "running", limit: READ }), { topics: ["task"], gap: 2_000 });
+  const all = [...(answer.data?.tasks ?? [])].sort((a, b) => startOf(a) - startOf(b));
   const steady = useSteadyRows(all.slice(0, shown), (task) => task.id);
   const number = answer.data?.next_cursor ? `${count(all.length)} or more` : count(all.length);
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All ${number}</a>`;
@@ -31,7 +34,10 @@ export function Scraping({ shown = 8 }) {
   </${Panel}>`;
 }
 
-const Row = memo((/** @type {{ task: import("../../types/api").components["schemas"]["TaskView"] }} */ { task }) => {
+/** @param {TaskView} task */
+const startOf = (task) => Date.parse(task.started_at ?? "");
+
+const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
   const store = task.dispensary_name ?? "all stores";
   return html`<tr data-row>
     <th scope="row" class="key cut"><a href=${link(`/admin/tasks/${task.id}`)} title=${store}><bdi>${store}</bdi></a></th>

@@ -6,6 +6,7 @@ const AROUND = 3;
 /** Of what is left between equal begins and ends: more is told as one change. */
 const MAX_CELLS = 1_000_000;
 
+/** What a document holds, such as a product. @typedef {Record<string, unknown>} Json */
 /** @typedef {{ number: number, mark: " " | "−" | "+" | "…", text: string, from: number, to: number }} Line `from`, `to`: the part that differs */
 
 /**
@@ -143,8 +144,8 @@ const DEEPEST = 6;
 
 /**
  * The products of a document by the platform's id; of one that stands there twice, the first.
- * @param {any} document
- * @returns {Map<string, any>}
+ * @param {Json} document
+ * @returns {Map<string, Json>}
  */
 export function productsOf(document) {
   const all = new Map();
@@ -152,7 +153,7 @@ export function productsOf(document) {
   return all;
 }
 
-/** @param {any} value @param {number} depth @param {Map<string, any>} all */
+/** @param {unknown} value @param {number} depth @param {Map<string, Json>} all */
 function collect(value, depth, all) {
   if (depth > DEEPEST || typeof value !== "object" || value === null) return;
   for (const [name, each] of Object.entries(value)) {
@@ -167,7 +168,7 @@ function collect(value, depth, all) {
   }
 }
 
-/** Keys of the first level whose values differ. @param {any} a @param {any} b */
+/** Keys of the first level whose values differ. @param {Json | undefined} a @param {Json | undefined} b */
 export function keysThatDiffer(a, b) {
   const keys = [...new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})])];
   return { all: keys.length, differ: keys.filter((key) => JSON.stringify(a?.[key]) !== JSON.stringify(b?.[key])).length };

@@ -11,12 +11,12 @@ import { Panel } from "../../parts/panel.js";
 import { paid, stockText } from "../../parts/products.js";
 import { changesOf } from "./series.js";
 
-/** @typedef {import("./series.js").Change} Change */
+/** @import { Change, Period, Point, Series } from "./series.js" */
 
 const SHOWN = 8;
 const MAX_SHOWN = 300;
 
-/** @param {{ series: import("./series.js").Series[], span: import("./series.js").Period, query: URLSearchParams, period: string }} properties */
+/** @param {{ series: Series[], span: Period, query: URLSearchParams, period: string }} properties */
 export function Changes({ series, span, query, period }) {
   const kind = query.get("kind") === "prices" ? "prices" : "";
   const all = changesOf(series, span).filter(({ isStock }) => !kind || !isStock);
@@ -46,10 +46,10 @@ function Row({ of: { time, option, what, from, to, isStock } }) {
   </tr>`;
 }
 
-/** @param {import("./series.js").Point} point */
+/** @param {Point} point */
 const presence = (point) => (point.gone ? "not on the menu" : stockText(point));
 
-/** @param {{ from: import("./series.js").Point, to: import("./series.js").Point }} properties */
+/** @param {{ from: Point, to: Point }} properties */
 function StockDelta({ from, to }) {
   if (to.gone !== from.gone) return to.gone ? "gone" : "back";
   if (to.is_in_stock !== from.is_in_stock) {

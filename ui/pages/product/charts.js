@@ -8,9 +8,7 @@ import { Panel } from "../../parts/panel.js";
 import { isOnSale, paid, quantityText } from "../../parts/products.js";
 import { joined, periodsOf, shownPoints, stepsOf } from "./series.js";
 
-/** @typedef {import("./series.js").Series} Series */
-/** @typedef {import("./series.js").Span} Span */
-/** @typedef {import("./series.js").Period} Period */
+/** @import { Period, Point, Series, Span } from "./series.js" */
 
 const KINDS = ["c1", "c2", "c3 dash"];
 /** Where the platform tells no more. */
@@ -77,7 +75,7 @@ function Stock({ of, span, period, isLast }) {
   </${Chart}>`;
 }
 
-/** @param {import("./series.js").Point[]} points @param {Period[]} soldOut @param {Span} span */
+/** @param {Point[]} points @param {Period[]} soldOut @param {Span} span */
 function stockWords(points, soldOut, span) {
   if (points.length === 0) return "not on the menu in this time";
   const last = soldOut[soldOut.length - 1];

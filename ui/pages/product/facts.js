@@ -8,7 +8,7 @@ import { StoredImage } from "../../parts/image.js";
 import { Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["ProductDetail"]} ProductDetail */
+/** @import { ProductDetail } from "../../types/api" */
 
 const UNITS = { PERCENTAGE: "%", MILLIGRAMS: "mg", MILLIGRAMS_PER_GRAM: "mg/g", MILLIGRAMS_PER_ML: "mg/ml" };
 const amount = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });

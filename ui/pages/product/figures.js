@@ -8,29 +8,30 @@ import { isOnSale, paid, quantityText, regular, stockText } from "../../parts/pr
 import { Figure, Strip } from "../../parts/strip.js";
 import { optionName, shownPoints } from "./series.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["OptionView"]} OptionView */
-/** @typedef {import("./series.js").Series} Series */
+/** @import { OptionView, ProductDetail } from "../../types/api" */
+/** @import { Prices, Stock } from "../../parts/products.js" */
+/** @import { Period, Series } from "./series.js" */
 
 /** More figures do not fit beside each other. */
 const MAX_FIGURES = 5;
 const MG_PER_GRAM = 1000;
 
-/** @param {{ product: any, series: Series[], span: import("./series.js").Period, period: string }} properties */
+/** @param {{ product: ProductDetail, series: Series[], span: Period, period: string }} properties */
 export function Figures({ product, series, span, period }) {
   const { options } = product;
   const lowest = html`<${Lowest} series=${series} span=${span} period=${period} isAll=${series.length >= options.length} />`;
   if (options.length > MAX_FIGURES) return html`<${Options} options=${options} /><${Strip} label="Lowest">${lowest}</${Strip}>`;
   return html`<${Strip} label="Now">
     ${options.length === 0 && html`<${Figure} label="Now" ...${priceOf(product)} scope=${stockScope(product)} />`}
-    ${options.map((/** @type {OptionView} */ option) => html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)} scope=${scopeOf(option)} />`)}
+    ${options.map((option) => html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)} scope=${scopeOf(option)} />`)}
     ${lowest}
   </${Strip}>`;
 }
 
-/** @param {any} of */
+/** @param {Prices} of */
 const priceOf = (of) => ({ value: money(paid(of)), unit: isOnSale(of) ? `sale, from ${money(regular(of))}` : undefined });
 
-/** @param {any} of */
+/** @param {Stock} of */
 function stockScope(of) {
   if (!of.is_in_stock) return stockText(of);
   if (of.quantity === null) return "in stock, number not told";
@@ -48,7 +49,7 @@ function unitPrice(option) {
   return option.size_ml ? `${money(cents / option.size_ml)} a milliliter` : "";
 }
 
-/** @param {{ series: Series[], span: import("./series.js").Period, period: string, isAll: boolean }} properties */
+/** @param {{ series: Series[], span: Period, period: string, isAll: boolean }} properties */
 function Lowest({ series, span, period, isAll }) {
   const label = `Lowest ${period.startsWith("since") ? "" : "of "}${period}`;
   const points = series.flatMap((each) => shownPoints(each, span).filter(({ gone }) => !gone).map((point) => ({ point, name: each.name, cents: paid(point) })));

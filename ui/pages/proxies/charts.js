@@ -6,13 +6,14 @@ import { html } from "../../core/html.js";
 import { Bars, Chart, Key, Line, ticksTo, timeAxis } from "../../parts/chart.js";
 import { sumOf, total, useSeries } from "../../parts/series.js";
 
-/** @typedef {import("../../parts/proxy-health.js").ProxyHealth} ProxyHealth */
+/** @import { ProxyHealth } from "../../parts/proxy-health.js" */
+/** @import { StatsSeries } from "../../types/api" */
 
 const DAYS = 14;
 const MINUTES_A_DAY = 24 * 60;
 const KINDS = ["c2", "c1"];
 
-/** The two that were refused most, and the mean of the others. @param {{ fleet: ProxyHealth[], series: any }} properties */
+/** The two that were refused most, and the mean of the others. @param {{ fleet: ProxyHealth[], series: StatsSeries | null }} properties */
 export function RefusedByProxy({ fleet, series }) {
   const worst = [...fleet].filter(({ refused }) => refused > 0).sort((a, b) => b.refused / b.asked - a.refused / a.asked).slice(0, KINDS.length);
   const others = fleet.filter((each) => !worst.includes(each));

@@ -13,7 +13,7 @@ const TROUBLE = ["open", "half_open", "closed"];
 
 export function TroubledHosts() {
   const answer = useHosts();
-  const hosts = /** @type {any[]} */ (answer.data?.hosts ?? []);
+  const hosts = answer.data?.hosts ?? [];
   const troubled = hosts
     .filter((host) => host.breaker !== "closed" || host.window_refusals >= 1)
     .sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);

@@ -1,7 +1,8 @@
 // @ts-check
 // The last payloads of a store, each with what changed since the one before.
 
-import { link, withQuery } from "../../core/base.js";
+import { pathOf } from "../../core/api.js";
+import { link } from "../../core/base.js";
 import { bytes, count, share } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
@@ -9,16 +10,18 @@ import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { useSteadyRows, Waiting } from "../../parts/rows.js";
 import { Ago } from "../../parts/time.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["PayloadView"]} PayloadView */
+/** @import { PayloadView } from "../../types/api" */
+/** @import { Data } from "../../types/requests" */
+/** @import { Live } from "../store.js" */
 
 const SHOWN = 5;
 
-/** @param {{ id: number, live: import("../../core/resource.js").Options }} properties */
+/** @param {{ id: number, live: Live }} properties */
 export function Payloads({ id, live }) {
   // one more than is shown: the last row is compared with it
-  const answer = useResource(withQuery("/api/payloads", { dispensary_id: id, limit: SHOWN + 1 }), { ...live, gap: 10_000 });
+  const answer = useResource(pathOf("/api/payloads", { dispensary_id: id, limit: SHOWN + 1 }), { ...live, gap: 10_000 });
   const more = html`<a class="more" href=${link("/admin/payloads", { dispensary_id: id })}>All</a>`;
-  return html`<${Panel} title="Payloads" scope=${`the newest ${count(SHOWN)}`} more=${more}><${Loaded} of=${answer} what="The list of payloads">${(/** @type {any} */ data) =>
+  return html`<${Panel} title="Payloads" scope=${`the newest ${count(SHOWN)}`} more=${more}><${Loaded} of=${answer} what="The list of payloads">${(/** @type {Data<typeof answer>} */ data) =>
     data.payloads.length === 0
       ? html`<${Empty} icon="pending" title="No payload is kept"><p>A complete crawl leaves one.</p></${Empty}>`
       : html`<${Table} id=${id} payloads=${data.payloads} />`}</${Loaded}></${Panel}>`;

@@ -6,7 +6,8 @@ import { html, memo } from "../../core/html.js";
 import { Ago } from "../../parts/time.js";
 import { Outcome } from "../../parts/status.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["AttemptView"]} Attempt */
+/** @import { AttemptView as Attempt, ProxyListing, TaskDetail } from "../../types/api" */
+/** What an attempt tells of its run, as far as it is shown. @typedef {{ proxy_ids?: number[], fingerprint?: string, requests?: number, blocks?: number }} Detail */
 
 /** What ended without a fault of the task is told in words. @type {Record<string, string>} */
 const WORDS = {
@@ -17,9 +18,9 @@ const WORDS = {
 };
 const SHOWN = 20;
 
-/** @param {{ task: any, proxies: any[], now: number }} properties `now` in milliseconds */
+/** @param {{ task: TaskDetail, proxies: ProxyListing[], now: number }} properties `now` in milliseconds */
 export function Attempts({ task, proxies, now }) {
-  const attempts = /** @type {Attempt[]} */ (task.attempts);
+  const { attempts } = task;
   if (attempts.length === 0) {
     return html`<p class="panel-body dim">${task.status === "pending" ? (task.ready ? "It is ready, and waits for a free worker." : "It waits: for its time, for its store, or for another task.") : "It never ran."}</p>`;
   }
@@ -40,12 +41,12 @@ export function Attempts({ task, proxies, now }) {
   </ol></div>`;
 }
 
-/** @param {any} task */
+/** @param {TaskDetail} task */
 const progressOf = (task) => (task.progress_percent === null && !task.progress_message ? "begun" : `${task.progress_percent ?? 0}|${task.progress_message ?? ""}`);
 
 /** @param {Attempt} attempt @param {Map<number, string>} names */
 function proxiesOf(attempt, names) {
-  const ids = /** @type {number[]} */ (/** @type {any} */ (attempt.detail)?.proxy_ids ?? []);
+  const ids = /** @type {Detail | null | undefined} */ (attempt.detail)?.proxy_ids ?? [];
   return ids.map((id) => names.get(id) ?? `proxy ${id}`).join(", ");
 }
 
@@ -68,8 +69,8 @@ const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince,
   const [from, to] = [Date.parse(attempt.claimed_at), attempt.finished_at ? Date.parse(attempt.finished_at) : axis.now];
   const share = (/** @type {number} */ time) => (100 * (time - axis.begin)) / axis.length;
   const waited = waitedSince ? Date.parse(waitedSince) : from;
-  const detail = /** @type {any} */ (attempt.detail) ?? {};
-  const facts = [`fence ${count(attempt.fence)}`, detail.fingerprint, proxies && `through ${proxies}`, detail.requests !== undefined && plural(detail.requests, "request"), detail.blocks > 0 && plural(detail.blocks, "block")];
+  const { fingerprint, requests, blocks = 0 } = /** @type {Detail | null | undefined} */ (attempt.detail) ?? {};
+  const facts = [`fence ${count(attempt.fence)}`, fingerprint, proxies && `through ${proxies}`, requests !== undefined && plural(requests, "request"), blocks > 0 && plural(blocks, "block")];
   const kind = attempt.outcome === "failed" ? "cbad" : attempt.outcome === "completed" || attempt.outcome == null ? "c1" : "c3";
   return html`<li>
     <div><p><b>Attempt ${count(number)}</b> <${Outcome} of=${attempt.outcome ?? null} /></p><p class="scope">${worker ?? attempt.worker_id} · ${duration((to - from) / 1000)}</p></div>

@@ -7,7 +7,7 @@ import { toast } from "../../parts/toast.js";
 /** A longer one is cut on the page; the copy is whole. */
 const MAX_CHARS = 20_000;
 
-/** @param {{ of: any, label: string, none: string }} properties */
+/** @param {{ of: unknown, label: string, none: string }} properties */
 export function Json({ of, label, none }) {
   const isEmpty = of === null || of === undefined || (typeof of === "object" && Object.keys(of).length === 0);
   if (isEmpty) return html`<div class="panel-body"><p class="dim">${none}</p></div>`;

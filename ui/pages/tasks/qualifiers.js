@@ -4,6 +4,10 @@
 import { ROLES } from "../../core/vocabulary.js";
 import { PLATFORM } from "../../parts/query-box.js";
 
+/** @import { Qualifier } from "../../parts/query-box.js" */
+/** @import { ShownStatus } from "../../types/api" */
+
+/** @type {ShownStatus[]} */
 export const STATUSES = ["pending", "claimed", "running", "completed", "failed", "cancelled", "stale"];
 /** The parameter of words without a qualifier. */
 export const TEXT = "q";
@@ -25,7 +29,7 @@ function since(text) {
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
-/** @type {import("../../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 export const QUALIFIERS = [
   { word: "status", parameter: "status", values: STATUSES },
   { word: "role", parameter: "role", values: ROLES },

@@ -8,7 +8,7 @@ import { Progress } from "../../parts/meter.js";
 import { TaskStatus } from "../../parts/status.js";
 import { Ago, Running, Until } from "../../parts/time.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["TaskView"]} Task */
+/** @import { TaskView as Task } from "../../types/api" */
 
 export const Row = memo((/** @type {{ task: Task, isSelected: boolean, onSelect: ((id: number, isRange: boolean) => void) | null, withStatus: boolean }} */ { task, isSelected, onSelect, withStatus }) => {
   const store = task.dispensary_name ?? "all stores";
