@@ -70,11 +70,14 @@ function NoPage({ path }) {
     document.title = "No such page · drover";
     document.documentElement.dataset.ready = "1";
   }, []);
-  return html`<div class="panel"><${Empty} icon="search" title="There is no such page"><p class="mono">${path}</p><a class="btn" href=${link("/admin")}>Overview</a></${Empty}></div>`;
+  return html`<div class="panel">
+    <${Empty} icon="search" title="There is no such page"><p class="mono">${path}</p>
+      <a class="btn" href=${link("/admin")}>Overview</a></${Empty}></div>`;
 }
 
 const Unloaded = () =>
-  html`<div class="panel"><${Failure} what="This page" error=${{ status: 0, title: "The server does not answer", detail: "", requestId: "" }}
+  html`<div class="panel"><${Failure} what="This page"
+    error=${{ status: 0, title: "The server does not answer", detail: "", requestId: "" }}
     onRetry=${() => location.reload()} /></div>`;
 
 async function start() {

@@ -67,7 +67,10 @@ class Resource {
     if (this.shows.size > 1) return;
     clearTimeout(this.#timer);
     const again = () => this.soon();
-    this.#ends = [listen("again", again), ...(this.options.topics ?? []).map((topic) => listen(topic, (event) => this.#hear(event, topic)))];
+    this.#ends = [
+      listen("again", again),
+      ...(this.options.topics ?? []).map((topic) => listen(topic, (event) => this.#hear(event, topic))),
+    ];
     this.soon();
   }
 

@@ -25,7 +25,12 @@ function time(text) {
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "who", parameter: "who", help: "a token's name, local or command line" },
-  { word: "action", parameter: "action", help: "as tasks.retry", values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "proxies.import"] },
+  {
+    word: "action",
+    parameter: "action",
+    help: "as tasks.retry",
+    values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "proxies.import"],
+  },
   { word: "from", parameter: "from", help: "a day or time in UTC, as 2026-11-22", read: time },
   { word: "to", parameter: "to", help: "a day or time in UTC", read: time },
 ];
@@ -40,14 +45,16 @@ export function Page({ query }) {
   usePage("Audit", answer);
   const isFiltered = QUALIFIERS.some(({ parameter }) => query.get(parameter));
   return html`<${PageHead} title="Audit" scope="every change by request, the newest first" />
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter changes" text="who" placeholder="who:operations action:tasks.retry from:2026-11-22" />
+    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter changes" text="who"
+      placeholder="who:operations action:tasks.retry from:2026-11-22" />
     <${Panel} title="Changes" scope=${isFiltered ? "that match" : "all"}>
       <${Loaded} of=${answer} what="The audit">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
           ? html`<${Empty} icon="search" title=${isFiltered ? "No change matches" : "Nothing was changed yet"}>
               ${isFiltered && html`<a class="btn" href=${link("/admin/audit")}>Show all</a>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold">
-                <thead><tr><th>Who</th><th>Action</th><th>What</th><th class="w-third">Detail</th><th>From</th><th class="num">When</th></tr></thead>
+                <thead><tr><th>Who</th><th>Action</th><th>What</th><th class="w-third">Detail</th><th>From</th>
+                  <th class="num">When</th></tr></thead>
                 <tbody>${steady.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
               </table></div>
               <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} changes on this page</${Pager}>`}</${Loaded}>

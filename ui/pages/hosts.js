@@ -29,7 +29,8 @@ export function Page({ query }) {
   const answer = useHosts();
   const [opened, open] = useState(/** @type {HostListing | null} */ (null));
   usePage("Hosts", answer);
-  const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
+  const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) =>
+    TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
   const steady = useSteadyRows(hosts, (host) => host.host);
   const shown = query.get("host");
   const inTrouble = hosts.filter((host) => host.breaker !== "closed").length;
@@ -37,9 +38,11 @@ export function Page({ query }) {
     ${answer.data &&
     html`<${Strip} label="How they do">
       <${Figure} label="Hosts" value=${count(hosts.length)} scope=${answer.data.next_cursor ? "the first 500" : "that were asked"} />
-      <${Figure} label="Breakers open" value=${count(inTrouble)} kind=${inTrouble > 0 ? "bad" : ""} scope="now: kept from requests, or probed" />
+      <${Figure} label="Breakers open" value=${count(inTrouble)} kind=${inTrouble > 0 ? "bad" : ""}
+        scope="now: kept from requests, or probed" />
       <${Figure} label="Answers" value=${count(sum(hosts, "answers"))} scope="since the first one" />
-      <${Figure} label="Refusals" value=${count(sum(hosts, "refusals"))} scope=${`${share(sum(hosts, "refusals"), sum(hosts, "answers") + sum(hosts, "refusals"))} of requests since the first one`} />
+      <${Figure} label="Refusals" value=${count(sum(hosts, "refusals"))}
+        scope=${`${share(sum(hosts, "refusals"), sum(hosts, "answers") + sum(hosts, "refusals"))} of requests since the first one`} />
     </${Strip}>`}
     ${shown && html`<${Detail} host=${shown} />`}
     <${Panel} title="All hosts">
@@ -47,7 +50,9 @@ export function Page({ query }) {
         hosts.length === 0
           ? html`<${Empty} icon="pending" title="No host was asked yet"><p>The first crawl brings them.</p></${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th><th class="num">Answers</th><th class="num">Refused</th><th class="num">Rate</th><th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th>
+                <th class="num">Answers</th><th class="num">Refused</th><th class="num">Rate</th>
+                <th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${steady.rows.map((host) => html`<${Row} key=${host.host} host=${host} onOpen=${open} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>
@@ -63,7 +68,9 @@ const Row = memo((/** @type {{ host: HostListing, onOpen: (host: HostListing) =>
     <th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
     <td class="end"><${BreakerState} of=${host.breaker} /></td>
     <td class="line soft wrap">${host.does}${host.why && html`<br /><span class="scope">${host.why}</span>`}</td>
-    <td class="fact">${host.probe_at ? html`probe <${Until} at=${host.probe_at} />` : host.hold_until && html`waits until <${Until} at=${host.hold_until} />`}</td>
+    <td class="fact">${host.probe_at
+      ? html`probe <${Until} at=${host.probe_at} />`
+      : host.hold_until && html`waits until <${Until} at=${host.hold_until} />`}</td>
     <td class="num fact" data-l="answers">${count(host.answers)}</td>
     <td class="num fact" data-l="refused">${share(host.window_refusals, asked)}</td>
     <td class="num fact" data-l="rate">${rate(host)}</td>
@@ -82,11 +89,20 @@ function rate(host) {
 function Actions({ host, onOpen }) {
   const path = pathOf("/api/hosts/{host}", { host: host.host });
   const close = async () => {
-    const isSure = await confirm({ title: `Close the breaker of ${host.host}?`, body: html`<p>Requests go on at once. It opens again by itself where they are refused.</p>`, action: "Close it" });
+    const isSure = await confirm({
+      title: `Close the breaker of ${host.host}?`,
+      body: html`<p>Requests go on at once. It opens again by itself where they are refused.</p>`,
+      action: "Close it",
+    });
     if (isSure) await act(() => send("PUT", path, { breaker: "closed" }), `The breaker of ${host.host} is closed`);
   };
   const forget = async () => {
-    const isSure = await confirm({ title: `Forget what was learned of ${host.host}?`, body: html`<p>Its counts, rate and breaker begin anew.</p>`, action: "Forget it", danger: true });
+    const isSure = await confirm({
+      title: `Forget what was learned of ${host.host}?`,
+      body: html`<p>Its counts, rate and breaker begin anew.</p>`,
+      action: "Forget it",
+      danger: true,
+    });
     if (isSure) await act(() => send("DELETE", path), `${host.host} begins anew`);
   };
   return html`<span class="row">
@@ -99,13 +115,15 @@ function Actions({ host, onOpen }) {
 
 /** @param {{ host: string, onClose: () => void }} properties */
 const OpenForm = ({ host, onClose }) =>
-  html`<${FormDialog} title=${`Keep requests from ${host}?`} action="Open the breaker" done=${`The breaker of ${host} is open`} onClose=${onClose}
+  html`<${FormDialog} title=${`Keep requests from ${host}?`} action="Open the breaker"
+    done=${`The breaker of ${host} is open`} onClose=${onClose}
     fields=${[
       { name: "why", label: "Why", required: true, help: "shown to others, and kept in the audit" },
       { name: "until", label: "Until", type: "datetime-local", help: "UTC; empty: until it is closed" },
     ]}
     submit=${(/** @type {HostUpdate} */ { why, until }) =>
-      send("PUT", pathOf("/api/hosts/{host}", { host }), { breaker: "open", why, ...(until && { until }) })}><p>Its tasks wait meanwhile.</p></${FormDialog}>`;
+      send("PUT", pathOf("/api/hosts/{host}", { host }), { breaker: "open", why, ...(until && { until }) })}>
+        <p>Its tasks wait meanwhile.</p></${FormDialog}>`;
 
 /** One host with its robots.txt. @param {{ host: string }} properties */
 function Detail({ host }) {
@@ -115,12 +133,15 @@ function Detail({ host }) {
     <${Loaded} of=${answer} what="The host">${(/** @type {Data<typeof answer>} */ data) => {
       return html`<div class="panel-body"><dl class="facts">
         <dt>Does</dt><dd>${data.does}</dd>
-        <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since} after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
+        <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since}
+          after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
         ${data.why && html`<dt>Why</dt><dd>${data.why}</dd>`}
         <dt>Answers</dt><dd>${count(data.answers)}, ${count(data.refusals)} refusals, ${count(data.failures)} failures, ${count(data.throttles)} throttles since the first request</dd>
         ${data.robots.map(
-          (robots) => html`<dt>robots.txt</dt><dd>of <span class="mono">${robots.authority}</span>: ${robots.answered}, policy ${robots.policy}
-            ${robots.rules.length > 0 && html`<pre class="code" tabindex="0" aria-label=${`Rules of ${robots.authority}`}>${robots.rules.join("\n")}</pre>`}</dd>`,
+          (robots) => html`<dt>robots.txt</dt>
+            <dd>of <span class="mono">${robots.authority}</span>: ${robots.answered}, policy ${robots.policy}
+              ${robots.rules.length > 0 &&
+                html`<pre class="code" tabindex="0" aria-label=${`Rules of ${robots.authority}`}>${robots.rules.join("\n")}</pre>`}</dd>`,
         )}
       </dl></div>`;
     }}</${Loaded}>

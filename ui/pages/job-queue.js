@@ -34,13 +34,16 @@ export function Page({ query }) {
   const pod = pods.find(({ name }) => name === query.get("pod")) ?? null;
   useEscape(!!pod);
   const slots = pods.reduce((sum, each) => sum + each.slots, 0);
-  return html`<${PageHead} title="Job queue" scope=${`${plural(pods.length, "pod")}, ${plural(workers.data?.workers.length ?? 0, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
+  return html`<${PageHead} title="Job queue"
+    scope=${`${plural(pods.length, "pod")}, ${plural(workers.data?.workers.length ?? 0, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
     <div class="cols wide-left">
       <section class="panel" aria-label="Queue, pods and workers">
         <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>
           pods.length === 0
-            ? html`<${Empty} icon="warn" title="No worker runs"><p>${counts.data && `${plural(counts.data.pending, "task")} ${counts.data.pending === 1 ? "waits" : "wait"} in the queue. `}<code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
-            : html`<div class="panel-body"><${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
+            ? html`<${Empty} icon="warn" title="No worker runs">
+                <p>${counts.data && `${plural(counts.data.pending, "task")} ${counts.data.pending === 1 ? "waits" : "wait"} in the queue. `}<code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
+            : html`<div class="panel-body">
+                <${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
       </section>
       <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts.data} /></div>
     </div>
@@ -52,7 +55,8 @@ function useEscape(isSelected) {
   useEffect(() => {
     if (!isSelected) return undefined;
     const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Escape" && !document.querySelector("dialog[open]") && !document.activeElement?.matches("input, select, textarea")) setQuery({ pod: null });
+      if (event.key === "Escape" && !document.querySelector("dialog[open]") &&
+        !document.activeElement?.matches("input, select, textarea")) setQuery({ pod: null });
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
@@ -65,13 +69,16 @@ function Tasks({ answer, pod }) {
   const all = (answer.data?.tasks ?? []).filter((task) => !pod || ids.has(task.worker_id ?? ""));
   const steady = useSteadyRows(all.slice(0, SHOWN), (task) => task.id, pod?.name ?? "");
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All tasks that run</a>`;
-  return html`<${Panel} id="pod-tasks" title=${pod ? `Running on ${pod.name}` : "Running"} scope=${`${count(steady.rows.length)} of ${count(all.length)}, newest first`} more=${more}>
+  return html`<${Panel} id="pod-tasks" title=${pod ? `Running on ${pod.name}` : "Running"}
+    scope=${`${count(steady.rows.length)} of ${count(all.length)}, newest first`} more=${more}>
     <${Loaded} of=${answer} what="The list of running tasks">${() =>
       steady.rows.length === 0
         ? html`<p class="panel-body dim">No task runs ${pod ? `on ${pod.name}` : ""} at the moment.</p>`
         : html`<${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold" ...${steady.hold}>
-            <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th><th class="num">Retries</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
-            <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} isSelected=${false} onSelect=${null} withStatus=${false} />`)}</tbody>
+            <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th>
+              <th class="num">Retries</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
+            <tbody>${steady.rows.map((task) =>
+              html`<${Row} key=${task.id} task=${task} isSelected=${false} onSelect=${null} withStatus=${false} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;
 }

@@ -25,7 +25,16 @@ import { Scraping } from "./overview/scraping.js";
 /** @import { JobChange, JobRequest, JobView as Job } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
-const TYPES = ["scrape_account", "download_media", "paid_content_sync", "paid_content_creator", "forum_scrape", "youtube_monitor", "easynews_monitor", "appearances_sync"];
+const TYPES = [
+  "scrape_account",
+  "download_media",
+  "paid_content_sync",
+  "paid_content_creator",
+  "forum_scrape",
+  "youtube_monitor",
+  "easynews_monitor",
+  "appearances_sync",
+];
 const STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -52,30 +61,48 @@ export function Page({ query }) {
       ${may("operator") && html`<button class="btn" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New job</button>`}
     </${PageHead}>
     <${Scraping} shown=${SHOWN} />
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter media jobs" text="account" placeholder="status:running type:scrape_account" />
-    <${Panel} title="Media jobs" scope=${now.data ? `${count(waiting)} pending, ${now.data.worker_healthy ? "a media worker runs" : "no media worker runs"}` : ""}>
+    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter media jobs" text="account"
+      placeholder="status:running type:scrape_account" />
+    <${Panel} title="Media jobs"
+      scope=${now.data ? `${count(waiting)} pending, ${now.data.worker_healthy ? "a media worker runs" : "no media worker runs"}` : ""}>
       <${Loaded} of=${answer} what="The list of jobs">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
           ? html`<${Empty} icon="pending" title=${isFiltered ? "No job matches" : "There is no media job"}>
-              ${isFiltered ? html`<a class="btn" href=${link("/admin/jobs")}>Show all</a>` : html`<p>Media jobs scrape accounts, forums and channels; crawls of menus are above.</p>`}</${Empty}>`
+              ${isFiltered
+                ? html`<a class="btn" href=${link("/admin/jobs")}>Show all</a>`
+                : html`<p>Media jobs scrape accounts, forums and channels; crawls of menus are above.</p>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold">
-                <thead><tr><th>Job</th><th>Status</th><th>Account</th><th class="w-quarter">Progress</th><th class="num">Priority</th><th class="num">Made</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+                <thead><tr><th>Job</th><th>Status</th><th>Account</th><th class="w-quarter">Progress</th>
+                  <th class="num">Priority</th><th class="num">Made</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((job) => html`<${Row} key=${job.id} job=${job} onMove=${move} />`)}</tbody></table></div>
               <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} jobs on this page</${Pager}>`}</${Loaded}>
     </${Panel}>
     ${isMaking && html`<${NewJob} onClose=${() => make(false)} />`}
     ${moved &&
-    html`<${FormDialog} title=${`Priority of job ${count(moved.id)}`} action="Save" done="The priority is changed" onClose=${() => move(null)}
-      fields=${[{ name: "priority", label: "Priority", type: "number", required: true, value: moved.priority, help: "higher runs earlier" }]}
+    html`<${FormDialog} title=${`Priority of job ${count(moved.id)}`} action="Save" done="The priority is changed"
+      onClose=${() => move(null)}
+      fields=${[{
+        name: "priority",
+        label: "Priority",
+        type: "number",
+        required: true,
+        value: moved.priority,
+        help: "higher runs earlier",
+      }]}
       submit=${(/** @type {JobChange} */ values) => send("PUT", pathOf("/api/jobs/{id}", { id: moved.id }), values)} />`}`;
 }
 
 const Row = memo((/** @type {{ job: Job, onMove: (job: Job) => void }} */ { job, onMove }) =>
   html`<tr data-row>
-    <th scope="row" class="key"><a href=${link(`/admin/tasks/${job.id}`)}>${job.job_type}</a><br /><span class="scope">${count(job.id)}</span></th>
+    <th scope="row" class="key"><a href=${link(`/admin/tasks/${job.id}`)}>${job.job_type}</a><br />
+      <span class="scope">${count(job.id)}</span></th>
     <td class="end"><${TaskStatus} of=${job.status} /></td>
     <td class="fact"><bdi>${job.account ?? "–"}</bdi> <span class="dim">${job.platform ?? ""}</span></td>
-    <td class="line">${job.error_message ? html`<span class="wrap bad">${job.error_message}</span>` : job.status === "running" ? html`<${Progress} percent=${job.progress_percent ?? null} text=${job.progress_message ?? null} />` : ""}</td>
+    <td class="line">${job.error_message
+      ? html`<span class="wrap bad">${job.error_message}</span>`
+      : job.status === "running"
+        ? html`<${Progress} percent=${job.progress_percent ?? null} text=${job.progress_message ?? null} />`
+        : ""}</td>
     <td class="num fact" data-l="priority">${count(job.priority)}</td>
     <td class="num fact" data-l="made"><${Ago} at=${job.created_at} after="ago" /></td>
     <td class="num line">${may("operator") && html`<${Actions} job=${job} onMove=${onMove} />`}</td>
@@ -98,14 +125,16 @@ function Actions({ job, onMove }) {
   return html`<span class="row">
     ${job.status === "pending" && html`<${RowAction} action="Priority…" of=${`job ${id}`} onClick=${() => onMove(job)} />`}
     ${isOpen && html`<${RowAction} action="Cancel…" of=${`job ${id}`} onClick=${cancel} />`}
-    ${(job.status === "failed" || job.status === "cancelled") && html`<${RowAction} action="Retry" of=${`job ${id}`} isMain=${true} hotkey="r" onClick=${retry} />`}
+    ${(job.status === "failed" || job.status === "cancelled") &&
+      html`<${RowAction} action="Retry" of=${`job ${id}`} isMain=${true} hotkey="r" onClick=${retry} />`}
     ${!isOpen && html`<${RowAction} action="Delete…" of=${`job ${id}`} onClick=${remove} />`}
   </span>`;
 }
 
 /** @param {{ onClose: () => void }} properties */
 const NewJob = ({ onClose }) =>
-  html`<${FormDialog} title="New media job" action="Make it" onClose=${onClose} done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${count(job.id)} waits`}
+  html`<${FormDialog} title="New media job" action="Make it" onClose=${onClose}
+    done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${count(job.id)} waits`}
     fields=${[
       { name: "job_type", label: "Type", type: "select", options: TYPES },
       { name: "platform", label: "Platform" },

@@ -31,8 +31,10 @@ export function Login() {
       <h1>drover</h1>
       <div class=${`field ${error ? "wrong" : ""}`}>
         <label for="token">Token</label>
-        <input id="token" name="token" type="password" required autofocus autocomplete="current-password" aria-describedby="token-note" aria-invalid=${error ? "true" : undefined} />
-        <small id="token-note" role=${error ? "alert" : undefined}>${error ? whatFailed(error) : html`<code>drover token create --role operator --name NAME</code> prints one.`}</small>
+        <input id="token" name="token" type="password" required autofocus autocomplete="current-password"
+          aria-describedby="token-note" aria-invalid=${error ? "true" : undefined} />
+        <small id="token-note" role=${error ? "alert" : undefined}>
+          ${error ? whatFailed(error) : html`<code>drover token create --role operator --name NAME</code> prints one.`}</small>
       </div>
       <button class="btn primary" type="submit" disabled=${isSending}>Log in</button>
     </form>

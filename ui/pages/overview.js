@@ -56,7 +56,8 @@ export function Page() {
     <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />
     <div class="cols two">
       <div class="stack"><${Failures} of=${overview} /><${Quality} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
-      <div class="stack"><${Pods} of=${workers} /><${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
+      <div class="stack"><${Pods} of=${workers} />
+        <${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
     </div>
     <${Images} overview=${overview.data} />
     <${Scraping} />

@@ -55,7 +55,8 @@ export function Page({ id, query }) {
             <${PriceChart} series=${shown.series} span=${shown.span} period=${words} hasGaps=${shown.hasGaps} />
             <${StockCharts} series=${shown.series} span=${shown.span} period=${words} />
           </div>
-          <div class="stack"><${Facts} product=${product} /><${Changes} series=${shown.series} span=${shown.span} query=${query} period=${words} /></div>
+          <div class="stack"><${Facts} product=${product} />
+            <${Changes} series=${shown.series} span=${shown.span} query=${query} period=${words} /></div>
         </div>`;
     }}</${Loaded}>`;
 }
@@ -121,11 +122,15 @@ function Head({ product, days, from }) {
   const mark = product.is_in_stock
     ? html`<${Status} kind="done" icon="done" word="In stock" />`
     : html`<${Status} kind="off" icon="off" word=${stockText(product) === "sold out" ? "Sold out" : stockText(product)} />`;
-  const scope = html`${product.brand?.trim() && html`<bdi>${product.brand}</bdi>, `}at <a href=${link(`/admin/stores/${product.dispensary_id}`)}><bdi>${product.dispensary_name}</bdi></a>`;
+  const scope = html`${product.brand?.trim() &&
+    html`<bdi>${product.brand}</bdi>, `}at <a href=${link(`/admin/stores/${product.dispensary_id}`)}>
+      <bdi>${product.dispensary_name}</bdi></a>`;
   return html`<${PageHead} title=${product.name} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} mark=${mark} scope=${scope}>
     <label class="sr" for="range">Range</label>
-    <select id="range" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ range: event.target.value === String(DEFAULT_RANGE) ? null : event.target.value })}>
-      ${RANGES.map((each) => html`<option value=${String(each)} selected=${each === days}>${each === 1 ? "1 day" : `${each} days`}</option>`)}
+    <select id="range" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
+      setQuery({ range: event.target.value === String(DEFAULT_RANGE) ? null : event.target.value })}>
+      ${RANGES.map((each) => html`<option value=${String(each)} selected=${each === days}>
+        ${each === 1 ? "1 day" : `${each} days`}</option>`)}
     </select>
     <button class="btn" type="button" onClick=${() => download(product, from)}>Numbers as CSV</button>
   </${PageHead}>`;
@@ -150,8 +155,9 @@ async function download(product, from) {
 function Groups({ groups, group, id, query }) {
   if (groups.length === 1) return null;
   const others = Object.fromEntries([...query].filter(([name]) => !["group", "changes"].includes(name)));
-  return html`<nav class="tabs" aria-label="Options that are shown">${groups.map((options, at) => html`<a key=${at} href=${link(`/admin/products/${id}`, { ...others, group: at || null })}
-    aria-current=${at === group ? "true" : undefined}><bdi>${options.map(optionName).join(", ")}</bdi></a>`)}</nav>`;
+  return html`<nav class="tabs" aria-label="Options that are shown">
+    ${groups.map((options, at) => html`<a key=${at} href=${link(`/admin/products/${id}`, { ...others, group: at || null })}
+      aria-current=${at === group ? "true" : undefined}><bdi>${options.map(optionName).join(", ")}</bdi></a>`)}</nav>`;
 }
 
 /** @param {{ id: number, answer: Answer<ProductDetail> }} properties */
@@ -162,7 +168,8 @@ function Missing({ id, answer }) {
       !(error instanceof Refusal)
         ? html`<${Bones} />`
         : error.status === 404
-          ? html`<${Empty} icon="search" title=${`There is no product ${count(id)}`}><a class="btn" href=${link("/admin/products")}>Search products</a></${Empty}>`
+          ? html`<${Empty} icon="search" title=${`There is no product ${count(id)}`}>
+              <a class="btn" href=${link("/admin/products")}>Search products</a></${Empty}>`
           : html`<${Failure} error=${error} onRetry=${answer.reload} what="The product" />`
     }</section>`;
 }

@@ -40,8 +40,11 @@ export function Page() {
         schedules.length === 0
           ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one nothing is crawled by itself.</p></${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Schedule</th><th>State</th><th>Every</th><th>For</th><th class="num">Priority</th><th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${steady.rows.map((schedule) => html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
+              <thead><tr><th>Schedule</th><th>State</th><th>Every</th><th>For</th><th class="num">Priority</th>
+                <th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th>
+                <th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <tbody>${steady.rows.map((schedule) =>
+                html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>
     ${edited && html`<${Form} schedule=${edited === "new" ? null : edited} onClose=${() => edit(null)} />`}`;
@@ -52,22 +55,30 @@ const Row = memo((/** @type {{ schedule: Schedule, isOperator: boolean, onEdit: 
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${tasks}><bdi>${schedule.name}</bdi></a><br /><span class="scope">${schedule.role}</span></th>
     <td class="end">${stateOf(schedule)}</td>
-    <td class="fact" data-l="every">${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : `${count(schedule.interval_hours)} h`}</td>
-    <td class="fact" data-l="for">${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
+    <td class="fact" data-l="every">
+      ${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : `${count(schedule.interval_hours)} h`}</td>
+    <td class="fact" data-l="for">
+      ${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
     <td class="num fact" data-l="priority">${count(schedule.priority)}</td>
     <td class="num fact" data-l="last run"><${Ago} at=${schedule.last_run_at} after="ago" /></td>
-    <td class="num fact" data-l="made"><a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>
-    <td class="num fact" data-l="next run">${schedule.enabled ? html`<${Until} at=${schedule.next_run_at} />` : html`<span class="dim">–</span>`}</td>
+    <td class="num fact" data-l="made">
+      <a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>
+    <td class="num fact" data-l="next run">
+      ${schedule.enabled ? html`<${Until} at=${schedule.next_run_at} />` : html`<span class="dim">–</span>`}</td>
     <td class="num line">${isOperator && html`<${Actions} schedule=${schedule} onEdit=${onEdit} />`}</td>
   </tr>
-  ${!schedule.last_error && schedule.last_note && html`<tr><td colspan="9" class="line dim">The last run made no task: ${schedule.last_note}</td></tr>`}
-  ${schedule.last_error && html`<tr><td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
+  ${!schedule.last_error && schedule.last_note &&
+    html`<tr><td colspan="9" class="line dim">The last run made no task: ${schedule.last_note}</td></tr>`}
+  ${schedule.last_error && html`<tr>
+    <td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
 });
 
 /** @param {Schedule} schedule */
 function stateOf(schedule) {
   if (!schedule.enabled) return html`<${Status} kind="off" icon="off" word="Off" />`;
-  return schedule.last_error ? html`<${Status} kind="failed" icon="failed" word="Fails" /> ` : html`<${Status} kind="done" icon="done" word="On" />`;
+  return schedule.last_error
+    ? html`<${Status} kind="failed" icon="failed" word="Fails" /> `
+    : html`<${Status} kind="done" icon="done" word="On" />`;
 }
 
 /** @param {{ schedule: Schedule, onEdit: (schedule: Schedule) => void }} properties */
@@ -83,9 +94,15 @@ function Actions({ schedule, onEdit }) {
           : `${schedule.name} ran and made ${plural(tasks, "task")}${note ? `: ${note}` : ""}`,
       { href: link("/admin/tasks", { schedule_id: schedule.id }) },
     );
-  const turn = () => act(() => send("PUT", path, { enabled: !schedule.enabled }, ifMatch), `${schedule.name} is ${schedule.enabled ? "off" : "on"}`);
+  const turn = () =>
+    act(() => send("PUT", path, { enabled: !schedule.enabled }, ifMatch), `${schedule.name} is ${schedule.enabled ? "off" : "on"}`);
   const remove = async () => {
-    const isSure = await confirm({ title: `Delete the schedule ${schedule.name}?`, body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`, action: "Delete", danger: true });
+    const isSure = await confirm({
+      title: `Delete the schedule ${schedule.name}?`,
+      body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`,
+      action: "Delete",
+      danger: true,
+    });
     if (isSure) await act(() => send("DELETE", path), `${schedule.name} is deleted`);
   };
   return html`<span class="row">
@@ -105,8 +122,21 @@ function Form({ schedule, onClose }) {
   const fields = [
     { name: "name", label: "Name", required: true, value: schedule?.name },
     { name: "role", label: "Role of its tasks", type: "select", options: ROLES, value: schedule?.role ?? "payload_fetch" },
-    { name: "interval_hours", label: "Every so many hours", type: "number", min: 0, value: schedule?.interval_hours, help: "or a cron expression below" },
-    { name: "cron", label: "Cron", value: schedule?.cron, placeholder: "0 0 6 * * *", help: "seconds, minutes, hours, days, months, weekdays; UTC" },
+    {
+      name: "interval_hours",
+      label: "Every so many hours",
+      type: "number",
+      min: 0,
+      value: schedule?.interval_hours,
+      help: "or a cron expression below",
+    },
+    {
+      name: "cron",
+      label: "Cron",
+      value: schedule?.cron,
+      placeholder: "0 0 6 * * *",
+      help: "seconds, minutes, hours, days, months, weekdays; UTC",
+    },
     { name: "platform", label: "Platform", type: "select", options: PLATFORM_OPTIONS, value: schedule?.platform ?? "" },
     { name: "state_code", label: "State", value: schedule?.state_code, placeholder: "AZ", help: "two letters; empty for all" },
     { name: "group_name", label: "Group", value: schedule?.group_name, help: "of stores; empty for all" },
@@ -118,7 +148,8 @@ function Form({ schedule, onClose }) {
     const path = pathOf("/api/schedules/{id}", { id: schedule.id });
     return send("PUT", path, changed(values, schedule), { "if-match": tagOf(schedule) });
   };
-  return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"} action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
+  return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"}
+    action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
     done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
 }
 

@@ -11,7 +11,8 @@ const TOLERANCE = 1e-6;
 export const workersFor = (role, hours) => (role.avg_duration_sec ? whole(role.pending_tasks * role.avg_duration_sec, hours) : null);
 
 /** The same of workers that do any of these roles. @param {Capacity[]} roles @param {number} hours */
-export const workersForAll = (roles, hours) => whole(roles.reduce((sum, role) => sum + role.pending_tasks * (role.avg_duration_sec ?? 0), 0), hours);
+export const workersForAll = (roles, hours) =>
+  whole(roles.reduce((sum, role) => sum + role.pending_tasks * (role.avg_duration_sec ?? 0), 0), hours);
 
 /** @param {number} seconds @param {number} hours */
 const whole = (seconds, hours) => Math.max(0, Math.ceil(seconds / (SECONDS_PER_HOUR * hours) - TOLERANCE));

@@ -48,7 +48,8 @@ export function Chart({ title, unit, legend, ticks, format = plain, axis = [], l
     <figcaption><b>${title}</b> ${unit}</figcaption>
     <p class="key-list">${legend ?? " "}</p>
     <div class="plot">
-      <ol class="ticks" aria-hidden="true">${ticks.map((tick) => html`<li style=${{ "--at": (100 * tick) / top }}><span>${format(tick)}</span></li>`)}</ol>
+      <ol class="ticks" aria-hidden="true">
+        ${ticks.map((tick) => html`<li style=${{ "--at": (100 * tick) / top }}><span>${format(tick)}</span></li>`)}</ol>
       <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${label}>${children}</svg>
       ${words}
     </div>
@@ -116,7 +117,9 @@ export function Steps({ points, top, kind, area = false }) {
     isDrawing = value !== null;
   }
   if (isDrawing) d += `H${WIDTH}`;
-  const filled = area && d ? d.replace(/(?!^)M/g, `V${HEIGHT}M`).replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`) : "";
+  const filled = area && d
+    ? d.replace(/(?!^)M/g, `V${HEIGHT}M`).replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`)
+    : "";
   return html`${filled && html`<path class=${`area ${kind}`} d=${filled} />`}<path class=${`line ${kind}`} d=${d} />`;
 }
 

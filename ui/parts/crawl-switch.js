@@ -20,7 +20,8 @@ export const CrawlState = ({ of }) =>
 export function CrawlSwitch({ of, kind = "" }) {
   if (!may("operator")) return null;
   const word = of.crawl_enabled ? "Disable" : "Enable";
-  return html`<button class=${`btn ${kind}`} type="button" aria-label=${`${word} the crawls of ${of.name}`} onClick=${() => change(of)}>${word}</button>`;
+  return html`<button class=${`btn ${kind}`} type="button" aria-label=${`${word} the crawls of ${of.name}`}
+    onClick=${() => change(of)}>${word}</button>`;
 }
 
 /** @param {StoreView} store */

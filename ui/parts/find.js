@@ -51,12 +51,14 @@ export function Find() {
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const answers = found.length > 0 ? found : await search(typed.trim(), AbortSignal.timeout(5_000)).catch(() => []);
-    go(answers[chosen] ?? answers[0] ?? (typed.trim() ? { href: link("/admin/stores", { q: typed.trim() }), text: "", kind: "" } : undefined));
+    go(answers[chosen] ?? answers[0] ??
+      (typed.trim() ? { href: link("/admin/stores", { q: typed.trim() }), text: "", kind: "" } : undefined));
   };
   return html`<form class="find" role="search" aria-label="Everything" onSubmit=${submit}>
     <label class="sr" for="find">Go to a task, store, product or proxy</label>
     <input id="find" ref=${input} type="search" placeholder="Go to a task, store, product, proxy" autocomplete="off" value=${typed}
-      role="combobox" aria-expanded=${found.length > 0} aria-controls="found" aria-activedescendant=${found.length > 0 ? `found-${chosen}` : undefined}
+      role="combobox" aria-expanded=${found.length > 0} aria-controls="found"
+      aria-activedescendant=${found.length > 0 ? `found-${chosen}` : undefined}
       onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => {
         type(event.target.value);
         choose(0);
@@ -65,7 +67,8 @@ export function Find() {
     <ul class=${`suggest ${found.length > 0 ? "is-shown" : ""}`} id="found" role="listbox" aria-label="Found">
       ${found.map(
         (each, at) => html`<li role="option" id=${`found-${at}`} key=${each.href} aria-selected=${at === chosen}
-          onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => go(each)}><span class="cut">${each.text}</span><span>${each.kind}</span></li>`,
+          onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => go(each)}>
+          <span class="cut">${each.text}</span><span>${each.kind}</span></li>`,
       )}
     </ul>
   </form>`;

@@ -58,7 +58,8 @@ export function FormDialog({ title, children, fields, action, submit, done, onCl
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <form onSubmit=${send}><div class="stack">
       ${children}
-      ${fields.map((field) => html`<${Input} key=${field.name} field=${field} wrong=${wrong.find((each) => each.field === field.name)?.detail} />`)}
+      ${fields.map((field) => html`<${Input} key=${field.name} field=${field}
+        wrong=${wrong.find((each) => each.field === field.name)?.detail} />`)}
       ${error && !isPlaced && html`<p class="bad" role="alert">${refusalText(error)}</p>`}
       <div class="row">
         <button class="btn" type="button" onClick=${onClose}>Close</button>
@@ -76,7 +77,9 @@ function Input({ field, wrong }) {
   const described = note ? `${id}-note` : undefined;
   const common = { id, name, required, "aria-describedby": described, "aria-invalid": wrong ? "true" : undefined };
   if (type === "checkbox") {
-    return html`<div class="field"><label><input ...${common} type="checkbox" defaultChecked=${!!value} /> ${label}</label><${Note} id=${described} text=${note} /></div>`;
+    return html`<div class="field">
+      <label><input ...${common} type="checkbox" defaultChecked=${!!value} /> ${label}</label>
+      <${Note} id=${described} text=${note} /></div>`;
   }
   const input =
     type === "select"
@@ -86,9 +89,11 @@ function Input({ field, wrong }) {
         })}</select>`
       : type === "textarea"
         ? html`<textarea ...${common} rows="6" placeholder=${placeholder} defaultValue=${value ?? ""}></textarea>`
-        : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined} placeholder=${placeholder}
+        : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined}
+            placeholder=${placeholder}
             defaultValue=${value ?? ""} autocomplete="off" />`;
-  return html`<div class=${`field ${wrong ? "wrong" : ""}`}><label for=${id}>${label}</label>${input}<${Note} id=${described} text=${note} /></div>`;
+  return html`<div class=${`field ${wrong ? "wrong" : ""}`}><label for=${id}>${label}</label>${input}
+    <${Note} id=${described} text=${note} /></div>`;
 }
 
 /** @param {{ id?: string, text?: string }} properties */

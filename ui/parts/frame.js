@@ -101,7 +101,8 @@ function Nav({ path }) {
   return html`<nav class="nav" id="nav" popover aria-label="Pages"><div>
     ${SECTIONS.map((section) => html`<h2>${section}</h2><ul>${PAGES.filter((page) => page.section === section)
       .filter(({ role }) => !role || may(role))
-      .map(({ path: to, title }) => html`<li><a href=${link(to)} aria-current=${current(path, to)}>${title}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`)}
+      .map(({ path: to, title }) =>
+        html`<li><a href=${link(to)} aria-current=${current(path, to)}>${title}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`)}
   </div></nav>`;
 }
 
@@ -113,7 +114,8 @@ function current(path, to) {
 
 /** @param {Partial<NavCount>} properties */
 const NavNumber = ({ text, kind = "", icon, word }) =>
-  text !== undefined && html`<small class=${kind}>${icon && html`<${Icon} name=${icon} />`}${count(text)}${word && html`<span class="sr"> ${word}</span>`}</small>`;
+  text !== undefined && html`<small class=${kind}>${icon && html`<${Icon} name=${icon} />`}${count(text)}
+    ${word && html`<span class="sr"> ${word}</span>`}</small>`;
 
 /** @returns {Record<string, NavCount>} */
 function useNavCounts() {

@@ -31,7 +31,8 @@ export function TaskActions() {
     <button class="btn" type="button" onClick=${() => open("discovery")}>Discover stores…</button>
     <button class="btn" type="button" onClick=${recover}>Recover stale…</button>
     <a class="btn" href=${link("/admin/schedules")}>Schedules</a>
-    ${form === "task" && html`<${NewTask} onClose=${close} />`}${form === "day" && html`<${Day} onClose=${close} />`}${form === "discovery" && html`<${Discovery} onClose=${close} />`}`;
+    ${form === "task" && html`<${NewTask} onClose=${close} />`}${form === "day" && html`<${Day} onClose=${close} />`}
+    ${form === "discovery" && html`<${Discovery} onClose=${close} />`}`;
 }
 
 /** @param {{ onClose: () => void }} properties */
@@ -41,7 +42,15 @@ const NewTask = ({ onClose }) =>
     fields=${[
       { name: "role", label: "Role", type: "select", options: ROLES },
       { name: "dispensary_id", label: "Store", type: "number", min: 1, help: "its id; roles of a store need one" },
-      { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: 10, help: "higher is claimed first; schedules make 0" },
+      {
+        name: "priority",
+        label: "Priority",
+        type: "number",
+        min: -1000,
+        max: 1000,
+        value: 10,
+        help: "higher is claimed first; schedules make 0",
+      },
       { name: "scheduled_for", label: "Not before", type: "datetime-local", help: "UTC; empty: now" },
     ]}
     submit=${(/** @type {TaskRequest} */ values) => send("POST", pathOf("/api/tasks"), given(values))} />`;
@@ -51,7 +60,15 @@ const Day = ({ onClose }) =>
   html`<${FormDialog} title="Crawl every store in a day" action="Make the tasks" onClose=${onClose}
     done=${(/** @type {Resync} */ { count: made, skipped }) => `${plural(made, "task")} made, ${count(skipped)} stores have one already`}
     fields=${[
-      { name: "batches_per_day", label: "Batches", type: "number", min: 1, max: 24, value: 6, help: "evenly over the day, from midnight UTC" },
+      {
+        name: "batches_per_day",
+        label: "Batches",
+        type: "number",
+        min: 1,
+        max: 24,
+        value: 6,
+        help: "evenly over the day, from midnight UTC",
+      },
       { name: "date", label: "Day", placeholder: "2026-11-24", help: "empty: today" },
       { name: "state_code", label: "State", placeholder: "AZ", help: "empty: all" },
     ]}

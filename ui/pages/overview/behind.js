@@ -22,7 +22,8 @@ export function Behind({ of, ready = [], schedules = [] }) {
       const roles = [...capacity].sort((a, b) => b.ready_tasks - a.ready_tasks || b.pending_tasks - a.pending_tasks);
       if (roles.length === 0) return html`<p class="panel-body dim">No task waits, and none ended within a day.</p>`;
       return html`<table class="table fold">
-          <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Drains in</th><th>Next run</th></tr></thead>
+          <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Drains in</th>
+            <th>Next run</th></tr></thead>
           <tbody>${roles.map((role) => {
             const oldest = ready.find((each) => each.role === role.role)?.oldest_seconds;
             return html`<tr key=${role.role} data-row>

@@ -31,7 +31,8 @@ function Throughput({ data }) {
     ? `Tasks ended each minute of the last hour: at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average; ${count(total(failed))} failed`
     : "No task ended in the last hour";
   return html`<${Chart} title="Throughput" unit="tasks a minute, 60 min" ticks=${ticks} axis=${axisOf(data)} label=${label}
-    legend=${html`<${Key} kind="bars">completed ${count(total(completed))}</${Key}><${Key} kind="cbad" box>failed ${count(total(failed))}</${Key}>`}
+    legend=${html`<${Key} kind="bars">completed ${count(total(completed))}</${Key}>
+      <${Key} kind="cbad" box>failed ${count(total(failed))}</${Key}>`}
     words=${data && all === 0 && html`<span class="mark-at inside quiet">nothing ended in this hour</span>`}>
     <${Bars} values=${completed} bad=${failed} top=${ticks[ticks.length - 1]} />
   </${Chart}>`;
@@ -76,8 +77,11 @@ function Refused({ requests, blocks }) {
   const shares = asked.map((number, at) => (number > 0 ? (100 * (refused[at] ?? 0)) / number : null));
   const ticks = ticksTo(Math.max(1, ...shares.map(Number)));
   const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
-  const label = whole === null ? "No request was made in the last hour" : `${decimal(whole)} % of ${count(total(asked))} requests of the last hour were refused, at most ${decimal(Math.max(...shares.map(Number)))} % in a minute`;
-  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, 60 min`} ticks=${ticks} axis=${axisOf(requests)} label=${label}
+  const label = whole === null
+    ? "No request was made in the last hour"
+    : `${decimal(whole)} % of ${count(total(asked))} requests of the last hour were refused, at most ${decimal(Math.max(...shares.map(Number)))} % in a minute`;
+  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, 60 min`} ticks=${ticks}
+    axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>`}>
     <${Line} values=${shares} top=${ticks[ticks.length - 1]} kind="cbad" area />
   </${Chart}>`;

@@ -21,10 +21,13 @@ export function Failures({ of }) {
   return html`<${Panel} title="What fails" scope="last hour, by reason" more=${more}>
     <${Loaded} of=${of} what="The list of failures">${(/** @type {OverviewAnswer} */ data) =>
       data.failures.reasons.length === 0
-        ? html`<${Empty} title="No task has failed in the last hour"><p>What failed before is under <a class="link" href=${link("/admin/tasks", { status: "failed" })}>failed tasks</a>.</p></${Empty}>`
+        ? html`<${Empty} title="No task has failed in the last hour">
+            <p>What failed before is under <a class="link"
+              href=${link("/admin/tasks", { status: "failed" })}>failed tasks</a>.</p></${Empty}>`
         : html`<table class="table fold">
             <thead><tr><th class="num">Tasks</th><th>Reason</th><th class="num">Last</th></tr></thead>
-            <tbody>${data.failures.reasons.slice(0, SHOWN).map((reason) => html`<${Reason} key=${`${reason.role} ${reason.error_message}`} of=${reason} />`)}</tbody>
+            <tbody>${data.failures.reasons.slice(0, SHOWN).map((reason) =>
+              html`<${Reason} key=${`${reason.role} ${reason.error_message}`} of=${reason} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;
 }
@@ -34,8 +37,11 @@ const Reason = memo((/** @type {{ of: FailureReason }} */ { of: reason }) => {
   const where = reason.stores === 1 && reason.store_name ? html`<bdi>${reason.store_name}</bdi>` : plural(reason.stores, "store");
   return html`<tr data-row>
     <td class="num pick"><b class="count">${count(reason.tasks)}</b></td>
-    <th scope="row" class="key"><a href=${tasks}>${reason.error_message || "no reason was given"}</a><br /><span class="scope">${reason.role} · ${where}</span></th>
-    <td class="num end nowrap"><a class="link" href=${link(`/admin/tasks/${reason.last_task_id}`)}><span class="sr">The last one: </span><${Ago} at=${reason.last_failed_at} /></a></td>
+    <th scope="row" class="key"><a href=${tasks}>${reason.error_message || "no reason was given"}</a><br />
+      <span class="scope">${reason.role} · ${where}</span></th>
+    <td class="num end nowrap">
+      <a class="link" href=${link(`/admin/tasks/${reason.last_task_id}`)}><span class="sr">The last one: </span>
+        <${Ago} at=${reason.last_failed_at} /></a></td>
   </tr>`;
 });
 

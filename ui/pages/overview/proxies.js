@@ -23,9 +23,12 @@ export function Proxies({ of, fleet }) {
   return html`<${Panel} title="Proxies" scope=${`${count(all.length)}, last hour`} more=${more}>
     <${Loaded} of=${of} what="The list of proxies">${() =>
       all.length === 0
-        ? html`<${Empty} icon="warn" title="There is no proxy"><p>Without one drover crawls nothing: it makes no direct requests.</p><a class="btn" href=${link("/admin/proxies")}>Import proxies</a></${Empty}>`
+        ? html`<${Empty} icon="warn" title="There is no proxy">
+            <p>Without one drover crawls nothing: it makes no direct requests.</p>
+            <a class="btn" href=${link("/admin/proxies")}>Import proxies</a></${Empty}>`
         : html`<table class="table fold">
-            <thead><tr><th class="w-third">Address</th><th>State</th><th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th></tr></thead>
+            <thead><tr><th class="w-third">Address</th><th>State</th><th>Answers, 60 min</th><th class="num">Good</th>
+              <th class="num">Latency</th></tr></thead>
             <tbody>${rowsOf(all).map((row) => html`<${Row} key=${row.name} ...${row} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;
@@ -50,7 +53,8 @@ function rowsOf(all) {
 
 /** @param {ProxyHealth[]} group */
 function numbers(group) {
-  const add = (/** @type {(each: ProxyHealth) => number[]} */ points) => (group[0] ? points(group[0]).map((_, at) => total(group.map((each) => points(each)[at] ?? 0))) : []);
+  const add = (/** @type {(each: ProxyHealth) => number[]} */ points) =>
+    (group[0] ? points(group[0]).map((_, at) => total(group.map((each) => points(each)[at] ?? 0))) : []);
   const asked = total(group.map((each) => each.asked));
   const refused = total(group.map((each) => each.refused));
   const times = group.flatMap(({ proxy }) => proxy.avg_response_time_ms ?? []);

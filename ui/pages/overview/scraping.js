@@ -23,12 +23,15 @@ export function Scraping({ shown = 8 }) {
   const steady = useSteadyRows(all.slice(0, shown), (task) => task.id);
   const number = answer.data?.next_cursor ? `${count(all.length)} or more` : count(all.length);
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All ${number}</a>`;
-  return html`<${Panel} title="Currently scraping" scope=${`${count(steady.rows.length)} of ${number}, longest first`} more=${all.length > 0 && more}>
+  return html`<${Panel} title="Currently scraping" scope=${`${count(steady.rows.length)} of ${number}, longest first`}
+    more=${all.length > 0 && more}>
     <${Loaded} of=${answer} what="The list of running tasks">${() =>
       steady.rows.length === 0
-        ? html`<${Empty} icon="pending" title="No task runs at the moment"><p>What waits is under <a class="link" href=${link("/admin/tasks", { status: "pending" })}>pending tasks</a>.</p></${Empty}>`
+        ? html`<${Empty} icon="pending" title="No task runs at the moment">
+            <p>What waits is under <a class="link" href=${link("/admin/tasks", { status: "pending" })}>pending tasks</a>.</p></${Empty}>`
         : html`<table class="table fold" ...${steady.hold}>
-            <thead><tr><th class="w-third">Store</th><th>Role</th><th>Worker</th><th class="w-quarter">Progress</th><th class="num">For</th></tr></thead>
+            <thead><tr><th class="w-third">Store</th><th>Role</th><th>Worker</th><th class="w-quarter">Progress</th>
+              <th class="num">For</th></tr></thead>
             <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} />`)}</tbody>
           </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`}</${Loaded}>
   </${Panel}>`;
@@ -41,7 +44,10 @@ const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
   const store = task.dispensary_name ?? "all stores";
   return html`<tr data-row>
     <th scope="row" class="key cut"><a href=${link(`/admin/tasks/${task.id}`)} title=${store}><bdi>${store}</bdi></a></th>
-    <td class="fact">${task.role}${task.retry_count > 0 && html` <span class="status retrying" title=${`attempt ${task.retry_count + 1}`}><${Icon} name="retrying" />${task.retry_count + 1}<span class="sr">. attempt</span></span>`}</td>
+    <td class="fact">${task.role}
+      ${task.retry_count > 0 &&
+        html` <span class="status retrying" title=${`attempt ${task.retry_count + 1}`}><${Icon} name="retrying" />
+          ${task.retry_count + 1}<span class="sr">. attempt</span></span>`}</td>
     <td class="fact">${task.worker_name ?? task.worker_id}</td>
     <td class="line"><${Progress} percent=${task.progress_percent} text=${task.progress_message} /></td>
     <td class="num end"><${Running} since=${task.started_at} /></td>

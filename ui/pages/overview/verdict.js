@@ -44,7 +44,8 @@ export function Verdict(seen) {
   return html`<section class="verdict" aria-label="Verdict">
     <p><b>${state}</b> ${why}${lead}</p>
     ${shown.length > 0 &&
-    html`<ul>${shown.map(({ kind, icon, href, text, more }) => html`<li><span class=${kind}><${Icon} name=${icon} /></span> <a href=${href}>${text}</a>${more}</li>`)}</ul>`}
+    html`<ul>${shown.map(({ kind, icon, href, text, more }) =>
+      html`<li><span class=${kind}><${Icon} name=${icon} /></span> <a href=${href}>${text}</a>${more}</li>`)}</ul>`}
   </section>`;
 }
 
@@ -78,7 +79,14 @@ function nextRun(schedules) {
 /** The gravest first. @param {Read} read @returns {Trouble[]} */
 function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
   /** @type {(Trouble | false)[]} */
-  const troubles = [openHosts(hosts), failedTasks(overview.failures), sufferingProxies(proxies ?? []), staleTasks(counts), heldWorkers(workers), oldStores(overview.stores)];
+  const troubles = [
+    openHosts(hosts),
+    failedTasks(overview.failures),
+    sufferingProxies(proxies ?? []),
+    staleTasks(counts),
+    heldWorkers(workers),
+    oldStores(overview.stores),
+  ];
   return troubles.filter((trouble) => trouble !== false);
 }
 
@@ -96,27 +104,51 @@ function sufferingProxies(proxies) {
   const suffering = proxies.filter(({ state }) => state === "suffers").length;
   if (benched + suffering === 0) return false;
   const parts = [benched && `${count(benched)} benched`, suffering && `${count(suffering)} often refused`].filter(Boolean).join(", ");
-  return { kind: "hold", icon: "pause", href: link("/admin/proxies"), text: `${count(benched + suffering)} of ${plural(proxies.length, "proxy", "proxies")} suffer`, more: `: ${parts}` };
+  return {
+    kind: "hold",
+    icon: "pause",
+    href: link("/admin/proxies"),
+    text: `${count(benched + suffering)} of ${plural(proxies.length, "proxy", "proxies")} suffer`,
+    more: `: ${parts}`,
+  };
 }
 
 /** @param {HostListing[]} hosts @returns {Trouble | false} */
 function openHosts(hosts) {
   const open = hosts.filter(({ breaker }) => breaker !== "closed");
   if (open.length === 0) return false;
-  return { kind: "bad", icon: "open", href: link("/admin/hosts"), text: `${plural(open.length, "host")} kept from requests`, more: `: ${open[0].host}${open.length > 1 ? " and others" : ""}` };
+  return {
+    kind: "bad",
+    icon: "open",
+    href: link("/admin/hosts"),
+    text: `${plural(open.length, "host")} kept from requests`,
+    more: `: ${open[0].host}${open.length > 1 ? " and others" : ""}`,
+  };
 }
 
 /** @param {TaskCounts} counts @returns {Trouble | false} */
 function staleTasks({ stale }) {
   if (stale === 0) return false;
-  return { kind: "warn", icon: "stale", href: link("/admin/tasks", { status: "stale" }), text: `${plural(stale, "task")} stale`, more: ": their worker is silent" };
+  return {
+    kind: "warn",
+    icon: "stale",
+    href: link("/admin/tasks", { status: "stale" }),
+    text: `${plural(stale, "task")} stale`,
+    more: ": their worker is silent",
+  };
 }
 
 /** @param {WorkerDocument[]} workers @returns {Trouble | false} */
 function heldWorkers(workers) {
   const held = workers.filter(({ status }) => status === "backing_off" || status === "offline");
   if (held.length === 0) return false;
-  return { kind: "hold", icon: "pause", href: link("/admin/workers"), text: `${plural(held.length, "worker")} of ${count(workers.length)} held up`, more: held[0].resources.backoff_reason ? `: ${held[0].resources.backoff_reason}` : "" };
+  return {
+    kind: "hold",
+    icon: "pause",
+    href: link("/admin/workers"),
+    text: `${plural(held.length, "worker")} of ${count(workers.length)} held up`,
+    more: held[0].resources.backoff_reason ? `: ${held[0].resources.backoff_reason}` : "",
+  };
 }
 
 /** @param {StoreAges} stores @returns {Trouble | false} */
@@ -124,5 +156,11 @@ function oldStores({ crawled, fresh, unscheduled, oldest }) {
   const old = crawled - fresh - unscheduled;
   if (old <= 0) return false;
   const first = oldest[0];
-  return { kind: "warn", icon: "stale", href: old === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores"), text: plural(old, "store"), more: ` ${old === 1 ? "is" : "are"} older than their interval${first ? `, ${first.name} the oldest` : ""}` };
+  return {
+    kind: "warn",
+    icon: "stale",
+    href: old === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores"),
+    text: plural(old, "store"),
+    more: ` ${old === 1 ? "is" : "are"} older than their interval${first ? `, ${first.name} the oldest` : ""}`,
+  };
 }

@@ -28,14 +28,20 @@ export function Json({ data, query, payloads }) {
     become("reading");
     become(await readBoth(data).catch((error) => ({ error })));
   };
-  if (size > MAX_BYTES) return html`<${Panel} title="JSON"><p class="panel-body dim">Both documents have ${bytes(size)} compressed, too much for a page. They can be downloaded above.</p></${Panel}>`;
+  if (size > MAX_BYTES) return html`<${Panel} title="JSON">
+    <p class="panel-body dim">
+      Both documents have ${bytes(size)} compressed, too much for a page. They can be downloaded above.</p></${Panel}>`;
   if (read === null || read === "reading") {
     return html`<${Panel} title="JSON" scope="of one product, side by side"><div class="panel-body">
-      <button class="btn" type="button" disabled=${read === "reading"} onClick=${start}>${read === "reading" ? "Reading" : `Read both documents${size ? `, ${bytes(size)}` : ""}`}</button></div></${Panel}>`;
+      <button class="btn" type="button" disabled=${read === "reading"} onClick=${start}>
+        ${read === "reading" ? "Reading" : `Read both documents${size ? `, ${bytes(size)}` : ""}`}</button></div></${Panel}>`;
   }
   if ("error" in read) {
     const words = GONE[read.error.status];
-    return html`<${Panel} title="JSON">${words ? html`<${Empty} icon="warn" title=${words}><p role="alert">${read.error.detail}</p></${Empty}>` : html`<${Failure} error=${read.error} onRetry=${start} what="A document" />`}</${Panel}>`;
+    return html`<${Panel} title="JSON">
+      ${words
+        ? html`<${Empty} icon="warn" title=${words}><p role="alert">${read.error.detail}</p></${Empty}>`
+        : html`<${Failure} error=${read.error} onRetry=${start} what="A document" />`}</${Panel}>`;
   }
   return html`<${One} data=${data} read=${read} names=${names} chosen=${query.get("product")} />`;
 }
@@ -60,15 +66,21 @@ function One({ data, read, names, chosen }) {
   const compared = useMemo(() => sides(linesOf(before), linesOf(after)), [before, after]);
   const keys = keysThatDiffer(before, after);
   const go = (/** @type {number} */ step) => setQuery({ product: names[(at + step + names.length) % names.length][0] }, { replace: true });
-  const words = before && after ? `${count(keys.differ)} of its ${count(keys.all)} keys ${keys.differ === 1 ? "differs" : "differ"}` : before ? "removed" : after ? "added" : "not found in these documents";
+  const words = before && after
+    ? `${count(keys.differ)} of its ${count(keys.all)} keys ${keys.differ === 1 ? "differs" : "differ"}`
+    : before ? "removed" : after ? "added" : "not found in these documents";
   return html`<${Panel} title="JSON" scope=${html`<bdi>${name}</bdi>, ${words}; ${count(at + 1)} of ${count(names.length)}`}
-      more=${html`<div class="row actions"><button class="btn small" type="button" onClick=${() => go(-1)}>Previous</button><button class="btn small" type="button" onClick=${() => go(1)}>Next</button></div>`}>
+      more=${html`<div class="row actions">
+        <button class="btn small" type="button" onClick=${() => go(-1)}>Previous</button>
+        <button class="btn small" type="button" onClick=${() => go(1)}>Next</button></div>`}>
     <div class="panel-body">
       <label class="sr" for="product">Product</label>
-      <select id="product" class="whole" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ product: event.target.value }, { replace: true })}>
+      <select id="product" class="whole"
+        onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ product: event.target.value }, { replace: true })}>
         ${names.map(([each, word]) => html`<option key=${each} value=${each} selected=${each === id}>${word}</option>`)}
       </select>
-      <div class="sides"><${Side} label=${`From, payload ${count(data.from.id)}`} lines=${compared.before} /><${Side} label=${`To, payload ${count(data.to.id)}`} lines=${compared.after} /></div>
+      <div class="sides"><${Side} label=${`From, payload ${count(data.from.id)}`} lines=${compared.before} />
+        <${Side} label=${`To, payload ${count(data.to.id)}`} lines=${compared.after} /></div>
     </div>
   </${Panel}>`;
 }
@@ -77,13 +89,18 @@ function One({ data, read, names, chosen }) {
 const linesOf = (product) => (product === undefined ? [] : JSON.stringify(product, null, 2).split("\n"));
 
 /** @param {{ label: string, lines: Line[] }} properties */
-const Side = ({ label, lines }) => html`<div class="code" role="group" aria-label=${label} tabindex="0">${lines.length === 0 ? html`<span class="l" data-n="" data-m="">not in this payload</span>` : lines.map((line, at) => html`<${Text} key=${at} line=${line} />`)}</div>`;
+const Side = ({ label, lines }) =>
+  html`<div class="code" role="group" aria-label=${label} tabindex="0">
+    ${lines.length === 0
+      ? html`<span class="l" data-n="" data-m="">not in this payload</span>`
+      : lines.map((line, at) => html`<${Text} key=${at} line=${line} />`)}</div>`;
 
 /** @param {{ line: Line }} properties */
 function Text({ line }) {
   const { mark, text, from, to } = line;
   if (mark === "…") return html`<span class="l" data-n="" data-m="…"></span>`;
-  const written = html`<span class="l" data-n=${line.number} data-m=${mark}>${text.slice(0, from)}${to > from ? html`<mark>${text.slice(from, to)}</mark>` : ""}${text.slice(Math.max(from, to))}</span>`;
+  const written = html`<span class="l" data-n=${line.number} data-m=${mark}>${text.slice(0, from)}
+    ${to > from ? html`<mark>${text.slice(from, to)}</mark>` : ""}${text.slice(Math.max(from, to))}</span>`;
   if (mark === " ") return written;
   return mark === "−" ? html`<del>${written}</del>` : html`<ins>${written}</ins>`;
 }

@@ -36,7 +36,9 @@ function removeCommon(a, b, left, right, head) {
   const table = Array.from({ length: rows + 1 }, () => new Uint16Array(columns + 1));
   for (let row = rows - 1; row >= 0; row -= 1) {
     for (let column = columns - 1; column >= 0; column -= 1) {
-      table[row][column] = a[head + row] === b[head + column] ? table[row + 1][column + 1] + 1 : Math.max(table[row + 1][column], table[row][column + 1]);
+      table[row][column] = a[head + row] === b[head + column]
+        ? table[row + 1][column + 1] + 1
+        : Math.max(table[row + 1][column], table[row][column + 1]);
     }
   }
   for (let row = 0, column = 0; row < rows && column < columns; ) {
@@ -68,7 +70,11 @@ function shown(lines, others, changed, othersChanged, mark) {
   for (const at of [...near].sort((a, b) => a - b)) {
     if (at > last + 1) all.push({ number: 0, mark: "…", text: "", from: 0, to: 0 });
     const other = partner.get(at);
-    all.push({ number: at + 1, text: lines[at], ...(changed.has(at) ? { mark, ...different(lines[at], other === undefined ? "" : others[other]) } : { mark: " ", from: 0, to: 0 }) });
+    all.push({
+      number: at + 1,
+      text: lines[at],
+      ...(changed.has(at) ? { mark, ...different(lines[at], other === undefined ? "" : others[other]) } : { mark: " ", from: 0, to: 0 }),
+    });
     last = at;
   }
   return all;
@@ -124,7 +130,8 @@ function different(text, other) {
   let from = 0;
   while (from < text.length && from < other.length && text[from] === other[from]) from += 1;
   let tail = 0;
-  while (tail < text.length - from && tail < other.length - from && text[text.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
+  while (tail < text.length - from && tail < other.length - from &&
+    text[text.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
   return other ? wholeWords(text, from, text.length - tail) : { from: 0, to: 0 };
 }
 

@@ -24,16 +24,19 @@ const BAR_WIDTH = 80;
 /** @param {{ rows: PriceChange[] } & Shared} properties */
 export function Prices({ rows, ...shared }) {
   const lines = rows.flatMap((product) => priceLines(product));
-  return html`<${List} id="prices" title="Prices" lines=${lines} what="prices" none="No price changed." ...${shared}>${(/** @type {PriceLine[]} */ shown) => html`<table class="table fold">
-    <thead><tr><th scope="col" class="w-third">Product</th><th scope="col">Option</th><th scope="col" class="num">From $</th><th scope="col" class="num">To $</th><th scope="col" class="num">Change</th><th scope="col"><span class="sr">Size of the change</span></th></tr></thead>
-    <tbody>${shown.map(({ product, option, from, to, word }, at) => html`<tr key=${at} data-row>
-      <th scope="row" class="key cut"><${Name} of=${product} store=${shared.store} /></th>
-      <td class="fact"><bdi>${option}</bdi>${word && html` <span class="dim">${word}</span>`}</td>
-      <td class="num fact" data-l="from">${dollars(from)}</td>
-      <td class="num fact" data-l="to">${dollars(to)}</td>
-      <td class="num end"><${Delta} from=${from} to=${to} /></td>
-      <td class="low"><${Bar} from=${from} to=${to} /></td>
-    </tr>`)}</tbody>
+  return html`<${List} id="prices" title="Prices" lines=${lines} what="prices" none="No price changed." ...${shared}>
+    ${(/** @type {PriceLine[]} */ shown) => html`<table class="table fold">
+      <thead><tr><th scope="col" class="w-third">Product</th><th scope="col">Option</th>
+        <th scope="col" class="num">From $</th><th scope="col" class="num">To $</th>
+        <th scope="col" class="num">Change</th><th scope="col"><span class="sr">Size of the change</span></th></tr></thead>
+      <tbody>${shown.map(({ product, option, from, to, word }, at) => html`<tr key=${at} data-row>
+        <th scope="row" class="key cut"><${Name} of=${product} store=${shared.store} /></th>
+        <td class="fact"><bdi>${option}</bdi>${word && html` <span class="dim">${word}</span>`}</td>
+        <td class="num fact" data-l="from">${dollars(from)}</td>
+        <td class="num fact" data-l="to">${dollars(to)}</td>
+        <td class="num end"><${Delta} from=${from} to=${to} /></td>
+        <td class="low"><${Bar} from=${from} to=${to} /></td>
+      </tr>`)}</tbody>
   </table>`}</${List}>`;
 }
 
@@ -73,18 +76,24 @@ function Bar({ from, to }) {
   if (!from || to === null) return null;
   const middle = BAR_WIDTH / 2;
   const width = Math.min(middle, (middle * Math.abs(to - from) * 100) / from / FULL_PERCENT);
-  return html`<svg class="spark" viewBox=${`0 0 ${BAR_WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true"><rect x=${middle - 0.4} y="0" width=".8" height="10" /><rect class="ok" x=${to < from ? middle - width : middle} y="2" width=${width} height="6" /></svg>`;
+  return html`<svg class="spark" viewBox=${`0 0 ${BAR_WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
+    <rect x=${middle - 0.4} y="0" width=".8" height="10" />
+    <rect class="ok" x=${to < from ? middle - width : middle} y="2" width=${width} height="6" /></svg>`;
 }
 
 /** @param {{ rows: StockChange[] } & Shared} properties */
 export function Stock({ rows, ...shared }) {
   const lines = rows.flatMap((product) => stockLines(product));
-  return html`<${List} id="stock" title="Stock" lines=${lines} what="levels" none="No stock changed." ...${shared}>${(/** @type {StockLine[]} */ shown) => html`<table class="table fold">
-    <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Stock</th></tr></thead>
-    <tbody>${shown.map(({ product, option, from, to }, at) => html`<tr key=${at} data-row>
-      <th scope="row" class="key"><span class="dim"><${Icon} name=${isLess(from, to) ? "down" : "up"} /></span> <${Name} of=${product} store=${shared.store} /> <bdi class="soft">${option}</bdi></th>
-      <td class="num end soft">${level(from)} → ${level(to)}${to.isInStock !== from.isInStock && (to.isInStock ? ", back" : ", sold out")}</td>
-    </tr>`)}</tbody>
+  return html`<${List} id="stock" title="Stock" lines=${lines} what="levels" none="No stock changed." ...${shared}>
+    ${(/** @type {StockLine[]} */ shown) => html`<table class="table fold">
+      <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Stock</th></tr></thead>
+      <tbody>${shown.map(({ product, option, from, to }, at) => html`<tr key=${at} data-row>
+        <th scope="row" class="key">
+          <span class="dim"><${Icon} name=${isLess(from, to) ? "down" : "up"} /></span> <${Name} of=${product}
+            store=${shared.store} /> <bdi class="soft">${option}</bdi></th>
+        <td class="num end soft">${level(from)} → ${level(to)}
+          ${to.isInStock !== from.isInStock && (to.isInStock ? ", back" : ", sold out")}</td>
+      </tr>`)}</tbody>
   </table>`}</${List}>`;
 }
 
@@ -107,12 +116,15 @@ function level(of) {
 export function Products({ kind, rows, ...shared }) {
   const isAdded = kind === "added";
   const title = isAdded ? "Added" : "Removed";
-  return html`<${List} id=${kind} title=${title} lines=${rows} what="products" none=${`No product was ${kind}.`} ...${shared}>${(/** @type {Offer[]} */ shown) => html`<table class="table fold">
-    <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Offer</th></tr></thead>
-    <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
-      <th scope="row" class="key"><span class=${isAdded ? "good" : "bad"}><${Icon} name=${isAdded ? "plus" : "minus"} /><span class="sr">${title}: </span></span> <${Name} of=${product} store=${shared.store} /></th>
-      <td class="num end soft">${offer(product)}</td>
-    </tr>`)}</tbody>
+  return html`<${List} id=${kind} title=${title} lines=${rows} what="products" none=${`No product was ${kind}.`}
+    ...${shared}>${(/** @type {Offer[]} */ shown) => html`<table class="table fold">
+      <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Offer</th></tr></thead>
+      <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
+        <th scope="row" class="key">
+          <span class=${isAdded ? "good" : "bad"}><${Icon} name=${isAdded ? "plus" : "minus"} />
+            <span class="sr">${title}: </span></span> <${Name} of=${product} store=${shared.store} /></th>
+        <td class="num end soft">${offer(product)}</td>
+      </tr>`)}</tbody>
   </table>`}</${List}>`;
 }
 
@@ -125,12 +137,19 @@ function offer(product) {
 
 /** @param {{ rows: OptionsChange[] } & Shared} properties */
 export function Options({ rows, ...shared }) {
-  return html`<${List} id="options" title="Options" lines=${rows} what="products" none="No product gained or lost an option." ...${shared}>${(/** @type {OptionsChange[]} */ shown) => html`<table class="table fold">
-    <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Options</th></tr></thead>
-    <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
-      <th scope="row" class="key"><${Name} of=${product} store=${shared.store} /></th>
-      <td class="num end soft">${product.added.map((option) => html`<span class="good"><${Icon} name="plus" /></span><span class="sr">gained</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}${product.removed.map((option) => html`<span class="bad"><${Icon} name="minus" /></span><span class="sr">lost</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}</td>
-    </tr>`)}</tbody>
+  return html`<${List} id="options" title="Options" lines=${rows} what="products"
+    none="No product gained or lost an option." ...${shared}>${(/** @type {OptionsChange[]} */ shown) => html`<table class="table fold">
+      <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Options</th></tr></thead>
+      <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
+        <th scope="row" class="key"><${Name} of=${product} store=${shared.store} /></th>
+        <td class="num end soft">
+          ${product.added.map((option) =>
+            html`<span class="good"><${Icon} name="plus" /></span>
+              <span class="sr">gained</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}
+              ${product.removed.map((option) =>
+                html`<span class="bad"><${Icon} name="minus" /></span>
+                  <span class="sr">lost</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}</td>
+      </tr>`)}</tbody>
   </table>`}</${List}>`;
 }
 
@@ -150,8 +169,11 @@ function List({ id, title, lines, what, none, children, query }) {
   const isLong = query.get("all") === id;
   const shown = isLong ? lines : lines.slice(0, SHOWN[id]);
   const to = link(currentPath(), { ...Object.fromEntries(query), all: isLong ? null : id });
-  const more = lines.length > SHOWN[id] && html`<a class="more" href=${to} aria-label=${isLong ? `Fewer: ${title}` : `All ${lines.length}: ${title}`}>${isLong ? "Fewer" : `All ${count(lines.length)}`}</a>`;
-  return html`<${Panel} title=${title} id=${id} scope=${lines.length > 0 && `${count(shown.length)} of ${count(lines.length)} ${what}, in menu order`} more=${more}>
+  const more = lines.length > SHOWN[id] &&
+    html`<a class="more" href=${to} aria-label=${isLong ? `Fewer: ${title}` : `All ${lines.length}: ${title}`}>
+      ${isLong ? "Fewer" : `All ${count(lines.length)}`}</a>`;
+  return html`<${Panel} title=${title} id=${id}
+    scope=${lines.length > 0 && `${count(shown.length)} of ${count(lines.length)} ${what}, in menu order`} more=${more}>
     ${lines.length === 0 ? html`<p class="panel-body dim">${none}</p>` : children(shown)}
   </${Panel}>`;
 }

@@ -24,20 +24,31 @@ export function One({ id }) {
   const answer = useResource(pathOf("/api/payloads/{id}", { id }));
   usePage(`Payload ${id}`, answer);
   const payload = answer.data;
-  const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>${payload && html` · <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })}><bdi>${payload.dispensary_name ?? `store ${payload.dispensary_id}`}</bdi></a>`}`;
-  return html`<${PageHead} title=${`Payload ${count(id)}`} crumb=${crumb} scope=${payload && html`fetched <${Ago} at=${payload.fetched_at} after="ago" />`}>
-      ${payload && html`<a class="btn" href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: id })}>Diff with the one before</a>`}
+  const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>
+    ${payload && html` · <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })}>
+      <bdi>${payload.dispensary_name ?? `store ${payload.dispensary_id}`}</bdi></a>`}`;
+  return html`<${PageHead} title=${`Payload ${count(id)}`} crumb=${crumb}
+    scope=${payload && html`fetched <${Ago} at=${payload.fetched_at} after="ago" />`}>
+      ${payload && html`<a class="btn"
+        href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: id })}>Diff with the one before</a>`}
     </${PageHead}>
     ${answer.error?.status === 404
-      ? html`<section class="panel" aria-labelledby="h-none"><h2 class="sr" id="h-none">Payload</h2><${Empty} icon="search" title=${`There is no payload ${count(id)}`}><a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}></section>`
-      : html`<${Panel} title="Facts"><${Loaded} of=${answer} what="The payload">${(/** @type {PayloadView} */ each) => html`<${Facts} of=${each} />`}</${Loaded}></${Panel}>
+      ? html`<section class="panel" aria-labelledby="h-none"><h2 class="sr" id="h-none">Payload</h2>
+          <${Empty} icon="search" title=${`There is no payload ${count(id)}`}>
+            <a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}></section>`
+      : html`<${Panel} title="Facts">
+          <${Loaded} of=${answer} what="The payload">
+            ${(/** @type {PayloadView} */ each) => html`<${Facts} of=${each} />`}</${Loaded}></${Panel}>
           ${payload && html`<${Document} of=${payload} />`}`}`;
 }
 
 /** @param {{ of: PayloadView }} properties */
 const Facts = ({ of }) => html`<div class="panel-body"><dl class="facts">
-  <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${of.dispensary_id}`)}><bdi>${of.dispensary_name ?? count(of.dispensary_id)}</bdi></a>, ${of.platform}</dd>
-  <dt>Task</dt><dd>${of.task_id === null ? "–" : html`<a class="link" href=${link(`/admin/tasks/${of.task_id}`)}>${count(of.task_id)}</a>`}</dd>
+  <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${of.dispensary_id}`)}>
+    <bdi>${of.dispensary_name ?? count(of.dispensary_id)}</bdi></a>, ${of.platform}</dd>
+  <dt>Task</dt><dd>${of.task_id === null
+    ? "–"
+    : html`<a class="link" href=${link(`/admin/tasks/${of.task_id}`)}>${count(of.task_id)}</a>`}</dd>
   <dt>Fetched</dt><dd>${exactTime(of.fetched_at)}</dd>
   <dt>Products</dt><dd>${count(of.product_count)} of ${count(of.total_count)} that the menu names, ${share(of.coverage, 1)}</dd>
   <dt>File</dt><dd><span class="mono">${of.storage_path}</span>, ${bytes(of.bytes)} compressed</dd>
@@ -55,15 +66,20 @@ function Document({ of }) {
     show("reading");
     show(await firstLines(of.id).catch((error) => ({ error })));
   };
-  const scope = shown && typeof shown === "object" && "text" in shown ? linesScope(shown.lines) : `${bytes(of.bytes)} compressed, several times that as text`;
+  const scope = shown && typeof shown === "object" && "text" in shown
+    ? linesScope(shown.lines)
+    : `${bytes(of.bytes)} compressed, several times that as text`;
   return html`<${Panel} title="JSON" scope=${scope}><div class="panel-body">
     <p class="row">
-      ${(shown === null || shown === "reading") && html`<button class="btn" type="button" disabled=${shown === "reading"} onClick=${read}>${shown === "reading" ? "Reading" : `Show the first ${count(MAX_LINES)} lines`}</button>`}
+      ${(shown === null || shown === "reading") &&
+        html`<button class="btn" type="button" disabled=${shown === "reading"} onClick=${read}>
+          ${shown === "reading" ? "Reading" : `Show the first ${count(MAX_LINES)} lines`}</button>`}
       <a class="btn" href=${data} download=${`payload-${of.id}.json`}>Download the JSON</a>
       <a class="btn" href=${raw} download=${`payload-${of.id}.json.gz`}>Download the file as it is kept</a>
     </p>
     ${shown && typeof shown === "object" && "error" in shown && html`<${Unread} error=${shown.error} onRetry=${read} />`}
-    ${shown && typeof shown === "object" && "text" in shown && html`<div class="code payload-text" role="group" aria-label=${`JSON of payload ${of.id}`} tabindex="0">${shown.text}</div>`}
+    ${shown && typeof shown === "object" && "text" in shown &&
+      html`<div class="code payload-text" role="group" aria-label=${`JSON of payload ${of.id}`} tabindex="0">${shown.text}</div>`}
   </div></${Panel}>`;
 }
 

@@ -23,7 +23,9 @@ export function Figures({ product, series, span, period }) {
   if (options.length > MAX_FIGURES) return html`<${Options} options=${options} /><${Strip} label="Lowest">${lowest}</${Strip}>`;
   return html`<${Strip} label="Now">
     ${options.length === 0 && html`<${Figure} label="Now" ...${priceOf(product)} scope=${stockScope(product)} />`}
-    ${options.map((option) => html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)} scope=${scopeOf(option)} />`)}
+    ${options.map((option) =>
+      html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)}
+        scope=${scopeOf(option)} />`)}
     ${lowest}
   </${Strip}>`;
 }
@@ -52,21 +54,25 @@ function unitPrice(option) {
 /** @param {{ series: Series[], span: Period, period: string, isAll: boolean }} properties */
 function Lowest({ series, span, period, isAll }) {
   const label = `Lowest ${period.startsWith("since") ? "" : "of "}${period}`;
-  const points = series.flatMap((each) => shownPoints(each, span).filter(({ gone }) => !gone).map((point) => ({ point, name: each.name, cents: paid(point) })));
+  const points = series.flatMap((each) =>
+    shownPoints(each, span).filter(({ gone }) => !gone).map((point) => ({ point, name: each.name, cents: paid(point) })));
   const priced = points.filter(({ cents }) => cents !== null);
   if (priced.length === 0) return html`<${Figure} label=${label} value="–" scope="no price was told" />`;
   const least = priced.reduce((best, each) => (Number(each.cents) < Number(best.cents) ? each : best));
-  const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on sale " : ""}${day(Math.max(least.point.time, span.from))}${!isAll && `, of the ${plural(series.length, "option")} shown`}`;
+  const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on sale " : ""}
+    ${day(Math.max(least.point.time, span.from))}${!isAll && `, of the ${plural(series.length, "option")} shown`}`;
   return html`<${Figure} label=${label} value=${money(least.cents)} scope=${scope} />`;
 }
 
 /** @param {{ options: OptionView[] }} properties */
 function Options({ options }) {
   return html`<${Panel} title="Options" scope=${`${count(options.length)}, now, in the order of the menu`}><table class="table fold">
-    <thead><tr><th scope="col" class="w-third">Option</th><th scope="col" class="num">Price</th><th scope="col" class="num">A unit</th><th scope="col" class="num">Stock</th></tr></thead>
+    <thead><tr><th scope="col" class="w-third">Option</th><th scope="col" class="num">Price</th>
+      <th scope="col" class="num">A unit</th><th scope="col" class="num">Stock</th></tr></thead>
     <tbody>${options.map((option) => html`<tr key=${optionName(option)} data-row>
       <th scope="row" class="key"><bdi>${optionName(option)}</bdi></th>
-      <td class="num end">${money(paid(option))}${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}</td>
+      <td class="num end">${money(paid(option))}
+        ${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}</td>
       <td class="num fact">${unitPrice(option)}</td>
       <td class="num fact">${stockScope(option)}</td>
     </tr>`)}</tbody>

@@ -143,7 +143,15 @@ function changesOfOne(series, span) {
   return series.points.slice(1).flatMap((to, at) => {
     const from = series.points[at];
     if (to.time < span.from) return [];
-    return wordsOf(from, to).map(({ what, isStock }) => ({ key: `${series.key} ${to.time} ${what}`, time: to.time, option: series.name, what, from, to, isStock }));
+    return wordsOf(from, to).map(({ what, isStock }) => ({
+      key: `${series.key} ${to.time} ${what}`,
+      time: to.time,
+      option: series.name,
+      what,
+      from,
+      to,
+      isStock,
+    }));
   });
 }
 

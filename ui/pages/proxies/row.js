@@ -38,7 +38,9 @@ export const Row = memo(
 function whyOf(proxy, state) {
   if (state === "active") return "";
   const streak = proxy.consecutive_403_count > 0 && `${plural(proxy.consecutive_403_count, "refusal")} in a row`;
-  return html`${proxy.last_error ?? ""}${streak && html`<br /><span class="scope">${streak}${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
+  return html`${proxy.last_error ?? ""}
+    ${streak && html`<br /><span class="scope">${streak}
+      ${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
     ${proxy.cooldown_until && html`<br /><span class="scope">back <${Until} at=${proxy.cooldown_until} /></span>`}`;
 }
 
@@ -48,7 +50,12 @@ function Actions({ proxy, name }) {
   const test = () => act(() => send("POST", pathOf("/api/proxies/{id}/test", { id: proxy.id }), {}), (tested) => told(name, tested));
   const turn = () => act(() => send("PUT", path, { is_active: !proxy.is_active }), `${name} is ${proxy.is_active ? "off" : "on"}`);
   const remove = async () => {
-    const isSure = await confirm({ title: `Delete the proxy ${name}?`, body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`, action: "Delete", danger: true });
+    const isSure = await confirm({
+      title: `Delete the proxy ${name}?`,
+      body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`,
+      action: "Delete",
+      danger: true,
+    });
     if (isSure) await act(() => send("DELETE", path), `${name} is deleted`);
   };
   return html`<span class="row">
@@ -59,4 +66,5 @@ function Actions({ proxy, name }) {
 }
 
 /** @param {string} name @param {ProxyTest} tested @returns {["good" | "warn", string]} */
-const told = (name, { ok, latency_ms: latency, reason }) => (ok ? ["good", `${name} answered in ${milliseconds(latency)}`] : ["warn", `${name} does not answer: ${reason ?? "no reason was given"}`]);
+const told = (name, { ok, latency_ms: latency, reason }) =>
+  (ok ? ["good", `${name} answered in ${milliseconds(latency)}`] : ["warn", `${name} does not answer: ${reason ?? "no reason was given"}`]);

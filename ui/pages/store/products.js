@@ -41,9 +41,11 @@ export function Products({ id, query, store }) {
   const scope = !filter && store ? `${products(store.products)}, ${count(store.in_stock)} in stock` : "those that match the filter";
   return html`<${Panel} title="Products" id="products" scope=${scope}>
     <div class="panel-body row">
-      <${QueryBox} qualifiers=${PRODUCT_QUALIFIERS} query=${query} text="q" label="Filter products" placeholder="Name or brand; category:flower in_stock:yes" />
+      <${QueryBox} qualifiers=${PRODUCT_QUALIFIERS} query=${query} text="q" label="Filter products"
+        placeholder="Name or brand; category:flower in_stock:yes" />
       <label class="sr" for="sort">Order</label>
-      <select id="sort" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ sort: event.target.value, cursor: null })}>
+      <select id="sort" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
+        setQuery({ sort: event.target.value, cursor: null })}>
         ${SORTS.map(([value, word]) => html`<option value=${value} selected=${(query.get("sort") ?? "") === value}>${word}</option>`)}
       </select>
     </div>
@@ -51,12 +53,14 @@ export function Products({ id, query, store }) {
       data.products.length === 0
         ? html`<${None} id=${id} filter=${filter} />`
         : html`<${ProductTable} products=${data.products} scope=${path} caption="Products of this store" />
-            <${Pager} query=${query} next=${data.next_cursor} older="Next">${products(data.products.length)} on this page</${Pager}>`}</${Loaded}>
+            <${Pager} query=${query} next=${data.next_cursor} older="Next">
+              ${products(data.products.length)} on this page</${Pager}>`}</${Loaded}>
   </${Panel}>`;
 }
 
 /** @param {{ id: number, filter: string }} properties */
 const None = ({ id, filter }) =>
   filter
-    ? html`<${Empty} icon="search" title="No product matches"><p class="mono">${filter}</p><a class="btn" href=${link(`/admin/stores/${id}`)}>All products of the store</a></${Empty}>`
+    ? html`<${Empty} icon="search" title="No product matches"><p class="mono">${filter}</p>
+        <a class="btn" href=${link(`/admin/stores/${id}`)}>All products of the store</a></${Empty}>`
     : html`<${Empty} icon="pending" title="This store has no products yet"><p>Its first complete crawl brings them.</p></${Empty}>`;

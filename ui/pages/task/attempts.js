@@ -22,7 +22,10 @@ const SHOWN = 20;
 export function Attempts({ task, proxies, now }) {
   const { attempts } = task;
   if (attempts.length === 0) {
-    return html`<p class="panel-body dim">${task.status === "pending" ? (task.ready ? "It is ready, and waits for a free worker." : "It waits: for its time, for its store, or for another task.") : "It never ran."}</p>`;
+    return html`<p class="panel-body dim">
+      ${task.status === "pending"
+        ? (task.ready ? "It is ready, and waits for a free worker." : "It waits: for its time, for its store, or for another task.")
+        : "It never ran."}</p>`;
   }
   const shown = attempts.slice(-SHOWN);
   const axis = axisOf(shown[0] === attempts[0] ? task.created_at : shown[0].claimed_at, shown, now);
@@ -32,17 +35,21 @@ export function Attempts({ task, proxies, now }) {
       .map((attempt, at) => {
         const waitedSince = at > 0 ? shown[at - 1].finished_at : shown[0] === attempts[0] ? task.created_at : null;
         const isLast = at === shown.length - 1;
-        return html`<${Line} key=${attempt.fence} attempt=${attempt} number=${attempts.length - shown.length + at + 1} waitedSince=${waitedSince} axis=${axis}
-          error=${attempt.error ?? (isLast ? task.error_message : null)} progress=${isLast && attempt.outcome == null ? progressOf(task) : null}
+        return html`<${Line} key=${attempt.fence} attempt=${attempt} number=${attempts.length - shown.length + at + 1}
+          waitedSince=${waitedSince} axis=${axis}
+          error=${attempt.error ?? (isLast ? task.error_message : null)}
+          progress=${isLast && attempt.outcome == null ? progressOf(task) : null}
           worker=${isLast && task.worker_id === attempt.worker_id ? task.worker_name : null} proxies=${proxiesOf(attempt, names)} />`;
       })
       .reverse()}
-    <li aria-hidden="true"><div class="not-phone"></div><ol class="axis">${[0, 1, 2, 3].map((at) => html`<li>${axisLabel(axis, at / 3)}</li>`)}</ol></li>
+    <li aria-hidden="true"><div class="not-phone"></div>
+      <ol class="axis">${[0, 1, 2, 3].map((at) => html`<li>${axisLabel(axis, at / 3)}</li>`)}</ol></li>
   </ol></div>`;
 }
 
 /** @param {TaskDetail} task */
-const progressOf = (task) => (task.progress_percent === null && !task.progress_message ? "begun" : `${task.progress_percent ?? 0}|${task.progress_message ?? ""}`);
+const progressOf = (task) =>
+  (task.progress_percent === null && !task.progress_message ? "begun" : `${task.progress_percent ?? 0}|${task.progress_message ?? ""}`);
 
 /** @param {Attempt} attempt @param {Map<number, string>} names */
 function proxiesOf(attempt, names) {
@@ -70,15 +77,23 @@ const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince,
   const share = (/** @type {number} */ time) => (100 * (time - axis.begin)) / axis.length;
   const waited = waitedSince ? Date.parse(waitedSince) : from;
   const { fingerprint, requests, blocks = 0 } = /** @type {Detail | null | undefined} */ (attempt.detail) ?? {};
-  const facts = [`fence ${count(attempt.fence)}`, fingerprint, proxies && `through ${proxies}`, requests !== undefined && plural(requests, "request"), blocks > 0 && plural(blocks, "block")];
+  const facts = [
+    `fence ${count(attempt.fence)}`,
+    fingerprint,
+    proxies && `through ${proxies}`,
+    requests !== undefined && plural(requests, "request"),
+    blocks > 0 && plural(blocks, "block"),
+  ];
   const kind = attempt.outcome === "failed" ? "cbad" : attempt.outcome === "completed" || attempt.outcome == null ? "c1" : "c3";
   return html`<li>
-    <div><p><b>Attempt ${count(number)}</b> <${Outcome} of=${attempt.outcome ?? null} /></p><p class="scope">${worker ?? attempt.worker_id} · ${duration((to - from) / 1000)}</p></div>
+    <div><p><b>Attempt ${count(number)}</b> <${Outcome} of=${attempt.outcome ?? null} /></p>
+      <p class="scope">${worker ?? attempt.worker_id} · ${duration((to - from) / 1000)}</p></div>
     <div><div class="span" aria-hidden="true">
         ${from > waited && html`<i class="wait" style=${{ "--from": share(waited), "--for": share(from) - share(waited) }}></i>`}
         <i class=${kind} style=${{ "--from": share(from), "--for": Math.max(0.3, share(to) - share(from)) }}></i></div>
       ${progress && html`<${Going} progress=${progress} />`}
-      ${attempt.outcome && attempt.outcome !== "completed" && html`<p class="why">${attempt.outcome === "failed" ? error ?? "No reason was given." : WORDS[attempt.outcome]}</p>`}
+      ${attempt.outcome && attempt.outcome !== "completed" &&
+        html`<p class="why">${attempt.outcome === "failed" ? error ?? "No reason was given." : WORDS[attempt.outcome]}</p>`}
       <p class="scope">${facts.filter(Boolean).join(" · ")} · began <${Ago} at=${attempt.claimed_at} after="ago" /></p></div>
   </li>`;
 });
@@ -87,6 +102,8 @@ const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince,
 function Going({ progress }) {
   if (progress === "begun") return html`<p class="why dim">It has begun, and told nothing yet.</p>`;
   const [percent, text] = progress.split("|", 2);
-  return html`<div class="row nowrap"><div class="progress grow" style=${{ "--v": percent }} role="progressbar" aria-label="Progress" aria-valuenow=${percent} aria-valuemin="0" aria-valuemax="100"><i></i></div><b class="num">${percent} %</b></div>
+  return html`<div class="row nowrap">
+    <div class="progress grow" style=${{ "--v": percent }} role="progressbar" aria-label="Progress"
+      aria-valuenow=${percent} aria-valuemin="0" aria-valuemax="100"><i></i></div><b class="num">${percent} %</b></div>
     ${text && html`<p class="why">${text}</p>`}`;
 }

@@ -25,16 +25,21 @@ export function Chain({ task }) {
   const isOpen = !["completed", "failed", "cancelled"].includes(task.status);
   const others = task.children.length - children.length;
   return html`<div class="panel-body"><ol class="chain">
-    ${task.schedule_id && html`<li><a href=${link("/admin/tasks", { schedule_id: task.schedule_id })}><span class="scope">schedule${schedule?.interval_hours ? `, every ${count(schedule.interval_hours)} h` : ""}</span><br />${schedule?.name ?? count(task.schedule_id)}</a></li>`}
+    ${task.schedule_id && html`<li>
+      <a href=${link("/admin/tasks", { schedule_id: task.schedule_id })}>
+        <span class="scope">schedule${schedule?.interval_hours ? `, every ${count(schedule.interval_hours)} h` : ""}
+          </span><br />${schedule?.name ?? count(task.schedule_id)}</a></li>`}
     ${task.parent_task_id && html`<li><${Box} task=${parent ?? { id: task.parent_task_id, role: "earlier task", status: "" }} /></li>`}
     ${!task.schedule_id && !task.parent_task_id && html`<li><span class="box">made by request</span></li>`}
     <li><${Box} task=${task} isCurrent=${true} /></li>
     ${children.map((child) => html`<li key=${child.id}><${Box} task=${child} /></li>`)}
-    ${others > 0 && children.length > 0 && html`<li><a href=${link("/admin/tasks", { parent_task_id: task.id })}>${count(others)} more</a></li>`}
+    ${others > 0 && children.length > 0 &&
+      html`<li><a href=${link("/admin/tasks", { parent_task_id: task.id })}>${count(others)} more</a></li>`}
     ${isOpen && NEXT[task.role] && html`<li><span class="box">made when this completes<br />${NEXT[task.role]}</span></li>`}
   </ol></div>`;
 }
 
 /** @param {{ task: Pick<TaskView, "id"> & { role: string, status: string }, isCurrent?: boolean }} properties */
 const Box = ({ task, isCurrent = false }) =>
-  html`<a href=${link(`/admin/tasks/${task.id}`)} aria-current=${isCurrent ? "true" : undefined}><span class="scope">${count(task.id)}${task.status && ` · ${task.status}`}</span><br />${task.role}</a>`;
+  html`<a href=${link(`/admin/tasks/${task.id}`)} aria-current=${isCurrent ? "true" : undefined}>
+    <span class="scope">${count(task.id)}${task.status && ` · ${task.status}`}</span><br />${task.role}</a>`;

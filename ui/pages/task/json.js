@@ -20,6 +20,8 @@ export function Json({ of, label, none }) {
       toast("bad", "The browser does not let this page copy: it needs https, or localhost");
     }
   };
-  return html`<div class="panel-body"><pre class="code" tabindex="0" role="region" aria-label=${label}>${text.slice(0, MAX_CHARS)}${text.length > MAX_CHARS ? "\n…" : ""}</pre>
+  return html`<div class="panel-body">
+    <pre class="code" tabindex="0" role="region" aria-label=${label}>${text.slice(0, MAX_CHARS)}
+      ${text.length > MAX_CHARS ? "\n…" : ""}</pre>
     <div class="row"><button class="btn small" type="button" onClick=${copy}>Copy<span class="sr"> ${label}</span></button></div></div>`;
 }

@@ -60,25 +60,42 @@ export function Bulk({ selected, onDone, query, isEmpty }) {
   };
   const isNone = selected.size === 0 && !isAll;
   const button = (/** @type {Action} */ action, /** @type {string} */ kind, /** @type {string} */ icon) =>
-    html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone} data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
+    html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone}
+      data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>
+      ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
   // what was begun goes on, and is told, when nothing matches any more
   if (isEmpty) return operation && html`<${Going} operation=${operation} />`;
   return html`<div class=${`bulk ${isNone ? "is-idle" : ""}`} role="group" aria-label="Bulk actions">
-      <span role="status">${isAll ? html`<b>All that match</b> ${filterText && html`<span class="mono">${filterText}</span>`}` : html`<b>${count(selected.size)}</b> selected`}</span>
-      <button class="btn small quiet" type="button" onClick=${() => takeAll(!isAll)}>${isAll ? "Only the selected" : "Select all that match"}</button>
+      <span role="status">${isAll
+        ? html`<b>All that match</b> ${filterText && html`<span class="mono">${filterText}</span>`}`
+        : html`<b>${count(selected.size)}</b> selected`}</span>
+      <button class="btn small quiet" type="button" onClick=${() => takeAll(!isAll)}>
+        ${isAll ? "Only the selected" : "Select all that match"}</button>
       <div class="row actions">${button("retry", "primary", "retrying")}${button("cancel", "", "")}
-        <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>${button("delete", "danger", "")}</div>
+        <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>
+        ${button("delete", "danger", "")}</div>
     </div>
     ${operation && html`<${Going} operation=${operation} />`}
     ${isMoving &&
-    html`<${FormDialog} title=${`Priority of ${isAll ? "all that match" : plural(selected.size, "task")}`} action="Save" onClose=${() => move(false)} submit=${reprioritize}
-      fields=${[{ name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: 0, required: true, help: "higher is claimed first; only of pending tasks" }]}
+    html`<${FormDialog} title=${`Priority of ${isAll ? "all that match" : plural(selected.size, "task")}`} action="Save"
+      onClose=${() => move(false)} submit=${reprioritize}
+      fields=${[{
+        name: "priority",
+        label: "Priority",
+        type: "number",
+        min: -1000,
+        max: 1000,
+        value: 0,
+        required: true,
+        help: "higher is claimed first; only of pending tasks",
+      }]}
       done=${(/** @type {Changed} */ answer) => ("id" in answer ? "The change goes on" : `${plural(answer.done, "task")} changed`)} />`}`;
 }
 
 /** @param {{ operation: Operation }} properties */
 const Going = ({ operation }) =>
-  html`<p class="panel-body" role="status">${ACTIONS[operation.action]?.verb ?? "Change"}: ${count(operation.done + operation.failed)} of ${count(operation.matched)}
+  html`<p class="panel-body" role="status">
+    ${ACTIONS[operation.action]?.verb ?? "Change"}: ${count(operation.done + operation.failed)} of ${count(operation.matched)}
     <span class="progress" style=${{ "--v": (100 * (operation.done + operation.failed)) / Math.max(1, operation.matched) }}><i></i></span></p>`;
 
 /** Until it has ended. @param {Operation | null} operation @param {Follow} follow */
@@ -86,12 +103,18 @@ function followOperation(operation, follow) {
   if (!operation) return undefined;
   if (operation.ended_at) {
     const problems = operation.failed > 0 ? `, ${count(operation.failed)} were left out` : "";
-    toast(operation.error ? "bad" : operation.failed > 0 ? "warn" : "good", operation.error ?? `${plural(operation.done, "task")} ${ACTIONS[operation.action]?.done ?? "changed"}${problems}`);
+    toast(
+      operation.error ? "bad" : operation.failed > 0 ? "warn" : "good",
+      operation.error ?? `${plural(operation.done, "task")} ${ACTIONS[operation.action]?.done ?? "changed"}${problems}`,
+    );
     reloadAll();
     follow(null);
     return undefined;
   }
-  const timer = setTimeout(() => get(pathOf("/api/operations/{id}", { id: operation.id })).then(follow, (error) => unfollow(error, operation, follow)), POLL_MS);
+  const timer = setTimeout(
+    () => get(pathOf("/api/operations/{id}", { id: operation.id })).then(follow, (error) => unfollow(error, operation, follow)),
+    POLL_MS,
+  );
   return () => clearTimeout(timer);
 }
 
@@ -121,13 +144,27 @@ async function change(action, target, filterText, follow) {
     return false;
   }
   const left = matched - eligible;
-  const body = html`<p>${count(matched)} ${filterText ? html`match <span class="mono">${filterText}</span>` : "are selected"}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${left > 0 ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status` : ""}. ${more}</p>
+  const body = html`<p>${count(matched)} ${filterText
+    ? html`match <span class="mono">${filterText}</span>`
+    : "are selected"}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${left > 0
+      ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status`
+      : ""}. ${more}</p>
     <p class="scope">What has changed by then is left out and told.</p>`;
   const typed = action === "delete" && eligible > TYPED_FROM ? String(eligible) : undefined;
-  if (!(await confirm({ title: `${verb} ${plural(eligible, "task")}?`, body, action: `${verb} ${count(eligible)}`, keep: "Keep as they are", danger, typed }))) return false;
+  if (!(await confirm({
+    title: `${verb} ${plural(eligible, "task")}?`,
+    body,
+    action: `${verb} ${count(eligible)}`,
+    keep: "Keep as they are",
+    danger,
+    typed,
+  }))) return false;
   const answer = /** @type {Changed} */ (await send("POST", path, { action, ...target }));
   if ("id" in answer) follow(answer);
-  else toast(answer.failed.length > 0 ? "warn" : "good", `${plural(answer.done, "task")} ${done}${answer.failed.length > 0 ? `, ${count(answer.failed.length)} were left out: ${answer.failed[0].reason}` : ""}`);
+  else toast(
+    answer.failed.length > 0 ? "warn" : "good",
+    `${plural(answer.done, "task")} ${done}${answer.failed.length > 0 ? `, ${count(answer.failed.length)} were left out: ${answer.failed[0].reason}` : ""}`,
+  );
   reloadAll();
   return true;
 }
