@@ -41,7 +41,8 @@ export function Page({ query }) {
         <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>
           pods.length === 0
             ? html`<${Empty} icon="warn" title="No worker runs">
-                <p>${counts.data && `${plural(counts.data.pending, "task")} ${counts.data.pending === 1 ? "waits" : "wait"} in the queue. `}<code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
+                <p>${counts.data && waitText(counts.data.pending)}
+                  <code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
             : html`<div class="panel-body">
                 <${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
       </section>
@@ -49,6 +50,9 @@ export function Page({ query }) {
     </div>
     <${Tasks} answer=${running} pod=${pod} />`;
 }
+
+/** @param {number} pending */
+const waitText = (pending) => `${plural(pending, "task")} ${pending === 1 ? "waits" : "wait"} in the queue. `;
 
 /** Escape undoes the selection. @param {boolean} isSelected */
 function useEscape(isSelected) {

@@ -59,7 +59,14 @@ const Compared = ({ payloads, from, to }) => html`<section class="panel panel-bo
   <${Choice} name="to" word="To" payloads=${payloads} chosen=${to} other=${{ from: from === null ? null : String(from) }} />
 </div></section>`;
 
-/** @param {{ name: string, word: string, payloads: PayloadView[], chosen: number | null, other: Record<string, string | null> }} properties */
+/**
+ * @param {object} properties
+ * @param {string} properties.name
+ * @param {string} properties.word
+ * @param {PayloadView[]} properties.payloads
+ * @param {number | null} properties.chosen
+ * @param {Record<string, string | null>} properties.other
+ */
 function Choice({ name, word, payloads, chosen, other }) {
   const payload = payloads.find(({ id }) => id === chosen);
   return html`<div class="field"><label for=${name}>${word}</label>
@@ -70,10 +77,16 @@ function Choice({ name, word, payloads, chosen, other }) {
       ${payloads.map((each) => html`<option key=${each.id} value=${String(each.id)} selected=${each.id === chosen}>
         ${count(each.id)} · ${shortTime(each.fetched_at)} · ${plural(each.product_count, "product")}</option>`)}
     </select>
-    <small>${payload && html`by ${payload.task_id === null
-      ? "no task"
-      : html`<a class="link-wrap" href=${link(`/admin/tasks/${payload.task_id}`)}>task ${count(payload.task_id)}
-          </a>`}, ${payload.coverage >= 1 ? "complete" : `${share(payload.coverage, 1)} of the menu`}, ${bytes(payload.bytes)}, `}${chosen !== null && html`<a class="link-wrap" href=${address(pathOf("/api/payloads/{id}/data", { id: chosen }))} download=${`payload-${chosen}.json`}>download</a>`}</small></div>`;
+    <small>${payload && html`<${Origin} of=${payload} />, `}
+      ${chosen !== null &&
+        html`<a class="link-wrap" href=${address(pathOf("/api/payloads/{id}/data", { id: chosen }))}
+          download=${`payload-${chosen}.json`}>download</a>`}</small></div>`;
+}
+
+/** The task of a payload, and how much came. @param {{ of: PayloadView }} properties */
+function Origin({ of: { task_id: task, coverage, bytes: size } }) {
+  const by = task === null ? "no task" : html`<a class="link-wrap" href=${link(`/admin/tasks/${task}`)}>task ${count(task)}</a>`;
+  return html`by ${by}, ${coverage >= 1 ? "complete" : `${share(coverage, 1)} of the menu`}, ${bytes(size)}`;
 }
 
 /** @param {{ data: PayloadDiff, store: number | null, query: URLSearchParams, payloads: PayloadView[] }} properties */

@@ -61,7 +61,12 @@ export function Page({ id, query }) {
     }}</${Loaded}>`;
 }
 
-/** What is shown, and from when: before it was first seen there is nothing. @param {ProductDetail} product @param {ProductHistory[]} data @param {number} from */
+/**
+ * The series that are shown, and from when: before the product was first seen there is nothing.
+ * @param {ProductDetail} product
+ * @param {ProductHistory[]} data
+ * @param {number} from
+ */
 function shownOf(product, data, from) {
   const begin = Math.max(from, Date.parse(product.first_seen_at));
   const end = Math.max(begin + 1, Date.parse(data[0].to));
@@ -140,7 +145,9 @@ function Head({ product, days, from }) {
 async function download(product, from) {
   try {
     const series = [];
-    for (const option of product.options.length ? product.options : [undefined]) series.push(seriesOf(await get(historyPath(product.id, from, option))));
+    for (const option of product.options.length ? product.options : [undefined]) {
+      series.push(seriesOf(await get(historyPath(product.id, from, option))));
+    }
     const address = URL.createObjectURL(new Blob([csvOf(series)], { type: "text/csv" }));
     const anchor = Object.assign(document.createElement("a"), { href: address, download: `product-${product.id}.csv` });
     anchor.click();
@@ -151,7 +158,10 @@ async function download(product, from) {
   }
 }
 
-/** Which options are shown, where there are more than fit one chart. @param {{ groups: OptionView[][], group: number, id: number, query: URLSearchParams }} properties */
+/**
+ * Which options are shown, where there are more than fit one chart.
+ * @param {{ groups: OptionView[][], group: number, id: number, query: URLSearchParams }} properties
+ */
 function Groups({ groups, group, id, query }) {
   if (groups.length === 1) return null;
   const others = Object.fromEntries([...query].filter(([name]) => !["group", "changes"].includes(name)));

@@ -53,7 +53,10 @@ export function Page({ query }) {
     ${path ? html`<${Found} answer=${answer} query=${query} path=${path} />` : html`<${Beginning} />`}`;
 }
 
-/** The server's own order has no name in the address: the best match first, without words by name. @param {{ query: URLSearchParams }} properties */
+/**
+ * The server's own order has no name in the address: the best match first, without words by name.
+ * @param {{ query: URLSearchParams }} properties
+ */
 function Order({ query }) {
   const sorts = query.get("q") ? [["", "best match first"], ...SORTS] : SORTS.map(([value, word]) => [value === "name" ? "" : value, word]);
   return html`<label class="sr" for="sort">Order</label>
@@ -76,11 +79,13 @@ const Found = ({ answer, query, path }) =>
 
 /** How the search was made, where that matters. @param {{ of: FoundPage }} properties */
 function Notes({ of }) {
+  const are = of.stores_waiting === 1 ? "is" : "are";
   const notes = [
     (of.match === "corrected" || of.match === "trigrams") && of.products.length > 0 &&
       "No product has these words. These are spelled alike.",
     of.truncated && "So many match that only a part of them was looked at: more words or a filter find more exactly.",
-    of.stores_waiting > 0 && `${plural(of.stores_waiting, "crawled store")} ${of.stores_waiting === 1 ? "is" : "are"} not searched yet: the index follows the crawls.`,
+    of.stores_waiting > 0 &&
+      `${plural(of.stores_waiting, "crawled store")} ${are} not searched yet: the index follows the crawls.`,
     !of.forgives_spelling && "The words of products are not counted yet: a spelling mistake finds nothing.",
   ].filter(Boolean);
   return notes.length > 0 &&

@@ -50,7 +50,9 @@ export function Page() {
     ${edited && html`<${Form} schedule=${edited === "new" ? null : edited} onClose=${() => edit(null)} />`}`;
 }
 
-const Row = memo((/** @type {{ schedule: Schedule, isOperator: boolean, onEdit: (schedule: Schedule) => void }} */ { schedule, isOperator, onEdit }) => {
+/** @typedef {{ schedule: Schedule, isOperator: boolean, onEdit: (schedule: Schedule) => void }} RowOf */
+
+const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit }) => {
   const tasks = link("/admin/tasks", { schedule_id: schedule.id });
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${tasks}><bdi>${schedule.name}</bdi></a><br /><span class="scope">${schedule.role}</span></th>

@@ -74,9 +74,8 @@ function Head({ id, store }) {
 async function crawl({ id }) {
   try {
     const task = await send("POST", pathOf("/api/tasks"), { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
-    toast("good", task.raised
-      ? `Task ${count(task.id)} waited already and goes first now.`
-      : `Task ${count(task.id)} was created.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
+    const did = task.raised ? "waited already and goes first now" : "was created";
+    toast("good", `Task ${count(task.id)} ${did}.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
     reloadAll();
   } catch (error) {
     const task = error instanceof Refusal && error.status === 409 ? error.taskId : null;

@@ -7,8 +7,13 @@ export const SECONDS_PER_HOUR = 3600;
 /** An average of measured times is not exact: a quotient that is this little above a whole number is that number. */
 const TOLERANCE = 1e-6;
 
-/** Workers in total that do the pending tasks within some hours; null while none of the role has completed. @param {Capacity} role @param {number} hours */
-export const workersFor = (role, hours) => (role.avg_duration_sec ? whole(role.pending_tasks * role.avg_duration_sec, hours) : null);
+/**
+ * Workers in total that do the pending tasks within some hours; null while none of the role has completed.
+ * @param {Capacity} role
+ * @param {number} hours
+ */
+export const workersFor = (role, hours) =>
+  (role.avg_duration_sec ? whole(role.pending_tasks * role.avg_duration_sec, hours) : null);
 
 /** The same of workers that do any of these roles. @param {Capacity[]} roles @param {number} hours */
 export const workersForAll = (roles, hours) =>

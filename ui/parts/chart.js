@@ -78,7 +78,10 @@ export function Bars({ values, bad = [], top }) {
   });
 }
 
-/** A line that is broken where there is no value. @param {{ values: (number | null)[], top: number, kind: string, area?: boolean }} properties */
+/**
+ * A line that is broken where there is no value.
+ * @param {{ values: (number | null)[], top: number, kind: string, area?: boolean }} properties
+ */
 export function Line({ values, top, kind, area = false }) {
   const step = WIDTH / Math.max(1, values.length - 1);
   const runs = runsOf(values);
@@ -126,7 +129,10 @@ export function Steps({ points, top, kind, area = false }) {
 /** A dotted line. @param {{ at: number, top: number }} properties */
 export const Limit = ({ at, top }) => html`<path class="limit" d=${`M0 ${y(at, top)}H${WIDTH}`} />`;
 
-/** An entry of the legend; its kind is c1, c2, c3, cbad or bars. @param {{ kind: string, box?: boolean, children?: Children }} properties */
+/**
+ * An entry of the legend; its kind is c1, c2, c3, cbad or bars.
+ * @param {{ kind: string, box?: boolean, children?: Children }} properties
+ */
 export const Key = ({ kind, box = false, children }) =>
   kind === "bars"
     ? html`<span class="cbar"><i class="box"></i>${children}</span>`

@@ -9,7 +9,10 @@ import { refusalText, toast } from "./toast.js";
 
 /** @import { Children, EventOf } from "../core/html.js" */
 
-/** The values of a form by the names of its fields; null where a field was left empty. @typedef {Record<string, string | number | boolean | null>} Values */
+/**
+ * The values of a form by the names of its fields; null where a field was left empty.
+ * @typedef {Record<string, string | number | boolean | null>} Values
+ */
 
 /**
  * @typedef {object} Field

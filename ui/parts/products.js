@@ -85,7 +85,8 @@ const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: prod
   </tr>`;
 });
 
-/** @typedef {{ price_rec?: number | null, price_med?: number | null, special_price_rec?: number | null, special_price_med?: number | null }} Prices */
+/** @typedef {"price_rec" | "price_med" | "special_price_rec" | "special_price_med"} PriceName */
+/** @typedef {Partial<Record<PriceName, number | null>>} Prices */
 /** @typedef {{ quantity?: number | null, quantity_censored: boolean, is_in_stock: boolean, stock_status?: string }} Stock */
 
 /** What is paid, in cents: recreational where there is such a price. @param {Prices} of */

@@ -7,6 +7,7 @@ import { link } from "../core/base.js";
 import { currentPath } from "../core/router.js";
 
 /** @import { Children } from "../core/html.js" */
+/** Properties of the element that holds the rows. @typedef {Record<string, (event: FocusOut) => void>} Hold */
 /** @typedef {FocusEvent & { currentTarget: HTMLElement, relatedTarget: Node | null }} FocusOut */
 
 /**
@@ -14,7 +15,7 @@ import { currentPath } from "../core/router.js";
  * @param {T[]} rows
  * @param {(row: T) => string | number} key
  * @param {string} [scope] another scope (a filter, a page): its rows are shown at once
- * @returns {{ rows: T[], waiting: number, show: () => void, hold: Record<string, (event: FocusOut) => void> }} `hold`: properties of what holds the rows
+ * @returns {{ rows: T[], waiting: number, show: () => void, hold: Hold }}
  */
 export function useSteadyRows(rows, key, scope = "") {
   const shown = useRef({ scope, keys: /** @type {(string | number)[]} */ ([]) });

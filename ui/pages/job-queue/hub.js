@@ -83,7 +83,9 @@ const Lines = memo((/** @type {{ tasks: number, isOn: boolean, path: string }} *
     <path class=${isOn ? "on" : ""} d=${workers} />`;
 });
 
-const PodNode = memo((/** @type {{ pod: Pod, x: number, y: number, workers: Place[], isOn: boolean, stop: string }} */ { pod, x, y, workers, isOn, stop }) => {
+/** @typedef {Place & { pod: Pod, workers: Place[], isOn: boolean, stop: string }} PodOnHub */
+
+const PodNode = memo((/** @type {PodOnHub} */ { pod, x, y, workers, isOn, stop }) => {
   const held = pod.workers.filter((worker) => worker.status !== "active").length;
   return html`<li class=${`pod ${isOn ? "is-on" : ""}`} style=${{ "--x": x, "--y": y }}>
     <a href=${link("/admin/job-queue", { pod: isOn ? null : pod.name })} data-node=${pod.name}
@@ -104,10 +106,13 @@ function samePlaces(a, b) {
   return a.every((place, at) => place.x === b[at].x && place.y === b[at].y);
 }
 
-const WorkerNode = memo((/** @type {{ worker: Worker, number: number, x: number, y: number, stop: string }} */ { worker, number, x, y, stop }) => {
+/** @typedef {Place & { worker: Worker, number: number, stop: string }} WorkerOnHub */
+
+const WorkerNode = memo((/** @type {WorkerOnHub} */ { worker, number, x, y, stop }) => {
   const { memory_percent: memory, cpu_percent: cpu, backoff_reason: reason } = worker.resources;
   const isHeld = worker.status !== "active";
-  const tasks = `${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)} tasks`;
+  const slots = `${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)}`;
+  const tasks = `${slots} tasks`;
   const state = isHeld ? `, ${worker.status.replace("_", " ")}${reason ? `: ${reason}` : ""}` : "";
   const label = `${worker.friendly_name}: ${tasks}, memory ${Math.round(memory)} %, CPU ${Math.round(cpu)} %${state}`;
   return html`<li class=${`worker ${isHeld ? "backing" : ""} ${x < -0.2 ? "to-left" : ""} ${y < 0 ? "to-top" : ""}`}
@@ -121,7 +126,7 @@ const WorkerNode = memo((/** @type {{ worker: Worker, number: number, x: number,
         ${worker.role === "any" ? "any role" : worker.role} · beat <${Ago} at=${worker.last_heartbeat_at} after="ago" /></span>
       <dl class="facts"><dt>Memory</dt><dd><${Meter} of="memory" percent=${memory} /></dd><dt>CPU</dt>
         <dd><${Meter} of="CPU" percent=${cpu} /></dd>
-        <dt>Tasks</dt><dd>${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)}: ${worker.current_task_ids.map(count).join(", ") || "none"}</dd></dl>
+        <dt>Tasks</dt><dd>${slots}: ${worker.current_task_ids.map(count).join(", ") || "none"}</dd></dl>
       ${isHeld && html`<p class="hold"><${Icon} name="pause" /> ${worker.status.replace("_", " ")}${reason && `: ${reason}`}</p>`}</div>
   </li>`;
 });

@@ -27,8 +27,9 @@ function Throughput({ data }) {
   const ended = completed.map((value, at) => value + failed[at]);
   const ticks = ticksTo(Math.max(0, ...ended));
   const all = total(ended);
+  const most = `at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average`;
   const label = all
-    ? `Tasks ended each minute of the last hour: at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average; ${count(total(failed))} failed`
+    ? `Tasks ended each minute of the last hour: ${most}; ${count(total(failed))} failed`
     : "No task ended in the last hour";
   return html`<${Chart} title="Throughput" unit="tasks a minute, 60 min" ticks=${ticks} axis=${axisOf(data)} label=${label}
     legend=${html`<${Key} kind="bars">completed ${count(total(completed))}</${Key}>
@@ -77,9 +78,10 @@ function Refused({ requests, blocks }) {
   const shares = asked.map((number, at) => (number > 0 ? (100 * (refused[at] ?? 0)) / number : null));
   const ticks = ticksTo(Math.max(1, ...shares.map(Number)));
   const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
+  const most = decimal(Math.max(...shares.map(Number)));
   const label = whole === null
     ? "No request was made in the last hour"
-    : `${decimal(whole)} % of ${count(total(asked))} requests of the last hour were refused, at most ${decimal(Math.max(...shares.map(Number)))} % in a minute`;
+    : `${decimal(whole)} % of ${count(total(asked))} requests of the last hour were refused, at most ${most} % in a minute`;
   return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, 60 min`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>`}>

@@ -15,9 +15,11 @@ import { oldestReady } from "./verdict.js";
 
 /** @param {Seen & { error: Refusal | null }} properties */
 export function Figures({ overview, counts, workers, capacity, error }) {
-  if (!overview || !counts) return error
-    ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>`
-    : html`<section class="panel"><dl class="strip loading"></dl></section>`;
+  if (!overview || !counts) {
+    return error
+      ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>`
+      : html`<section class="panel"><dl class="strip loading"></dl></section>`;
+  }
   const hour = lastHour(capacity ?? []);
   const ready = overview.ready.reduce((sum, each) => sum + each.tasks, 0);
   const slots = (workers ?? []).reduce((sum, worker) => sum + worker.max_concurrent_tasks, 0);

@@ -11,8 +11,8 @@ import { Icon } from "../../parts/icon.js";
 const LATE_SECONDS = 600;
 const MAX_TROUBLES = 3;
 
-/** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks, Schedule, StoreAges, TaskCounts } from "../../types/api" */
-/** @import { WorkerDocument } from "../../types/api" */
+/** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks, Schedule } from "../../types/api" */
+/** @import { StoreAges, TaskCounts, WorkerDocument } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 
 /**
@@ -55,7 +55,8 @@ export function sentence({ overview, counts, workers = [], schedules = [], proxi
   const usable = (proxies ?? []).filter(({ state }) => state === "active" || state === "suffers").length;
   const isWaiting = counts.pending > 0;
   const next = nextRun(schedules);
-  const fresh = `${count(stores.fresh)} of ${plural(stores.crawled, "store")} ${stores.fresh === 1 ? "is" : "are"} fresher than their interval.`;
+  const are = stores.fresh === 1 ? "is" : "are";
+  const fresh = `${count(stores.fresh)} of ${plural(stores.crawled, "store")} ${are} fresher than their interval.`;
   if (workers.length === 0) return { state: "Not crawling: no worker runs.", why: "Start some by drover up, or drover worker." };
   if (usable === 0) return { state: "Not crawling: no proxy is usable.", why: "Import some, or wait until they are no longer benched." };
   if (stores.crawled === 0) return { state: "No store to crawl yet.", why: "Import some, or let discovery find them." };

@@ -6,8 +6,11 @@ const AROUND = 3;
 /** Of what is left between equal begins and ends: more is told as one change. */
 const MAX_CELLS = 1_000_000;
 
-/** What a document holds, such as a product. @typedef {Record<string, unknown>} Json */
-/** @typedef {{ number: number, mark: " " | "−" | "+" | "…", text: string, from: number, to: number }} Line `from`, `to`: the part that differs */
+/** A part of a document, such as a product. @typedef {Record<string, unknown>} Json */
+/**
+ * A line; the part from `from` to `to` differs.
+ * @typedef {{ number: number, mark: " " | "−" | "+" | "…", text: string, from: number, to: number }} Line
+ */
 
 /**
  * @param {string[]} before
@@ -30,7 +33,14 @@ function unequal(a, b) {
   return { left, right };
 }
 
-/** Takes the longest common sequence out of both. @param {string[]} a @param {string[]} b @param {Set<number>} left @param {Set<number>} right @param {number} head */
+/**
+ * Takes the longest common sequence out of both.
+ * @param {string[]} a
+ * @param {string[]} b
+ * @param {Set<number>} left
+ * @param {Set<number>} right
+ * @param {number} head
+ */
 function removeCommon(a, b, left, right, head) {
   const [rows, columns] = [left.size, right.size];
   const table = Array.from({ length: rows + 1 }, () => new Uint16Array(columns + 1));
@@ -80,7 +90,12 @@ function shown(lines, others, changed, othersChanged, mark) {
   return all;
 }
 
-/** Where the other side has lines that this one lacks. @param {number} length @param {Set<number>} changed @param {Set<number>} othersChanged */
+/**
+ * Where the other side has lines that this one lacks.
+ * @param {number} length
+ * @param {Set<number>} changed
+ * @param {Set<number>} othersChanged
+ */
 function placesOf(length, changed, othersChanged) {
   const places = [];
   let [at, other] = [0, 0];

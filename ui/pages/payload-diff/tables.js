@@ -55,7 +55,11 @@ const optionsOf = ({ from, to, options }) =>
     ? options.map((option) => ({ option: labelOf(option), from: option.from, to: option.to }))
     : [{ option: "", from, to }];
 
-/** What is paid; where only the medical or the regular price changed, that one, and its name. @param {PricesOf} from @param {PricesOf} to */
+/**
+ * The price that is paid; where only the medical or the regular price changed, that one, and its name.
+ * @param {PricesOf} from
+ * @param {PricesOf} to
+ */
 function told(from, to) {
   const [before, after] = [paidOf(from), paidOf(to)];
   const isSale = from.specialPriceRec === null && to.specialPriceRec !== null;
@@ -178,7 +182,10 @@ function List({ id, title, lines, what, none, children, query }) {
   </${Panel}>`;
 }
 
-/** The diff knows the platform's ids: the list of the store finds a product by its name. @param {{ of: { name: string, brand?: string | null }, store: number | null }} properties */
+/**
+ * The diff knows the platform's ids: the list of the store finds a product by its name.
+ * @param {{ of: { name: string, brand?: string | null }, store: number | null }} properties
+ */
 const Name = ({ of, store }) => html`<a href=${link(`/admin/stores/${store}`, { q: of.name })} title=${of.name}><bdi>${of.name}</bdi></a>`;
 
 /** @param {{ label: string, nth: number }} option */

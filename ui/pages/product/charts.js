@@ -135,7 +135,8 @@ function sentenceOf(series, span, sales, period) {
   const gaps = span.gaps.length > 0
     ? ` No crawl saw it ${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.`
     : "";
-  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale."}${gaps}`;
+  const told = sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale.";
+  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${told}${gaps}`;
 }
 
 /** @param {number | null} cents */

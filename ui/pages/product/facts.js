@@ -50,7 +50,12 @@ function potency(product) {
   return [thc, cbd].filter(Boolean).join(", ") || "–";
 }
 
-/** @param {string} name @param {number | null | undefined} min @param {number | null | undefined} max @param {string | null | undefined} unit */
+/**
+ * @param {string} name
+ * @param {number | null | undefined} min
+ * @param {number | null | undefined} max
+ * @param {string | null | undefined} unit
+ */
 function range(name, min, max, unit) {
   const high = max ?? min ?? null;
   if (high === null) return "";

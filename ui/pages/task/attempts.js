@@ -7,7 +7,10 @@ import { Ago } from "../../parts/time.js";
 import { Outcome } from "../../parts/status.js";
 
 /** @import { AttemptView as Attempt, ProxyListing, TaskDetail } from "../../types/api" */
-/** What an attempt tells of its run, as far as it is shown. @typedef {{ proxy_ids?: number[], fingerprint?: string, requests?: number, blocks?: number }} Detail */
+/**
+ * The detail of an attempt, as far as it is shown.
+ * @typedef {{ proxy_ids?: number[], fingerprint?: string, requests?: number, blocks?: number }} Detail
+ */
 
 /** What ended without a fault of the task is told in words. @type {Record<string, string>} */
 const WORDS = {
@@ -24,7 +27,9 @@ export function Attempts({ task, proxies, now }) {
   if (attempts.length === 0) {
     return html`<p class="panel-body dim">
       ${task.status === "pending"
-        ? (task.ready ? "It is ready, and waits for a free worker." : "It waits: for its time, for its store, or for another task.")
+        ? (task.ready
+          ? "It is ready, and waits for a free worker."
+          : "It waits: for its time, for its store, or for another task.")
         : "It never ran."}</p>`;
   }
   const shown = attempts.slice(-SHOWN);
@@ -49,7 +54,9 @@ export function Attempts({ task, proxies, now }) {
 
 /** @param {TaskDetail} task */
 const progressOf = (task) =>
-  (task.progress_percent === null && !task.progress_message ? "begun" : `${task.progress_percent ?? 0}|${task.progress_message ?? ""}`);
+  task.progress_percent === null && !task.progress_message
+    ? "begun"
+    : `${task.progress_percent ?? 0}|${task.progress_message ?? ""}`;
 
 /** @param {Attempt} attempt @param {Map<number, string>} names */
 function proxiesOf(attempt, names) {
@@ -70,7 +77,17 @@ function axisLabel(axis, share) {
   return axis.length < 10 * 60_000 ? `${clockTime(time)}:${String(time.getUTCSeconds()).padStart(2, "0")}` : clockTime(time);
 }
 
-/** @typedef {{ attempt: Attempt, number: number, waitedSince: string | null | undefined, axis: { begin: number, length: number, now: number }, error: string | null, progress: string | null, worker: string | null, proxies: string }} LineProperties */
+/**
+ * @typedef {object} LineProperties
+ * @property {Attempt} attempt
+ * @property {number} number
+ * @property {string | null | undefined} waitedSince
+ * @property {{ begin: number, length: number, now: number }} axis
+ * @property {string | null} error
+ * @property {string | null} progress
+ * @property {string | null} worker
+ * @property {string} proxies
+ */
 
 const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince, axis, error, progress, worker, proxies }) => {
   const [from, to] = [Date.parse(attempt.claimed_at), attempt.finished_at ? Date.parse(attempt.finished_at) : axis.now];

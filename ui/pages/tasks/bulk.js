@@ -93,10 +93,12 @@ export function Bulk({ selected, onDone, query, isEmpty }) {
 }
 
 /** @param {{ operation: Operation }} properties */
-const Going = ({ operation }) =>
-  html`<p class="panel-body" role="status">
-    ${ACTIONS[operation.action]?.verb ?? "Change"}: ${count(operation.done + operation.failed)} of ${count(operation.matched)}
-    <span class="progress" style=${{ "--v": (100 * (operation.done + operation.failed)) / Math.max(1, operation.matched) }}><i></i></span></p>`;
+function Going({ operation: { action, done, failed, matched } }) {
+  const percent = (100 * (done + failed)) / Math.max(1, matched);
+  return html`<p class="panel-body" role="status">
+    ${ACTIONS[action]?.verb ?? "Change"}: ${count(done + failed)} of ${count(matched)}
+    <span class="progress" style=${{ "--v": percent }}><i></i></span></p>`;
+}
 
 /** Until it has ended. @param {Operation | null} operation @param {Follow} follow */
 function followOperation(operation, follow) {
@@ -118,7 +120,12 @@ function followOperation(operation, follow) {
   return () => clearTimeout(timer);
 }
 
-/** A server that is away is asked again; an operation that is not there is not. @param {unknown} error @param {Operation} operation @param {Follow} follow */
+/**
+ * A server that is away is asked again; an operation that is not there is not.
+ * @param {unknown} error
+ * @param {Operation} operation
+ * @param {Follow} follow
+ */
 function unfollow(error, operation, follow) {
   if (error instanceof Refusal && error.status >= 400 && error.status < 500 && error.status !== 429) {
     toast("bad", `What became of the change cannot be read: ${refusalText(error)}`);
@@ -144,27 +151,21 @@ async function change(action, target, filterText, follow) {
     return false;
   }
   const left = matched - eligible;
-  const body = html`<p>${count(matched)} ${filterText
-    ? html`match <span class="mono">${filterText}</span>`
-    : "are selected"}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${left > 0
-      ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status`
-      : ""}. ${more}</p>
+  const which = filterText ? html`match <span class="mono">${filterText}</span>` : "are selected";
+  const others = left > 0 ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status` : "";
+  const body = html`<p>${count(matched)} ${which}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${others}. ${more}</p>
     <p class="scope">What has changed by then is left out and told.</p>`;
   const typed = action === "delete" && eligible > TYPED_FROM ? String(eligible) : undefined;
-  if (!(await confirm({
-    title: `${verb} ${plural(eligible, "task")}?`,
-    body,
-    action: `${verb} ${count(eligible)}`,
-    keep: "Keep as they are",
-    danger,
-    typed,
-  }))) return false;
+  const title = `${verb} ${plural(eligible, "task")}?`;
+  const words = { action: `${verb} ${count(eligible)}`, keep: "Keep as they are" };
+  if (!(await confirm({ title, body, ...words, danger, typed }))) return false;
   const answer = /** @type {Changed} */ (await send("POST", path, { action, ...target }));
   if ("id" in answer) follow(answer);
-  else toast(
-    answer.failed.length > 0 ? "warn" : "good",
-    `${plural(answer.done, "task")} ${done}${answer.failed.length > 0 ? `, ${count(answer.failed.length)} were left out: ${answer.failed[0].reason}` : ""}`,
-  );
+  else {
+    const { failed } = answer;
+    const problems = failed.length > 0 ? `, ${count(failed.length)} were left out: ${failed[0].reason}` : "";
+    toast(failed.length > 0 ? "warn" : "good", `${plural(answer.done, "task")} ${done}${problems}`);
+  }
   reloadAll();
   return true;
 }

@@ -10,7 +10,15 @@ import { Ago, Running, Until } from "../../parts/time.js";
 
 /** @import { TaskView as Task } from "../../types/api" */
 
-export const Row = memo((/** @type {{ task: Task, isSelected: boolean, onSelect: ((id: number, isRange: boolean) => void) | null, withStatus: boolean }} */ { task, isSelected, onSelect, withStatus }) => {
+/**
+ * @typedef {object} RowOf
+ * @property {Task} task
+ * @property {boolean} isSelected
+ * @property {((id: number, isRange: boolean) => void) | null} onSelect
+ * @property {boolean} withStatus
+ */
+
+export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, withStatus }) => {
   const store = task.dispensary_name ?? "all stores";
   const to = link(`/admin/tasks/${task.id}`);
   return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
