@@ -46,7 +46,8 @@ export function setUnauthenticatedListener(listener) {
 }
 
 /**
- * The path of an endpoint for a request: some parameters stand in it, the others follow as a query without the empty ones.
+ * The path of an endpoint for a request. It holds some of the parameters; the others follow as a query,
+ * without the empty ones.
  * @type {<T extends Template>(template: T, ...given: Given<T>) => Path<T>}
  */
 export const pathOf = (template, ...[given]) => {

@@ -21,7 +21,7 @@ function element(...parts) {
   return h(...parts);
 }
 
-// it sets a part of `this`, so the type checker takes it for a constructor
+// `element` sets a part of `this`, so the type checker takes it for a constructor
 export const html = htm.bind(/** @type {(...parts: Parts) => VNode} */ (/** @type {unknown} */ (element)));
 
 // A component that draws itself again leaves its first element to its parent's properties, and the elements that `memo` shares between two

@@ -23,7 +23,7 @@ const KEPT_MS = 60_000;
  */
 
 /**
- * A method, for its event is one of the topics of an answer.
+ * A method: it may take the events of its own topics alone.
  * @template T
  * @typedef {{ apply(data: T, event: Events[Topic], topic: Topic): T | undefined }} Apply
  */

@@ -15,7 +15,7 @@ const RETRY_MS = [1_000, 2_000, 4_000, 8_000];
 
 /** @typedef {"on" | "paused" | "lost"} Live */
 
-/** By their topics; each topic has another type of data. @type {Map<string, Set<(data: any) => void>>} */
+/** By their topics; each topic has another type of data. @type {Map<string, Set<(data: never) => void>>} */
 const listeners = new Map();
 /** @type {Set<() => void>} */
 const watchers = new Set();
@@ -99,7 +99,7 @@ async function read() {
 
 /** @param {ReadableStream<Uint8Array>} body @param {AbortController} control */
 async function readEvents(body, control) {
-  const reader = body.pipeThrough(/** @type {any} */ (new TextDecoderStream())).getReader();
+  const reader = body.pipeThrough(/** @type {ReadableWritablePair<string, Uint8Array>} */ (new TextDecoderStream())).getReader();
   let rest = "";
   for (;;) {
     const { done, value } = await reader.read();
@@ -127,7 +127,7 @@ function handle(block) {
 
 /** @param {string} topic @param {unknown} data */
 function tell(topic, data) {
-  for (const listener of listeners.get(topic) ?? []) listener(data);
+  for (const listener of listeners.get(topic) ?? []) listener(/** @type {never} */ (data));
 }
 
 /** Until the next byte. @param {AbortController} control */

@@ -125,6 +125,10 @@ const OpenForm = ({ host, onClose }) =>
       send("PUT", pathOf("/api/hosts/{host}", { host }), { breaker: "open", why, ...(until && { until }) })}>
         <p>Its tasks wait meanwhile.</p></${FormDialog}>`;
 
+/** @param {HostListing} host */
+const counted = ({ refusals, failures, throttles }) =>
+  `${count(refusals)} refusals, ${count(failures)} failures, ${count(throttles)} throttles`;
+
 /** One host with its robots.txt. @param {{ host: string }} properties */
 function Detail({ host }) {
   const answer = useResource(pathOf("/api/hosts/{host}", { host }), { topics: ["rollups"], gap: 15_000 });
@@ -136,7 +140,7 @@ function Detail({ host }) {
         <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since}
           after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
         ${data.why && html`<dt>Why</dt><dd>${data.why}</dd>`}
-        <dt>Answers</dt><dd>${count(data.answers)}, ${count(data.refusals)} refusals, ${count(data.failures)} failures, ${count(data.throttles)} throttles since the first request</dd>
+        <dt>Answers</dt><dd>${count(data.answers)}, ${counted(data)} since the first request</dd>
         ${data.robots.map(
           (robots) => html`<dt>robots.txt</dt>
             <dd>of <span class="mono">${robots.authority}</span>: ${robots.answered}, policy ${robots.policy}

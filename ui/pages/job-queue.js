@@ -33,9 +33,10 @@ export function Page({ query }) {
   const pods = podsOf(workers.data?.workers ?? []);
   const pod = pods.find(({ name }) => name === query.get("pod")) ?? null;
   useEscape(!!pod);
+  const number = workers.data?.workers.length ?? 0;
   const slots = pods.reduce((sum, each) => sum + each.slots, 0);
   return html`<${PageHead} title="Job queue"
-    scope=${`${plural(pods.length, "pod")}, ${plural(workers.data?.workers.length ?? 0, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
+    scope=${`${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
     <div class="cols wide-left">
       <section class="panel" aria-label="Queue, pods and workers">
         <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>

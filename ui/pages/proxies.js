@@ -47,6 +47,7 @@ export function Page({ query }) {
   const found = fleet.filter((each) => matches(each, query));
   const steady = useSteadyRows(found, ({ proxy }) => proxy.id, query.toString());
   const bytesOf = (/** @type {number} */ id) => cost?.series.find((each) => each.key === String(id))?.total ?? 0;
+  const isCut = !!answer.data?.next_cursor;
   const isAdmin = may("admin");
   const importButton = isAdmin &&
     html`<button class="btn" type="button" onClick=${() => open("import")}><${Icon} name="plus" />Import…</button>`;
@@ -57,7 +58,7 @@ export function Page({ query }) {
     ${fleet.length > 0 && html`<${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter proxies" text="q"
       placeholder="state:benched protocol:socks5 203.0.113" />`}
     <${Panel} title="All proxies"
-      scope=${`${count(steady.rows.length)} of ${count(fleet.length)}, in trouble first${answer.data?.next_cursor ? "; the first 500" : ""}`}>
+      scope=${`${count(steady.rows.length)} of ${count(fleet.length)}, in trouble first${isCut ? "; the first 500" : ""}`}>
       <${Loaded} of=${answer} what="The list of proxies">${() =>
         fleet.length === 0
           ? html`<${Empty} icon="warn" title="There is no proxy">

@@ -155,7 +155,12 @@ function Form({ schedule, onClose }) {
     done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
 }
 
-/** The values that differ. @param {ScheduleRequest} values @param {Schedule} schedule @returns {Partial<ScheduleRequest>} */
+/**
+ * The values that differ.
+ * @param {ScheduleRequest} values
+ * @param {Schedule} schedule
+ * @returns {Partial<ScheduleRequest>}
+ */
 function changed(values, schedule) {
   const before = /** @type {Partial<ScheduleRequest>} */ (schedule);
   const names = /** @type {(keyof ScheduleRequest)[]} */ (Object.keys(values));

@@ -56,7 +56,8 @@ function Tokens({ of }) {
     <${Loaded} of=${of} what="The list of tokens" rows=${2}>${(/** @type {TokenList} */ { tokens }) =>
       tokens.length === 0
         ? html`<${Empty} icon="warn" title="There is no token">
-            <p>This machine may do everything, and no other may do anything. From the first token on everybody needs one, this page too.</p></${Empty}>`
+            <p>This machine may do everything, and no other may do anything. From the first token on everybody needs one, this page too.
+            </p></${Empty}>`
         : html`<table class="table fold">
             <thead><tr><th>Name</th><th>Role</th><th class="num">Made</th><th class="num">Last used</th>
               <th class="num"><span class="sr">Action</span></th></tr></thead>

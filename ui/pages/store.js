@@ -122,7 +122,7 @@ function Facts({ of }) {
           ? "–"
           : html`<a class="link" href=${link("/admin/payloads", { id: store.last_payload_id })}>
               ${count(store.last_payload_id)}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
-  </dl></div>`}</${Loaded}></${Panel}>`;
+    </dl></div>`}</${Loaded}></${Panel}>`;
 }
 
 /** Only what a browser opens as a page is a link: the address came from upstream. @param {string | null | undefined} url */

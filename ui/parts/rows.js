@@ -7,7 +7,10 @@ import { link } from "../core/base.js";
 import { currentPath } from "../core/router.js";
 
 /** @import { Children } from "../core/html.js" */
-/** Properties of the element that holds the rows. @typedef {Record<string, (event: FocusOut) => void>} Hold */
+/**
+ * Properties of the element that holds the rows.
+ * @typedef {Record<string, (event: FocusOut) => void>} Hold
+ */
 /** @typedef {FocusEvent & { currentTarget: HTMLElement, relatedTarget: Node | null }} FocusOut */
 
 /**

@@ -1,5 +1,5 @@
-// Types of requests and their answers, by the paths of the API, and of its events: for the type checker alone.
-// `npm run check` makes `api.d.ts` from the API's description.
+// The types of requests and their answers by the paths of the API, and of its events. The type checker alone
+// reads this file. `npm run check` makes `api.d.ts` from the API's description.
 
 import type { Counts, Schedule, WorkerDocument, paths } from "./api";
 
@@ -27,11 +27,13 @@ export type AnswerOf<T extends Template, M extends Method = "GET"> =
 
 type Request<O> = O extends { requestBody?: infer B } ? NonNullable<B> : never;
 
-/** A request with fields that may be left out: all that may be null, for the API's description gives them null as a default. */
+type Nullable<J> = { [K in keyof J]-?: null extends J[K] ? K : never }[keyof J];
+
+/** A request as it is sent: a field that may be null may be left out, too, for null is its default. */
 type Sent<J> = J extends unknown[]
   ? J
   : J extends object
-    ? { [K in keyof J as null extends J[K] ? never : K]: J[K] } & { [K in keyof J as null extends J[K] ? K : never]?: Sent<J[K]> }
+    ? Omit<J, Nullable<J>> & { [K in Nullable<J>]?: Sent<J[K]> }
     : J;
 
 /** The JSON that an endpoint reads. An empty object stands for none. */

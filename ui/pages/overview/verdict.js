@@ -11,7 +11,8 @@ import { Icon } from "../../parts/icon.js";
 const LATE_SECONDS = 600;
 const MAX_TROUBLES = 3;
 
-/** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks, Schedule } from "../../types/api" */
+/** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks } from "../../types/api" */
+/** @import { Schedule } from "../../types/api" */
 /** @import { StoreAges, TaskCounts, WorkerDocument } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 
@@ -26,7 +27,10 @@ const MAX_TROUBLES = 3;
  * @property {ProxyHealth[] | null} proxies
  */
 
-/** Enough was read to tell how it is. @typedef {Seen & { overview: OverviewAnswer, counts: TaskCounts }} Read */
+/**
+ * Enough was read to tell how it is.
+ * @typedef {Seen & { overview: OverviewAnswer, counts: TaskCounts }} Read
+ */
 
 /** @typedef {{ kind: "bad" | "hold" | "warn", icon: string, href: string, text: string, more: string }} Trouble */
 

@@ -13,7 +13,10 @@ import { keysThatDiffer, productsOf, sides } from "./lines.js";
 /** @import { EventOf } from "../../core/html.js" */
 /** @import { PayloadDiff, PayloadView } from "../../types/api" */
 /** @import { Json as Product, Line } from "./lines.js" */
-/** The products of both documents by their ids. @typedef {{ from: Map<string, Product>, to: Map<string, Product> }} Documents */
+/**
+ * The products of both documents by their ids.
+ * @typedef {{ from: Map<string, Product>, to: Map<string, Product> }} Documents
+ */
 /** @typedef {Documents | { error: Refusal } | "reading" | null} Shown */
 
 /** Compressed, of both: more is not read into a page. */
@@ -58,7 +61,9 @@ function changedProducts({ details }) {
   return [...new Map(all.map(({ id, name }) => [id, name]))];
 }
 
-/** @param {{ data: PayloadDiff, read: Documents, names: [string, string][], chosen: string | null }} properties */
+/**
+ * @param {{ data: PayloadDiff, read: Documents, names: [string, string][], chosen: string | null }} properties
+ */
 function One({ data, read, names, chosen }) {
   const at = Math.max(0, names.findIndex(([id]) => id === chosen));
   const [id, name] = names[at];

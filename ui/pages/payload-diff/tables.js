@@ -11,7 +11,8 @@ import { Panel } from "../../parts/panel.js";
 
 /** @import { Children } from "../../core/html.js" */
 /** @import { OptionsChange, Prices as PricesOf, ProductOffer as Offer, StockLevel } from "../../types/api" */
-/** @import { ProductChangePrices as PriceChange, ProductChangeStockLevel as StockChange } from "../../types/api" */
+/** @import { ProductChangePrices as PriceChange } from "../../types/api" */
+/** @import { ProductChangeStockLevel as StockChange } from "../../types/api" */
 /** @typedef {ReturnType<typeof priceLines>[number]} PriceLine */
 /** @typedef {ReturnType<typeof stockLines>[number]} StockLine */
 /** @typedef {{ number: number, store: number | null, query: URLSearchParams }} Shared */
@@ -37,7 +38,7 @@ export function Prices({ rows, ...shared }) {
         <td class="num end"><${Delta} from=${from} to=${to} /></td>
         <td class="low"><${Bar} from=${from} to=${to} /></td>
       </tr>`)}</tbody>
-  </table>`}</${List}>`;
+    </table>`}</${List}>`;
 }
 
 /** A line an option, or the product's own price where no option has changed. @param {PriceChange} product */
@@ -98,7 +99,7 @@ export function Stock({ rows, ...shared }) {
         <td class="num end soft">${level(from)} → ${level(to)}
           ${to.isInStock !== from.isInStock && (to.isInStock ? ", back" : ", sold out")}</td>
       </tr>`)}</tbody>
-  </table>`}</${List}>`;
+    </table>`}</${List}>`;
 }
 
 /** @param {StockChange} product */
@@ -120,8 +121,8 @@ function level(of) {
 export function Products({ kind, rows, ...shared }) {
   const isAdded = kind === "added";
   const title = isAdded ? "Added" : "Removed";
-  return html`<${List} id=${kind} title=${title} lines=${rows} what="products" none=${`No product was ${kind}.`}
-    ...${shared}>${(/** @type {Offer[]} */ shown) => html`<table class="table fold">
+  return html`<${List} id=${kind} title=${title} lines=${rows} what="products" none=${`No product was ${kind}.`} ...${shared}>
+    ${(/** @type {Offer[]} */ shown) => html`<table class="table fold">
       <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Offer</th></tr></thead>
       <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
         <th scope="row" class="key">
@@ -129,7 +130,7 @@ export function Products({ kind, rows, ...shared }) {
             <span class="sr">${title}: </span></span> <${Name} of=${product} store=${shared.store} /></th>
         <td class="num end soft">${offer(product)}</td>
       </tr>`)}</tbody>
-  </table>`}</${List}>`;
+    </table>`}</${List}>`;
 }
 
 /** Of its first option, and how many more there are. @param {Offer} product */
@@ -142,7 +143,8 @@ function offer(product) {
 /** @param {{ rows: OptionsChange[] } & Shared} properties */
 export function Options({ rows, ...shared }) {
   return html`<${List} id="options" title="Options" lines=${rows} what="products"
-    none="No product gained or lost an option." ...${shared}>${(/** @type {OptionsChange[]} */ shown) => html`<table class="table fold">
+      none="No product gained or lost an option." ...${shared}>
+    ${(/** @type {OptionsChange[]} */ shown) => html`<table class="table fold">
       <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Options</th></tr></thead>
       <tbody>${shown.map((product) => html`<tr key=${product.id} data-row>
         <th scope="row" class="key"><${Name} of=${product} store=${shared.store} /></th>
@@ -150,11 +152,11 @@ export function Options({ rows, ...shared }) {
           ${product.added.map((option) =>
             html`<span class="good"><${Icon} name="plus" /></span>
               <span class="sr">gained</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}
-              ${product.removed.map((option) =>
-                html`<span class="bad"><${Icon} name="minus" /></span>
-                  <span class="sr">lost</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}</td>
+          ${product.removed.map((option) =>
+            html`<span class="bad"><${Icon} name="minus" /></span>
+              <span class="sr">lost</span> <bdi>${labelOf(option)}</bdi> ${money(paidOf(option))}<br />`)}</td>
       </tr>`)}</tbody>
-  </table>`}</${List}>`;
+    </table>`}</${List}>`;
 }
 
 /**

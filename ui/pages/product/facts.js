@@ -40,7 +40,7 @@ export function Facts({ product }) {
       <dt>Upstream</dt><dd>${sentence(product.upstream_status ?? "–")}</dd>
       <dt>Upstream id</dt><dd class="mono">${product.provider_product_id}</dd>
       ${product.enterprise_product_id && html`<dt>Enterprise id</dt><dd class="mono">${product.enterprise_product_id}</dd>`}
-  </dl></div></${Panel}>`;
+    </dl></div></${Panel}>`;
 }
 
 /** @param {ProductDetail} product */

@@ -7,10 +7,8 @@ import { isOnSale, paid } from "../../parts/products.js";
 /** @import { Prices } from "../../parts/products.js" */
 /** @typedef {{ from: number, to: number }} Period milliseconds */
 /** @typedef {{ from: number, to: number, gaps: Period[] }} Span what a chart shows */
-/**
- * @typedef {Required<Prices> & { time: number, crawled_at: string, quantity: number | null, quantity_censored: boolean,
- *             is_in_stock: boolean, gone: boolean }} Point
- */
+/** @typedef {{ quantity: number | null, quantity_censored: boolean, is_in_stock: boolean }} Stock */
+/** @typedef {Required<Prices> & Stock & { time: number, crawled_at: string, gone: boolean }} Point */
 /** @typedef {{ key: string, name: string, label: string, nth: number, points: Point[], truncated: boolean }} Series */
 
 /** Crawls are not on the second: only what is this many times the usual distance is a gap. */

@@ -13,7 +13,10 @@ const DAYS = 14;
 const MINUTES_A_DAY = 24 * 60;
 const KINDS = ["c2", "c1"];
 
-/** The two that were refused most, and the mean of the others. @param {{ fleet: ProxyHealth[], series: StatsSeries | null }} properties */
+/**
+ * The two that were refused most, and the mean of the others.
+ * @param {{ fleet: ProxyHealth[], series: StatsSeries | null }} properties
+ */
 export function RefusedByProxy({ fleet, series }) {
   const worst = [...fleet].filter(({ refused }) => refused > 0).sort((a, b) =>
     b.refused / b.asked - a.refused / a.asked).slice(0, KINDS.length);

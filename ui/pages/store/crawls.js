@@ -18,7 +18,10 @@ import { act } from "../../parts/toast.js";
 /** @import { ActiveTask, StoreView, TaskView } from "../../types/api" */
 /** @import { Data } from "../../types/requests" */
 /** @import { Live } from "../store.js" */
-/** The result of a crawl, as far as it is shown. @typedef {Partial<Record<"payload_id" | "products" | "changed", unknown>>} CrawlResult */
+/**
+ * The result of a crawl, as far as it is shown.
+ * @typedef {Partial<Record<"payload_id" | "products" | "changed", unknown>>} CrawlResult
+ */
 
 const SHOWN = 8;
 const RETRIED = ["failed", "cancelled"];

@@ -22,13 +22,13 @@ export function Chain({ task }) {
   const below = task.children.length > 0 ? pathOf("/api/tasks", { parent_task_id: task.id, limit: SHOWN }) : null;
   const children = useResource(below, { topics: ["task"], gap: 5_000 }).data?.tasks ?? [];
   const schedule = schedules?.find((each) => each.id === task.schedule_id);
+  const hours = schedule?.interval_hours;
   const isOpen = !["completed", "failed", "cancelled"].includes(task.status);
   const others = task.children.length - children.length;
   return html`<div class="panel-body"><ol class="chain">
     ${task.schedule_id && html`<li>
       <a href=${link("/admin/tasks", { schedule_id: task.schedule_id })}>
-        <span class="scope">schedule${schedule?.interval_hours ? `, every ${count(schedule.interval_hours)} h` : ""}
-          </span><br />${schedule?.name ?? count(task.schedule_id)}</a></li>`}
+        <span class="scope">schedule${hours ? `, every ${count(hours)} h` : ""}</span><br />${schedule?.name ?? count(task.schedule_id)}</a></li>`}
     ${task.parent_task_id && html`<li><${Box} task=${parent ?? { id: task.parent_task_id, role: "earlier task", status: "" }} /></li>`}
     ${!task.schedule_id && !task.parent_task_id && html`<li><span class="box">made by request</span></li>`}
     <li><${Box} task=${task} isCurrent=${true} /></li>
@@ -39,7 +39,9 @@ export function Chain({ task }) {
   </ol></div>`;
 }
 
-/** @param {{ task: Pick<TaskView, "id"> & { role: string, status: string }, isCurrent?: boolean }} properties */
+/**
+ * @param {{ task: Pick<TaskView, "id"> & { role: string, status: string }, isCurrent?: boolean }} properties
+ */
 const Box = ({ task, isCurrent = false }) =>
   html`<a href=${link(`/admin/tasks/${task.id}`)} aria-current=${isCurrent ? "true" : undefined}>
     <span class="scope">${count(task.id)}${task.status && ` · ${task.status}`}</span><br />${task.role}</a>`;

@@ -14,9 +14,18 @@ import { QUALIFIERS, TEXT } from "./qualifiers.js";
 
 /** @import { BulkAction, BulkAnswer, Operation } from "../../types/api" */
 /** @import { BodyOf } from "../../types/requests" */
-/** The tasks that a change is for. @typedef {Pick<BodyOf<"/api/tasks/bulk", "POST">, "ids" | "filter">} Target */
-/** The answer where the tasks are only counted. @typedef {Extract<BulkAnswer, { eligible: number }>} Counted */
-/** The answer where they are changed: at once, or by an operation that goes on. @typedef {Exclude<BulkAnswer, Counted>} Changed */
+/**
+ * The tasks that a change is for.
+ * @typedef {Pick<BodyOf<"/api/tasks/bulk", "POST">, "ids" | "filter">} Target
+ */
+/**
+ * The answer where the tasks are only counted.
+ * @typedef {Extract<BulkAnswer, { eligible: number }>} Counted
+ */
+/**
+ * The answer where they are changed: at once, or by an operation that goes on.
+ * @typedef {Exclude<BulkAnswer, Counted>} Changed
+ */
 /** @typedef {(operation: Operation | null) => void} Follow */
 /** @typedef {Exclude<BulkAction, "reprioritize">} Action */
 
