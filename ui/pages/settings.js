@@ -30,7 +30,8 @@ export function Page({ query }) {
   usePage("Settings", settings, tokens);
   if (!isAdmin) {
     return html`<${PageHead} title="Settings" /><div class="panel"><${Empty} icon="warn" title="Settings are for an admin">
-      <p>Your token has another role. <code>drover config show --origin</code> on the server's machine shows them too.</p></${Empty}></div>`;
+      <p>Your token has another role. <code>drover config show --origin</code> on the server's machine shows them too.</p>
+      </${Empty}></div>`;
   }
   return html`<${PageHead} title="Settings" scope="of this server, secrets masked; changed by configuration files and variables" />
     <${Tokens} of=${tokens} />

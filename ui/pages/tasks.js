@@ -63,7 +63,8 @@ export function Page({ query }) {
                     onSelect=${isOperator ? selection.toggle : null} withStatus=${!query.get("status")} />`)}</tbody>
               </table></div>
               <${Pager} query=${query} next=${data.next_cursor}><span>${count(steady.rows.length)} tasks on this page</span>
-                <span class="not-phone"> · <kbd>j</kbd> <kbd>k</kbd> move, <kbd>x</kbd> select, <kbd>r</kbd> retry, <kbd>enter</kbd> open</span></${Pager}>`}</${Loaded}>
+                <span class="not-phone"> · <kbd>j</kbd> <kbd>k</kbd> move, <kbd>x</kbd> select, <kbd>r</kbd> retry, <kbd>enter</kbd> open</span>
+              </${Pager}>`}</${Loaded}>
     </section>`;
 }
 

@@ -41,7 +41,8 @@ export function Page() {
       <${Loaded} of=${answer} what="The list of workers">${() =>
         pods.length === 0
           ? html`<${Empty} icon="warn" title="No worker runs">
-              <p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p></${Empty}>`
+              <p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p>
+            </${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
               <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>Memory</th><th>CPU</th><th>State</th>
                 <th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>

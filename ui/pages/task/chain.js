@@ -28,7 +28,8 @@ export function Chain({ task }) {
   return html`<div class="panel-body"><ol class="chain">
     ${task.schedule_id && html`<li>
       <a href=${link("/admin/tasks", { schedule_id: task.schedule_id })}>
-        <span class="scope">schedule${hours ? `, every ${count(hours)} h` : ""}</span><br />${schedule?.name ?? count(task.schedule_id)}</a></li>`}
+        <span class="scope">schedule${hours ? `, every ${count(hours)} h` : ""}</span><br />
+        ${schedule?.name ?? count(task.schedule_id)}</a></li>`}
     ${task.parent_task_id && html`<li><${Box} task=${parent ?? { id: task.parent_task_id, role: "earlier task", status: "" }} /></li>`}
     ${!task.schedule_id && !task.parent_task_id && html`<li><span class="box">made by request</span></li>`}
     <li><${Box} task=${task} isCurrent=${true} /></li>
