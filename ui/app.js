@@ -15,6 +15,9 @@ import { Bones, Empty, Failure } from "./parts/panel.js";
 import { startTicking } from "./parts/time.js";
 import { Toasts } from "./parts/toast.js";
 
+/** @import { ComponentType } from "./vendor/preact.js" */
+/** @typedef {{ id: number | null, query: URLSearchParams }} PageProperties */
+
 /** @param {string} path */
 function pageOf(path) {
   for (const page of PAGES) {
@@ -27,7 +30,7 @@ function pageOf(path) {
 function App() {
   const { path, query } = useLocation();
   const page = pageOf(path);
-  const [loaded, show] = useState(/** @type {{ name: string, Page?: any, error?: unknown } | null} */ (null));
+  const [loaded, show] = useState(/** @type {{ name: string, Page?: ComponentType<PageProperties>, error?: unknown } | null} */ (null));
   const name = page?.name;
   useEffect(() => {
     let isCurrent = true;
@@ -67,11 +70,14 @@ function NoPage({ path }) {
     document.title = "No such page · drover";
     document.documentElement.dataset.ready = "1";
   }, []);
-  return html`<div class="panel"><${Empty} icon="search" title="There is no such page"><p class="mono">${path}</p><a class="btn" href=${link("/admin")}>Overview</a></${Empty}></div>`;
+  return html`<div class="panel">
+    <${Empty} icon="search" title="There is no such page"><p class="mono">${path}</p>
+      <a class="btn" href=${link("/admin")}>Overview</a></${Empty}></div>`;
 }
 
 const Unloaded = () =>
-  html`<div class="panel"><${Failure} what="This page" error=${{ status: 0, title: "The server does not answer", detail: "", requestId: "" }}
+  html`<div class="panel"><${Failure} what="This page"
+    error=${{ status: 0, title: "The server does not answer", detail: "", requestId: "" }}
     onRetry=${() => location.reload()} /></div>`;
 
 async function start() {

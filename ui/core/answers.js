@@ -1,29 +1,43 @@
 // @ts-check
 // The answers that several parts of a page show: each with its topics and its gap in one place, for one path is read in one way.
 
+import { pathOf } from "./api.js";
 import { useResource } from "./resource.js";
+
+/** @import { Counts, WorkerDocument } from "../types/api" */
+/** @import { WorkerEvent } from "../types/requests" */
 
 /** How many tasks there are, by status; its event holds them, so that no request is needed. */
 export const useCounts = () =>
-  useResource("/api/tasks/counts", { topics: ["counts"], gap: 15_000, apply: (data, event) => ({ ...data, ...event }) });
+  useResource(pathOf("/api/tasks/counts"), {
+    topics: ["counts"],
+    gap: 15_000,
+    apply: (data, /** @type {Counts} */ event) => ({ ...data, ...event }),
+  });
 
 /** Every worker, as its last heartbeat described it. */
 export const useWorkers = () =>
-  useResource("/api/worker-registry", { topics: ["worker"], gap: 5_000, apply: (data, event) => ({ ...data, workers: withWorker(data.workers, event) }) });
+  useResource(pathOf("/api/worker-registry"), {
+    topics: ["worker"],
+    gap: 5_000,
+    apply: (data, /** @type {WorkerEvent} */ event) => ({ ...data, workers: withWorker(data.workers, event) }),
+  });
 
 /** What waits and runs, by role, and how long it takes. */
-export const useCapacity = () => useResource("/api/tasks/capacity", { topics: ["counts"], gap: 5_000 });
+export const useCapacity = () => useResource(pathOf("/api/tasks/capacity"), { topics: ["counts"], gap: 5_000 });
 
 /** @param {boolean} [isWanted] */
-export const useSchedules = (isWanted = true) => useResource(isWanted ? "/api/schedules" : null, { topics: ["schedule"], gap: 2_000 });
+export const useSchedules = (isWanted = true) =>
+  useResource(isWanted ? pathOf("/api/schedules") : null, { topics: ["schedule"], gap: 2_000 });
 
 /** The first 500. */
-export const useProxies = () => useResource("/api/proxies?limit=500", { topics: ["proxies", "rollups"], gap: 10_000 });
+export const useProxies = () =>
+  useResource(pathOf("/api/proxies", { limit: 500 }), { topics: ["proxies", "rollups"], gap: 10_000 });
 
 /** The first 500. */
-export const useHosts = () => useResource("/api/hosts?limit=500", { topics: ["rollups"], gap: 15_000 });
+export const useHosts = () => useResource(pathOf("/api/hosts", { limit: 500 }), { topics: ["rollups"], gap: 15_000 });
 
-/** @param {any[]} workers @param {any} worker */
+/** @param {WorkerDocument[]} workers @param {WorkerEvent} worker */
 function withWorker(workers, worker) {
   const others = workers.filter((each) => each.worker_id !== worker.worker_id);
   if (worker.gone) return others;

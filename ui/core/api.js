@@ -1,8 +1,11 @@
 // @ts-check
 // Requests to the API. In: a path and a body. Out: the answer's JSON, or a `Refusal` that says what to tell the reader.
 
-import { address } from "./base.js";
+import { address, withQuery } from "./base.js";
 import { noteServerTime } from "./clock.js";
+
+/** @import { AnswerOf, BodyOf, Given, Method, Path, Template, TemplateOf, Value } from "../types/requests" */
+/** @import { Problem } from "../types/api" */
 
 const DEADLINE_MS = 35_000;
 
@@ -43,27 +46,45 @@ export function setUnauthenticatedListener(listener) {
 }
 
 /**
- * @param {string} path
+ * The path of an endpoint for a request. It holds some of the parameters; the others follow as a query,
+ * without the empty ones.
+ * @type {<T extends Template>(template: T, ...given: Given<T>) => Path<T>}
+ */
+export const pathOf = (template, ...[given]) => {
+  const rest = /** @type {Record<string, Value>} */ ({ ...given });
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = String(rest[name]);
+    delete rest[name];
+    return encodeURIComponent(value);
+  });
+  return /** @type {Path<typeof template>} */ (withQuery(path, rest));
+};
+
+/**
+ * @template {TemplateOf<"GET">} T
+ * @param {Path<T>} path
  * @param {{ signal?: AbortSignal }} [options]
- * @returns {Promise<any>}
+ * @returns {Promise<AnswerOf<T>>}
  */
 export function get(path, options = {}) {
   return request("GET", path, { signal: options.signal });
 }
 
 /**
- * @param {"POST" | "PUT" | "DELETE"} method
- * @param {string} path
- * @param {unknown} [body]
+ * @template {Exclude<Method, "GET">} M
+ * @template {TemplateOf<M>} T
+ * @param {M} method
+ * @param {Path<T>} path
+ * @param {BodyOf<T, M>} [body]
  * @param {Record<string, string>} [headers]
- * @returns {Promise<any>}
+ * @returns {Promise<AnswerOf<T, M>>}
  */
 export function send(method, path, body, headers = {}) {
   return request(method, path, { body, headers });
 }
 
 /**
- * @param {string} method
+ * @param {Method} method
  * @param {string} path
  * @param {{ body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} options
  */
@@ -101,12 +122,12 @@ function refusal(answer, text) {
   return new Refusal(answer.status, problem.title ?? answer.statusText, problem.detail ?? "", {
     requestId: problem.request_id ?? answer.headers.get("x-request-id") ?? "",
     retryAfter: Number(answer.headers.get("retry-after")) || 0,
-    taskId: problem.task_id,
+    taskId: problem.task_id ?? undefined,
     fields: problem.errors,
   });
 }
 
-/** @param {string} text */
+/** @param {string} text @returns {Partial<Problem>} */
 function parsed(text) {
   try {
     return JSON.parse(text) ?? {};

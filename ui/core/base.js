@@ -1,6 +1,8 @@
 // @ts-check
 // The path below which this server is reached (`[api] base_path`), and addresses below it.
 
+/** @import { Value } from "../types/requests" */
+
 const meta = /** @type {HTMLMetaElement | null} */ (document.querySelector("meta[name=drover-base-path]"));
 
 /** Without a slash at its end; empty for none. */
@@ -15,7 +17,7 @@ export const address = (path) => basePath + path;
 /**
  * `/admin/tasks` and its parameters; those that are empty are left out.
  * @param {string} path
- * @param {Record<string, string | number | boolean | null | undefined>} [query]
+ * @param {Record<string, Value>} [query]
  */
 export function link(path, query = {}) {
   return address(withQuery(path, query));
@@ -24,7 +26,7 @@ export function link(path, query = {}) {
 /**
  * The same, without the path of this server: for requests.
  * @param {string} path
- * @param {Record<string, string | number | boolean | null | undefined>} query
+ * @param {Record<string, Value>} query
  */
 export function withQuery(path, query) {
   const given = new URLSearchParams();
@@ -37,7 +39,10 @@ export function withQuery(path, query) {
 
 /**
  * The named parameters of a page's address.
+ * @template {string} N
  * @param {URLSearchParams} query
- * @param {string[]} names
+ * @param {readonly N[]} names
+ * @returns {Record<N, string | null>}
  */
-export const pick = (query, names) => Object.fromEntries(names.map((name) => [name, query.get(name)]));
+export const pick = (query, names) =>
+  /** @type {Record<N, string | null>} */ (Object.fromEntries(names.map((name) => [name, query.get(name)])));

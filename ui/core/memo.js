@@ -3,26 +3,30 @@
 
 import { Component, h } from "../vendor/preact.js";
 
+/** @import { ComponentChildren, ComponentClass, FunctionComponent } from "../vendor/preact.js" */
+/** @typedef {(a: unknown, b: unknown) => boolean} IsSame */
+
 /**
- * @template P
- * @param {(properties: P) => any} draw
- * @param {(a: any, b: any) => boolean} [isSame] of two properties' values
- * @returns {(properties: P & { key?: any }) => any}
+ * @template {object} P
+ * @param {(properties: P) => ComponentChildren} draw
+ * @param {IsSame} [isSame] of two properties' values
+ * @returns {ComponentClass<P>}
  */
 export function memo(draw, isSame = Object.is) {
+  /** @extends {Component<P>} */
   class Memo extends Component {
-    /** @param {any} next */
+    /** @param {Readonly<P>} next */
     shouldComponentUpdate(next) {
-      return differ(/** @type {any} */ (this.props), next, isSame);
+      return differ(this.props, next, isSame);
     }
     render() {
-      return h(/** @type {any} */ (draw), /** @type {any} */ (this.props));
+      return h(/** @type {FunctionComponent<P>} */ (draw), this.props);
     }
   }
-  return /** @type {any} */ (Memo);
+  return Memo;
 }
 
-/** @param {Record<string, unknown>} a @param {Record<string, unknown>} b @param {(a: any, b: any) => boolean} isSame */
+/** @template {object} P @param {P} a @param {P} b @param {IsSame} isSame */
 function differ(a, b, isSame) {
   for (const name in a) if (!(name in b)) return true;
   for (const name in b) if (a[name] !== b[name] && !isSame(a[name], b[name])) return true;

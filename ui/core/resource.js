@@ -7,16 +7,25 @@ import { useEffect, useState } from "./html.js";
 import { same } from "./same.js";
 import { listen } from "./stream.js";
 
+/** @import { AnswerOf, Events, Path, TemplateOf, Topic } from "../types/requests" */
+
 /** Two reads of one path are at least this far apart: many events come at once, and a token may make 600 requests a minute. */
 const GAP_MS = 2_000;
 /** What no part of a page shows is kept this long, for who comes back. */
 const KEPT_MS = 60_000;
 
 /**
+ * @template T
  * @typedef {object} Options
- * @property {string[]} [topics] whose events mean that the answer may be another
+ * @property {Topic[]} [topics] whose events mean that the answer may be another
  * @property {number} [gap] milliseconds between two reads
- * @property {(data: any, event: any, topic: string) => any} [apply] the data after an event, without a request; undefined: read again
+ * @property {Apply<T>["apply"]} [apply] the data after an event, without a request; undefined: read again
+ */
+
+/**
+ * A method: it may take the events of its own topics alone.
+ * @template T
+ * @typedef {{ apply(data: T, event: Events[Topic], topic: Topic): T | undefined }} Apply
  */
 
 /**
@@ -28,8 +37,9 @@ const KEPT_MS = 60_000;
  * @property {() => Promise<void>} reload
  */
 
+/** @template T */
 class Resource {
-  /** @type {any} */
+  /** @type {T | null} */
   data = null;
   /** @type {Refusal | null} */
   error = null;
@@ -45,7 +55,7 @@ class Resource {
   #reading = null;
   #again = false;
 
-  /** @param {string} path @param {Options} options */
+  /** @param {Path<TemplateOf<"GET">>} path @param {Options<T>} options */
   constructor(path, options) {
     this.path = path;
     this.options = options;
@@ -57,7 +67,10 @@ class Resource {
     if (this.shows.size > 1) return;
     clearTimeout(this.#timer);
     const again = () => this.soon();
-    this.#ends = [listen("again", again), ...(this.options.topics ?? []).map((topic) => listen(topic, (event) => this.#hear(event, topic)))];
+    this.#ends = [
+      listen("again", again),
+      ...(this.options.topics ?? []).map((topic) => listen(topic, (event) => this.#hear(event, topic))),
+    ];
     this.soon();
   }
 
@@ -70,7 +83,7 @@ class Resource {
     this.#timer = setTimeout(() => kept.get(this.path) === this && kept.delete(this.path), KEPT_MS);
   }
 
-  /** @param {any} event @param {string} topic */
+  /** @param {Events[Topic]} event @param {Topic} topic */
   #hear(event, topic) {
     const data = this.data !== null && this.options.apply ? this.options.apply(this.data, event, topic) : undefined;
     if (data === undefined) this.soon();
@@ -102,7 +115,7 @@ class Resource {
   async #read() {
     this.#readAt = performance.now();
     try {
-      this.#become(await get(this.path), null);
+      this.#become(/** @type {T} */ (await get(this.path)), null);
     } catch (error) {
       const refusal = error instanceof Refusal ? error : new Refusal(0, "The answer could not be read", String(error));
       this.#become(this.data, refusal);
@@ -110,7 +123,7 @@ class Resource {
     }
   }
 
-  /** @param {any} data @param {Refusal | null} error */
+  /** @param {T | null} data @param {Refusal | null} error */
   #become(data, error) {
     const next = same(this.data, data);
     if (next === this.data && error === this.error) return;
@@ -121,14 +134,15 @@ class Resource {
   }
 }
 
-/** @type {Map<string, Resource>} */
+/** By their paths; each has another type of data. @type {Map<string, Resource<any>>} */
 const kept = new Map();
 
 /**
  * The answer to a GET of `path`, kept current while it is shown.
- * @param {string | null} path null: none
- * @param {Options} [options]
- * @returns {Answer<any>}
+ * @template {TemplateOf<"GET">} T
+ * @param {Path<T> | null} path null: none
+ * @param {Options<AnswerOf<T>>} [options]
+ * @returns {Answer<AnswerOf<T>>}
  */
 export function useResource(path, options = {}) {
   const [, draw] = useState(0);
@@ -155,7 +169,12 @@ export function reloadAll() {
   for (const resource of kept.values()) if (resource.shows.size > 0) resource.soon();
 }
 
-/** @param {string} path @param {Options} options */
+/**
+ * @template {TemplateOf<"GET">} T
+ * @param {Path<T>} path
+ * @param {Options<AnswerOf<T>>} options
+ * @returns {Resource<AnswerOf<T>>}
+ */
 function resourceOf(path, options) {
   const known = kept.get(path);
   if (known) return known;

@@ -4,27 +4,29 @@
 /**
  * `next`, with every part of it that equals its part of `last` replaced by that. Rows of lists are matched by id.
  * @template T
- * @param {any} last
+ * @param {unknown} last
  * @param {T} next
  * @returns {T}
  */
 export function same(last, next) {
   if (Object.is(last, next)) return next;
   if (typeof last !== "object" || typeof next !== "object" || last === null || next === null) return next;
-  if (Array.isArray(next)) return /** @type {any} */ (Array.isArray(last) ? list(last, next) : next);
-  return /** @type {any} */ (Array.isArray(last) ? next : record(last, next));
+  if (Array.isArray(next)) return Array.isArray(last) ? /** @type {T & unknown[]} */ (list(last, next)) : next;
+  return Array.isArray(last) ? next : /** @type {T} */ (record(/** @type {Json} */ (last), /** @type {Json} */ (next)));
 }
 
-/** @param {any[]} last @param {any[]} next */
+/** @typedef {Record<string, unknown>} Json */
+
+/** @param {unknown[]} last @param {unknown[]} next */
 function list(last, next) {
   const known = byIdentity(last);
   const kept = next.map((item, at) => same(known ? known.get(identity(item)) : last[at], item));
   return kept.length === last.length && kept.every((item, at) => item === last[at]) ? last : kept;
 }
 
-/** @param {Record<string, any>} last @param {Record<string, any>} next */
+/** @param {Json} last @param {Json} next */
 function record(last, next) {
-  /** @type {Record<string, any>} */
+  /** @type {Json} */
   const kept = {};
   let differs = Object.keys(last).length !== Object.keys(next).length;
   for (const name in next) {
@@ -34,13 +36,14 @@ function record(last, next) {
   return differs ? kept : last;
 }
 
-/** @param {any[]} items */
+/** @param {unknown[]} items */
 function byIdentity(items) {
   if (items.length === 0 || identity(items[0]) === undefined) return null;
   return new Map(items.map((item) => [identity(item), item]));
 }
 
-/** @param {any} item */
+/** @param {unknown} item */
 function identity(item) {
-  return item?.id ?? item?.worker_id ?? item?.host;
+  const named = /** @type {{ id?: unknown, worker_id?: unknown, host?: unknown } | null | undefined} */ (item);
+  return named?.id ?? named?.worker_id ?? named?.host;
 }

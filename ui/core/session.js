@@ -1,17 +1,20 @@
 // @ts-check
 // Who the reader is, and what they may do. The server checks every right; a page only hides what would be refused.
 
-import { get, send, setCsrfToken } from "./api.js";
+import { get, pathOf, send, setCsrfToken } from "./api.js";
 import { link } from "./base.js";
 
+/** @import { AccessRole, Login } from "../types/api" */
+
+/** @type {AccessRole[]} */
 const RANKS = ["consumer", "viewer", "operator", "admin"];
 
-/** @type {{ name: string, role: string } | null} */
+/** @type {Login | null} */
 let session = null;
 
 /** @throws {import("./api.js").Refusal} 401 where a token is needed */
 export async function openSession() {
-  const login = await get("/api/session");
+  const login = await get(pathOf("/api/session"));
   session = login;
   setCsrfToken(login.csrf_token);
   return login;
@@ -29,6 +32,6 @@ export function loginAddress() {
 }
 
 export async function logOut() {
-  await send("DELETE", "/api/session");
+  await send("DELETE", pathOf("/api/session"));
   location.assign(link("/login"));
 }

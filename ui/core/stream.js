@@ -7,13 +7,15 @@
 import { address } from "./base.js";
 import { now } from "./clock.js";
 
+/** @import { Events, Topic } from "../types/requests" */
+
 /** The server sends a heartbeat every 15 seconds: two are missing. */
 const STALE_MS = 31_000;
 const RETRY_MS = [1_000, 2_000, 4_000, 8_000];
 
 /** @typedef {"on" | "paused" | "lost"} Live */
 
-/** @type {Map<string, Set<(data: any) => void>>} */
+/** By their topics; each topic has another type of data. @type {Map<string, Set<(data: never) => void>>} */
 const listeners = new Map();
 /** @type {Set<() => void>} */
 const watchers = new Set();
@@ -34,8 +36,9 @@ let open = null;
 let timer = 0;
 
 /**
- * @param {string} topic of the server, or `again` where anything may have happened
- * @param {(data: any) => void} listener
+ * @template {Topic} T
+ * @param {T} topic of the server, or `again` where anything may have happened
+ * @param {(data: Events[T]) => void} listener
  * @returns {() => void} ends it
  */
 export function listen(topic, listener) {
@@ -96,7 +99,7 @@ async function read() {
 
 /** @param {ReadableStream<Uint8Array>} body @param {AbortController} control */
 async function readEvents(body, control) {
-  const reader = body.pipeThrough(/** @type {any} */ (new TextDecoderStream())).getReader();
+  const reader = body.pipeThrough(/** @type {ReadableWritablePair<string, Uint8Array>} */ (new TextDecoderStream())).getReader();
   let rest = "";
   for (;;) {
     const { done, value } = await reader.read();
@@ -122,9 +125,9 @@ function handle(block) {
   else if (topic) tell(topic, JSON.parse(data));
 }
 
-/** @param {string} topic @param {any} data */
+/** @param {string} topic @param {unknown} data */
 function tell(topic, data) {
-  for (const listener of listeners.get(topic) ?? []) listener(data);
+  for (const listener of listeners.get(topic) ?? []) listener(/** @type {never} */ (data));
 }
 
 /** Until the next byte. @param {AbortController} control */

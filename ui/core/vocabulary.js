@@ -2,5 +2,12 @@
 // Words of the API that forms and filters offer.
 
 /** Of crawls. */
-export const ROLES = ["payload_fetch", "product_refresh", "product_discovery", "store_discovery", "entry_point_discovery", "analytics_refresh"];
+export const ROLES = [
+  "payload_fetch",
+  "product_refresh",
+  "product_discovery",
+  "store_discovery",
+  "entry_point_discovery",
+  "analytics_refresh",
+];
 export const PLATFORMS = ["dutchie", "dutchie_plus"];

@@ -1,7 +1,8 @@
 // @ts-check
 // Audit: who changed what, from where, the newest first.
 
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { count } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -11,7 +12,9 @@ import { QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 
-/** @typedef {import("../types/api").components["schemas"]["AuditRow"]} AuditRow */
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { AuditRow } from "../types/api" */
+/** @import { Data } from "../types/requests" */
 
 /** @param {string} text a day, or a time */
 function time(text) {
@@ -19,35 +22,42 @@ function time(text) {
   return Number.isNaN(at) ? null : new Date(at).toISOString();
 }
 
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "who", parameter: "who", help: "a token's name, local or command line" },
-  { word: "action", parameter: "action", help: "as tasks.retry", values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "proxies.import"] },
+  {
+    word: "action",
+    parameter: "action",
+    help: "as tasks.retry",
+    values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "proxies.import"],
+  },
   { word: "from", parameter: "from", help: "a day or time in UTC, as 2026-11-22", read: time },
   { word: "to", parameter: "to", help: "a day or time in UTC", read: time },
 ];
-const PARAMETERS = ["who", "action", "from", "to", "cursor"];
+const PARAMETERS = /** @type {const} */ (["who", "action", "from", "to", "cursor"]);
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const asked = pick(query, PARAMETERS);
-  const path = withQuery("/api/audit", { ...asked, limit: 50 });
+  const path = pathOf("/api/audit", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "rollups"], gap: 5_000 });
-  const steady = useSteadyRows(/** @type {AuditRow[]} */ (answer.data?.audit ?? []), (row) => row.id, path);
+  const steady = useSteadyRows(answer.data?.audit ?? [], (row) => row.id, path);
   usePage("Audit", answer);
   const isFiltered = QUALIFIERS.some(({ parameter }) => query.get(parameter));
   return html`<${PageHead} title="Audit" scope="every change by request, the newest first" />
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter changes" text="who" placeholder="who:operations action:tasks.retry from:2026-11-22" />
+    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter changes" text="who"
+      placeholder="who:operations action:tasks.retry from:2026-11-22" />
     <${Panel} title="Changes" scope=${isFiltered ? "that match" : "all"}>
-      <${Loaded} of=${answer} what="The audit">${() =>
+      <${Loaded} of=${answer} what="The audit">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
           ? html`<${Empty} icon="search" title=${isFiltered ? "No change matches" : "Nothing was changed yet"}>
               ${isFiltered && html`<a class="btn" href=${link("/admin/audit")}>Show all</a>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold">
-                <thead><tr><th>Who</th><th>Action</th><th>What</th><th class="w-third">Detail</th><th>From</th><th class="num">When</th></tr></thead>
+                <thead><tr><th>Who</th><th>Action</th><th>What</th><th class="w-third">Detail</th><th>From</th>
+                  <th class="num">When</th></tr></thead>
                 <tbody>${steady.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
               </table></div>
-              <${Pager} query=${query} next=${answer.data.next_cursor}>${count(steady.rows.length)} changes on this page</${Pager}>`}</${Loaded}>
+              <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} changes on this page</${Pager}>`}</${Loaded}>
     </${Panel}>`;
 }
 

@@ -10,7 +10,7 @@ import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { Figure, Strip } from "../parts/strip.js";
 
-/** @typedef {import("../types/api").components["schemas"]["Capacity"]} Capacity */
+/** @import { Capacity } from "../types/api" */
 
 const HOURS = [1, 4, 8];
 
@@ -21,10 +21,13 @@ export function Page() {
     <${Loaded} of=${answer} what="The capacity">${(/** @type {Capacity[]} */ roles) => html`<${Totals} roles=${roles} />
       <${Panel} title="By role" scope="workers in total, each with one task at a time">
         ${roles.length === 0
-          ? html`<${Empty} icon="pending" title="Nothing waits, and nothing ended within a day"><p>Capacity is reckoned from tasks that completed.</p></${Empty}>`
+          ? html`<${Empty} icon="pending" title="Nothing waits, and nothing ended within a day">
+              <p>Capacity is reckoned from tasks that completed.</p></${Empty}>`
           : html`<table class="table fold">
-              <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Pending</th><th class="num">Running</th><th class="num">Completed, 1 h</th><th class="num">Failed, 1 h</th>
-                <th class="num">A task takes</th><th class="num">Workers now</th><th class="num">Drains in</th>${HOURS.map((hours) => html`<th class="num">For ${hours} h</th>`)}</tr></thead>
+              <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Pending</th><th class="num">Running</th>
+                <th class="num">Completed, 1 h</th><th class="num">Failed, 1 h</th>
+                <th class="num">A task takes</th><th class="num">Workers now</th><th class="num">Drains in</th>
+                ${HOURS.map((hours) => html`<th class="num">For ${hours} h</th>`)}</tr></thead>
               <tbody>${roles.map((role) => html`<${Row} key=${role.role} role=${role} />`)}</tbody>
             </table>`}
       </${Panel}>`}</${Loaded}>`;
@@ -35,12 +38,15 @@ function Totals({ roles }) {
   const pending = roles.reduce((sum, role) => sum + role.pending_tasks, 0);
   return html`<${Strip} label="All roles together">
     <${Figure} label="Pending" value=${count(pending)} scope="now, all roles" href=${link("/admin/tasks", { status: "pending" })} />
-    ${HOURS.map((hours) => html`<${Figure} label=${`Needed for ${hours} ${hours === 1 ? "hour" : "hours"}`} value=${count(workersForAll(roles, hours))} scope="workers, to drain all that waits" />`)}
+    ${HOURS.map((hours) => html`<${Figure} label=${`Needed for ${hours} ${hours === 1 ? "hour" : "hours"}`}
+      value=${count(workersForAll(roles, hours))} scope="workers, to drain all that waits" />`)}
   </${Strip}>`;
 }
 
 const Row = memo((/** @type {{ role: Capacity }} */ { role }) => {
-  const drains = role.pending_tasks > 0 && typeof role.estimated_hours_to_drain === "number" ? duration(role.estimated_hours_to_drain * SECONDS_PER_HOUR) : "–";
+  const drains = role.pending_tasks > 0 && typeof role.estimated_hours_to_drain === "number"
+    ? duration(role.estimated_hours_to_drain * SECONDS_PER_HOUR)
+    : "–";
   const tasks = (/** @type {string} */ status) => link("/admin/tasks", { role: role.role, status });
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${tasks("")}>${role.role}</a></th>
@@ -48,9 +54,12 @@ const Row = memo((/** @type {{ role: Capacity }} */ { role }) => {
     <td class="num fact" data-l="pending"><a href=${tasks("pending")}>${count(role.pending_tasks)}</a></td>
     <td class="num fact" data-l="running"><a href=${tasks("running")}>${count(role.running_tasks + role.claimed_tasks)}</a></td>
     <td class="num fact" data-l="completed, 1 h">${count(role.completed_last_hour)}</td>
-    <td class=${`num fact ${role.failed_last_hour > 0 ? "bad" : ""}`} data-l="failed, 1 h"><a href=${tasks("failed")}>${count(role.failed_last_hour)}</a></td>
+    <td class=${`num fact ${role.failed_last_hour > 0 ? "bad" : ""}`} data-l="failed, 1 h">
+      <a href=${tasks("failed")}>${count(role.failed_last_hour)}</a></td>
     <td class="num fact" data-l="a task takes">${duration(role.avg_duration_sec)}</td>
-    <td class="num fact" data-l="workers now">${count(role.active_workers)}${typeof role.tasks_per_worker_hour === "number" && html`<span class="sr">, ${decimal(role.tasks_per_worker_hour)} tasks an hour each</span>`}</td>
+    <td class="num fact" data-l="workers now">${count(role.active_workers)}
+      ${typeof role.tasks_per_worker_hour === "number" &&
+        html`<span class="sr">, ${decimal(role.tasks_per_worker_hour)} tasks an hour each</span>`}</td>
     <td class="num end">${drains}</td>
     ${HOURS.map((hours) => html`<td class="num fact" data-l=${`for ${hours} h`}><b>${count(workersFor(role, hours))}</b></td>`)}
   </tr>`;

@@ -2,7 +2,7 @@
 // Hosts: what each does, in words and numbers, what may be sent to it, and its breaker.
 
 import { useHosts } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, decimal, milliseconds, plural, share } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
@@ -19,14 +19,18 @@ import { BreakerState } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
+/** @import { HostListing, HostUpdate } from "../types/api" */
+/** @import { Data } from "../types/requests" */
+
 const TROUBLE = ["open", "half_open", "closed"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const answer = useHosts();
-  const [opened, open] = useState(/** @type {any} */ (null));
+  const [opened, open] = useState(/** @type {HostListing | null} */ (null));
   usePage("Hosts", answer);
-  const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
+  const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) =>
+    TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
   const steady = useSteadyRows(hosts, (host) => host.host);
   const shown = query.get("host");
   const inTrouble = hosts.filter((host) => host.breaker !== "closed").length;
@@ -34,9 +38,11 @@ export function Page({ query }) {
     ${answer.data &&
     html`<${Strip} label="How they do">
       <${Figure} label="Hosts" value=${count(hosts.length)} scope=${answer.data.next_cursor ? "the first 500" : "that were asked"} />
-      <${Figure} label="Breakers open" value=${count(inTrouble)} kind=${inTrouble > 0 ? "bad" : ""} scope="now: kept from requests, or probed" />
+      <${Figure} label="Breakers open" value=${count(inTrouble)} kind=${inTrouble > 0 ? "bad" : ""}
+        scope="now: kept from requests, or probed" />
       <${Figure} label="Answers" value=${count(sum(hosts, "answers"))} scope="since the first one" />
-      <${Figure} label="Refusals" value=${count(sum(hosts, "refusals"))} scope=${`${share(sum(hosts, "refusals"), sum(hosts, "answers") + sum(hosts, "refusals"))} of requests since the first one`} />
+      <${Figure} label="Refusals" value=${count(sum(hosts, "refusals"))}
+        scope=${`${share(sum(hosts, "refusals"), sum(hosts, "answers") + sum(hosts, "refusals"))} of requests since the first one`} />
     </${Strip}>`}
     ${shown && html`<${Detail} host=${shown} />`}
     <${Panel} title="All hosts">
@@ -44,23 +50,27 @@ export function Page({ query }) {
         hosts.length === 0
           ? html`<${Empty} icon="pending" title="No host was asked yet"><p>The first crawl brings them.</p></${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th><th class="num">Answers</th><th class="num">Refused</th><th class="num">Rate</th><th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th>
+                <th class="num">Answers</th><th class="num">Refused</th><th class="num">Rate</th>
+                <th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${steady.rows.map((host) => html`<${Row} key=${host.host} host=${host} onOpen=${open} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>
     ${opened && html`<${OpenForm} host=${opened.host} onClose=${() => open(null)} />`}`;
 }
 
-/** @param {any[]} hosts @param {string} name */
-const sum = (hosts, name) => hosts.reduce((all, host) => all + (host[name] ?? 0), 0);
+/** @param {HostListing[]} hosts @param {"answers" | "refusals"} name */
+const sum = (hosts, name) => hosts.reduce((all, host) => all + host[name], 0);
 
-const Row = memo((/** @type {{ host: any, onOpen: (host: any) => void }} */ { host, onOpen }) => {
+const Row = memo((/** @type {{ host: HostListing, onOpen: (host: HostListing) => void }} */ { host, onOpen }) => {
   const asked = host.window_answers + host.window_refusals + host.window_failures;
   return html`<tr data-row>
     <th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
     <td class="end"><${BreakerState} of=${host.breaker} /></td>
     <td class="line soft wrap">${host.does}${host.why && html`<br /><span class="scope">${host.why}</span>`}</td>
-    <td class="fact">${host.probe_at ? html`probe <${Until} at=${host.probe_at} />` : host.hold_until && html`waits until <${Until} at=${host.hold_until} />`}</td>
+    <td class="fact">${host.probe_at
+      ? html`probe <${Until} at=${host.probe_at} />`
+      : host.hold_until && html`waits until <${Until} at=${host.hold_until} />`}</td>
     <td class="num fact" data-l="answers">${count(host.answers)}</td>
     <td class="num fact" data-l="refused">${share(host.window_refusals, asked)}</td>
     <td class="num fact" data-l="rate">${rate(host)}</td>
@@ -69,21 +79,30 @@ const Row = memo((/** @type {{ host: any, onOpen: (host: any) => void }} */ { ho
   </tr>`;
 });
 
-/** @param {any} host */
+/** @param {HostListing} host */
 function rate(host) {
   if (host.configured_rate === 0) return html`<span class="dim">unlimited</span>`;
   return host.rate === host.configured_rate ? `${decimal(host.rate)} /s` : `${decimal(host.configured_rate)} → ${decimal(host.rate)} /s`;
 }
 
-/** @param {{ host: any, onOpen: (host: any) => void }} properties */
+/** @param {{ host: HostListing, onOpen: (host: HostListing) => void }} properties */
 function Actions({ host, onOpen }) {
-  const path = `/api/hosts/${encodeURIComponent(host.host)}`;
+  const path = pathOf("/api/hosts/{host}", { host: host.host });
   const close = async () => {
-    const isSure = await confirm({ title: `Close the breaker of ${host.host}?`, body: html`<p>Requests go on at once. It opens again by itself where they are refused.</p>`, action: "Close it" });
+    const isSure = await confirm({
+      title: `Close the breaker of ${host.host}?`,
+      body: html`<p>Requests go on at once. It opens again by itself where they are refused.</p>`,
+      action: "Close it",
+    });
     if (isSure) await act(() => send("PUT", path, { breaker: "closed" }), `The breaker of ${host.host} is closed`);
   };
   const forget = async () => {
-    const isSure = await confirm({ title: `Forget what was learned of ${host.host}?`, body: html`<p>Its counts, rate and breaker begin anew.</p>`, action: "Forget it", danger: true });
+    const isSure = await confirm({
+      title: `Forget what was learned of ${host.host}?`,
+      body: html`<p>Its counts, rate and breaker begin anew.</p>`,
+      action: "Forget it",
+      danger: true,
+    });
     if (isSure) await act(() => send("DELETE", path), `${host.host} begins anew`);
   };
   return html`<span class="row">
@@ -96,27 +115,37 @@ function Actions({ host, onOpen }) {
 
 /** @param {{ host: string, onClose: () => void }} properties */
 const OpenForm = ({ host, onClose }) =>
-  html`<${FormDialog} title=${`Keep requests from ${host}?`} action="Open the breaker" done=${`The breaker of ${host} is open`} onClose=${onClose}
+  html`<${FormDialog} title=${`Keep requests from ${host}?`} action="Open the breaker"
+    done=${`The breaker of ${host} is open`} onClose=${onClose}
     fields=${[
       { name: "why", label: "Why", required: true, help: "shown to others, and kept in the audit" },
       { name: "until", label: "Until", type: "datetime-local", help: "UTC; empty: until it is closed" },
     ]}
-    submit=${(/** @type {any} */ { why, until }) => send("PUT", `/api/hosts/${encodeURIComponent(host)}`, { breaker: "open", why, ...(until && { until }) })}><p>Its tasks wait meanwhile.</p></${FormDialog}>`;
+    submit=${(/** @type {HostUpdate} */ { why, until }) =>
+      send("PUT", pathOf("/api/hosts/{host}", { host }), { breaker: "open", why, ...(until && { until }) })}>
+        <p>Its tasks wait meanwhile.</p></${FormDialog}>`;
+
+/** @param {HostListing} host */
+const counted = ({ refusals, failures, throttles }) =>
+  `${count(refusals)} refusals, ${count(failures)} failures, ${count(throttles)} throttles`;
 
 /** One host with its robots.txt. @param {{ host: string }} properties */
 function Detail({ host }) {
-  const answer = useResource(`/api/hosts/${encodeURIComponent(host)}`, { topics: ["rollups"], gap: 15_000 });
+  const answer = useResource(pathOf("/api/hosts/{host}", { host }), { topics: ["rollups"], gap: 15_000 });
   const more = html`<a class="more" href=${link("/admin/hosts")}>Close</a>`;
   return html`<${Panel} title=${host} scope="in detail" more=${more}>
-    <${Loaded} of=${answer} what="The host">${(/** @type {any} */ data) => {
+    <${Loaded} of=${answer} what="The host">${(/** @type {Data<typeof answer>} */ data) => {
       return html`<div class="panel-body"><dl class="facts">
         <dt>Does</dt><dd>${data.does}</dd>
-        <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since} after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
+        <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since}
+          after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
         ${data.why && html`<dt>Why</dt><dd>${data.why}</dd>`}
-        <dt>Answers</dt><dd>${count(data.answers)}, ${count(data.refusals)} refusals, ${count(data.failures)} failures, ${count(data.throttles)} throttles since the first request</dd>
+        <dt>Answers</dt><dd>${count(data.answers)}, ${counted(data)} since the first request</dd>
         ${data.robots.map(
-          (/** @type {any} */ robots) => html`<dt>robots.txt</dt><dd>of <span class="mono">${robots.authority}</span>: ${robots.answered}, policy ${robots.policy}
-            ${robots.rules.length > 0 && html`<pre class="code" tabindex="0" aria-label=${`Rules of ${robots.authority}`}>${robots.rules.join("\n")}</pre>`}</dd>`,
+          (robots) => html`<dt>robots.txt</dt>
+            <dd>of <span class="mono">${robots.authority}</span>: ${robots.answered}, policy ${robots.policy}
+              ${robots.rules.length > 0 &&
+                html`<pre class="code" tabindex="0" aria-label=${`Rules of ${robots.authority}`}>${robots.rules.join("\n")}</pre>`}</dd>`,
         )}
       </dl></div>`;
     }}</${Loaded}>

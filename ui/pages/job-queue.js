@@ -2,6 +2,7 @@
 // The job queue: the hub of queue, pods and workers, and the running tasks, of the selected pod where one is.
 
 import { useCounts, useWorkers } from "../core/answers.js";
+import { pathOf } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useEffect } from "../core/html.js";
@@ -16,6 +17,10 @@ import { Hub } from "./job-queue/hub.js";
 import { PodFacts } from "./job-queue/pod-facts.js";
 import { Row } from "./tasks/row.js";
 
+/** @import { Answer } from "../core/resource.js" */
+/** @import { Pod } from "../parts/pods.js" */
+/** @import { TaskPage } from "../types/api" */
+
 const READ = 500;
 const SHOWN = 50;
 
@@ -23,50 +28,62 @@ const SHOWN = 50;
 export function Page({ query }) {
   const counts = useCounts();
   const workers = useWorkers();
-  const running = useResource(`/api/tasks?status=running&limit=${READ}`, { topics: ["task"], gap: 2_000 });
+  const running = useResource(pathOf("/api/tasks", { status: "running", limit: READ }), { topics: ["task"], gap: 2_000 });
   usePage("Job queue", counts, workers);
   const pods = podsOf(workers.data?.workers ?? []);
   const pod = pods.find(({ name }) => name === query.get("pod")) ?? null;
   useEscape(!!pod);
+  const number = workers.data?.workers.length ?? 0;
   const slots = pods.reduce((sum, each) => sum + each.slots, 0);
-  return html`<${PageHead} title="Job queue" scope=${`${plural(pods.length, "pod")}, ${plural(workers.data?.workers.length ?? 0, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
+  return html`<${PageHead} title="Job queue"
+    scope=${`${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
     <div class="cols wide-left">
       <section class="panel" aria-label="Queue, pods and workers">
         <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>
           pods.length === 0
-            ? html`<${Empty} icon="warn" title="No worker runs"><p>${counts.data && `${plural(counts.data.pending, "task")} ${counts.data.pending === 1 ? "waits" : "wait"} in the queue. `}<code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
-            : html`<div class="panel-body"><${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
+            ? html`<${Empty} icon="warn" title="No worker runs">
+                <p>${counts.data && waitText(counts.data.pending)}
+                  <code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
+            : html`<div class="panel-body">
+                <${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
       </section>
       <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts.data} /></div>
     </div>
     <${Tasks} answer=${running} pod=${pod} />`;
 }
 
+/** @param {number} pending */
+const waitText = (pending) => `${plural(pending, "task")} ${pending === 1 ? "waits" : "wait"} in the queue. `;
+
 /** Escape undoes the selection. @param {boolean} isSelected */
 function useEscape(isSelected) {
   useEffect(() => {
     if (!isSelected) return undefined;
     const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Escape" && !document.querySelector("dialog[open]") && !document.activeElement?.matches("input, select, textarea")) setQuery({ pod: null });
+      if (event.key === "Escape" && !document.querySelector("dialog[open]") &&
+        !document.activeElement?.matches("input, select, textarea")) setQuery({ pod: null });
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   }, [isSelected]);
 }
 
-/** @param {{ answer: import("../core/resource.js").Answer<any>, pod: import("../parts/pods.js").Pod | null }} properties */
+/** @param {{ answer: Answer<TaskPage>, pod: Pod | null }} properties */
 function Tasks({ answer, pod }) {
   const ids = new Set(pod?.workers.map(({ worker_id }) => worker_id));
-  const all = /** @type {any[]} */ (answer.data?.tasks ?? []).filter((task) => !pod || ids.has(task.worker_id));
+  const all = (answer.data?.tasks ?? []).filter((task) => !pod || ids.has(task.worker_id ?? ""));
   const steady = useSteadyRows(all.slice(0, SHOWN), (task) => task.id, pod?.name ?? "");
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All tasks that run</a>`;
-  return html`<${Panel} id="pod-tasks" title=${pod ? `Running on ${pod.name}` : "Running"} scope=${`${count(steady.rows.length)} of ${count(all.length)}, newest first`} more=${more}>
+  return html`<${Panel} id="pod-tasks" title=${pod ? `Running on ${pod.name}` : "Running"}
+    scope=${`${count(steady.rows.length)} of ${count(all.length)}, newest first`} more=${more}>
     <${Loaded} of=${answer} what="The list of running tasks">${() =>
       steady.rows.length === 0
         ? html`<p class="panel-body dim">No task runs ${pod ? `on ${pod.name}` : ""} at the moment.</p>`
         : html`<${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold" ...${steady.hold}>
-            <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th><th class="num">Retries</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
-            <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} isSelected=${false} onSelect=${null} withStatus=${false} />`)}</tbody>
+            <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th>
+              <th class="num">Retries</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
+            <tbody>${steady.rows.map((task) =>
+              html`<${Row} key=${task.id} task=${task} isSelected=${false} onSelect=${null} withStatus=${false} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;
 }

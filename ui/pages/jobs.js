@@ -1,8 +1,8 @@
 // @ts-check
 // Jobs: what is being scraped now, and the media jobs with how far each is.
 
-import { send } from "../core/api.js";
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf, send } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { count, sentence } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -21,11 +21,22 @@ import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 import { Scraping } from "./overview/scraping.js";
 
-/** @typedef {import("../types/api").components["schemas"]["JobView"]} Job */
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { JobChange, JobRequest, JobView as Job } from "../types/api" */
+/** @import { Data } from "../types/requests" */
 
-const TYPES = ["scrape_account", "download_media", "paid_content_sync", "paid_content_creator", "forum_scrape", "youtube_monitor", "easynews_monitor", "appearances_sync"];
+const TYPES = [
+  "scrape_account",
+  "download_media",
+  "paid_content_sync",
+  "paid_content_creator",
+  "forum_scrape",
+  "youtube_monitor",
+  "easynews_monitor",
+  "appearances_sync",
+];
 const STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "status", parameter: "status", values: STATUSES },
   { word: "type", parameter: "job_type", values: TYPES },
@@ -37,43 +48,61 @@ const SHOWN = 20;
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const asked = pick(query, ["status", "job_type", "platform", "account", "cursor"]);
-  const path = withQuery("/api/jobs", { ...asked, limit: 50 });
+  const path = pathOf("/api/jobs", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 3_000 });
-  const steady = useSteadyRows(/** @type {Job[]} */ (answer.data?.jobs ?? []), (job) => job.id, path);
-  const now = useResource("/api/scheduler/status", { topics: ["counts"], gap: 10_000 });
+  const steady = useSteadyRows(answer.data?.jobs ?? [], (job) => job.id, path);
+  const now = useResource(pathOf("/api/scheduler/status"), { topics: ["counts"], gap: 10_000 });
   const [isMaking, make] = useState(false);
   const [moved, move] = useState(/** @type {Job | null} */ (null));
   usePage("Jobs", answer);
   const isFiltered = QUALIFIERS.some(({ parameter }) => query.get(parameter));
-  const waiting = (now.data?.pending_counts ?? []).reduce((/** @type {number} */ all, /** @type {any} */ each) => all + each.count, 0);
+  const waiting = (now.data?.pending_counts ?? []).reduce((all, each) => all + each.count, 0);
   return html`<${PageHead} title="Jobs" scope="what is being scraped, and media jobs">
       ${may("operator") && html`<button class="btn" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New job</button>`}
     </${PageHead}>
     <${Scraping} shown=${SHOWN} />
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter media jobs" text="account" placeholder="status:running type:scrape_account" />
-    <${Panel} title="Media jobs" scope=${now.data ? `${count(waiting)} pending, ${now.data.worker_healthy ? "a media worker runs" : "no media worker runs"}` : ""}>
-      <${Loaded} of=${answer} what="The list of jobs">${() =>
+    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter media jobs" text="account"
+      placeholder="status:running type:scrape_account" />
+    <${Panel} title="Media jobs"
+      scope=${now.data ? `${count(waiting)} pending, ${now.data.worker_healthy ? "a media worker runs" : "no media worker runs"}` : ""}>
+      <${Loaded} of=${answer} what="The list of jobs">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
           ? html`<${Empty} icon="pending" title=${isFiltered ? "No job matches" : "There is no media job"}>
-              ${isFiltered ? html`<a class="btn" href=${link("/admin/jobs")}>Show all</a>` : html`<p>Media jobs scrape accounts, forums and channels; crawls of menus are above.</p>`}</${Empty}>`
+              ${isFiltered
+                ? html`<a class="btn" href=${link("/admin/jobs")}>Show all</a>`
+                : html`<p>Media jobs scrape accounts, forums and channels; crawls of menus are above.</p>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold">
-                <thead><tr><th>Job</th><th>Status</th><th>Account</th><th class="w-quarter">Progress</th><th class="num">Priority</th><th class="num">Made</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+                <thead><tr><th>Job</th><th>Status</th><th>Account</th><th class="w-quarter">Progress</th>
+                  <th class="num">Priority</th><th class="num">Made</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((job) => html`<${Row} key=${job.id} job=${job} onMove=${move} />`)}</tbody></table></div>
-              <${Pager} query=${query} next=${answer.data.next_cursor}>${count(steady.rows.length)} jobs on this page</${Pager}>`}</${Loaded}>
+              <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} jobs on this page</${Pager}>`}</${Loaded}>
     </${Panel}>
     ${isMaking && html`<${NewJob} onClose=${() => make(false)} />`}
     ${moved &&
-    html`<${FormDialog} title=${`Priority of job ${count(moved.id)}`} action="Save" done="The priority is changed" onClose=${() => move(null)}
-      fields=${[{ name: "priority", label: "Priority", type: "number", required: true, value: moved.priority, help: "higher runs earlier" }]}
-      submit=${(/** @type {any} */ values) => send("PUT", `/api/jobs/${moved.id}`, values)} />`}`;
+    html`<${FormDialog} title=${`Priority of job ${count(moved.id)}`} action="Save" done="The priority is changed"
+      onClose=${() => move(null)}
+      fields=${[{
+        name: "priority",
+        label: "Priority",
+        type: "number",
+        required: true,
+        value: moved.priority,
+        help: "higher runs earlier",
+      }]}
+      submit=${(/** @type {JobChange} */ values) => send("PUT", pathOf("/api/jobs/{id}", { id: moved.id }), values)} />`}`;
 }
 
 const Row = memo((/** @type {{ job: Job, onMove: (job: Job) => void }} */ { job, onMove }) =>
   html`<tr data-row>
-    <th scope="row" class="key"><a href=${link(`/admin/tasks/${job.id}`)}>${job.job_type}</a><br /><span class="scope">${count(job.id)}</span></th>
+    <th scope="row" class="key"><a href=${link(`/admin/tasks/${job.id}`)}>${job.job_type}</a><br />
+      <span class="scope">${count(job.id)}</span></th>
     <td class="end"><${TaskStatus} of=${job.status} /></td>
     <td class="fact"><bdi>${job.account ?? "–"}</bdi> <span class="dim">${job.platform ?? ""}</span></td>
-    <td class="line">${job.error_message ? html`<span class="wrap bad">${job.error_message}</span>` : job.status === "running" ? html`<${Progress} percent=${job.progress_percent ?? null} text=${job.progress_message ?? null} />` : ""}</td>
+    <td class="line">${job.error_message
+      ? html`<span class="wrap bad">${job.error_message}</span>`
+      : job.status === "running"
+        ? html`<${Progress} percent=${job.progress_percent ?? null} text=${job.progress_message ?? null} />`
+        : ""}</td>
     <td class="num fact" data-l="priority">${count(job.priority)}</td>
     <td class="num fact" data-l="made"><${Ago} at=${job.created_at} after="ago" /></td>
     <td class="num line">${may("operator") && html`<${Actions} job=${job} onMove=${onMove} />`}</td>
@@ -81,23 +110,31 @@ const Row = memo((/** @type {{ job: Job, onMove: (job: Job) => void }} */ { job,
 
 /** @param {{ job: Job, onMove: (job: Job) => void }} properties */
 function Actions({ job, onMove }) {
-  const path = `/api/jobs/${job.id}`;
-  const id = count(job.id);
-  const cancel = async () => (await confirm({ title: `Cancel job ${id}?`, action: "Cancel it", keep: "Keep it", danger: true })) && act(() => send("POST", `${path}/cancel`, {}), `Job ${id} is cancelled`);
-  const remove = async () => (await confirm({ title: `Delete job ${id}?`, action: "Delete it", keep: "Keep it", danger: true })) && act(() => send("DELETE", path), `Job ${id} is deleted`);
-  const retry = () => act(() => send("POST", `${path}/retry`, {}), `Job ${id} waits again`);
+  const { id: number } = job;
+  const id = count(number);
+  const cancel = async () => {
+    const isSure = await confirm({ title: `Cancel job ${id}?`, action: "Cancel it", keep: "Keep it", danger: true });
+    if (isSure) await act(() => send("POST", pathOf("/api/jobs/{id}/cancel", { id: number }), {}), `Job ${id} is cancelled`);
+  };
+  const remove = async () => {
+    const isSure = await confirm({ title: `Delete job ${id}?`, action: "Delete it", keep: "Keep it", danger: true });
+    if (isSure) await act(() => send("DELETE", pathOf("/api/jobs/{id}", { id: number })), `Job ${id} is deleted`);
+  };
+  const retry = () => act(() => send("POST", pathOf("/api/jobs/{id}/retry", { id: number }), {}), `Job ${id} waits again`);
   const isOpen = job.status === "pending" || job.status === "running";
   return html`<span class="row">
     ${job.status === "pending" && html`<${RowAction} action="Priority…" of=${`job ${id}`} onClick=${() => onMove(job)} />`}
     ${isOpen && html`<${RowAction} action="Cancel…" of=${`job ${id}`} onClick=${cancel} />`}
-    ${(job.status === "failed" || job.status === "cancelled") && html`<${RowAction} action="Retry" of=${`job ${id}`} isMain=${true} hotkey="r" onClick=${retry} />`}
+    ${(job.status === "failed" || job.status === "cancelled") &&
+      html`<${RowAction} action="Retry" of=${`job ${id}`} isMain=${true} hotkey="r" onClick=${retry} />`}
     ${!isOpen && html`<${RowAction} action="Delete…" of=${`job ${id}`} onClick=${remove} />`}
   </span>`;
 }
 
 /** @param {{ onClose: () => void }} properties */
 const NewJob = ({ onClose }) =>
-  html`<${FormDialog} title="New media job" action="Make it" onClose=${onClose} done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${count(job.id)} waits`}
+  html`<${FormDialog} title="New media job" action="Make it" onClose=${onClose}
+    done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${count(job.id)} waits`}
     fields=${[
       { name: "job_type", label: "Type", type: "select", options: TYPES },
       { name: "platform", label: "Platform" },
@@ -105,4 +142,5 @@ const NewJob = ({ onClose }) =>
       { name: "priority", label: "Priority", type: "number", value: 0 },
       { name: "payload", label: "Payload", type: "textarea", placeholder: "{ }", help: "JSON; empty for none" },
     ]}
-    submit=${async (/** @type {any} */ values) => send("POST", "/api/jobs", given({ ...values, payload: values.payload && JSON.parse(values.payload) }))} />`;
+    submit=${async (/** @type {Omit<JobRequest, "payload"> & { payload: string | null }} */ values) =>
+      send("POST", pathOf("/api/jobs"), given({ ...values, payload: values.payload && JSON.parse(values.payload) }))} />`;

@@ -1,9 +1,11 @@
 // @ts-check
 // Where a token is given for a login.
 
-import { Refusal, send } from "../core/api.js";
+import { pathOf, Refusal, send } from "../core/api.js";
 import { basePath, link } from "../core/base.js";
 import { html, useEffect, useState } from "../core/html.js";
+
+/** @import { EventOf } from "../core/html.js" */
 
 export function Login() {
   const [error, fail] = useState(/** @type {Refusal | null} */ (null));
@@ -12,11 +14,12 @@ export function Login() {
     document.title = "Log in · drover";
     document.documentElement.dataset.ready = "1";
   }, []);
-  const submit = async (/** @type {any} */ event) => {
+  const submit = async (/** @type {EventOf<HTMLFormElement>} */ event) => {
     event.preventDefault();
     sending(true);
     try {
-      await send("POST", "/api/session", { token: event.target.elements.token.value.trim() });
+      const input = /** @type {HTMLInputElement} */ (event.target.elements.namedItem("token"));
+      await send("POST", pathOf("/api/session"), { token: input.value.trim() });
       location.replace(next());
     } catch (refused) {
       fail(refused instanceof Refusal ? refused : null);
@@ -28,8 +31,10 @@ export function Login() {
       <h1>drover</h1>
       <div class=${`field ${error ? "wrong" : ""}`}>
         <label for="token">Token</label>
-        <input id="token" name="token" type="password" required autofocus autocomplete="current-password" aria-describedby="token-note" aria-invalid=${error ? "true" : undefined} />
-        <small id="token-note" role=${error ? "alert" : undefined}>${error ? whatFailed(error) : html`<code>drover token create --role operator --name NAME</code> prints one.`}</small>
+        <input id="token" name="token" type="password" required autofocus autocomplete="current-password"
+          aria-describedby="token-note" aria-invalid=${error ? "true" : undefined} />
+        <small id="token-note" role=${error ? "alert" : undefined}>
+          ${error ? whatFailed(error) : html`<code>drover token create --role operator --name NAME</code> prints one.`}</small>
       </div>
       <button class="btn primary" type="submit" disabled=${isSending}>Log in</button>
     </form>

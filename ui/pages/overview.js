@@ -1,8 +1,9 @@
 // @ts-check
-// The overview: one sentence of how it is, then figures, charts, what fails, which proxies suffer, where it runs, what is behind, and what is
-// being scraped. Each part leads to the list behind it.
+// The overview: one sentence of how it is, then figures, charts, what fails, which proxies suffer, where it
+// runs, what is behind, and what is being scraped. Each part leads to the list behind it.
 
 import { useCapacity, useCounts, useHosts, useProxies, useSchedules, useWorkers } from "../core/answers.js";
+import { pathOf } from "../core/api.js";
 import { count } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -21,8 +22,10 @@ import { Scraping } from "./overview/scraping.js";
 import { Verdict } from "./overview/verdict.js";
 import { health } from "../parts/proxy-health.js";
 
+/** @import { Seen } from "./overview/verdict.js" */
+
 export function Page() {
-  const overview = useResource("/api/overview", { topics: ["task"], gap: 5_000 });
+  const overview = useResource(pathOf("/api/overview"), { topics: ["task"], gap: 5_000 });
   const counts = useCounts();
   const workers = useWorkers();
   const capacity = useCapacity();
@@ -35,7 +38,16 @@ export function Page() {
   usePage("Overview", overview, counts, workers, capacity, proxies);
 
   const fleet = proxies.data ? health(proxies.data.proxies, requests.data, blocks.data) : null;
-  const seen = { overview: overview.data, counts: counts.data, workers: workers.data?.workers, capacity: capacity.data, schedules: schedules.data?.schedules, hosts: hosts.data?.hosts, proxies: fleet };
+  /** @type {Seen} */
+  const seen = {
+    overview: overview.data,
+    counts: counts.data,
+    workers: workers.data?.workers,
+    capacity: capacity.data,
+    schedules: schedules.data?.schedules,
+    hosts: hosts.data?.hosts,
+    proxies: fleet,
+  };
   const stores = overview.data?.stores.crawled;
   return html`<div class="overview stack">
     <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} stores crawled · `}times in UTC`} />
@@ -44,7 +56,8 @@ export function Page() {
     <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />
     <div class="cols two">
       <div class="stack"><${Failures} of=${overview} /><${Quality} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
-      <div class="stack"><${Pods} of=${workers} /><${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
+      <div class="stack"><${Pods} of=${workers} />
+        <${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
     </div>
     <${Images} overview=${overview.data} />
     <${Scraping} />

@@ -1,7 +1,8 @@
 // @ts-check
 // Payloads: the menus as they were fetched, newest first; of one (`id`), its facts and its JSON.
 
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -12,21 +13,28 @@ import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 import { One } from "./payloads/one.js";
 
-/** @typedef {import("../types/api").components["schemas"]["PayloadView"]} PayloadView */
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { PayloadPage, PayloadView } from "../types/api" */
+/** @import { Data } from "../types/requests" */
 
 const LIMIT = 50;
 const CHOICES = 8;
 const GAP_MS = 10_000;
-const PARAMETERS = ["dispensary_id", "platform", "from", "to", "cursor"];
+const PARAMETERS = /** @type {const} */ (["dispensary_id", "platform", "from", "to", "cursor"]);
 
 /** A day as its first moment. @param {string} text */
 const readDay = (text) => (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? `${text}T00:00:00Z` : null);
 /** @param {string} value */
 const writeDay = (value) => value.slice(0, 10);
 
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
-  { word: "store", parameter: "dispensary_id", help: "its id; or type its name alone", read: (text) => (/^\d{1,18}$/.test(text) ? text : null) },
+  {
+    word: "store",
+    parameter: "dispensary_id",
+    help: "its id; or type its name alone",
+    read: (text) => (/^\d{1,18}$/.test(text) ? text : null),
+  },
   PLATFORM,
   { word: "from", parameter: "from", help: "a day, as 2026-11-22", read: readDay, write: writeDay },
   { word: "to", parameter: "to", help: "the day after the last", read: readDay, write: writeDay },
@@ -40,59 +48,84 @@ export function Page({ query }) {
 
 /** @param {{ query: URLSearchParams }} properties */
 function List({ query }) {
-  const path = withQuery("/api/payloads", { ...pick(query, PARAMETERS), limit: LIMIT });
+  const path = pathOf("/api/payloads", { ...pick(query, PARAMETERS), limit: LIMIT });
   const answer = useResource(path, { topics: ["task"], gap: GAP_MS });
   usePage("Payloads", answer);
   const store = query.get("dispensary_id");
   const names = answer.data?.payloads[0]?.dispensary_name;
-  const scope = store ? html`of store <a href=${link(`/admin/stores/${store}`)}><bdi>${names ?? store}</bdi></a>, newest first` : "the menus as they were fetched, newest first";
-  return html`<${PageHead} title="Payloads" scope=${scope}>${store && html`<a class="btn" href=${link("/admin/payloads/diff", { store })}>Diff of the last two</a>`}</${PageHead}>
-    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter payloads" placeholder="Name of a store; store:12 from:2026-11-22" /></div>
+  const scope = store
+    ? html`of store <a href=${link(`/admin/stores/${store}`)}><bdi>${names ?? store}</bdi></a>, newest first`
+    : "the menus as they were fetched, newest first";
+  return html`<${PageHead} title="Payloads" scope=${scope}>
+    ${store && html`<a class="btn" href=${link("/admin/payloads/diff", { store })}>Diff of the last two</a>`}</${PageHead}>
+    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter payloads"
+      placeholder="Name of a store; store:12 from:2026-11-22" /></div>
     ${query.get("q") && html`<${Choices} words=${query.get("q")} />`}
-    <section class="panel" aria-labelledby="h-payloads"><h2 class="sr" id="h-payloads">List of payloads</h2><${Loaded} of=${answer} what="The list of payloads" rows=${8}>${(/** @type {any} */ data) =>
-      data.payloads.length === 0 ? html`<${None} query=${query} />` : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
+    <section class="panel" aria-labelledby="h-payloads"><h2 class="sr" id="h-payloads">List of payloads</h2>
+      <${Loaded} of=${answer} what="The list of payloads" rows=${8}>${(/** @type {Data<typeof answer>} */ data) =>
+        data.payloads.length === 0
+          ? html`<${None} query=${query} />`
+          : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
 }
 
 /** The API filters by id: words are those of a store, which is chosen here. @param {{ words: string }} properties */
 function Choices({ words }) {
-  const answer = useResource(withQuery("/api/stores", { q: words, limit: CHOICES }));
-  return html`<section class="panel panel-body" aria-label="Stores of that name"><${Loaded} of=${answer} what="The list of stores" rows=${1}>${(/** @type {any} */ data) =>
-    data.stores.length === 0
-      ? html`<p role="status">No store is named <b>${words}</b>: the payloads of all stores are below. <a class="link" href=${link("/admin/payloads")}>Clear</a></p>`
-      : html`<p class="row"><span>Payloads of which store?</span>${data.stores.map((/** @type {any} */ store) => html`<a class="btn small" key=${store.id} href=${link("/admin/payloads", { dispensary_id: store.id })}><bdi>${store.name}</bdi></a>`)}
-          ${data.next_cursor && html`<a class="link" href=${link("/admin/stores", { q: words })}>more</a>`}</p>`}</${Loaded}></section>`;
+  const answer = useResource(pathOf("/api/stores", { q: words, limit: CHOICES }));
+  return html`<section class="panel panel-body" aria-label="Stores of that name">
+    <${Loaded} of=${answer} what="The list of stores" rows=${1}>${(/** @type {Data<typeof answer>} */ data) =>
+      data.stores.length === 0
+        ? html`<p role="status">No store is named <b>${words}</b>: the payloads of all stores are below. <a class="link"
+            href=${link("/admin/payloads")}>Clear</a></p>`
+        : html`<p class="row"><span>Payloads of which store?</span>
+            ${data.stores.map((store) =>
+              html`<a class="btn small" key=${store.id} href=${link("/admin/payloads", { dispensary_id: store.id })}>
+                <bdi>${store.name}</bdi></a>`)}
+            ${data.next_cursor && html`<a class="link" href=${link("/admin/stores", { q: words })}>more</a>`}</p>`}</${Loaded}></section>`;
 }
 
-/** @param {{ data: { payloads: PayloadView[], next_cursor: string | null }, query: URLSearchParams, path: string }} properties */
+/** @param {{ data: PayloadPage, query: URLSearchParams, path: string }} properties */
 function Table({ data, query, path }) {
   const steady = useSteadyRows(data.payloads, (payload) => payload.id, path);
   const isOne = query.has("dispensary_id");
   return html`<table class="table fold" ...${steady.hold}>
       <caption class="sr">Payloads, newest first</caption>
-      <thead><tr><th scope="col">Payload</th>${!isOne && html`<th scope="col" class="w-third">Store</th>`}<th scope="col" class="num">Products</th><th scope="col" class="num">Coverage</th><th scope="col" class="num">Size</th><th scope="col" class="num">Task</th><th scope="col" class="num">Fetched</th><th scope="col"><span class="sr">Changes</span></th></tr></thead>
+      <thead><tr><th scope="col">Payload</th>${!isOne && html`<th scope="col" class="w-third">Store</th>`}
+        <th scope="col" class="num">Products</th><th scope="col" class="num">Coverage</th>
+        <th scope="col" class="num">Size</th><th scope="col" class="num">Task</th>
+        <th scope="col" class="num">Fetched</th><th scope="col"><span class="sr">Changes</span></th></tr></thead>
       <tbody>${steady.rows.map((payload) => html`<${Row} key=${payload.id} of=${payload} hasStore=${!isOne} />`)}</tbody>
     </table>
     <${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
-    <${Pager} query=${query} next=${data.next_cursor}>${plural(data.payloads.length, "payload")} ${query.has("cursor") || data.next_cursor ? "on this page" : "in all"}</${Pager}>`;
+    <${Pager} query=${query} next=${data.next_cursor}>
+      ${plural(data.payloads.length, "payload")} ${query.has("cursor") || data.next_cursor ? "on this page" : "in all"}</${Pager}>`;
 }
 
 const Row = memo((/** @type {{ of: PayloadView, hasStore: boolean }} */ { of: payload, hasStore }) => {
   const store = payload.dispensary_name ?? `store ${payload.dispensary_id}`;
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${link("/admin/payloads", { id: payload.id })}>${count(payload.id)}</a></th>
-    ${hasStore && html`<td class="line first cut"><a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })} title=${store}><bdi>${store}</bdi></a></td>`}
+    ${hasStore && html`<td class="line first cut">
+      <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })} title=${store}><bdi>${store}</bdi></a></td>`}
     <td class="num fact" data-l="products">${count(payload.product_count)}</td>
-    <td class="num fact" data-l="coverage">${share(payload.coverage, 1)}${payload.coverage < 1 && html`<br /><span class="scope">of ${count(payload.total_count)}</span>`}</td>
+    <td class="num fact" data-l="coverage">${share(payload.coverage, 1)}
+      ${payload.coverage < 1 && html`<br /><span class="scope">of ${count(payload.total_count)}</span>`}</td>
     <td class="num fact" data-l="size">${bytes(payload.bytes)}</td>
-    <td class="num fact" data-l="task">${payload.task_id === null ? html`<span class="dim">–</span>` : html`<a href=${link(`/admin/tasks/${payload.task_id}`)}>${count(payload.task_id)}</a>`}</td>
+    <td class="num fact" data-l="task">
+      ${payload.task_id === null
+        ? html`<span class="dim">–</span>`
+        : html`<a href=${link(`/admin/tasks/${payload.task_id}`)}>${count(payload.task_id)}</a>`}</td>
     <td class="num end"><${Ago} at=${payload.fetched_at} after="ago" /></td>
-    <td class="num fact"><a class="link" href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: payload.id })} aria-label=${`Diff to payload ${payload.id} from the one before`}>Diff</a></td>
+    <td class="num fact"><a class="link"
+      href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: payload.id })}
+      aria-label=${`Diff to payload ${payload.id} from the one before`}>Diff</a></td>
   </tr>`;
 });
 
 /** @param {{ query: URLSearchParams }} properties */
 function None({ query }) {
   const filter = asText(QUALIFIERS, query);
-  if (!filter && !query.has("cursor")) return html`<${Empty} icon="pending" title="No payload is kept"><p>Each complete crawl of a store leaves one.</p></${Empty}>`;
-  return html`<${Empty} icon="search" title="No payload matches"><p class="mono">${filter || "this page of the list"}</p><a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}>`;
+  if (!filter && !query.has("cursor")) return html`<${Empty} icon="pending" title="No payload is kept">
+    <p>Each complete crawl of a store leaves one.</p></${Empty}>`;
+  return html`<${Empty} icon="search" title="No payload matches">
+    <p class="mono">${filter || "this page of the list"}</p><a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}>`;
 }

@@ -1,8 +1,8 @@
 // @ts-check
 // One product: what each option costs now, and how its price and stock went.
 
-import { get, Refusal } from "../core/api.js";
-import { link, withQuery } from "../core/base.js";
+import { get, pathOf, Refusal } from "../core/api.js";
+import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
 import { count } from "../core/format.js";
 import { html, useMemo, useRef } from "../core/html.js";
@@ -19,7 +19,9 @@ import { Facts } from "./product/facts.js";
 import { Figures } from "./product/figures.js";
 import { csvOf, gapsOf, optionName, seriesOf } from "./product/series.js";
 
-/** @typedef {import("../types/api").components["schemas"]["ProductDetail"]} ProductDetail */
+/** @import { EventOf } from "../core/html.js" */
+/** @import { Answer, Options } from "../core/resource.js" */
+/** @import { OptionView, ProductDetail, ProductHistory } from "../types/api" */
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -33,8 +35,8 @@ const TOGETHER = 3;
 /** @param {{ id: number, query: URLSearchParams }} properties */
 export function Page({ id, query }) {
   const days = RANGES.find((each) => String(each) === query.get("range")) ?? DEFAULT_RANGE;
-  const answer = useResource(`/api/products/${id}`, { topics: ["rollups"], gap: 15_000 });
-  const product = /** @type {ProductDetail | null} */ (answer.data);
+  const answer = useResource(pathOf("/api/products/{id}", { id }), { topics: ["rollups"], gap: 15_000 });
+  const product = answer.data;
   const from = useMemo(() => Math.floor((now() - days * DAY_MS) / HOUR_MS) * HOUR_MS, [days]);
   const groups = groupsOf(product?.options ?? []);
   const group = Math.min(groups.length - 1, Math.max(0, Number(query.get("group")) || 0));
@@ -43,7 +45,7 @@ export function Page({ id, query }) {
   usePage(product?.name ?? `Product ${id}`, answer, ...histories);
   if (!product) return html`<${Missing} id=${id} answer=${answer} />`;
   return html`<${Head} product=${product} days=${days} from=${from} />
-    <${Loaded} of=${all} what="The history">${(/** @type {any[]} */ data) => {
+    <${Loaded} of=${all} what="The history">${(/** @type {ProductHistory[]} */ data) => {
       const shown = shownOf(product, data, from);
       const words = shown.span.from > from ? `since it was first seen` : `${count(days)} ${days === 1 ? "day" : "days"}`;
       return html`<${Figures} product=${product} series=${shown.series} span=${shown.span} period=${words} />
@@ -53,12 +55,18 @@ export function Page({ id, query }) {
             <${PriceChart} series=${shown.series} span=${shown.span} period=${words} hasGaps=${shown.hasGaps} />
             <${StockCharts} series=${shown.series} span=${shown.span} period=${words} />
           </div>
-          <div class="stack"><${Facts} product=${product} /><${Changes} series=${shown.series} span=${shown.span} query=${query} period=${words} /></div>
+          <div class="stack"><${Facts} product=${product} />
+            <${Changes} series=${shown.series} span=${shown.span} query=${query} period=${words} /></div>
         </div>`;
     }}</${Loaded}>`;
 }
 
-/** What is shown, and from when: before it was first seen there is nothing. @param {ProductDetail} product @param {any[]} data @param {number} from */
+/**
+ * The series that are shown, and from when: before the product was first seen there is nothing.
+ * @param {ProductDetail} product
+ * @param {ProductHistory[]} data
+ * @param {number} from
+ */
 function shownOf(product, data, from) {
   const begin = Math.max(from, Date.parse(product.first_seen_at));
   const end = Math.max(begin + 1, Date.parse(data[0].to));
@@ -66,7 +74,7 @@ function shownOf(product, data, from) {
   return { series: data.map(seriesOf), span: { from: begin, to: end, gaps: gaps ?? [] }, hasGaps: gaps !== null };
 }
 
-/** @param {ProductDetail["options"]} options @returns {ProductDetail["options"][]} at least one, by threes */
+/** @param {OptionView[]} options @returns {OptionView[][]} at least one, by threes */
 function groupsOf(options) {
   const groups = [];
   for (let at = 0; at < options.length; at += TOGETHER) groups.push(options.slice(at, at + TOGETHER));
@@ -77,27 +85,35 @@ function groupsOf(options) {
  * The histories of up to three options; of the product itself where it has none.
  * @param {number} id
  * @param {number} from
- * @param {ProductDetail["options"] | null} options null: not known yet
+ * @param {OptionView[] | null} options null: not known yet
  */
 function useHistories(id, from, options) {
   const path = (/** @type {number} */ at) => {
     if (!options || (at >= options.length && at > 0)) return null;
     return historyPath(id, from, options[at]);
   };
+  /** @type {Options<ProductHistory>} */
   const live = { topics: ["rollups"], gap: 30_000 };
   const answers = [useResource(path(0), live), useResource(path(1), live), useResource(path(2), live)];
   return answers.slice(0, Math.max(1, options?.length ?? 1));
 }
 
-/** @param {number} id @param {number} from @param {ProductDetail["options"][number]} [option] */
+/** @param {number} id @param {number} from @param {OptionView} [option] */
 const historyPath = (id, from, option) =>
-  withQuery(`/api/products/${id}/history`, { from: new Date(from).toISOString(), points: POINTS, option: option?.option_label, nth: option?.nth });
+  pathOf("/api/products/{id}/history", {
+    id,
+    from: new Date(from).toISOString(),
+    points: POINTS,
+    option: option?.option_label,
+    nth: option?.nth,
+  });
 
-/** One answer of several. @param {import("../core/resource.js").Answer<any>[]} answers */
+/** One answer of several. @template T @param {Answer<T>[]} answers @returns {Answer<T[]>} */
 function useTogether(answers) {
-  const last = useRef(/** @type {any[] | null} */ (null));
-  const isThere = answers.every(({ data }) => data !== null);
-  if (isThere) last.current = answers.map(({ data }) => data);
+  const last = useRef(/** @type {T[] | null} */ (null));
+  const read = answers.flatMap(({ data }) => (data === null ? [] : [data]));
+  const isThere = read.length === answers.length;
+  if (isThere) last.current = read;
   return {
     data: isThere ? last.current : null,
     error: answers.find(({ error }) => error)?.error ?? null,
@@ -111,11 +127,15 @@ function Head({ product, days, from }) {
   const mark = product.is_in_stock
     ? html`<${Status} kind="done" icon="done" word="In stock" />`
     : html`<${Status} kind="off" icon="off" word=${stockText(product) === "sold out" ? "Sold out" : stockText(product)} />`;
-  const scope = html`${product.brand?.trim() && html`<bdi>${product.brand}</bdi>, `}at <a href=${link(`/admin/stores/${product.dispensary_id}`)}><bdi>${product.dispensary_name}</bdi></a>`;
+  const scope = html`${product.brand?.trim() &&
+    html`<bdi>${product.brand}</bdi>, `}at <a href=${link(`/admin/stores/${product.dispensary_id}`)}>
+      <bdi>${product.dispensary_name}</bdi></a>`;
   return html`<${PageHead} title=${product.name} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} mark=${mark} scope=${scope}>
     <label class="sr" for="range">Range</label>
-    <select id="range" onChange=${(/** @type {any} */ event) => setQuery({ range: event.target.value === String(DEFAULT_RANGE) ? null : event.target.value })}>
-      ${RANGES.map((each) => html`<option value=${String(each)} selected=${each === days}>${each === 1 ? "1 day" : `${each} days`}</option>`)}
+    <select id="range" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
+      setQuery({ range: event.target.value === String(DEFAULT_RANGE) ? null : event.target.value })}>
+      ${RANGES.map((each) => html`<option value=${String(each)} selected=${each === days}>
+        ${each === 1 ? "1 day" : `${each} days`}</option>`)}
     </select>
     <button class="btn" type="button" onClick=${() => download(product, from)}>Numbers as CSV</button>
   </${PageHead}>`;
@@ -125,7 +145,9 @@ function Head({ product, days, from }) {
 async function download(product, from) {
   try {
     const series = [];
-    for (const option of product.options.length ? product.options : [undefined]) series.push(seriesOf(await get(historyPath(product.id, from, option))));
+    for (const option of product.options.length ? product.options : [undefined]) {
+      series.push(seriesOf(await get(historyPath(product.id, from, option))));
+    }
     const address = URL.createObjectURL(new Blob([csvOf(series)], { type: "text/csv" }));
     const anchor = Object.assign(document.createElement("a"), { href: address, download: `product-${product.id}.csv` });
     anchor.click();
@@ -136,15 +158,19 @@ async function download(product, from) {
   }
 }
 
-/** Which options are shown, where there are more than fit one chart. @param {{ groups: ProductDetail["options"][], group: number, id: number, query: URLSearchParams }} properties */
+/**
+ * Which options are shown, where there are more than fit one chart.
+ * @param {{ groups: OptionView[][], group: number, id: number, query: URLSearchParams }} properties
+ */
 function Groups({ groups, group, id, query }) {
   if (groups.length === 1) return null;
   const others = Object.fromEntries([...query].filter(([name]) => !["group", "changes"].includes(name)));
-  return html`<nav class="tabs" aria-label="Options that are shown">${groups.map((options, at) => html`<a key=${at} href=${link(`/admin/products/${id}`, { ...others, group: at || null })}
-    aria-current=${at === group ? "true" : undefined}><bdi>${options.map(optionName).join(", ")}</bdi></a>`)}</nav>`;
+  return html`<nav class="tabs" aria-label="Options that are shown">
+    ${groups.map((options, at) => html`<a key=${at} href=${link(`/admin/products/${id}`, { ...others, group: at || null })}
+      aria-current=${at === group ? "true" : undefined}><bdi>${options.map(optionName).join(", ")}</bdi></a>`)}</nav>`;
 }
 
-/** @param {{ id: number, answer: import("../core/resource.js").Answer<any> }} properties */
+/** @param {{ id: number, answer: Answer<ProductDetail> }} properties */
 function Missing({ id, answer }) {
   const { error } = answer;
   return html`<${PageHead} title=${`Product ${count(id)}`} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} />
@@ -152,7 +178,8 @@ function Missing({ id, answer }) {
       !(error instanceof Refusal)
         ? html`<${Bones} />`
         : error.status === 404
-          ? html`<${Empty} icon="search" title=${`There is no product ${count(id)}`}><a class="btn" href=${link("/admin/products")}>Search products</a></${Empty}>`
+          ? html`<${Empty} icon="search" title=${`There is no product ${count(id)}`}>
+              <a class="btn" href=${link("/admin/products")}>Search products</a></${Empty}>`
           : html`<${Failure} error=${error} onRetry=${answer.reload} what="The product" />`
     }</section>`;
 }

@@ -1,7 +1,8 @@
 // @ts-check
 // Products of all stores, found by words of their name or brand, or by filters alone.
 
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -13,10 +14,16 @@ import { products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js
 import { asText, QueryBox } from "../parts/query-box.js";
 import { Pager } from "../parts/rows.js";
 
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { EventOf } from "../core/html.js" */
+/** @import { Answer } from "../core/resource.js" */
+/** @import { FoundPage } from "../types/api" */
+/** @import { Data } from "../types/requests" */
+
 const LIMIT = 50;
 const EXAMPLES = 8;
 
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   ...PRODUCT_QUALIFIERS,
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
@@ -37,78 +44,103 @@ const SORTS = [
 export function Page({ query }) {
   const words = query.get("q");
   const isAsked = PARAMETERS.some((name) => query.get(name));
-  const path = isAsked ? withQuery("/api/products/search", { ...pick(query, PARAMETERS), limit: LIMIT }) : null;
+  const path = isAsked ? pathOf("/api/products/search", { ...pick(query, PARAMETERS), limit: LIMIT }) : null;
   const answer = useResource(path, { topics: ["rollups"], gap: 15_000 });
   usePage(words ? `Products: ${words}` : "Products", answer);
   return html`<${PageHead} title="Products" scope="of all stores, by words of the name or brand, or by filters" />
-    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Search products" placeholder="Words of a name or brand; state:MI in_stock:yes" />${path && html`<${Order} query=${query} />`}</div>
+    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Search products"
+      placeholder="Words of a name or brand; state:MI in_stock:yes" />${path && html`<${Order} query=${query} />`}</div>
     ${path ? html`<${Found} answer=${answer} query=${query} path=${path} />` : html`<${Beginning} />`}`;
 }
 
-/** The server's own order has no name in the address: the best match first, without words by name. @param {{ query: URLSearchParams }} properties */
+/**
+ * The server's own order has no name in the address: the best match first, without words by name.
+ * @param {{ query: URLSearchParams }} properties
+ */
 function Order({ query }) {
   const sorts = query.get("q") ? [["", "best match first"], ...SORTS] : SORTS.map(([value, word]) => [value === "name" ? "" : value, word]);
   return html`<label class="sr" for="sort">Order</label>
-    <select id="sort" onChange=${(/** @type {any} */ event) => setQuery({ sort: event.target.value, cursor: null })}>
+    <select id="sort" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ sort: event.target.value, cursor: null })}>
       ${sorts.map(([value, word]) => html`<option value=${value} selected=${(query.get("sort") ?? "") === value}>${word}</option>`)}
     </select>`;
 }
 
-/** @param {{ answer: import("../core/resource.js").Answer<any>, query: URLSearchParams, path: string }} properties */
+/** @param {{ answer: Answer<FoundPage>, query: URLSearchParams, path: string }} properties */
 const Found = ({ answer, query, path }) =>
-  html`<section class="panel" aria-labelledby="h-found"><h2 class="sr" id="h-found">Products that were found</h2><${Loaded} of=${answer} what="The search" rows=${8}>${(/** @type {any} */ data) => html`
-    <${Notes} of=${data} />
-    ${data.products.length === 0
-      ? html`<${None} query=${query} of=${data} />`
-      : html`<${ProductTable} products=${data.products} scope=${path} caption="Products that were found" stores=${true} />
-          <${Pager} query=${query} next=${data.next_cursor} older="Next">${products(data.products.length)} ${data.next_cursor || query.has("cursor") ? "on this page" : "in all"}</${Pager}>`}`}</${Loaded}></section>`;
+  html`<section class="panel" aria-labelledby="h-found"><h2 class="sr" id="h-found">Products that were found</h2>
+    <${Loaded} of=${answer} what="The search" rows=${8}>${(/** @type {FoundPage} */ data) => html`
+      <${Notes} of=${data} />
+      ${data.products.length === 0
+        ? html`<${None} query=${query} />`
+        : html`<${ProductTable} products=${data.products} scope=${path} caption="Products that were found" stores=${true} />
+            <${Pager} query=${query} next=${data.next_cursor} older="Next">
+              ${products(data.products.length)} ${data.next_cursor || query.has("cursor") ? "on this page" : "in all"}
+              </${Pager}>`}`}</${Loaded}></section>`;
 
-/** How the search was made, where that matters. @param {{ of: any }} properties */
+/** How the search was made, where that matters. @param {{ of: FoundPage }} properties */
 function Notes({ of }) {
+  const are = of.stores_waiting === 1 ? "is" : "are";
   const notes = [
-    (of.match === "corrected" || of.match === "trigrams") && of.products.length > 0 && "No product has these words. These are spelled alike.",
+    (of.match === "corrected" || of.match === "trigrams") && of.products.length > 0 &&
+      "No product has these words. These are spelled alike.",
     of.truncated && "So many match that only a part of them was looked at: more words or a filter find more exactly.",
-    of.stores_waiting > 0 && `${plural(of.stores_waiting, "crawled store")} ${of.stores_waiting === 1 ? "is" : "are"} not searched yet: the index follows the crawls.`,
+    of.stores_waiting > 0 &&
+      `${plural(of.stores_waiting, "crawled store")} ${are} not searched yet: the index follows the crawls.`,
     !of.forgives_spelling && "The words of products are not counted yet: a spelling mistake finds nothing.",
   ].filter(Boolean);
-  return notes.length > 0 && html`<div class="panel-head" role="status"><ul class="soft">${notes.map((note) => html`<li><${Icon} name="search" /> ${note}</li>`)}</ul></div>`;
+  return notes.length > 0 &&
+    html`<div class="panel-head" role="status">
+      <ul class="soft">${notes.map((note) => html`<li><${Icon} name="search" /> ${note}</li>`)}</ul></div>`;
 }
 
-/** @param {{ query: URLSearchParams, of: any }} properties */
+/** @param {{ query: URLSearchParams }} properties */
 function None({ query }) {
   const words = query.get("q");
   const isFiltered = QUALIFIERS.some(({ parameter }) => parameter !== "q" && query.get(parameter)) || query.has("cursor");
   return html`<${Empty} icon="search" title="No product matches">
     <p class="mono">${asText(QUALIFIERS, query)}</p>
-    ${words && isFiltered ? html`<a class="btn" href=${link("/admin/products", { q: words })}>Without filters</a>` : html`<a class="btn" href=${link("/admin/products")}>Another search</a>`}
+    ${words && isFiltered
+      ? html`<a class="btn" href=${link("/admin/products", { q: words })}>Without filters</a>`
+      : html`<a class="btn" href=${link("/admin/products")}>Another search</a>`}
   </${Empty}>`;
 }
 
 /** What to type, and words that are there. */
 function Beginning() {
-  return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2><${Empty} icon="search" title="Type words of a name or brand">
-      <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span class="mono">category: brand: in_stock: on_special: min_price: max_price: state: city: store:</span></p>
-      <p>Filters alone find what they leave of all products: <a class="link" href=${link("/admin/products", { sort: "newest" })}>the newest</a>, <a class="link" href=${link("/admin/products", { sort: "price_change" })}>those whose price changed last</a>.</p>
-    </${Empty}></section>
-    <div class="cols two"><${Brands} /><${Categories} /></div>`;
+  return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2>
+    <${Empty} icon="search" title="Type words of a name or brand">
+        <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span
+          class="mono">category: brand: in_stock: on_special: min_price: max_price: state: city: store:</span></p>
+        <p>Filters alone find what they leave of all products: <a class="link"
+          href=${link("/admin/products", { sort: "newest" })}>the newest</a>, <a class="link"
+          href=${link("/admin/products", { sort: "price_change" })}>those whose price changed last</a>.</p>
+      </${Empty}></section>
+      <div class="cols two"><${Brands} /><${Categories} /></div>`;
 }
 
 function Brands() {
-  const answer = useResource(withQuery("/api/analytics/brand-presence", { limit: EXAMPLES }));
-  return html`<${Panel} title="By brand" scope="brands in the most stores of one state"><${Loaded} of=${answer} what="The list of brands">${(/** @type {any} */ data) =>
-    data.brands.length === 0
-      ? html`<p class="panel-body dim">No product has been crawled yet.</p>`
-      : html`<ul class="panel-body">${data.brands.map(
-          (/** @type {any} */ each) => html`<li><a class="link" href=${link("/admin/products", { brand: each.brand, state: each.state })}><bdi>${each.brand}</bdi>${each.state && ` in ${each.state}`}</a> <span class="scope">${products(each.products)} in ${plural(each.stores, "store")}</span></li>`,
-        )}</ul>`}</${Loaded}></${Panel}>`;
+  const answer = useResource(pathOf("/api/analytics/brand-presence", { limit: EXAMPLES }));
+  return html`<${Panel} title="By brand" scope="brands in the most stores of one state">
+    <${Loaded} of=${answer} what="The list of brands">${(/** @type {Data<typeof answer>} */ data) =>
+      data.brands.length === 0
+        ? html`<p class="panel-body dim">No product has been crawled yet.</p>`
+        : html`<ul class="panel-body">${data.brands.map(
+            (each) => html`<li><a class="link"
+              href=${link("/admin/products", { brand: each.brand, state: each.state })}><bdi>${each.brand}</bdi>
+              ${each.state && ` in ${each.state}`}</a> <span class="scope">
+              ${products(each.products)} in ${plural(each.stores, "store")}</span></li>`,
+          )}</ul>`}</${Loaded}></${Panel}>`;
 }
 
 function Categories() {
-  const answer = useResource(withQuery("/api/analytics/category-mix", { limit: EXAMPLES }));
-  return html`<${Panel} title="What there is" scope="categories of all stores"><${Loaded} of=${answer} what="The list of categories">${(/** @type {any} */ data) =>
-    data.categories.length === 0
-      ? html`<p class="panel-body dim">No product has been crawled yet.</p>`
-      : html`<ul class="panel-body">${data.categories.map(
-          (/** @type {any} */ each) => html`<li><a class="link" href=${link("/admin/products", { category: each.category })}><bdi>${each.category}</bdi></a> <span class="scope">${count(each.products_in_stock)} of ${products(each.products)} in stock</span></li>`,
-        )}</ul>`}</${Loaded}></${Panel}>`;
+  const answer = useResource(pathOf("/api/analytics/category-mix", { limit: EXAMPLES }));
+  return html`<${Panel} title="What there is" scope="categories of all stores">
+    <${Loaded} of=${answer} what="The list of categories">${(/** @type {Data<typeof answer>} */ data) =>
+      data.categories.length === 0
+        ? html`<p class="panel-body dim">No product has been crawled yet.</p>`
+        : html`<ul class="panel-body">${data.categories.map(
+            (each) => html`<li><a class="link" href=${link("/admin/products", { category: each.category })}>
+              <bdi>${each.category}</bdi></a> <span class="scope">
+              ${count(each.products_in_stock)} of ${products(each.products)} in stock</span></li>`,
+          )}</ul>`}</${Loaded}></${Panel}>`;
 }

@@ -2,7 +2,7 @@
 // Proxies: how each does, in trouble first, and what is done about it; the hosts in trouble; what was refused, and the bytes of each day.
 
 import { useProxies } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, useState } from "../core/html.js";
@@ -14,18 +14,20 @@ import { usePage } from "../parts/page.js";
 import { health } from "../parts/proxy-health.js";
 import { QueryBox } from "../parts/query-box.js";
 import { useSteadyRows } from "../parts/rows.js";
-import { total, useSeries } from "../parts/series.js";
+import { allOf, total, useSeries } from "../parts/series.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BytesADay, RefusedByProxy } from "./proxies/charts.js";
 import { TroubledHosts } from "./proxies/hosts.js";
 import { Row } from "./proxies/row.js";
 
-/** @typedef {import("../parts/proxy-health.js").ProxyHealth} ProxyHealth */
+/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { ProxyHealth } from "../parts/proxy-health.js" */
+/** @import { Imported, NewProxy, ProxyListing, StatsSeries } from "../types/api" */
 
 const PROTOCOLS = ["http", "https", "socks5"];
 const STATES = ["active", "suffers", "benched", "off"];
 const MINUTES_A_DAY = 24 * 60;
-/** @type {import("../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "state", parameter: "state", values: STATES },
   { word: "protocol", parameter: "protocol", values: PROTOCOLS },
@@ -44,24 +46,33 @@ export function Page({ query }) {
   const fleet = health(answer.data?.proxies ?? [], requests, blocks);
   const found = fleet.filter((each) => matches(each, query));
   const steady = useSteadyRows(found, ({ proxy }) => proxy.id, query.toString());
-  const bytesOf = (/** @type {number} */ id) => cost?.series.find((/** @type {any} */ each) => each.key === String(id))?.total ?? 0;
+  const bytesOf = (/** @type {number} */ id) => cost?.series.find((each) => each.key === String(id))?.total ?? 0;
+  const isCut = !!answer.data?.next_cursor;
   const isAdmin = may("admin");
-  const importButton = isAdmin && html`<button class="btn" type="button" onClick=${() => open("import")}><${Icon} name="plus" />Import…</button>`;
+  const importButton = isAdmin &&
+    html`<button class="btn" type="button" onClick=${() => open("import")}><${Icon} name="plus" />Import…</button>`;
   return html`<${PageHead} title="Proxies" scope=${`${plural(fleet.length, "proxy", "proxies")}, last hour`}>
       ${importButton}${isAdmin && html`<button class="btn" type="button" onClick=${() => open("add")}>Add one…</button>`}
     </${PageHead}>
     ${answer.data && html`<${Figures} fleet=${fleet} cost=${cost} />`}
-    ${fleet.length > 0 && html`<${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter proxies" text="q" placeholder="state:benched protocol:socks5 203.0.113" />`}
-    <${Panel} title="All proxies" scope=${`${count(steady.rows.length)} of ${count(fleet.length)}, in trouble first${answer.data?.next_cursor ? "; the first 500" : ""}`}>
+    ${fleet.length > 0 && html`<${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter proxies" text="q"
+      placeholder="state:benched protocol:socks5 203.0.113" />`}
+    <${Panel} title="All proxies"
+      scope=${`${count(steady.rows.length)} of ${count(fleet.length)}, in trouble first${isCut ? "; the first 500" : ""}`}>
       <${Loaded} of=${answer} what="The list of proxies">${() =>
         fleet.length === 0
-          ? html`<${Empty} icon="warn" title="There is no proxy"><p>Without one drover crawls nothing: it makes no direct requests.</p>${importButton}</${Empty}>`
+          ? html`<${Empty} icon="warn" title="There is no proxy">
+              <p>Without one drover crawls nothing: it makes no direct requests.</p>${importButton}</${Empty}>`
           : steady.rows.length === 0
-            ? html`<${Empty} icon="search" title="No proxy matches"><a class="btn" href=${link("/admin/proxies")}>Show all ${count(fleet.length)}</a></${Empty}>`
+            ? html`<${Empty} icon="search" title="No proxy matches">
+                <a class="btn" href=${link("/admin/proxies")}>Show all ${count(fleet.length)}</a></${Empty}>`
             : html`<table class="table fold" ...${steady.hold}>
-                <thead><tr><th class="w-fifth">Address</th><th>State</th><th class="w-fifth">Why</th><th>Protocol</th><th>Place</th><th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th><th class="num">Bytes, 24 h</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-                <tbody>${steady.rows.map((each) => html`<${Row} key=${each.proxy.id} proxy=${each.proxy} state=${each.state} asked=${each.asked} refused=${each.refused}
-                  requests=${each.requests} blocked=${each.blocked} bytes=${bytesOf(each.proxy.id)} />`)}</tbody>
+                <thead><tr><th class="w-fifth">Address</th><th>State</th><th class="w-fifth">Why</th><th>Protocol</th>
+                  <th>Place</th><th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th>
+                  <th class="num">Bytes, 24 h</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+                <tbody>${steady.rows.map((each) =>
+                  html`<${Row} key=${each.proxy.id} proxy=${each.proxy} state=${each.state} asked=${each.asked} refused=${each.refused}
+                    requests=${each.requests} blocked=${each.blocked} bytes=${bytesOf(each.proxy.id)} />`)}</tbody>
               </table>`}</${Loaded}>
     </${Panel}>
     <${TroubledHosts} />
@@ -75,21 +86,27 @@ export function Page({ query }) {
 
 /** @param {ProxyHealth} each @param {URLSearchParams} query */
 function matches({ proxy, state }, query) {
-  const isIt = (/** @type {string} */ name, /** @type {string | null | undefined} */ value) => !query.get(name) || query.get(name) === value;
+  const isIt = (/** @type {string} */ name, /** @type {string | null | undefined} */ value) =>
+    !query.get(name) || query.get(name) === value;
   const text = query.get("q") ?? "";
-  return isIt("state", state) && isIt("protocol", proxy.protocol) && isIt("place", proxy.state_code) && `${proxy.host}:${proxy.port}`.includes(text);
+  return isIt("state", state) && isIt("protocol", proxy.protocol) && isIt("place", proxy.state_code) &&
+    `${proxy.host}:${proxy.port}`.includes(text);
 }
 
-/** @param {{ fleet: ProxyHealth[], cost: any }} properties */
+/** @param {{ fleet: ProxyHealth[], cost: StatsSeries | null }} properties */
 function Figures({ fleet, cost }) {
   const number = (/** @type {string} */ state) => fleet.filter((each) => each.state === state).length;
   const [asked, refused] = [total(fleet.map((each) => each.asked)), total(fleet.map((each) => each.refused))];
   const [benched, suffering] = [number("benched"), number("suffers")];
-  const used = cost ? total([...cost.series, ...(cost.other ? [cost.other] : [])].map((/** @type {any} */ each) => each.total)) : null;
+  const used = cost ? total(allOf(cost).map((each) => each.total)) : null;
   return html`<${Strip} label="How they do">
-    <${Figure} label="Healthy" value=${count(number("active"))} unit=${`/ ${count(fleet.length)}`} scope="now" href=${link("/admin/proxies", { state: "active" })} />
-    <${Figure} label="Often refused" value=${count(suffering)} scope="last hour, more than 10 % of 10 or more" href=${link("/admin/proxies", { state: "suffers" })} />
-    <${Figure} label="Benched" value=${count(benched)} kind=${benched > 0 ? "hold" : ""} icon=${benched > 0 && html`<${Icon} name="pause" />`} scope="now, cooling down" href=${link("/admin/proxies", { state: "benched" })} />
+    <${Figure} label="Healthy" value=${count(number("active"))} unit=${`/ ${count(fleet.length)}`} scope="now"
+      href=${link("/admin/proxies", { state: "active" })} />
+    <${Figure} label="Often refused" value=${count(suffering)} scope="last hour, more than 10 % of 10 or more"
+      href=${link("/admin/proxies", { state: "suffers" })} />
+    <${Figure} label="Benched" value=${count(benched)} kind=${benched > 0 ? "hold" : ""}
+      icon=${benched > 0 && html`<${Icon} name="pause" />`} scope="now, cooling down"
+      href=${link("/admin/proxies", { state: "benched" })} />
     <${Figure} label="Refused" value=${share(refused, asked)} scope=${`last hour, of ${count(asked)} requests`} />
     <${Figure} label="Bytes" value=${used === null ? "–" : bytes(used)} scope="last 24 hours, both directions" />
   </${Strip}>`;
@@ -98,13 +115,23 @@ function Figures({ fleet, cost }) {
 /** @param {{ onClose: () => void }} properties */
 const Import = ({ onClose }) =>
   html`<${FormDialog} title="Import proxies" action="Import" onClose=${onClose}
-    done=${(/** @type {any} */ { created = 0, updated = 0, unchanged = 0 }) => `${plural(created, "proxy", "proxies")} imported, ${count(updated)} changed, ${count(unchanged)} as before`}
-    fields=${[{ name: "lines", label: "One a line", type: "textarea", required: true, placeholder: "http://user:password@203.0.113.14:3128", help: "host:port, host:port:user:password, or an address with http, https or socks5" }]}
-    submit=${(/** @type {any} */ { lines }) => send("POST", "/api/proxies/import", { proxies: lines.split(/\s*\n\s*/).filter(Boolean) })} />`;
+    done=${(/** @type {Imported} */ { created = 0, updated = 0, unchanged = 0 }) =>
+      `${plural(created, "proxy", "proxies")} imported, ${count(updated)} changed, ${count(unchanged)} as before`}
+    fields=${[{
+      name: "lines",
+      label: "One a line",
+      type: "textarea",
+      required: true,
+      placeholder: "http://user:password@203.0.113.14:3128",
+      help: "host:port, host:port:user:password, or an address with http, https or socks5",
+    }]}
+    submit=${(/** @type {{ lines: string }} */ { lines }) =>
+      send("POST", pathOf("/api/proxies/import"), { proxies: lines.split(/\s*\n\s*/).filter(Boolean) })} />`;
 
 /** @param {{ onClose: () => void }} properties */
 const Add = ({ onClose }) =>
-  html`<${FormDialog} title="Add a proxy" action="Add it" onClose=${onClose} done=${(/** @type {any} */ proxy) => `${proxy.host}:${proxy.port} is added`}
+  html`<${FormDialog} title="Add a proxy" action="Add it" onClose=${onClose}
+    done=${(/** @type {ProxyListing} */ proxy) => `${proxy.host}:${proxy.port} is added`}
     fields=${[
       { name: "protocol", label: "Protocol", type: "select", options: PROTOCOLS, value: "http" },
       { name: "host", label: "Host", required: true },
@@ -114,4 +141,4 @@ const Add = ({ onClose }) =>
       { name: "state_code", label: "State", placeholder: "AZ", help: "where it appears to be" },
       { name: "timezone", label: "Time zone", placeholder: "America/Phoenix" },
     ]}
-    submit=${(/** @type {any} */ values) => send("POST", "/api/proxies", given(values))} />`;
+    submit=${(/** @type {NewProxy} */ values) => send("POST", pathOf("/api/proxies"), given(values))} />`;

@@ -2,7 +2,7 @@
 // Schedules: when each runs next, what its last run made, and why it did not.
 
 import { useSchedules } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
@@ -19,7 +19,8 @@ import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
-/** @typedef {import("../types/api").components["schemas"]["Schedule"]} Schedule */
+/** @import { Schedule, ScheduleRequest } from "../types/api" */
+/** @import { Field } from "../parts/form.js" */
 
 /** Every one, or one of them. @type {[string, string][]} */
 const PLATFORM_OPTIONS = [["", "all"], ...PLATFORMS.map((name) => /** @type {[string, string]} */ ([name, name]))];
@@ -28,7 +29,7 @@ export function Page() {
   const answer = useSchedules();
   const [edited, edit] = useState(/** @type {Schedule | "new" | null} */ (null));
   usePage("Schedules", answer);
-  const schedules = /** @type {Schedule[]} */ (answer.data?.schedules ?? []);
+  const schedules = answer.data?.schedules ?? [];
   const steady = useSteadyRows(schedules, (schedule) => schedule.id);
   const isOperator = may("operator");
   return html`<${PageHead} title="Schedules" scope="what makes tasks by itself; times in UTC">
@@ -39,45 +40,71 @@ export function Page() {
         schedules.length === 0
           ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one nothing is crawled by itself.</p></${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Schedule</th><th>State</th><th>Every</th><th>For</th><th class="num">Priority</th><th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${steady.rows.map((schedule) => html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
+              <thead><tr><th>Schedule</th><th>State</th><th>Every</th><th>For</th><th class="num">Priority</th>
+                <th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th>
+                <th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <tbody>${steady.rows.map((schedule) =>
+                html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>
     ${edited && html`<${Form} schedule=${edited === "new" ? null : edited} onClose=${() => edit(null)} />`}`;
 }
 
-const Row = memo((/** @type {{ schedule: Schedule, isOperator: boolean, onEdit: (schedule: Schedule) => void }} */ { schedule, isOperator, onEdit }) => {
+/** @typedef {{ schedule: Schedule, isOperator: boolean, onEdit: (schedule: Schedule) => void }} RowOf */
+
+const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit }) => {
   const tasks = link("/admin/tasks", { schedule_id: schedule.id });
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${tasks}><bdi>${schedule.name}</bdi></a><br /><span class="scope">${schedule.role}</span></th>
     <td class="end">${stateOf(schedule)}</td>
-    <td class="fact" data-l="every">${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : `${count(schedule.interval_hours)} h`}</td>
-    <td class="fact" data-l="for">${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
+    <td class="fact" data-l="every">
+      ${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : `${count(schedule.interval_hours)} h`}</td>
+    <td class="fact" data-l="for">
+      ${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
     <td class="num fact" data-l="priority">${count(schedule.priority)}</td>
     <td class="num fact" data-l="last run"><${Ago} at=${schedule.last_run_at} after="ago" /></td>
-    <td class="num fact" data-l="made"><a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>
-    <td class="num fact" data-l="next run">${schedule.enabled ? html`<${Until} at=${schedule.next_run_at} />` : html`<span class="dim">–</span>`}</td>
+    <td class="num fact" data-l="made">
+      <a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>
+    <td class="num fact" data-l="next run">
+      ${schedule.enabled ? html`<${Until} at=${schedule.next_run_at} />` : html`<span class="dim">–</span>`}</td>
     <td class="num line">${isOperator && html`<${Actions} schedule=${schedule} onEdit=${onEdit} />`}</td>
   </tr>
-  ${!schedule.last_error && schedule.last_note && html`<tr><td colspan="9" class="line dim">The last run made no task: ${schedule.last_note}</td></tr>`}
-  ${schedule.last_error && html`<tr><td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
+  ${!schedule.last_error && schedule.last_note &&
+    html`<tr><td colspan="9" class="line dim">The last run made no task: ${schedule.last_note}</td></tr>`}
+  ${schedule.last_error && html`<tr>
+    <td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
 });
 
 /** @param {Schedule} schedule */
 function stateOf(schedule) {
   if (!schedule.enabled) return html`<${Status} kind="off" icon="off" word="Off" />`;
-  return schedule.last_error ? html`<${Status} kind="failed" icon="failed" word="Fails" /> ` : html`<${Status} kind="done" icon="done" word="On" />`;
+  return schedule.last_error
+    ? html`<${Status} kind="failed" icon="failed" word="Fails" /> `
+    : html`<${Status} kind="done" icon="done" word="On" />`;
 }
 
 /** @param {{ schedule: Schedule, onEdit: (schedule: Schedule) => void }} properties */
 function Actions({ schedule, onEdit }) {
-  const path = `/api/schedules/${schedule.id}`;
+  const path = pathOf("/api/schedules/{id}", { id: schedule.id });
   const ifMatch = { "if-match": tagOf(schedule) };
   const run = () =>
-    act(() => send("POST", `${path}/trigger`, {}), (made) => (made.fault ? `${schedule.name} did not run: ${made.fault}` : `${schedule.name} ran and made ${plural(made.tasks, "task")}${made.note ? `: ${made.note}` : ""}`), { href: link("/admin/tasks", { schedule_id: schedule.id }) });
-  const turn = () => act(() => send("PUT", path, { enabled: !schedule.enabled }, ifMatch), `${schedule.name} is ${schedule.enabled ? "off" : "on"}`);
+    act(
+      () => send("POST", pathOf("/api/schedules/{id}/trigger", { id: schedule.id }), {}),
+      ({ fault, tasks, note }) =>
+        fault
+          ? `${schedule.name} did not run: ${fault}`
+          : `${schedule.name} ran and made ${plural(tasks, "task")}${note ? `: ${note}` : ""}`,
+      { href: link("/admin/tasks", { schedule_id: schedule.id }) },
+    );
+  const turn = () =>
+    act(() => send("PUT", path, { enabled: !schedule.enabled }, ifMatch), `${schedule.name} is ${schedule.enabled ? "off" : "on"}`);
   const remove = async () => {
-    const isSure = await confirm({ title: `Delete the schedule ${schedule.name}?`, body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`, action: "Delete", danger: true });
+    const isSure = await confirm({
+      title: `Delete the schedule ${schedule.name}?`,
+      body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`,
+      action: "Delete",
+      danger: true,
+    });
     if (isSure) await act(() => send("DELETE", path), `${schedule.name} is deleted`);
   };
   return html`<span class="row">
@@ -93,22 +120,49 @@ const tagOf = (schedule) => `"${schedule.version}-0"`;
 
 /** @param {{ schedule: Schedule | null, onClose: () => void }} properties */
 function Form({ schedule, onClose }) {
+  /** @type {Field[]} */
   const fields = [
     { name: "name", label: "Name", required: true, value: schedule?.name },
     { name: "role", label: "Role of its tasks", type: "select", options: ROLES, value: schedule?.role ?? "payload_fetch" },
-    { name: "interval_hours", label: "Every so many hours", type: "number", min: 0, value: schedule?.interval_hours, help: "or a cron expression below" },
-    { name: "cron", label: "Cron", value: schedule?.cron, placeholder: "0 0 6 * * *", help: "seconds, minutes, hours, days, months, weekdays; UTC" },
+    {
+      name: "interval_hours",
+      label: "Every so many hours",
+      type: "number",
+      min: 0,
+      value: schedule?.interval_hours,
+      help: "or a cron expression below",
+    },
+    {
+      name: "cron",
+      label: "Cron",
+      value: schedule?.cron,
+      placeholder: "0 0 6 * * *",
+      help: "seconds, minutes, hours, days, months, weekdays; UTC",
+    },
     { name: "platform", label: "Platform", type: "select", options: PLATFORM_OPTIONS, value: schedule?.platform ?? "" },
     { name: "state_code", label: "State", value: schedule?.state_code, placeholder: "AZ", help: "two letters; empty for all" },
     { name: "group_name", label: "Group", value: schedule?.group_name, help: "of stores; empty for all" },
     { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: schedule?.priority ?? 0 },
     { name: "enabled", label: "Enabled", type: "checkbox", value: schedule?.enabled ?? true },
   ];
-  const submit = (/** @type {any} */ values) =>
-    schedule ? send("PUT", `/api/schedules/${schedule.id}`, changed(values, schedule), { "if-match": tagOf(schedule) }) : send("POST", "/api/schedules", given(values));
-  return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"} action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
+  const submit = (/** @type {ScheduleRequest} */ values) => {
+    if (!schedule) return send("POST", pathOf("/api/schedules"), given(values));
+    const path = pathOf("/api/schedules/{id}", { id: schedule.id });
+    return send("PUT", path, changed(values, schedule), { "if-match": tagOf(schedule) });
+  };
+  return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"}
+    action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
     done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
 }
 
-/** What differs. @param {Record<string, any>} values @param {Schedule} schedule */
-const changed = (values, schedule) => Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== (/** @type {any} */ (schedule)[name] ?? null)));
+/**
+ * The values that differ.
+ * @param {ScheduleRequest} values
+ * @param {Schedule} schedule
+ * @returns {Partial<ScheduleRequest>}
+ */
+function changed(values, schedule) {
+  const before = /** @type {Partial<ScheduleRequest>} */ (schedule);
+  const names = /** @type {(keyof ScheduleRequest)[]} */ (Object.keys(values));
+  return Object.fromEntries(names.filter((name) => values[name] !== (before[name] ?? null)).map((name) => [name, values[name]]));
+}

@@ -2,7 +2,7 @@
 // Settings: the effective configuration with the origin of each value, and the tokens that may call the API.
 
 import { link } from "../core/base.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { count } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -16,47 +16,65 @@ import { usePage } from "../parts/page.js";
 import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
-/** @typedef {import("../types/api").components["schemas"]["ApiToken"]} ApiToken */
-/** @typedef {{ key: string, value: unknown, origin: string }} Setting */
+/** @import { EventOf } from "../core/html.js" */
+/** @import { Answer } from "../core/resource.js" */
+/** @import { ApiToken, NewToken, Setting, Settings, TokenList } from "../types/api" */
 
 const ROLES = ["consumer", "viewer", "operator", "admin"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const isAdmin = may("admin");
-  const settings = useResource(isAdmin ? "/api/config" : null);
-  const tokens = useResource(isAdmin ? "/api/tokens" : null, { topics: ["rollups"] });
+  const settings = useResource(isAdmin ? pathOf("/api/config") : null);
+  const tokens = useResource(isAdmin ? pathOf("/api/tokens") : null, { topics: ["rollups"] });
   usePage("Settings", settings, tokens);
   if (!isAdmin) {
     return html`<${PageHead} title="Settings" /><div class="panel"><${Empty} icon="warn" title="Settings are for an admin">
-      <p>Your token has another role. <code>drover config show --origin</code> on the server's machine shows them too.</p></${Empty}></div>`;
+      <p>Your token has another role. <code>drover config show --origin</code> on the server's machine shows them too.</p>
+      </${Empty}></div>`;
   }
   return html`<${PageHead} title="Settings" scope="of this server, secrets masked; changed by configuration files and variables" />
     <${Tokens} of=${tokens} />
     <${Configuration} of=${settings} query=${query} />`;
 }
 
-/** @param {{ of: import("../core/resource.js").Answer<any> }} properties */
+/** @param {{ of: Answer<TokenList> }} properties */
 function Tokens({ of }) {
   const [isMaking, make] = useState(false);
   const [made, show] = useState("");
   const revoke = async (/** @type {ApiToken} */ token) => {
-    const isSure = await confirm({ title: `Revoke the token ${token.name}?`, body: html`<p>What uses it is refused within a second.</p>`, action: "Revoke", danger: true });
-    if (isSure) await act(() => send("DELETE", `/api/tokens/${token.id}`), `${token.name} is revoked`);
+    const isSure = await confirm({
+      title: `Revoke the token ${token.name}?`,
+      body: html`<p>What uses it is refused within a second.</p>`,
+      action: "Revoke",
+      danger: true,
+    });
+    if (isSure) await act(() => send("DELETE", pathOf("/api/tokens/{id}", { id: token.id })), `${token.name} is revoked`);
   };
-  const more = html`<div class="row actions"><button class="btn small" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New token</button></div>`;
+  const more = html`<div class="row actions">
+    <button class="btn small" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New token</button></div>`;
   return html`<${Panel} title="Tokens" scope="who may call the API" more=${more}>
-    <${Loaded} of=${of} what="The list of tokens" rows=${2}>${(/** @type {{ tokens: ApiToken[] }} */ { tokens }) =>
+    <${Loaded} of=${of} what="The list of tokens" rows=${2}>${(/** @type {TokenList} */ { tokens }) =>
       tokens.length === 0
-        ? html`<${Empty} icon="warn" title="There is no token"><p>This machine may do everything, and no other may do anything. From the first token on everybody needs one, this page too.</p></${Empty}>`
-        : html`<table class="table fold"><thead><tr><th>Name</th><th>Role</th><th class="num">Made</th><th class="num">Last used</th><th class="num"><span class="sr">Action</span></th></tr></thead>
-            <tbody>${tokens.map((token) => html`<${TokenRow} key=${token.id} token=${token} onRevoke=${() => revoke(token)} />`)}</tbody></table>`}</${Loaded}>
+        ? html`<${Empty} icon="warn" title="There is no token">
+            <p>This machine may do everything, and no other may do anything. From the first token on everybody needs one, this page too.
+            </p></${Empty}>`
+        : html`<table class="table fold">
+            <thead><tr><th>Name</th><th>Role</th><th class="num">Made</th><th class="num">Last used</th>
+              <th class="num"><span class="sr">Action</span></th></tr></thead>
+            <tbody>${tokens.map((token) =>
+              html`<${TokenRow} key=${token.id} token=${token} onRevoke=${() => revoke(token)} />`)}</tbody></table>`}</${Loaded}>
     ${isMaking &&
     html`<${FormDialog} title="New token" action="Make it" done="The token was made" onClose=${() => make(false)}
-      fields=${[{ name: "name", label: "Name", required: true, help: "who or what uses it" }, { name: "role", label: "Access role", type: "select", options: ROLES, value: "viewer" }]}
-      submit=${async (/** @type {any} */ values) => show((await send("POST", "/api/tokens", values)).token ?? "")} />`}
-    ${made && html`<${Dialog} title="The token" onClose=${() => show("")}><p>It is shown once: keep it now.</p><pre class="code wrap" tabindex="0" aria-label="Token">${made}</pre>
-      <div class="row"><button class="btn primary" type="button" autofocus onClick=${() => show("")}>I have kept it</button></div></${Dialog}>`}
+      fields=${[
+        { name: "name", label: "Name", required: true, help: "who or what uses it" },
+        { name: "role", label: "Access role", type: "select", options: ROLES, value: "viewer" },
+      ]}
+      submit=${async (/** @type {NewToken} */ values) => show((await send("POST", pathOf("/api/tokens"), values)).token ?? "")} />`}
+    ${made && html`<${Dialog} title="The token" onClose=${() => show("")}><p>It is shown once: keep it now.</p>
+      <pre class="code wrap" tabindex="0" aria-label="Token">${made}</pre>
+      <div class="row"><button class="btn primary" type="button" autofocus
+        onClick=${() => show("")}>I have kept it</button></div></${Dialog}>`}
   </${Panel}>`;
 }
 
@@ -66,19 +84,24 @@ const TokenRow = ({ token, onRevoke }) =>
     <th scope="row" class="key"><a href=${link("/admin/audit", { who: token.name })}><bdi>${token.name}</bdi></a></th>
     <td class="fact">${token.role}</td>
     <td class="num fact" data-l="made"><${Ago} at=${token.created_at} after="ago" /></td>
-    <td class="num end">${token.last_used_at ? html`<${Ago} at=${token.last_used_at} after="ago" />` : html`<span class="dim">never</span>`}</td>
-    <td class="num line"><button class="btn small quiet" type="button" aria-label=${`Revoke… the token ${token.name}`} onClick=${onRevoke}>Revoke…</button></td>
+    <td class="num end">${token.last_used_at
+      ? html`<${Ago} at=${token.last_used_at} after="ago" />`
+      : html`<span class="dim">never</span>`}</td>
+    <td class="num line"><button class="btn small quiet" type="button" aria-label=${`Revoke… the token ${token.name}`}
+      onClick=${onRevoke}>Revoke…</button></td>
   </tr>`;
 
-/** @param {{ of: import("../core/resource.js").Answer<any>, query: URLSearchParams }} properties */
+/** @param {{ of: Answer<Settings>, query: URLSearchParams }} properties */
 function Configuration({ of, query }) {
   const wanted = (query.get("q") ?? "").toLowerCase();
   const filter = html`<div class="row actions"><label class="sr" for="setting">Filter settings</label>
-    <input id="setting" data-key="/" type="search" placeholder="Filter keys, values, origins" value=${wanted} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>`;
+    <input id="setting" data-key="/" type="search" placeholder="Filter keys, values, origins" value=${wanted}
+      onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>`;
   return html`<${Panel} title="Configuration" scope="effective values and where each comes from" more=${filter}>
-    <${Loaded} of=${of} what="The configuration">${(/** @type {{ settings: Setting[] }} */ { settings }) => {
+    <${Loaded} of=${of} what="The configuration">${(/** @type {Settings} */ { settings }) => {
       const found = settings.filter((each) => `${each.key} ${text(each.value)} ${each.origin}`.toLowerCase().includes(wanted));
-      if (found.length === 0) return html`<${Empty} icon="search" title="No setting matches"><a class="btn" href=${link("/admin/settings")}>Show all ${count(settings.length)}</a></${Empty}>`;
+      if (found.length === 0) return html`<${Empty} icon="search" title="No setting matches">
+        <a class="btn" href=${link("/admin/settings")}>Show all ${count(settings.length)}</a></${Empty}>`;
       return html`<table class="table fold"><thead><tr><th class="w-third">Key</th><th>Value</th><th>Origin</th></tr></thead>
         <tbody>${found.map((each) => html`<${Row} key=${each.key} setting=${each} />`)}</tbody></table>
         <p class="panel-foot">${count(found.length)} of ${count(settings.length)} settings</p>`;
@@ -87,7 +110,9 @@ function Configuration({ of, query }) {
 }
 
 const Row = memo((/** @type {{ setting: Setting }} */ { setting }) =>
-  html`<tr><th scope="row" class="key mono">${setting.key}</th><td class="line mono wrap">${text(setting.value) || html`<span class="dim">empty</span>`}</td><td class="fact soft">${setting.origin}</td></tr>`);
+  html`<tr><th scope="row" class="key mono">${setting.key}</th>
+    <td class="line mono wrap">${text(setting.value) || html`<span class="dim">empty</span>`}</td>
+    <td class="fact soft">${setting.origin}</td></tr>`);
 
 /** @param {unknown} value */
 const text = (value) => (typeof value === "string" ? value : Array.isArray(value) ? value.join(", ") : JSON.stringify(value));

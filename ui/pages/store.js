@@ -1,8 +1,8 @@
 // @ts-check
 // One store: what happens now, its last crawls, its facts, payloads and products.
 
-import { Refusal, send } from "../core/api.js";
-import { link, withQuery } from "../core/base.js";
+import { pathOf, Refusal, send } from "../core/api.js";
+import { link } from "../core/base.js";
 import { count, share } from "../core/format.js";
 import { html } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
@@ -18,7 +18,17 @@ import { Crawls, Now } from "./store/crawls.js";
 import { Payloads } from "./store/payloads.js";
 import { Products } from "./store/products.js";
 
-/** @typedef {import("../types/api").components["schemas"]["StoreView"]} StoreView */
+/** @import { Answer } from "../core/resource.js" */
+/** @import { StoreView } from "../types/api" */
+/** @import { TaskEvent, Topic } from "../types/requests" */
+
+/**
+ * How answers about one store are kept current.
+ * @typedef {object} Live
+ * @property {Topic[]} topics
+ * @property {number} gap
+ * @property {<T>(data: T, event: TaskEvent) => T | undefined} apply
+ */
 
 /** Tasks that wait; a store hardly ever has more than two. */
 const WAITING = 5;
@@ -28,11 +38,14 @@ const BY_HAND = 20;
 /** @param {{ id: number, query: URLSearchParams }} properties */
 export function Page({ id, query }) {
   // events of other stores change nothing here
-  const apply = (/** @type {any} */ data, /** @type {any} */ event) => (event.dispensary_id === id ? undefined : data);
+  /** @type {Live["apply"]} */
+  const apply = (data, event) => (event.dispensary_id === id ? undefined : data);
+  /** @type {Live} */
   const live = { topics: ["task"], gap: 3_000, apply };
-  const store = useResource(`/api/stores/${id}`, live);
-  const active = useResource(`/api/tasks/store/${id}/active`, live);
-  const waiting = useResource(withQuery("/api/tasks", { dispensary_id: id, status: "pending", limit: WAITING }), { ...live, gap: 5_000 });
+  const store = useResource(pathOf("/api/stores/{id}", { id }), live);
+  const active = useResource(pathOf("/api/tasks/store/{id}/active", { id }), live);
+  const pending = pathOf("/api/tasks", { dispensary_id: id, status: "pending", limit: WAITING });
+  const waiting = useResource(pending, { ...live, gap: 5_000 });
   usePage(store.data?.name ?? `Store ${id}`, store, active, waiting);
   if (!store.data && store.error) return html`<${Missing} id=${id} answer=${store} />`;
   return html`<${Head} id=${id} store=${store.data} />
@@ -47,9 +60,12 @@ export function Page({ id, query }) {
 /** @param {{ id: number, store: StoreView | null }} properties */
 function Head({ id, store }) {
   const crumb = html`<a href=${link("/admin/stores")}>Stores</a>`;
-  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${count(id)}${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
-  return html`<${PageHead} title=${store?.name ?? `Store ${count(id)}`} crumb=${crumb} scope=${scope} mark=${store && html`<${CrawlState} of=${store} />`}>
-    ${store && may("operator") && html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
+  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${count(id)}
+    ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
+  return html`<${PageHead} title=${store?.name ?? `Store ${count(id)}`} crumb=${crumb} scope=${scope}
+    mark=${store && html`<${CrawlState} of=${store} />`}>
+    ${store && may("operator") &&
+      html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
     ${store && html`<${CrawlSwitch} of=${store} />`}
   </${PageHead}>`;
 }
@@ -57,8 +73,9 @@ function Head({ id, store }) {
 /** @param {StoreView} store */
 async function crawl({ id }) {
   try {
-    const task = await send("POST", "/api/tasks", { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
-    toast("good", task.raised ? `Task ${count(task.id)} waited already and goes first now.` : `Task ${count(task.id)} was created.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
+    const task = await send("POST", pathOf("/api/tasks"), { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
+    const did = task.raised ? "waited already and goes first now" : "was created";
+    toast("good", `Task ${count(task.id)} ${did}.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
     reloadAll();
   } catch (error) {
     const task = error instanceof Refusal && error.status === 409 ? error.taskId : null;
@@ -75,33 +92,45 @@ function Figures({ of }) {
     <${Figure} label="Products" value=${count(of.products)} scope="known, with those sold out" href=${link(page)} />
     <${Figure} label="In stock" value=${count(of.in_stock)} scope=${part(of.in_stock)} href=${link(page, { in_stock: true })} />
     <${Figure} label="On special" value=${count(of.on_special)} scope=${part(of.on_special)} href=${link(page, { on_special: true })} />
-    <${Figure} label="Coverage" value=${typeof of.last_coverage === "number" ? share(of.last_coverage, 1) : "–"} scope="of the menu, last payload" href=${link("/admin/payloads", { dispensary_id: of.id })} />
-    <${Figure} label="Complete crawl" value=${html`<${Ago} at=${of.last_complete_at} />`} scope="ago, the last that read the whole menu" href=${link("/admin/payloads", { dispensary_id: of.id })} />
+    <${Figure} label="Coverage" value=${typeof of.last_coverage === "number" ? share(of.last_coverage, 1) : "–"}
+      scope="of the menu, last payload" href=${link("/admin/payloads", { dispensary_id: of.id })} />
+    <${Figure} label="Complete crawl" value=${html`<${Ago} at=${of.last_complete_at} />`}
+      scope="ago, the last that read the whole menu" href=${link("/admin/payloads", { dispensary_id: of.id })} />
   </${Strip}>`;
 }
 
-/** @param {{ of: import("../core/resource.js").Answer<any> }} properties */
+/** @param {{ of: Answer<StoreView> }} properties */
 function Facts({ of }) {
-  return html`<${Panel} title="Store"><${Loaded} of=${of} what="The store">${(/** @type {StoreView} */ store) => html`<div class="panel-body"><dl class="facts">
-    <dt>Platform</dt><dd>${store.platform}</dd>
-    <dt>Upstream id</dt><dd class="mono">${store.platform_dispensary_id ?? "–"}</dd>
-    <dt>Slug</dt><dd class="mono">${store.slug ?? "–"}</dd>
-    <dt>Menu</dt><dd>${menu(store.menu_url)}</dd>
-    <dt>Address</dt><dd><bdi>${[store.address, store.city, [store.state, store.zip].filter(Boolean).join(" ")].filter(Boolean).join(", ") || "–"}</bdi></dd>
-    ${store.phone && html`<dt>Phone</dt><dd>${store.phone}</dd>`}
-    <dt>Time zone</dt><dd>${store.timezone ?? "–"}</dd>
-    <dt>Sells</dt><dd>${sells(store)}</dd>
-    <dt>Groups</dt><dd>${store.groups.length === 0 ? "none" : store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</dd>
-    <dt>Last fetch</dt><dd><${Ago} at=${store.last_fetch_at} after="ago" /></dd>
-    <dt>Last crawl</dt><dd><${Ago} at=${store.last_crawl_at} after="ago" /></dd>
-    <dt>Last payload</dt><dd>${(store.last_payload_id ?? null) === null ? "–" : html`<a class="link" href=${link("/admin/payloads", { id: store.last_payload_id })}>${count(store.last_payload_id)}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
-  </dl></div>`}</${Loaded}></${Panel}>`;
+  return html`<${Panel} title="Store">
+    <${Loaded} of=${of} what="The store">${(/** @type {StoreView} */ store) => html`<div class="panel-body"><dl class="facts">
+      <dt>Platform</dt><dd>${store.platform}</dd>
+      <dt>Upstream id</dt><dd class="mono">${store.platform_dispensary_id ?? "–"}</dd>
+      <dt>Slug</dt><dd class="mono">${store.slug ?? "–"}</dd>
+      <dt>Menu</dt><dd>${menu(store.menu_url)}</dd>
+      <dt>Address</dt><dd><bdi>
+        ${[store.address, store.city, [store.state, store.zip].filter(Boolean).join(" ")].filter(Boolean).join(", ") || "–"}</bdi></dd>
+      ${store.phone && html`<dt>Phone</dt><dd>${store.phone}</dd>`}
+      <dt>Time zone</dt><dd>${store.timezone ?? "–"}</dd>
+      <dt>Sells</dt><dd>${sells(store)}</dd>
+      <dt>Groups</dt><dd>${store.groups.length === 0
+        ? "none"
+        : store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</dd>
+      <dt>Last fetch</dt><dd><${Ago} at=${store.last_fetch_at} after="ago" /></dd>
+      <dt>Last crawl</dt><dd><${Ago} at=${store.last_crawl_at} after="ago" /></dd>
+      <dt>Last payload</dt><dd>
+        ${(store.last_payload_id ?? null) === null
+          ? "–"
+          : html`<a class="link" href=${link("/admin/payloads", { id: store.last_payload_id })}>
+              ${count(store.last_payload_id)}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
+    </dl></div>`}</${Loaded}></${Panel}>`;
 }
 
 /** Only what a browser opens as a page is a link: the address came from upstream. @param {string | null | undefined} url */
 function menu(url) {
   if (!url) return "–";
-  return /^https?:\/\//i.test(url) ? html`<a class="link-wrap" href=${url} target="_blank" rel="noreferrer noopener">${url}</a>` : html`<span class="mono">${url}</span>`;
+  return /^https?:\/\//i.test(url)
+    ? html`<a class="link-wrap" href=${url} target="_blank" rel="noreferrer noopener">${url}</a>`
+    : html`<span class="mono">${url}</span>`;
 }
 
 /** @param {StoreView} store */
@@ -110,11 +139,13 @@ function sells({ is_recreational: recreational, is_medical: medical }) {
   return [recreational && "recreational", medical && "medical"].filter(Boolean).join(" and ") || "neither";
 }
 
-/** @param {{ id: number, answer: import("../core/resource.js").Answer<any> }} properties */
+/** @param {{ id: number, answer: Answer<StoreView> }} properties */
 function Missing({ id, answer }) {
   const body =
     answer.error?.status === 404
-      ? html`<${Empty} icon="search" title=${`There is no store ${count(id)}`}><a class="btn" href=${link("/admin/stores")}>All stores</a></${Empty}>`
+      ? html`<${Empty} icon="search" title=${`There is no store ${count(id)}`}>
+          <a class="btn" href=${link("/admin/stores")}>All stores</a></${Empty}>`
       : html`<${Failure} error=${/** @type {Refusal} */ (answer.error)} onRetry=${answer.reload} what="The store" />`;
-  return html`<${PageHead} title=${`Store ${count(id)}`} crumb=${html`<a href=${link("/admin/stores")}>Stores</a>`} /><section class="panel" aria-labelledby="h-store"><h2 class="sr" id="h-store">Store</h2>${body}</section>`;
+  return html`<${PageHead} title=${`Store ${count(id)}`} crumb=${html`<a href=${link("/admin/stores")}>Stores</a>`} />
+    <section class="panel" aria-labelledby="h-store"><h2 class="sr" id="h-store">Store</h2>${body}</section>`;
 }

@@ -2,7 +2,8 @@
 // Tasks: filters that stand in the address, and what can be done to those that are selected or to all that match.
 
 import { useCounts } from "../core/answers.js";
-import { link, pick, withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
+import { link, pick } from "../core/base.js";
 import { count } from "../core/format.js";
 import { html, useEffect, useRef, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
@@ -18,7 +19,8 @@ import { Bulk } from "./tasks/bulk.js";
 import { QUALIFIERS, STATUSES, TEXT } from "./tasks/qualifiers.js";
 import { Row } from "./tasks/row.js";
 
-/** @typedef {import("../types/api").components["schemas"]["TaskView"]} Task */
+/** @import { ShownStatus, TaskView as Task } from "../types/api" */
+/** @import { Data } from "../types/requests" */
 
 const DEFAULT_LIMIT = 50;
 // as many as can be drawn again with each change while 200 events a second come
@@ -29,29 +31,40 @@ const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT, "curs
 export function Page({ query }) {
   const limit = Math.min(MAX_LIMIT, Math.max(1, Number(query.get("limit")) || DEFAULT_LIMIT));
   const asked = pick(query, PARAMETERS);
-  const path = withQuery("/api/tasks", { ...asked, limit });
+  const path = pathOf("/api/tasks", { ...asked, limit });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 2_000 });
-  const steady = useSteadyRows(/** @type {Task[]} */ (answer.data?.tasks ?? []), (task) => task.id, path);
+  const steady = useSteadyRows(answer.data?.tasks ?? [], (task) => task.id, path);
   const selection = useSelection(steady.rows, path);
   usePage("Tasks", answer);
   const isFiltered = PARAMETERS.some((name) => name !== "cursor" && query.get(name));
   const isOperator = may("operator");
   return html`<${PageHead} title="Tasks" scope="newest first"><${TaskActions} /></${PageHead}>
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter tasks" text=${TEXT} placeholder="status:failed role:payload_fetch retries:>1 error:refused" />
+    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter tasks" text=${TEXT}
+      placeholder="status:failed role:payload_fetch retries:>1 error:refused" />
     <${Statuses} query=${query} />
     <section class="panel" aria-label="Matching tasks">
-      ${isOperator && html`<${Bulk} selected=${selection.ids} onDone=${selection.clear} query=${query} isEmpty=${steady.rows.length === 0} />`}
-      <${Loaded} of=${answer} what="The list of tasks" rows=${10}>${() =>
+      ${isOperator && html`<${Bulk} selected=${selection.ids} onDone=${selection.clear} query=${query}
+        isEmpty=${steady.rows.length === 0} />`}
+      <${Loaded} of=${answer} what="The list of tasks" rows=${10}>${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
           ? html`<${Nothing} query=${query} isFiltered=${isFiltered} />`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
               <table class="table fold"><caption class="sr">Tasks that match, newest first</caption>
-                <thead><tr>${isOperator && html`<th><input type="checkbox" aria-label=${`Select the ${count(steady.rows.length)} tasks of this page`} checked=${selection.isAll} onChange=${selection.toggleAll} /></th>`}
-                  <th class="w-fifth">Store</th><th class="num">Task</th>${!query.get("status") && html`<th>Status</th>`}<th>Role</th><th>Worker</th><th class="num">Retries</th><th class="w-third">Error or progress</th><th class="num">Ran</th><th class="num">When</th></tr></thead>
-                <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} isSelected=${selection.ids.has(task.id)} onSelect=${isOperator ? selection.toggle : null} withStatus=${!query.get("status")} />`)}</tbody>
+                <thead><tr>${isOperator &&
+                  html`<th><input type="checkbox"
+                    aria-label=${`Select the ${count(steady.rows.length)} tasks of this page`}
+                    checked=${selection.isAll} onChange=${selection.toggleAll} /></th>`}
+                  <th class="w-fifth">Store</th><th class="num">Task</th>
+                  ${!query.get("status") && html`<th>Status</th>`}<th>Role</th><th>Worker</th>
+                  <th class="num">Retries</th><th class="w-third">Error or progress</th><th class="num">Ran</th>
+                  <th class="num">When</th></tr></thead>
+                <tbody>${steady.rows.map((task) =>
+                  html`<${Row} key=${task.id} task=${task} isSelected=${selection.ids.has(task.id)}
+                    onSelect=${isOperator ? selection.toggle : null} withStatus=${!query.get("status")} />`)}</tbody>
               </table></div>
-              <${Pager} query=${query} next=${answer.data.next_cursor}><span>${count(steady.rows.length)} tasks on this page</span>
-                <span class="not-phone"> · <kbd>j</kbd> <kbd>k</kbd> move, <kbd>x</kbd> select, <kbd>r</kbd> retry, <kbd>enter</kbd> open</span></${Pager}>`}</${Loaded}>
+              <${Pager} query=${query} next=${data.next_cursor}><span>${count(steady.rows.length)} tasks on this page</span>
+                <span class="not-phone"> · <kbd>j</kbd> <kbd>k</kbd> move, <kbd>x</kbd> select, <kbd>r</kbd> retry, <kbd>enter</kbd> open</span>
+              </${Pager}>`}</${Loaded}>
     </section>`;
 }
 
@@ -60,17 +73,24 @@ function Statuses({ query }) {
   const counts = useCounts().data;
   const others = Object.fromEntries([...query].filter(([name]) => name !== "status" && name !== "cursor"));
   const all = counts && STATUSES.reduce((sum, status) => sum + counts[status], 0);
-  const tab = (/** @type {string} */ status, /** @type {string} */ word, /** @type {number | null} */ number) =>
-    html`<li><a href=${link("/admin/tasks", { ...others, status })} aria-current=${(query.get("status") ?? "") === status ? "true" : undefined}>
-      ${status === "failed" && number !== null && number > 0 && html`<${Icon} name=${taskIcon(status)} />`}${word} <b title="of all tasks that are kept">${number === null ? "" : count(number)}</b></a></li>`;
-  return html`<nav aria-label="Status"><ul class="tabs">${tab("", "All", all)}${STATUSES.map((status) => tab(status, status[0].toUpperCase() + status.slice(1), counts ? counts[status] : null))}</ul></nav>`;
+  const tab = (/** @type {ShownStatus | ""} */ status, /** @type {string} */ word, /** @type {number | null} */ number) =>
+    html`<li><a href=${link("/admin/tasks", { ...others, status })}
+      aria-current=${(query.get("status") ?? "") === status ? "true" : undefined}>
+      ${status === "failed" && number !== null && number > 0 && html`<${Icon} name=${taskIcon(status)} />`}
+      ${word} <b title="of all tasks that are kept">${number === null ? "" : count(number)}</b></a></li>`;
+  return html`<nav aria-label="Status">
+    <ul class="tabs">${tab("", "All", all)}
+      ${STATUSES.map((status) => tab(status, status[0].toUpperCase() + status.slice(1), counts ? counts[status] : null))}</ul></nav>`;
 }
 
 /** @param {{ query: URLSearchParams, isFiltered: boolean }} properties */
 const Nothing = ({ query, isFiltered }) =>
   isFiltered
-    ? html`<${Empty} icon="search" title="No task matches"><p class="mono">${asText(QUALIFIERS, query)} ${query.get(TEXT) ?? ""}</p><a class="btn" href=${link("/admin/tasks")}>Show all tasks</a></${Empty}>`
-    : html`<${Empty} icon="pending" title="There is no task yet"><p>Schedules make them; <a class="link" href=${link("/admin/schedules")}>run one now</a>, or create a task.</p></${Empty}>`;
+    ? html`<${Empty} icon="search" title="No task matches">
+        <p class="mono">${asText(QUALIFIERS, query)} ${query.get(TEXT) ?? ""}</p>
+        <a class="btn" href=${link("/admin/tasks")}>Show all tasks</a></${Empty}>`
+    : html`<${Empty} icon="pending" title="There is no task yet">
+        <p>Schedules make them; <a class="link" href=${link("/admin/schedules")}>run one now</a>, or create a task.</p></${Empty}>`;
 
 /**
  * Which rows are selected; those of other pages and filters are not.

@@ -2,7 +2,7 @@
 // Workers: by pod, those in trouble first, with their tasks, memory, CPU and what they were ordered to do.
 
 import { useCapacity, useWorkers } from "../core/answers.js";
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
@@ -22,8 +22,8 @@ import { WorkerState } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
-/** @typedef {import("../types/api").components["schemas"]["WorkerDocument"]} Worker */
-/** @typedef {import("../parts/pods.js").Pod} Pod */
+/** @import { Pod } from "../parts/pods.js" */
+/** @import { Capacity, WorkerCommand, WorkerDocument as Worker } from "../types/api" */
 
 /** In trouble first. */
 const ORDER = ["offline", "backing_off", "paused", "draining", "active"];
@@ -40,10 +40,14 @@ export function Page() {
     <${Panel} title="By pod" scope="memory and CPU: below 50 low, 50 raised, 75 high, from 90 critical">
       <${Loaded} of=${answer} what="The list of workers">${() =>
         pods.length === 0
-          ? html`<${Empty} icon="warn" title="No worker runs"><p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p></${Empty}>`
+          ? html`<${Empty} icon="warn" title="No worker runs">
+              <p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p>
+            </${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>Memory</th><th>CPU</th><th>State</th><th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${groups(steady.rows, pods).map(([pod, workers]) => html`<${Group} key=${pod.name} pod=${pod} workers=${workers} />`)}</tbody>
+              <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>Memory</th><th>CPU</th><th>State</th>
+                <th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <tbody>${groups(steady.rows, pods).map(([pod, workers]) =>
+                html`<${Group} key=${pod.name} pod=${pod} workers=${workers} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>`;
 }
@@ -61,7 +65,7 @@ function groups(rows, pods) {
 /** The place in `ORDER` of its worker in most trouble. @param {Pod} pod */
 const worst = ({ workers }) => Math.min(...workers.map(({ status }) => ORDER.indexOf(status)));
 
-/** @param {{ pods: Pod[], capacity: any[] | null }} properties */
+/** @param {{ pods: Pod[], capacity: Capacity[] | null }} properties */
 function Figures({ pods, capacity }) {
   const workers = pods.flatMap((pod) => pod.workers);
   const [tasks, slots] = [pods.reduce((sum, pod) => sum + pod.tasks, 0), pods.reduce((sum, pod) => sum + pod.slots, 0)];
@@ -69,26 +73,37 @@ function Figures({ pods, capacity }) {
   const other = workers.filter(({ status }) => status !== "backing_off" && status !== "active").length;
   return html`<${Strip} label="All workers">
     <${Figure} label="Workers" value=${count(workers.length)} scope=${`in ${count(pods.length)} pods`} />
-    <${Figure} label="Slots in use" value=${count(tasks)} unit=${`/ ${count(slots)}`} scope=${`now, ${share(tasks, slots)}`} href=${link("/admin/tasks", { status: "running" })} />
-    <${Figure} label="Backing off" value=${count(held)} kind=${held > 0 ? "hold" : ""} icon=${held > 0 && html`<${Icon} name="pause" />`} scope="now, by memory or CPU" />
+    <${Figure} label="Slots in use" value=${count(tasks)} unit=${`/ ${count(slots)}`}
+      scope=${`now, ${share(tasks, slots)}`} href=${link("/admin/tasks", { status: "running" })} />
+    <${Figure} label="Backing off" value=${count(held)} kind=${held > 0 ? "hold" : ""}
+      icon=${held > 0 && html`<${Icon} name="pause" />`} scope="now, by memory or CPU" />
     <${Figure} label="Paused or leaving" value=${count(other)} scope="now, by order" />
-    <${Figure} label="Needed" value=${capacity ? count(workersForAll(capacity, 1)) : "–"} scope="tasks at a time, to drain all within 1 hour" href=${link("/admin/capacity")} />
+    <${Figure} label="Needed" value=${capacity ? count(workersForAll(capacity, 1)) : "–"}
+      scope="tasks at a time, to drain all within 1 hour" href=${link("/admin/capacity")} />
   </${Strip}>`;
 }
 
 /** @param {{ pod: Pod, workers: Worker[] }} properties */
 const Group = ({ pod, workers }) =>
-  html`<tr class="group" id=${pod.name.toLowerCase()}><th scope="colgroup" colspan="8" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span></th></tr>
+  html`<tr class="group" id=${pod.name.toLowerCase()}>
+    <th scope="colgroup" colspan="8" class="key">
+      <a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">
+        ${count(pod.tasks)} of ${count(pod.slots)} tasks</span></th></tr>
     ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} />`)}`;
 
 const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {
   const isHeld = worker.status !== "active";
   const why = worker.resources.backoff_reason ?? "";
   return html`<tr data-row class=${worker.status === "backing_off" ? "backing" : ""}>
-    <th scope="row" class="key"><span class="who"><${Ring} tasks=${worker.active_task_count} slots=${worker.max_concurrent_tasks} paused=${isHeld} />
-      <a href=${link("/admin/tasks", { worker_id: worker.worker_id })} title=${`${worker.worker_id}, roles: ${worker.roles.join(", ") || worker.role}`}><bdi>${worker.friendly_name}</bdi></a></span></th>
+    <th scope="row" class="key">
+      <span class="who"><${Ring} tasks=${worker.active_task_count} slots=${worker.max_concurrent_tasks} paused=${isHeld} />
+        <a href=${link("/admin/tasks", { worker_id: worker.worker_id })}
+          title=${`${worker.worker_id}, roles: ${worker.roles.join(", ") || worker.role}`}>
+          <bdi>${worker.friendly_name}</bdi></a></span></th>
     <td class="num fact" data-l="tasks">${count(worker.active_task_count)} / ${count(worker.max_concurrent_tasks)}</td>
-    <td class="line">${worker.current_task_ids.length > 0 ? worker.current_task_ids.map((id) => html`<a class="link" key=${id} href=${link(`/admin/tasks/${id}`)}>${count(id)}</a> `) : html`<span class="dim">none</span>`}</td>
+    <td class="line">${worker.current_task_ids.length > 0
+      ? worker.current_task_ids.map((id) => html`<a class="link" key=${id} href=${link(`/admin/tasks/${id}`)}>${count(id)}</a> `)
+      : html`<span class="dim">none</span>`}</td>
     <td class="fact" data-l="memory"><${Meter} of="memory" percent=${worker.resources.memory_percent} /></td>
     <td class="fact" data-l="CPU"><${Meter} of="CPU" percent=${worker.resources.cpu_percent} /></td>
     <td class="end">${isHeld ? html`<${WorkerState} of=${worker.status} />` : html`<span class="dim">Active</span>`}</td>
@@ -99,12 +114,17 @@ const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {
 
 /** @param {{ worker: Worker }} properties */
 function Actions({ worker }) {
-  const order = (/** @type {string} */ command) => send("POST", `/api/worker-registry/${encodeURIComponent(worker.worker_id)}/${command}`, {});
+  const order = (/** @type {WorkerCommand} */ command) =>
+    send("POST", pathOf(`/api/worker-registry/{id}/${command}`, { id: worker.worker_id }), {});
   const name = worker.friendly_name;
   const decommission = async () => {
     const tasks = worker.active_task_count;
-    const body = html`<p>It takes no more tasks, ends ${tasks > 0 ? `its ${count(tasks)}` : "at once"}${tasks > 0 ? ", and leaves" : ""}. Its pod starts no other in its place.</p>`;
-    if (await confirm({ title: `Decommission ${name}?`, body, action: "Decommission", danger: true })) await act(() => order("decommission"), `${name} was told to leave`);
+    const body = html`<p>It takes no more tasks, ends ${tasks > 0 ? `its ${count(tasks)}` : "at once"}
+      ${tasks > 0 ? ", and leaves" : ""}. Its pod starts no other in its place.</p>`;
+    if (await confirm({ title: `Decommission ${name}?`, body, action: "Decommission", danger: true })) await act(
+      () => order("decommission"),
+      `${name} was told to leave`,
+    );
   };
   const isPaused = worker.status === "paused";
   const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} was told to ${isPaused ? "go on" : "pause"}`);

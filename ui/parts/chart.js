@@ -5,6 +5,8 @@
 import { html } from "../core/html.js";
 import { clockTime, day, decimal } from "../core/format.js";
 
+/** @import { Children } from "../core/html.js" */
+
 /** Of the plot, in its own units. */
 export const WIDTH = 600;
 const HEIGHT = 100;
@@ -28,17 +30,17 @@ export function ticksTo(max) {
 
 /**
  * @param {object} properties
- * @param {string} properties.title
+ * @param {Children} properties.title
  * @param {string} properties.unit and the period
- * @param {any} [properties.legend]
+ * @param {Children} [properties.legend]
  * @param {number[]} properties.ticks from zero up
  * @param {(value: number) => string} [properties.format] of a tick
  * @param {string[]} [properties.axis] labels from left to right
  * @param {string} properties.label what is to be seen, as a sentence
  * @param {number} [properties.height] rem
  * @param {number} [properties.right] rem, for words beside the plot
- * @param {any} [properties.words] HTML inside the plot
- * @param {any} [properties.children] SVG
+ * @param {Children} [properties.words] HTML inside the plot
+ * @param {Children} [properties.children] SVG
  */
 export function Chart({ title, unit, legend, ticks, format = plain, axis = [], label, height = 6.5, right = 0, words, children }) {
   const top = ticks[ticks.length - 1] || 1;
@@ -46,7 +48,8 @@ export function Chart({ title, unit, legend, ticks, format = plain, axis = [], l
     <figcaption><b>${title}</b> ${unit}</figcaption>
     <p class="key-list">${legend ?? " "}</p>
     <div class="plot">
-      <ol class="ticks" aria-hidden="true">${ticks.map((tick) => html`<li style=${{ "--at": (100 * tick) / top }}><span>${format(tick)}</span></li>`)}</ol>
+      <ol class="ticks" aria-hidden="true">
+        ${ticks.map((tick) => html`<li style=${{ "--at": (100 * tick) / top }}><span>${format(tick)}</span></li>`)}</ol>
       <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${label}>${children}</svg>
       ${words}
     </div>
@@ -75,7 +78,10 @@ export function Bars({ values, bad = [], top }) {
   });
 }
 
-/** A line that is broken where there is no value. @param {{ values: (number | null)[], top: number, kind: string, area?: boolean }} properties */
+/**
+ * A line that is broken where there is no value.
+ * @param {{ values: (number | null)[], top: number, kind: string, area?: boolean }} properties
+ */
 export function Line({ values, top, kind, area = false }) {
   const step = WIDTH / Math.max(1, values.length - 1);
   const runs = runsOf(values);
@@ -114,14 +120,19 @@ export function Steps({ points, top, kind, area = false }) {
     isDrawing = value !== null;
   }
   if (isDrawing) d += `H${WIDTH}`;
-  const filled = area && d ? d.replace(/(?!^)M/g, `V${HEIGHT}M`).replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`) : "";
+  const filled = area && d
+    ? d.replace(/(?!^)M/g, `V${HEIGHT}M`).replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`)
+    : "";
   return html`${filled && html`<path class=${`area ${kind}`} d=${filled} />`}<path class=${`line ${kind}`} d=${d} />`;
 }
 
 /** A dotted line. @param {{ at: number, top: number }} properties */
 export const Limit = ({ at, top }) => html`<path class="limit" d=${`M0 ${y(at, top)}H${WIDTH}`} />`;
 
-/** @param {{ kind: string, box?: boolean, children?: any }} properties an entry of the legend; `kind`: c1, c2, c3, cbad or bars */
+/**
+ * An entry of the legend; its kind is c1, c2, c3, cbad or bars.
+ * @param {{ kind: string, box?: boolean, children?: Children }} properties
+ */
 export const Key = ({ kind, box = false, children }) =>
   kind === "bars"
     ? html`<span class="cbar"><i class="box"></i>${children}</span>`

@@ -1,14 +1,14 @@
 // @ts-check
 // Whether a store is crawled: its mark, and the button that changes it.
 
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { html } from "../core/html.js";
 import { may } from "../core/session.js";
 import { confirm } from "./dialog.js";
 import { Status } from "./status.js";
 import { act } from "./toast.js";
 
-/** @typedef {import("../types/api").components["schemas"]["StoreView"]} StoreView */
+/** @import { StoreView } from "../types/api" */
 
 /** @param {{ of: StoreView }} properties */
 export const CrawlState = ({ of }) =>
@@ -20,7 +20,8 @@ export const CrawlState = ({ of }) =>
 export function CrawlSwitch({ of, kind = "" }) {
   if (!may("operator")) return null;
   const word = of.crawl_enabled ? "Disable" : "Enable";
-  return html`<button class=${`btn ${kind}`} type="button" aria-label=${`${word} the crawls of ${of.name}`} onClick=${() => change(of)}>${word}</button>`;
+  return html`<button class=${`btn ${kind}`} type="button" aria-label=${`${word} the crawls of ${of.name}`}
+    onClick=${() => change(of)}>${word}</button>`;
 }
 
 /** @param {StoreView} store */
@@ -29,6 +30,13 @@ async function change({ id, name, crawl_enabled: isEnabled }) {
   const body = isEnabled
     ? "Schedules make no more tasks for it until it is enabled again. Its products stay as they are."
     : "The next run of its schedule makes a task for it.";
-  const yes = await confirm({ title: `${word} the crawls of 1 store?`, body: html`<p><bdi>${name}</bdi></p><p>${body}</p>`, action: `${word} 1 store`, danger: isEnabled });
-  if (yes) await act(() => send("PUT", `/api/stores/${id}`, { crawl_enabled: !isEnabled }), `The crawls of ${name} are ${isEnabled ? "disabled" : "enabled"}.`);
+  const yes = await confirm({
+    title: `${word} the crawls of 1 store?`,
+    body: html`<p><bdi>${name}</bdi></p><p>${body}</p>`,
+    action: `${word} 1 store`,
+    danger: isEnabled,
+  });
+  if (!yes) return;
+  const turn = () => send("PUT", pathOf("/api/stores/{id}", { id }), { crawl_enabled: !isEnabled });
+  await act(turn, `The crawls of ${name} are ${isEnabled ? "disabled" : "enabled"}.`);
 }

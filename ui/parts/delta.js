@@ -11,5 +11,6 @@ export function Delta({ from, to }) {
   if (from === to) return html`<span class="delta">same</span>`;
   const percent = from > 0 ? (100 * (to - from)) / from : null;
   const isUp = to > from;
-  return html`<span class="delta"><${Icon} name=${isUp ? "up" : "down"} />${percent === null ? (isUp ? "up" : "down") : `${isUp ? "+" : ""}${decimal(percent)} %`}</span>`;
+  return html`<span class="delta"><${Icon} name=${isUp ? "up" : "down"} />
+    ${percent === null ? (isUp ? "up" : "down") : `${isUp ? "+" : ""}${decimal(percent)} %`}</span>`;
 }

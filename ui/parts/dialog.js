@@ -3,11 +3,13 @@
 
 import { html, useEffect, useRef, useState } from "../core/html.js";
 
+/** @import { Children, EventOf } from "../core/html.js" */
+
 /**
  * @param {object} properties
  * @param {string} properties.title
  * @param {() => void} properties.onClose
- * @param {any} [properties.children]
+ * @param {Children} [properties.children]
  */
 export function Dialog({ title, onClose, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
@@ -29,7 +31,7 @@ export function Dialog({ title, onClose, children }) {
 /**
  * @typedef {object} Question
  * @property {string} title ends with a question mark, and names the count
- * @property {any} [body]
+ * @property {Children} [body]
  * @property {string} action the button's word
  * @property {string} [keep] the word of the other button
  * @property {boolean} [danger]
@@ -75,7 +77,8 @@ function Asked({ title, body, action, keep = "Keep as it is", danger = false, ty
       <div class="stack">${body}
         ${typed &&
         html`<label class="field">Type ${typed} to confirm
-          <input value=${text} autocomplete="off" onInput=${(/** @type {any} */ event) => type(event.target.value)} /></label>`}
+          <input value=${text} autocomplete="off"
+            onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => type(event.target.value)} /></label>`}
         <div class="row">
           <button class="btn" type="button" autofocus onClick=${() => answer(false)}>${keep}</button>
           <button class=${`btn primary ${danger ? "danger" : ""}`} type="submit" disabled=${!isReady}>${action}</button>

@@ -1,8 +1,8 @@
 // @ts-check
 // The box in the top bar: goes to a task, store, product or proxy.
 
-import { get } from "../core/api.js";
-import { link, withQuery } from "../core/base.js";
+import { get, pathOf } from "../core/api.js";
+import { link } from "../core/base.js";
 import { count } from "../core/format.js";
 import { html, useEffect, useRef, useState } from "../core/html.js";
 import { navigate } from "../core/router.js";
@@ -11,6 +11,8 @@ import { navigate } from "../core/router.js";
 const PAUSE_MS = 200;
 const EACH = 4;
 
+/** @import { EventOf } from "../core/html.js" */
+/** @import { ProxyListing } from "../types/api" */
 /** @typedef {{ href: string, text: string, kind: string }} Found */
 
 export function Find() {
@@ -49,13 +51,15 @@ export function Find() {
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const answers = found.length > 0 ? found : await search(typed.trim(), AbortSignal.timeout(5_000)).catch(() => []);
-    go(answers[chosen] ?? answers[0] ?? (typed.trim() ? { href: link("/admin/stores", { q: typed.trim() }), text: "", kind: "" } : undefined));
+    go(answers[chosen] ?? answers[0] ??
+      (typed.trim() ? { href: link("/admin/stores", { q: typed.trim() }), text: "", kind: "" } : undefined));
   };
   return html`<form class="find" role="search" aria-label="Everything" onSubmit=${submit}>
     <label class="sr" for="find">Go to a task, store, product or proxy</label>
     <input id="find" ref=${input} type="search" placeholder="Go to a task, store, product, proxy" autocomplete="off" value=${typed}
-      role="combobox" aria-expanded=${found.length > 0} aria-controls="found" aria-activedescendant=${found.length > 0 ? `found-${chosen}` : undefined}
-      onInput=${(/** @type {any} */ event) => {
+      role="combobox" aria-expanded=${found.length > 0} aria-controls="found"
+      aria-activedescendant=${found.length > 0 ? `found-${chosen}` : undefined}
+      onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => {
         type(event.target.value);
         choose(0);
       }} onKeyDown=${onKeyDown} />
@@ -63,7 +67,8 @@ export function Find() {
     <ul class=${`suggest ${found.length > 0 ? "is-shown" : ""}`} id="found" role="listbox" aria-label="Found">
       ${found.map(
         (each, at) => html`<li role="option" id=${`found-${at}`} key=${each.href} aria-selected=${at === chosen}
-          onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => go(each)}><span class="cut">${each.text}</span><span>${each.kind}</span></li>`,
+          onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => go(each)}>
+          <span class="cut">${each.text}</span><span>${each.kind}</span></li>`,
       )}
     </ul>
   </form>`;
@@ -72,21 +77,24 @@ export function Find() {
 /** @param {string} text @param {AbortSignal} signal @returns {Promise<Found[]>} */
 async function search(text, signal) {
   if (!text) return [];
-  const some = async (/** @type {string} */ path, /** @type {string} */ list) => {
-    const answer = await get(path, { signal }).catch(() => null);
-    return /** @type {any[]} */ (answer?.[list] ?? []);
-  };
-  const [tasks, stores, products, proxies] = await Promise.all([
-    /^\d{1,18}$/.test(text) ? get(`/api/tasks/${text}`, { signal }).then((task) => [task], () => []) : [],
-    some(withQuery("/api/stores", { q: text, limit: EACH }), "stores"),
-    text.length > 2 ? some(withQuery("/api/products/search", { q: text, limit: EACH }), "products") : [],
-    some("/api/proxies?limit=500", "proxies"),
+  const none = () => null;
+  const [task, stores, products, proxies] = await Promise.all([
+    /^\d{1,18}$/.test(text) ? get(pathOf("/api/tasks/{id}", { id: text }), { signal }).catch(none) : null,
+    get(pathOf("/api/stores", { q: text, limit: EACH }), { signal }).catch(none),
+    text.length > 2 ? get(pathOf("/api/products/search", { q: text, limit: EACH }), { signal }).catch(none) : null,
+    get(pathOf("/api/proxies", { limit: 500 }), { signal }).catch(none),
   ]);
-  const isAlike = (/** @type {any} */ proxy) => `${proxy.host}:${proxy.port}`.includes(text);
+  const isAlike = (/** @type {ProxyListing} */ proxy) => `${proxy.host}:${proxy.port}`.includes(text);
   return [
-    ...tasks.map((task) => ({ href: link(`/admin/tasks/${task.id}`), text: `${count(task.id)} ${task.role}`, kind: "task" })),
-    ...stores.map((store) => ({ href: link(`/admin/stores/${store.id}`), text: store.name, kind: "store" })),
-    ...products.map((product) => ({ href: link(`/admin/products/${product.id}`), text: product.name, kind: "product" })),
-    ...proxies.filter(isAlike).slice(0, EACH).map((proxy) => ({ href: `${link("/admin/proxies", { q: `${proxy.host}:${proxy.port}` })}`, text: `${proxy.host}:${proxy.port}`, kind: "proxy" })),
+    ...(task ? [{ href: link(`/admin/tasks/${task.id}`), text: `${count(task.id)} ${task.role}`, kind: "task" }] : []),
+    ...(stores?.stores ?? []).map(({ id, name }) => ({ href: link(`/admin/stores/${id}`), text: name, kind: "store" })),
+    ...(products?.products ?? []).map(({ id, name }) => ({ href: link(`/admin/products/${id}`), text: name, kind: "product" })),
+    ...(proxies?.proxies ?? []).filter(isAlike).slice(0, EACH).map(foundProxy),
   ];
+}
+
+/** @param {ProxyListing} proxy @returns {Found} */
+function foundProxy({ host, port }) {
+  const text = `${host}:${port}`;
+  return { href: link("/admin/proxies", { q: text }), text, kind: "proxy" };
 }

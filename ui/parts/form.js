@@ -7,6 +7,13 @@ import { reloadAll } from "../core/resource.js";
 import { Dialog } from "./dialog.js";
 import { refusalText, toast } from "./toast.js";
 
+/** @import { Children, EventOf } from "../core/html.js" */
+
+/**
+ * The values of a form by the names of its fields; null where a field was left empty.
+ * @typedef {Record<string, string | number | boolean | null>} Values
+ */
+
 /**
  * @typedef {object} Field
  * @property {string} name as the API names it
@@ -22,19 +29,20 @@ import { refusalText, toast } from "./toast.js";
  */
 
 /**
+ * @template R
  * @param {object} properties
  * @param {string} properties.title
- * @param {any} [properties.children] above the fields
+ * @param {Children} [properties.children] above the fields
  * @param {Field[]} properties.fields
  * @param {string} properties.action
- * @param {(values: Record<string, any>) => Promise<any>} properties.submit values are text, numbers or booleans; null: left empty
- * @param {string | ((result: any) => string)} properties.done what is told then
+ * @param {(values: Values) => Promise<R>} properties.submit
+ * @param {string | ((result: R) => string)} properties.done what is told then
  * @param {() => void} properties.onClose
  */
 export function FormDialog({ title, children, fields, action, submit, done, onClose }) {
   const [error, fail] = useState(/** @type {unknown} */ (null));
   const [isSending, sending] = useState(false);
-  const send = async (/** @type {any} */ event) => {
+  const send = async (/** @type {EventOf<HTMLFormElement>} */ event) => {
     event.preventDefault();
     sending(true);
     fail(null);
@@ -53,7 +61,8 @@ export function FormDialog({ title, children, fields, action, submit, done, onCl
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <form onSubmit=${send}><div class="stack">
       ${children}
-      ${fields.map((field) => html`<${Input} key=${field.name} field=${field} wrong=${wrong.find((each) => each.field === field.name)?.detail} />`)}
+      ${fields.map((field) => html`<${Input} key=${field.name} field=${field}
+        wrong=${wrong.find((each) => each.field === field.name)?.detail} />`)}
       ${error && !isPlaced && html`<p class="bad" role="alert">${refusalText(error)}</p>`}
       <div class="row">
         <button class="btn" type="button" onClick=${onClose}>Close</button>
@@ -71,7 +80,9 @@ function Input({ field, wrong }) {
   const described = note ? `${id}-note` : undefined;
   const common = { id, name, required, "aria-describedby": described, "aria-invalid": wrong ? "true" : undefined };
   if (type === "checkbox") {
-    return html`<div class="field"><label><input ...${common} type="checkbox" defaultChecked=${!!value} /> ${label}</label><${Note} id=${described} text=${note} /></div>`;
+    return html`<div class="field">
+      <label><input ...${common} type="checkbox" defaultChecked=${!!value} /> ${label}</label>
+      <${Note} id=${described} text=${note} /></div>`;
   }
   const input =
     type === "select"
@@ -81,9 +92,11 @@ function Input({ field, wrong }) {
         })}</select>`
       : type === "textarea"
         ? html`<textarea ...${common} rows="6" placeholder=${placeholder} defaultValue=${value ?? ""}></textarea>`
-        : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined} placeholder=${placeholder}
+        : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined}
+            placeholder=${placeholder}
             defaultValue=${value ?? ""} autocomplete="off" />`;
-  return html`<div class=${`field ${wrong ? "wrong" : ""}`}><label for=${id}>${label}</label>${input}<${Note} id=${described} text=${note} /></div>`;
+  return html`<div class=${`field ${wrong ? "wrong" : ""}`}><label for=${id}>${label}</label>${input}
+    <${Note} id=${described} text=${note} /></div>`;
 }
 
 /** @param {{ id?: string, text?: string }} properties */
@@ -91,7 +104,7 @@ const Note = ({ id, text }) => text && html`<small id=${id}>${text}</small>`;
 
 /** @param {HTMLFormElement} form @param {Field[]} fields */
 function valuesOf(form, fields) {
-  /** @type {Record<string, any>} */
+  /** @type {Values} */
   const values = {};
   for (const { name, type } of fields) {
     const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
@@ -104,5 +117,6 @@ function valuesOf(form, fields) {
   return values;
 }
 
-/** What was filled in: the rest keeps its default. @param {Record<string, any>} values */
-export const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+/** What was filled in: the rest keeps its default. @template {object} T @param {T} values */
+export const given = (values) =>
+  /** @type {T} */ (Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)));

@@ -2,6 +2,7 @@
 // What is around every page: the top bar, the list of pages with their counts, and the banner that says how current the page is.
 
 import { useCounts, useHosts, useWorkers } from "../core/answers.js";
+import { pathOf } from "../core/api.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
 import { clockTime, count, duration } from "../core/format.js";
@@ -17,9 +18,11 @@ import { showKeys } from "./keys.js";
 /** A stream that is lost shorter than this is not worth a banner. */
 const BANNER_MS = 1_500;
 
+/** @import { Children } from "../core/html.js" */
+/** @import { PoolCounts } from "../types/requests" */
 /** @typedef {{ text: number, kind?: string, icon?: string, word?: string }} NavCount */
 
-/** @param {{ path: string, children?: any }} properties */
+/** @param {{ path: string, children?: Children }} properties */
 export function Frame({ path, children }) {
   return html`<a class="skip" href="#main">Skip to content</a>
     <div class="frame">
@@ -98,7 +101,8 @@ function Nav({ path }) {
   return html`<nav class="nav" id="nav" popover aria-label="Pages"><div>
     ${SECTIONS.map((section) => html`<h2>${section}</h2><ul>${PAGES.filter((page) => page.section === section)
       .filter(({ role }) => !role || may(role))
-      .map(({ path: to, title }) => html`<li><a href=${link(to)} aria-current=${current(path, to)}>${title}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`)}
+      .map(({ path: to, title }) =>
+        html`<li><a href=${link(to)} aria-current=${current(path, to)}>${title}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`)}
   </div></nav>`;
 }
 
@@ -110,19 +114,22 @@ function current(path, to) {
 
 /** @param {Partial<NavCount>} properties */
 const NavNumber = ({ text, kind = "", icon, word }) =>
-  text !== undefined && html`<small class=${kind}>${icon && html`<${Icon} name=${icon} />`}${count(text)}${word && html`<span class="sr"> ${word}</span>`}</small>`;
+  text !== undefined && html`<small class=${kind}>${icon && html`<${Icon} name=${icon} />`}${count(text)}
+    ${word && html`<span class="sr"> ${word}</span>`}</small>`;
 
 /** @returns {Record<string, NavCount>} */
 function useNavCounts() {
   const tasks = useCounts().data;
   const workers = useWorkers().data?.workers;
-  const proxies = useResource("/readyz", { topics: ["proxies"], gap: 5_000 }).data?.parts.proxies;
+  const parts = useResource(pathOf("/readyz"), { topics: ["proxies"], gap: 5_000 }).data?.parts;
+  // the API's description says only that there are more numbers in this part
+  const proxies = /** @type {PoolCounts | undefined} */ (/** @type {unknown} */ (parts?.proxies));
   const hosts = useHosts().data?.hosts;
-  const open = hosts?.filter((/** @type {any} */ host) => host.breaker === "open").length;
+  const open = hosts?.filter((host) => host.breaker === "open").length ?? 0;
   return {
-    ...(tasks?.failed > 0 && { "/admin/tasks": { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" } }),
+    ...(tasks && tasks.failed > 0 && { "/admin/tasks": { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" } }),
     ...(workers && { "/admin/workers": { text: workers.length, word: "workers" } }),
-    ...(proxies?.benched > 0 && { "/admin/proxies": { text: proxies.benched, kind: "hold", icon: "pause", word: "benched" } }),
+    ...(proxies && proxies.benched > 0 && { "/admin/proxies": { text: proxies.benched, kind: "hold", icon: "pause", word: "benched" } }),
     ...(open > 0 && { "/admin/hosts": { text: open, kind: "bad", icon: "open", word: "open breakers" } }),
   };
 }

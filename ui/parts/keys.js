@@ -55,7 +55,8 @@ export function Keys() {
 
 function isTyping() {
   const element = document.activeElement;
-  return element instanceof HTMLElement && (element.matches("input:not([type=checkbox], [type=radio]), textarea, select") || element.isContentEditable);
+  return element instanceof HTMLElement &&
+    (element.matches("input:not([type=checkbox], [type=radio]), textarea, select") || element.isContentEditable);
 }
 
 /** @param {string} key @returns {boolean} whether it means something here */

@@ -5,7 +5,7 @@ import { useEffect } from "../core/html.js";
 
 /**
  * @param {string} title
- * @param {...import("../core/resource.js").Answer<any>} answers the page is ready once each has data or an error
+ * @param {...{ loading: boolean }} answers the page is ready once each has data or an error
  */
 export function usePage(title, ...answers) {
   const isReady = answers.every((answer) => !answer.loading);

@@ -4,16 +4,20 @@
 import { html, useEffect, useState } from "../core/html.js";
 import { Icon } from "./icon.js";
 
+/** @import { Children } from "../core/html.js" */
+/** @import { Answer } from "../core/resource.js" */
+/** @import { Refusal } from "../core/api.js" */
+
 /** Bones are shown after this time, never before. */
 const BONES_MS = 300;
 
 /**
  * @param {object} properties
  * @param {string} properties.title
- * @param {any} [properties.scope]
- * @param {any} [properties.crumb] links to the pages above
- * @param {any} [properties.mark] beside the title
- * @param {any} [properties.children] its actions
+ * @param {Children} [properties.scope]
+ * @param {Children} [properties.crumb] links to the pages above
+ * @param {Children} [properties.mark] beside the title
+ * @param {Children} [properties.children] its actions
  */
 export function PageHead({ title, scope, crumb, mark, children }) {
   return html`<header class="page-head">
@@ -27,11 +31,11 @@ export function PageHead({ title, scope, crumb, mark, children }) {
 /**
  * @param {object} properties
  * @param {string} properties.title
- * @param {any} [properties.scope]
- * @param {any} [properties.more] at the right end
+ * @param {Children} [properties.scope]
+ * @param {Children} [properties.more] at the right end
  * @param {string} [properties.id] of the heading
  * @param {string} [properties.kind] more classes
- * @param {any} [properties.children]
+ * @param {Children} [properties.children]
  */
 export function Panel({ title, scope, more, id, kind = "", children }) {
   const heading = id ?? `h-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
@@ -41,11 +45,11 @@ export function Panel({ title, scope, more, id, kind = "", children }) {
   </section>`;
 }
 
-/** @param {{ icon?: string, title: string, children?: any }} properties */
+/** @param {{ icon?: string, title: string, children?: Children }} properties */
 export const Empty = ({ icon = "done", title, children }) =>
   html`<div class="empty"><${Icon} name=${icon} /><p class="lead">${title}</p>${children}</div>`;
 
-/** @param {{ error: import("../core/api.js").Refusal, onRetry?: () => unknown, what?: string }} properties */
+/** @param {{ error: Refusal, onRetry?: () => unknown, what?: string }} properties */
 export const Failure = ({ error, onRetry, what = "This" }) =>
   html`<div class="empty" role="alert">
     <${Icon} name="warn" />
@@ -71,7 +75,8 @@ export function Bones({ rows = 4 }) {
 
 /**
  * The data once it is there, and until then why it is not.
- * @param {{ of: import("../core/resource.js").Answer<any>, what?: string, rows?: number, children: (data: any) => any }} properties
+ * @template T
+ * @param {{ of: Answer<T>, what?: string, rows?: number, children: (data: T) => Children }} properties
  */
 export function Loaded({ of, what, rows, children }) {
   if (of.data !== null) return children(of.data);

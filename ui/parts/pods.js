@@ -1,7 +1,7 @@
 // @ts-check
 // Workers by their pod. Pure; pods keep their identity while their workers do.
 
-/** @typedef {import("../types/api").components["schemas"]["WorkerDocument"]} Worker */
+/** @import { WorkerDocument as Worker } from "../types/api" */
 
 /**
  * @typedef {object} Pod

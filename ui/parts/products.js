@@ -8,8 +8,8 @@ import { StoredImage } from "./image.js";
 import { useSteadyRows, Waiting } from "./rows.js";
 import { Ago } from "./time.js";
 
-/** @typedef {import("../types/api").components["schemas"]["ProductView"]} ProductView */
-/** @typedef {import("./query-box.js").Qualifier} Qualifier */
+/** @import { ProductView } from "../types/api" */
+/** @import { Qualifier } from "./query-box.js" */
 
 /** @type {Record<string, string>} */
 const STATUS_WORDS = { oos: "sold out", unknown: "not known" };
@@ -39,7 +39,12 @@ const writeDollars = (cents) => (Number(cents) / 100).toFixed(2).replace(".00", 
 /** @type {Qualifier[]} */
 export const PRODUCT_QUALIFIERS = [
   { word: "words", parameter: "q", help: "of the name or brand" },
-  { word: "category", parameter: "category", values: ["flower", "pre-rolls", "vaporizers", "edible", "concentrate", "tincture", "topicals", "accessories"], help: "as the menu names it" },
+  {
+    word: "category",
+    parameter: "category",
+    values: ["flower", "pre-rolls", "vaporizers", "edible", "concentrate", "tincture", "topicals", "accessories"],
+    help: "as the menu names it",
+  },
   { word: "brand", parameter: "brand", help: 'a name; with spaces in quotes, "like this"' },
   { word: "in_stock", parameter: "in_stock", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
   { word: "on_special", parameter: "on_special", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
@@ -58,15 +63,21 @@ export function ProductTable({ products, scope, caption, stores = false }) {
   const steady = useSteadyRows(products, (product) => product.id, scope);
   return html`<table class="table fold" ...${steady.hold}>
       <caption class="sr">${caption}</caption>
-      <thead><tr><th scope="col" class="w-third">Product</th>${stores && html`<th scope="col" class="w-quarter">Store</th>`}<th scope="col">Category</th><th scope="col" class="num">Price</th><th scope="col" class="num">Stock</th><th scope="col" class="num">Seen</th></tr></thead>
+      <thead><tr><th scope="col" class="w-third">Product</th>
+        ${stores && html`<th scope="col" class="w-quarter">Store</th>`}<th scope="col">Category</th>
+        <th scope="col" class="num">Price</th><th scope="col" class="num">Stock</th><th scope="col" class="num">Seen</th></tr></thead>
       <tbody>${steady.rows.map((product) => html`<${Row} key=${product.id} of=${product} stores=${stores} />`)}</tbody>
     </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`;
 }
 
 const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: product, stores }) => {
   return html`<tr data-row>
-    <th scope="row" class="key cut"><${StoredImage} path=${product.local_image_path} size=${THUMB} /><a href=${link(`/admin/products/${product.id}`)} title=${product.name}><bdi>${product.name}</bdi></a>${product.brand?.trim() && html`<br /><span class="scope"><bdi>${product.brand}</bdi></span>`}</th>
-    ${stores && html`<td class="line first cut"><a href=${link(`/admin/stores/${product.dispensary_id}`)} title=${product.dispensary_name}><bdi>${product.dispensary_name}</bdi></a></td>`}
+    <th scope="row" class="key cut"><${StoredImage} path=${product.local_image_path} size=${THUMB} />
+      <a href=${link(`/admin/products/${product.id}`)} title=${product.name}><bdi>${product.name}</bdi></a>
+      ${product.brand?.trim() && html`<br /><span class="scope"><bdi>${product.brand}</bdi></span>`}</th>
+    ${stores && html`<td class="line first cut">
+      <a href=${link(`/admin/stores/${product.dispensary_id}`)} title=${product.dispensary_name}>
+        <bdi>${product.dispensary_name}</bdi></a></td>`}
     <td class="fact">${product.category}</td>
     <td class="num end"><${Price} of=${product} /></td>
     <td class="num fact" data-l="stock">${stockText(product)}</td>
@@ -74,7 +85,8 @@ const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: prod
   </tr>`;
 });
 
-/** @typedef {{ price_rec?: number | null, price_med?: number | null, special_price_rec?: number | null, special_price_med?: number | null }} Prices */
+/** @typedef {"price_rec" | "price_med" | "special_price_rec" | "special_price_med"} PriceName */
+/** @typedef {Partial<Record<PriceName, number | null>>} Prices */
 /** @typedef {{ quantity?: number | null, quantity_censored: boolean, is_in_stock: boolean, stock_status?: string }} Stock */
 
 /** What is paid, in cents: recreational where there is such a price. @param {Prices} of */

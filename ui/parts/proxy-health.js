@@ -3,7 +3,7 @@
 
 import { pointsOfKey, total } from "./series.js";
 
-/** @typedef {import("../types/api").components["schemas"]["ProxyListing"]} ProxyListing */
+/** @import { ProxyListing, StatsSeries } from "../types/api" */
 
 /**
  * @typedef {object} ProxyHealth
@@ -24,8 +24,8 @@ const ORDER = ["benched", "suffers", "active", "off"];
 /**
  * In trouble first.
  * @param {ProxyListing[]} proxies
- * @param {any} requests `GET /api/stats/series` by proxy
- * @param {any} blocks the same
+ * @param {StatsSeries | null} requests by proxy
+ * @param {StatsSeries | null} blocks the same
  * @returns {ProxyHealth[]}
  */
 export function health(proxies, requests, blocks) {

@@ -6,6 +6,8 @@ import { setQuery } from "../core/router.js";
 import { PLATFORMS } from "../core/vocabulary.js";
 import { Icon } from "./icon.js";
 
+/** @import { EventOf } from "../core/html.js" */
+
 /**
  * @typedef {object} Qualifier
  * @property {string} word what is typed before the colon
@@ -17,7 +19,13 @@ import { Icon } from "./icon.js";
  */
 
 /** Of crawls, the same in every list. @type {Qualifier} */
-export const PLATFORM = { word: "platform", parameter: "platform", values: PLATFORMS, help: PLATFORMS.join(" or "), read: (text) => (PLATFORMS.includes(text) ? text : null) };
+export const PLATFORM = {
+  word: "platform",
+  parameter: "platform",
+  values: PLATFORMS,
+  help: PLATFORMS.join(" or "),
+  read: (text) => (PLATFORMS.includes(text) ? text : null),
+};
 
 /**
  * @param {object} properties
@@ -73,14 +81,17 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
   }}>
     <span class="dim"><${Icon} name="search" /></span>
     ${set.map(
-      ({ word, parameter, write }) => html`<span class="chip" key=${parameter}><span>${word}:</span><b><bdi>${(write ?? String)(query.get(parameter) ?? "")}</bdi></b>
-        <button type="button" aria-label=${`Remove ${word}`} onClick=${() => setQuery({ [parameter]: null, cursor: null })}><${Icon} name="close" /></button></span>`,
+      ({ word, parameter, write }) =>
+        html`<span class="chip" key=${parameter}><span>${word}:</span><b><bdi>${(write ?? String)(query.get(parameter) ?? "")}</bdi></b>
+          <button type="button" aria-label=${`Remove ${word}`}
+            onClick=${() => setQuery({ [parameter]: null, cursor: null })}><${Icon} name="close" /></button></span>`,
     )}
     <input ref=${input} data-key="/" aria-label=${label} value=${typed} autocomplete="off" spellcheck=${false}
-      placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded=${isOpen} aria-controls="suggestions" aria-autocomplete="list"
+      placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded=${isOpen} aria-controls="suggestions"
+      aria-autocomplete="list"
       aria-activedescendant=${chosen > 0 ? `suggestion-${chosen}` : undefined} aria-invalid=${wrong ? "true" : undefined}
       aria-describedby=${wrong ? "query-wrong" : undefined}
-      onInput=${(/** @type {any} */ event) => {
+      onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => {
         type(event.target.value);
         choose(0);
         refuse("");
@@ -90,7 +101,8 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
     <ul class=${`suggest ${isOpen ? "is-shown" : ""}`} id="suggestions" role="listbox" aria-label="Suggestions">
       ${suggestions.map(
         ({ line, help }, at) => html`<li role="option" id=${`suggestion-${at + 1}`} key=${line} aria-selected=${chosen === at + 1}
-          onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => pick(line)}><span>${line}</span><span>${help}</span></li>`,
+          onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => pick(line)}>
+          <span>${line}</span><span>${help}</span></li>`,
       )}
     </ul>
   </form>`;

@@ -5,4 +5,5 @@ import { html } from "../core/html.js";
 
 /** @param {{ action: string, of: string, isMain?: boolean, hotkey?: string, onClick: () => unknown }} properties */
 export const RowAction = ({ action, of, isMain = false, hotkey, onClick }) =>
-  html`<button class=${`btn small ${isMain ? "" : "quiet"}`} type="button" data-key=${hotkey} onClick=${onClick}>${action}<span class="sr"> ${of}</span></button>`;
+  html`<button class=${`btn small ${isMain ? "" : "quiet"}`} type="button" data-key=${hotkey} onClick=${onClick}>
+    ${action}<span class="sr"> ${of}</span></button>`;

@@ -6,12 +6,19 @@ import { count } from "../core/format.js";
 import { link } from "../core/base.js";
 import { currentPath } from "../core/router.js";
 
+/** @import { Children } from "../core/html.js" */
+/**
+ * Properties of the element that holds the rows.
+ * @typedef {Record<string, (event: FocusOut) => void>} Hold
+ */
+/** @typedef {FocusEvent & { currentTarget: HTMLElement, relatedTarget: Node | null }} FocusOut */
+
 /**
  * @template T
  * @param {T[]} rows
  * @param {(row: T) => string | number} key
  * @param {string} [scope] another scope (a filter, a page): its rows are shown at once
- * @returns {{ rows: T[], waiting: number, show: () => void, hold: Record<string, any> }} `hold`: properties of what holds the rows
+ * @returns {{ rows: T[], waiting: number, show: () => void, hold: Hold }}
  */
 export function useSteadyRows(rows, key, scope = "") {
   const shown = useRef({ scope, keys: /** @type {(string | number)[]} */ ([]) });
@@ -35,9 +42,9 @@ export function useSteadyRows(rows, key, scope = "") {
     },
     hold: {
       onPointerEnter: () => void (held.current = true),
-      onPointerLeave: (/** @type {any} */ event) => !event.currentTarget.contains(document.activeElement) && release(),
+      onPointerLeave: (event) => !event.currentTarget.contains(document.activeElement) && release(),
       onFocusIn: () => void (held.current = true),
-      onFocusOut: (/** @type {any} */ event) => {
+      onFocusOut: (event) => {
         const isInside = event.currentTarget.contains(event.relatedTarget) || event.currentTarget.matches(":hover");
         if (!isInside) release();
       },
@@ -52,7 +59,7 @@ export const Waiting = ({ waiting, onShow }) =>
 /**
  * The foot of a list that has pages.
  * @param {object} properties
- * @param {any} properties.children what is shown
+ * @param {Children} properties.children what is shown
  * @param {URLSearchParams} properties.query
  * @param {string | null | undefined} properties.next the cursor of the next page
  * @param {string} [properties.older] the word for it

@@ -1,19 +1,21 @@
 // @ts-check
 // The counts by minute that charts are made of, of a period that ends now.
 
-import { withQuery } from "../core/base.js";
+import { pathOf } from "../core/api.js";
 import { now } from "../core/clock.js";
 import { useEffect, useRef, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { listen } from "../core/stream.js";
+
+/** @import { Dimension, Metric, StatsSeries } from "../types/api" */
 
 const MINUTE_MS = 60_000;
 
 /**
  * `GET /api/stats/series` of the last `minutes`; while a newer answer is read, the last one.
  * @param {object} asked
- * @param {"tasks" | "waits" | "runs" | "products" | "requests" | "blocks" | "bytes"} asked.metric
- * @param {"role" | "host" | "proxy" | "outcome"} asked.by
+ * @param {Metric} asked.metric
+ * @param {Dimension} asked.by
  * @param {number} [asked.minutes]
  * @param {string} [asked.step] of a point, as `1m`, `1h`, `1d`
  * @param {number} [asked.series] how many stand by themselves; the rest is `other`
@@ -22,8 +24,8 @@ export function useSeries({ metric, by, minutes = 60, step = "1m", series }) {
   const end = useMinute();
   const from = new Date(end - minutes * MINUTE_MS).toISOString();
   const to = new Date(end).toISOString();
-  const answer = useResource(withQuery("/api/stats/series", { metric, by, from, to, step, series }), { gap: MINUTE_MS });
-  const last = useRef(/** @type {any} */ (null));
+  const answer = useResource(pathOf("/api/stats/series", { metric, by, from, to, step, series }), { gap: MINUTE_MS });
+  const last = useRef(/** @type {StatsSeries | null} */ (null));
   if (answer.data) last.current = answer.data;
   return { ...answer, data: answer.data ?? last.current, loading: answer.loading && last.current === null };
 }
@@ -43,28 +45,31 @@ const wholeMinute = () => Math.floor(now() / MINUTE_MS) * MINUTE_MS;
 
 /**
  * The sum of all series, point by point.
- * @param {any} data
+ * @param {StatsSeries | null} data
  * @returns {number[]}
  */
 export function sumOf(data) {
   if (!data) return [];
-  const all = [...data.series, ...(data.other ? [data.other] : [])];
+  const all = allOf(data);
   const length = Math.max(0, ...all.map(({ points }) => points.length), pointsOf(data));
   return Array.from({ length }, (_, at) => all.reduce((sum, { points }) => sum + (points[at] ?? 0), 0));
 }
 
+/** Every series, and the rest as one. @param {StatsSeries} data */
+export const allOf = (data) => [...data.series, ...(data.other ? [data.other] : [])];
+
 /**
  * The points of one series; zeros where it did not occur.
- * @param {any} data
+ * @param {StatsSeries | null} data
  * @param {string} key
  * @returns {number[]}
  */
 export function pointsOfKey(data, key) {
-  const found = data?.series.find((/** @type {any} */ each) => each.key === key);
+  const found = data?.series.find((each) => each.key === key);
   return found?.points ?? Array.from({ length: data ? pointsOf(data) : 0 }, () => 0);
 }
 
-/** @param {any} data */
+/** @param {StatsSeries} data */
 const pointsOf = (data) => Math.round((Date.parse(data.to) - Date.parse(data.from)) / 1000 / data.step_seconds);
 
 /** @param {number[]} values */

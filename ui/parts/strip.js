@@ -3,7 +3,9 @@
 
 import { html } from "../core/html.js";
 
-/** @param {{ label: string, children?: any }} properties */
+/** @import { Children } from "../core/html.js" */
+
+/** @param {{ label: string, children?: Children }} properties */
 export const Strip = ({ label, children }) => {
   const figures = [children].flat(Infinity).filter(Boolean);
   return html`<section class="panel" aria-label=${label}><dl class="strip" style=${{ "--n": figures.length }}>${figures}</dl></section>`;
@@ -11,13 +13,13 @@ export const Strip = ({ label, children }) => {
 
 /**
  * @param {object} properties
- * @param {string} properties.label
- * @param {any} properties.value
+ * @param {Children} properties.label
+ * @param {Children} properties.value
  * @param {string} [properties.unit] smaller, behind the value
- * @param {any} properties.scope
+ * @param {Children} properties.scope
  * @param {string} [properties.href]
  * @param {string} [properties.kind] bad or hold
- * @param {any} [properties.icon]
+ * @param {Children} [properties.icon]
  */
 export function Figure({ label, value, unit, scope, href, kind = "", icon }) {
   const text = html`${icon}${icon && " "}${value}${unit && html`<small> ${unit}</small>`}`;

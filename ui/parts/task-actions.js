@@ -1,7 +1,7 @@
 // @ts-check
 // What makes tasks by hand: one, a day's crawl, a discovery; and the recovery of stale ones. For Tasks and the job queue.
 
-import { send } from "../core/api.js";
+import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
@@ -12,6 +12,8 @@ import { FormDialog, given } from "./form.js";
 import { Icon } from "./icon.js";
 import { act } from "./toast.js";
 
+/** @import { DiscoveryRequest, Resync, ResyncRequest, TaskRequest, TaskView } from "../types/api" */
+
 export function TaskActions() {
   const [form, open] = useState(/** @type {"task" | "day" | "discovery" | null} */ (null));
   if (!may("operator")) return null;
@@ -19,43 +21,65 @@ export function TaskActions() {
   const recover = async () => {
     const body = html`<p>Tasks whose worker has been silent for 10 minutes go back to the queue. drover does this by itself, too.</p>`;
     if (!(await confirm({ title: "Recover stale tasks?", body, action: "Recover them" }))) return;
-    await act(() => send("POST", "/api/tasks/recover-stale", {}), ({ requeued, failed }) => `${plural(requeued, "task")} put back, ${count(failed)} failed for good`);
+    await act(
+      () => send("POST", pathOf("/api/tasks/recover-stale"), {}),
+      ({ requeued, failed }) => `${plural(requeued, "task")} put back, ${count(failed)} failed for good`,
+    );
   };
   return html`<button class="btn" type="button" onClick=${() => open("task")}><${Icon} name="plus" />New task</button>
     <button class="btn" type="button" onClick=${() => open("day")}>Crawl a day…</button>
     <button class="btn" type="button" onClick=${() => open("discovery")}>Discover stores…</button>
     <button class="btn" type="button" onClick=${recover}>Recover stale…</button>
     <a class="btn" href=${link("/admin/schedules")}>Schedules</a>
-    ${form === "task" && html`<${NewTask} onClose=${close} />`}${form === "day" && html`<${Day} onClose=${close} />`}${form === "discovery" && html`<${Discovery} onClose=${close} />`}`;
+    ${form === "task" && html`<${NewTask} onClose=${close} />`}${form === "day" && html`<${Day} onClose=${close} />`}
+    ${form === "discovery" && html`<${Discovery} onClose=${close} />`}`;
 }
 
 /** @param {{ onClose: () => void }} properties */
 const NewTask = ({ onClose }) =>
-  html`<${FormDialog} title="New task" action="Make it" onClose=${onClose} done=${(/** @type {any} */ task) => `Task ${count(task.id)} waits`}
+  html`<${FormDialog} title="New task" action="Make it" onClose=${onClose}
+    done=${(/** @type {TaskView} */ task) => `Task ${count(task.id)} waits`}
     fields=${[
       { name: "role", label: "Role", type: "select", options: ROLES },
       { name: "dispensary_id", label: "Store", type: "number", min: 1, help: "its id; roles of a store need one" },
-      { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: 10, help: "higher is claimed first; schedules make 0" },
+      {
+        name: "priority",
+        label: "Priority",
+        type: "number",
+        min: -1000,
+        max: 1000,
+        value: 10,
+        help: "higher is claimed first; schedules make 0",
+      },
       { name: "scheduled_for", label: "Not before", type: "datetime-local", help: "UTC; empty: now" },
     ]}
-    submit=${(/** @type {any} */ values) => send("POST", "/api/tasks", given(values))} />`;
+    submit=${(/** @type {TaskRequest} */ values) => send("POST", pathOf("/api/tasks"), given(values))} />`;
 
 /** @param {{ onClose: () => void }} properties */
 const Day = ({ onClose }) =>
   html`<${FormDialog} title="Crawl every store in a day" action="Make the tasks" onClose=${onClose}
-    done=${(/** @type {any} */ { count: made, skipped }) => `${plural(made, "task")} made, ${count(skipped)} stores have one already`}
+    done=${(/** @type {Resync} */ { count: made, skipped }) => `${plural(made, "task")} made, ${count(skipped)} stores have one already`}
     fields=${[
-      { name: "batches_per_day", label: "Batches", type: "number", min: 1, max: 24, value: 6, help: "evenly over the day, from midnight UTC" },
+      {
+        name: "batches_per_day",
+        label: "Batches",
+        type: "number",
+        min: 1,
+        max: 24,
+        value: 6,
+        help: "evenly over the day, from midnight UTC",
+      },
       { name: "date", label: "Day", placeholder: "2026-11-24", help: "empty: today" },
       { name: "state_code", label: "State", placeholder: "AZ", help: "empty: all" },
     ]}
-    submit=${(/** @type {any} */ values) => send("POST", "/api/tasks/generate/resync", given(values))} />`;
+    submit=${(/** @type {ResyncRequest} */ values) => send("POST", pathOf("/api/tasks/generate/resync"), given(values))} />`;
 
 /** @param {{ onClose: () => void }} properties */
 const Discovery = ({ onClose }) =>
-  html`<${FormDialog} title="Discover stores" action="Make the task" onClose=${onClose} done=${(/** @type {any} */ task) => `Task ${count(task.id)} waits`}
+  html`<${FormDialog} title="Discover stores" action="Make the task" onClose=${onClose}
+    done=${(/** @type {TaskView} */ task) => `Task ${count(task.id)} waits`}
     fields=${[
       { name: "platform", label: "Platform", type: "select", options: PLATFORMS },
       { name: "state_code", label: "State", placeholder: "AZ", help: "empty: all" },
     ]}
-    submit=${(/** @type {any} */ values) => send("POST", "/api/tasks/generate/discovery", given(values))} />`;
+    submit=${(/** @type {DiscoveryRequest} */ values) => send("POST", pathOf("/api/tasks/generate/discovery"), given(values))} />`;

@@ -70,7 +70,8 @@ export function Toasts() {
       draw = () => {};
     };
   }, []);
-  return html`<div class="toasts" role="region" aria-label="Messages">${toasts.map((each) => html`<${Toast} key=${each.id} ...${each} />`)}</div>`;
+  return html`<div class="toasts" role="region" aria-label="Messages">
+    ${toasts.map((each) => html`<${Toast} key=${each.id} ...${each} />`)}</div>`;
 }
 
 /** @param {ToastText} properties */

@@ -10,8 +10,8 @@ import { Meter } from "../../parts/meter.js";
 import { Ring } from "../../parts/ring.js";
 import { Ago } from "../../parts/time.js";
 
-/** @typedef {import("../../parts/pods.js").Pod} Pod */
-/** @typedef {import("../../types/api").components["schemas"]["WorkerDocument"]} Worker */
+/** @import { Pod } from "../../parts/pods.js" */
+/** @import { WorkerDocument as Worker } from "../../types/api" */
 /** @typedef {{ x: number, y: number }} Place from −1 to 1 */
 
 /** From so many pods on everything is smaller. */
@@ -25,12 +25,18 @@ export function Hub({ pods, selected, pending }) {
   const [tasks, slots] = [pods.reduce((sum, pod) => sum + pod.tasks, 0), pods.reduce((sum, pod) => sum + pod.slots, 0)];
   const places = pods.map((pod, at) => layout(pod, at, pods.length, isDense));
   return html`<div class=${`hub ${isDense ? "dense" : ""}`}>
-    <svg class="lines" viewBox="-100 -100 200 200" aria-hidden="true">${pods.map((pod, at) => html`<${Lines} key=${pod.name} tasks=${pod.tasks} isOn=${pod.name === selected} path=${spokes(places[at])} />`)}</svg>
-    <div class="core"><svg viewBox="0 0 120 120" aria-hidden="true" fill="none" stroke-width="5"><circle cx="60" cy="60" r="56" stroke="var(--track)" />
-      <circle cx="60" cy="60" r="56" stroke="var(--accent)" pathLength=${Math.max(1, slots)} stroke-dasharray=${`${tasks} ${Math.max(1, slots)}`} transform="rotate(-90 60 60)" /></svg>
-      <p><a href=${link("/admin/tasks", { status: "pending" })}><b>${count(pending)}</b>pending</a></p><p class="dim">${count(tasks)} of ${count(slots)} run</p></div>
+    <svg class="lines" viewBox="-100 -100 200 200" aria-hidden="true">
+      ${pods.map((pod, at) => html`<${Lines} key=${pod.name} tasks=${pod.tasks} isOn=${pod.name === selected}
+        path=${spokes(places[at])} />`)}</svg>
+    <div class="core"><svg viewBox="0 0 120 120" aria-hidden="true" fill="none" stroke-width="5">
+      <circle cx="60" cy="60" r="56" stroke="var(--track)" />
+      <circle cx="60" cy="60" r="56" stroke="var(--accent)" pathLength=${Math.max(1, slots)}
+        stroke-dasharray=${`${tasks} ${Math.max(1, slots)}`} transform="rotate(-90 60 60)" /></svg>
+      <p><a href=${link("/admin/tasks", { status: "pending" })}><b>${count(pending)}</b>pending</a></p>
+      <p class="dim">${count(tasks)} of ${count(slots)} run</p></div>
     <ol class="pods" aria-label="Pods around the queue" ref=${list} onKeyDown=${onKeyDown}>
-      ${pods.map((pod, at) => html`<${PodNode} key=${pod.name} pod=${pod} x=${places[at].pod.x} y=${places[at].pod.y} workers=${places[at].workers} isOn=${pod.name === selected} stop=${stop} />`)}
+      ${pods.map((pod, at) => html`<${PodNode} key=${pod.name} pod=${pod} x=${places[at].pod.x} y=${places[at].pod.y}
+        workers=${places[at].workers} isOn=${pod.name === selected} stop=${stop} />`)}
     </ol>
   </div>`;
 }
@@ -65,41 +71,62 @@ function spokes({ pod, workers }) {
   const end = [pod.x * 100, pod.y * 100];
   const text = (/** @type {number[]} */ point) => point.map((number) => number.toFixed(1)).join(" ");
   const bend = workers.map(({ x, y }) => [(pod.x * 100 * 1.42 + x * 100) / 2.2, (pod.y * 100 * 1.42 + y * 100) / 2.2]);
-  return [`M${text(begin)}L${text(end)}`, workers.map(({ x, y }, at) => `M${text(end)}Q${text(bend[at])} ${text([x * 100, y * 100])}`).join("")].join("|");
+  return [
+    `M${text(begin)}L${text(end)}`,
+    workers.map(({ x, y }, at) => `M${text(end)}Q${text(bend[at])} ${text([x * 100, y * 100])}`).join(""),
+  ].join("|");
 }
 
 const Lines = memo((/** @type {{ tasks: number, isOn: boolean, path: string }} */ { tasks, isOn, path }) => {
   const [spoke, workers] = path.split("|");
-  return html`<path class=${`spoke ${isOn ? "on" : ""}`} stroke-width=${1.2 + 0.42 * tasks} d=${spoke} /><path class=${isOn ? "on" : ""} d=${workers} />`;
+  return html`<path class=${`spoke ${isOn ? "on" : ""}`} stroke-width=${1.2 + 0.42 * tasks} d=${spoke} />
+    <path class=${isOn ? "on" : ""} d=${workers} />`;
 });
 
-const PodNode = memo((/** @type {{ pod: Pod, x: number, y: number, workers: Place[], isOn: boolean, stop: string }} */ { pod, x, y, workers, isOn, stop }) => {
+/** @typedef {Place & { pod: Pod, workers: Place[], isOn: boolean, stop: string }} PodOnHub */
+
+const PodNode = memo((/** @type {PodOnHub} */ { pod, x, y, workers, isOn, stop }) => {
   const held = pod.workers.filter((worker) => worker.status !== "active").length;
   return html`<li class=${`pod ${isOn ? "is-on" : ""}`} style=${{ "--x": x, "--y": y }}>
-    <a href=${link("/admin/job-queue", { pod: isOn ? null : pod.name })} data-node=${pod.name} tabindex=${stop === pod.name ? 0 : -1} aria-current=${isOn ? "true" : undefined}>
-      <b><bdi>${pod.name}</bdi></b><span class="dim">${count(pod.tasks)} / ${count(pod.slots)}<span class="sr"> tasks${held > 0 && `, ${count(held)} of its workers held up`}</span></span></a>
-    <ul aria-label=${`Workers of ${pod.name}`}>${pod.workers.map((worker, at) => html`<${WorkerNode} key=${worker.worker_id} worker=${worker} number=${at + 1} x=${workers[at].x} y=${workers[at].y} stop=${stop} />`)}</ul>
+    <a href=${link("/admin/job-queue", { pod: isOn ? null : pod.name })} data-node=${pod.name}
+      tabindex=${stop === pod.name ? 0 : -1} aria-current=${isOn ? "true" : undefined}>
+      <b><bdi>${pod.name}</bdi></b>
+      <span class="dim">${count(pod.tasks)} / ${count(pod.slots)}
+        <span class="sr"> tasks${held > 0 && `, ${count(held)} of its workers held up`}</span></span></a>
+    <ul aria-label=${`Workers of ${pod.name}`}>
+      ${pod.workers.map((worker, at) =>
+        html`<${WorkerNode} key=${worker.worker_id} worker=${worker} number=${at + 1} x=${workers[at].x}
+          y=${workers[at].y} stop=${stop} />`)}</ul>
   </li>`;
 }, samePlaces);
 
-/** Places are reckoned anew; equal ones are the same. @param {any} a @param {any} b */
+/** Places are reckoned anew; equal ones are the same. @param {unknown} a @param {unknown} b */
 function samePlaces(a, b) {
   if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
   return a.every((place, at) => place.x === b[at].x && place.y === b[at].y);
 }
 
-const WorkerNode = memo((/** @type {{ worker: Worker, number: number, x: number, y: number, stop: string }} */ { worker, number, x, y, stop }) => {
+/** @typedef {Place & { worker: Worker, number: number, stop: string }} WorkerOnHub */
+
+const WorkerNode = memo((/** @type {WorkerOnHub} */ { worker, number, x, y, stop }) => {
   const { memory_percent: memory, cpu_percent: cpu, backoff_reason: reason } = worker.resources;
   const isHeld = worker.status !== "active";
-  const tasks = `${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)} tasks`;
+  const slots = `${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)}`;
+  const tasks = `${slots} tasks`;
   const state = isHeld ? `, ${worker.status.replace("_", " ")}${reason ? `: ${reason}` : ""}` : "";
   const label = `${worker.friendly_name}: ${tasks}, memory ${Math.round(memory)} %, CPU ${Math.round(cpu)} %${state}`;
-  return html`<li class=${`worker ${isHeld ? "backing" : ""} ${x < -0.2 ? "to-left" : ""} ${y < 0 ? "to-top" : ""}`} style=${{ "--x": x, "--y": y }}>
-    <a href=${link("/admin/tasks", { worker_id: worker.worker_id, status: "running" })} data-node=${worker.worker_id} tabindex=${stop === worker.worker_id ? 0 : -1} aria-label=${label}>
-      <${Ring} tasks=${worker.active_task_count} slots=${worker.max_concurrent_tasks} />${isHeld ? html`<${Icon} name="pause" />` : number}</a>
-    <div class="card" aria-hidden="true"><b><bdi>${worker.friendly_name}</bdi></b> <span class="dim">${worker.role === "any" ? "any role" : worker.role} · beat <${Ago} at=${worker.last_heartbeat_at} after="ago" /></span>
-      <dl class="facts"><dt>Memory</dt><dd><${Meter} of="memory" percent=${memory} /></dd><dt>CPU</dt><dd><${Meter} of="CPU" percent=${cpu} /></dd>
-        <dt>Tasks</dt><dd>${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)}: ${worker.current_task_ids.map(count).join(", ") || "none"}</dd></dl>
+  return html`<li class=${`worker ${isHeld ? "backing" : ""} ${x < -0.2 ? "to-left" : ""} ${y < 0 ? "to-top" : ""}`}
+    style=${{ "--x": x, "--y": y }}>
+    <a href=${link("/admin/tasks", { worker_id: worker.worker_id, status: "running" })} data-node=${worker.worker_id}
+      tabindex=${stop === worker.worker_id ? 0 : -1} aria-label=${label}>
+      <${Ring} tasks=${worker.active_task_count} slots=${worker.max_concurrent_tasks} />
+      ${isHeld ? html`<${Icon} name="pause" />` : number}</a>
+    <div class="card" aria-hidden="true">
+      <b><bdi>${worker.friendly_name}</bdi></b> <span class="dim">
+        ${worker.role === "any" ? "any role" : worker.role} · beat <${Ago} at=${worker.last_heartbeat_at} after="ago" /></span>
+      <dl class="facts"><dt>Memory</dt><dd><${Meter} of="memory" percent=${memory} /></dd><dt>CPU</dt>
+        <dd><${Meter} of="CPU" percent=${cpu} /></dd>
+        <dt>Tasks</dt><dd>${slots}: ${worker.current_task_ids.map(count).join(", ") || "none"}</dd></dl>
       ${isHeld && html`<p class="hold"><${Icon} name="pause" /> ${worker.status.replace("_", " ")}${reason && `: ${reason}`}</p>`}</div>
   </li>`;
 });

@@ -8,18 +8,22 @@ import { SECONDS_PER_HOUR, workersForAll } from "../../parts/capacity.js";
 import { Loaded, Panel } from "../../parts/panel.js";
 import { Until } from "../../parts/time.js";
 
+/** @import { Capacity, ReadyTasks, Schedule } from "../../types/api" */
+/** @import { Answer } from "../../core/resource.js" */
+
 /** Their tasks follow from others'. */
 const CHAINED = ["product_refresh", "entry_point_discovery"];
 
-/** @param {{ of: import("../../core/resource.js").Answer<any>, ready?: any[], schedules?: any[] }} properties */
+/** @param {{ of: Answer<Capacity[]>, ready?: ReadyTasks[], schedules?: Schedule[] }} properties */
 export function Behind({ of, ready = [], schedules = [] }) {
   const more = html`<a class="more" href=${link("/admin/capacity")}>Capacity</a>`;
   return html`<${Panel} title="Is anything behind" scope="by role, now" more=${more}>
-    <${Loaded} of=${of} what="The capacity">${(/** @type {any[]} */ capacity) => {
+    <${Loaded} of=${of} what="The capacity">${(/** @type {Capacity[]} */ capacity) => {
       const roles = [...capacity].sort((a, b) => b.ready_tasks - a.ready_tasks || b.pending_tasks - a.pending_tasks);
       if (roles.length === 0) return html`<p class="panel-body dim">No task waits, and none ended within a day.</p>`;
       return html`<table class="table fold">
-          <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Drains in</th><th>Next run</th></tr></thead>
+          <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Drains in</th>
+            <th>Next run</th></tr></thead>
           <tbody>${roles.map((role) => {
             const oldest = ready.find((each) => each.role === role.role)?.oldest_seconds;
             return html`<tr key=${role.role} data-row>
@@ -36,15 +40,16 @@ export function Behind({ of, ready = [], schedules = [] }) {
   </${Panel}>`;
 }
 
-/** @param {any} role */
+/** @param {Capacity} role */
 function drains(role) {
-  if (role.pending_tasks === 0 || role.estimated_hours_to_drain === null) return "–";
-  return duration(role.estimated_hours_to_drain * SECONDS_PER_HOUR);
+  const hours = role.estimated_hours_to_drain ?? null;
+  return role.pending_tasks === 0 || hours === null ? "–" : duration(hours * SECONDS_PER_HOUR);
 }
 
-/** @param {any[]} schedules @param {string} role */
+/** @param {Schedule[]} schedules @param {string} role */
 function nextRun(schedules, role) {
-  const next = schedules.filter((each) => each.role === role && each.enabled && each.next_run_at).sort((a, b) => Date.parse(a.next_run_at) - Date.parse(b.next_run_at))[0];
-  if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next.next_run_at} /></a>`;
+  const times = schedules.filter((each) => each.role === role && each.enabled).flatMap((each) => each.next_run_at ?? []);
+  const next = times.sort((a, b) => Date.parse(a) - Date.parse(b))[0];
+  if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next} /></a>`;
   return html`<span class="dim">${CHAINED.includes(role) ? "chained" : "none"}</span>`;
 }

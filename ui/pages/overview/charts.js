@@ -4,9 +4,11 @@
 import { count, decimal } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Bars, Chart, Key, Line, ticksTo, timeAxis } from "../../parts/chart.js";
-import { pointsOfKey, sumOf, total, useSeries } from "../../parts/series.js";
+import { allOf, pointsOfKey, sumOf, total, useSeries } from "../../parts/series.js";
 
-/** @param {{ tasks: any, requests: any, blocks: any }} properties */
+/** @import { StatsSeries } from "../../types/api" */
+
+/** @param {Record<"tasks" | "requests" | "blocks", StatsSeries | null>} properties */
 export function Charts({ tasks, requests, blocks }) {
   return html`<div class="cols three even charts">
     <div class="panel panel-body"><${Throughput} data=${tasks} /></div>
@@ -15,21 +17,23 @@ export function Charts({ tasks, requests, blocks }) {
   </div>`;
 }
 
-/** @param {any} data */
+/** @param {StatsSeries | null} data */
 const axisOf = (data) => (data ? timeAxis(data.from, data.to) : []);
 
-/** @param {{ data: any }} properties */
+/** @param {{ data: StatsSeries | null }} properties */
 function Throughput({ data }) {
   const completed = pointsOfKey(data, "completed");
   const failed = pointsOfKey(data, "failed");
   const ended = completed.map((value, at) => value + failed[at]);
   const ticks = ticksTo(Math.max(0, ...ended));
   const all = total(ended);
+  const most = `at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average`;
   const label = all
-    ? `Tasks ended each minute of the last hour: at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average; ${count(total(failed))} failed`
+    ? `Tasks ended each minute of the last hour: ${most}; ${count(total(failed))} failed`
     : "No task ended in the last hour";
   return html`<${Chart} title="Throughput" unit="tasks a minute, 60 min" ticks=${ticks} axis=${axisOf(data)} label=${label}
-    legend=${html`<${Key} kind="bars">completed ${count(total(completed))}</${Key}><${Key} kind="cbad" box>failed ${count(total(failed))}</${Key}>`}
+    legend=${html`<${Key} kind="bars">completed ${count(total(completed))}</${Key}>
+      <${Key} kind="cbad" box>failed ${count(total(failed))}</${Key}>`}
     words=${data && all === 0 && html`<span class="mark-at inside quiet">nothing ended in this hour</span>`}>
     <${Bars} values=${completed} bad=${failed} top=${ticks[ticks.length - 1]} />
   </${Chart}>`;
@@ -51,14 +55,14 @@ function Latency() {
 
 /**
  * The mean of all series, point by point and of the whole; null where nothing was counted.
- * @param {any} data
+ * @param {StatsSeries | null} data
  * @returns {{ points: (number | null)[], whole: number | null }}
  */
 function meansOf(data) {
-  const series = data ? [...data.series, ...(data.other ? [data.other] : [])].filter((each) => each.mean_seconds) : [];
+  const series = (data ? allOf(data) : []).flatMap(({ mean_seconds: mean, ...each }) => (mean ? [{ ...each, mean }] : []));
   const length = Math.max(0, ...series.map(({ points }) => points.length));
-  const points = Array.from({ length }, (_, at) => weighted(series.map((each) => [each.points[at], each.mean_seconds.points[at]])));
-  return { points, whole: weighted(series.map((each) => [each.total, each.mean_seconds.whole])) };
+  const points = Array.from({ length }, (_, at) => weighted(series.map((each) => [each.points[at], each.mean.points[at]])));
+  return { points, whole: weighted(series.map((each) => [each.total, each.mean.whole ?? null])) };
 }
 
 /** @param {[number, number | null][]} parts how many, and their mean */
@@ -67,15 +71,19 @@ function weighted(parts) {
   return number > 0 ? total(parts.map(([weight, mean]) => weight * (mean ?? 0))) / number : null;
 }
 
-/** @param {{ requests: any, blocks: any }} properties */
+/** @param {Record<"requests" | "blocks", StatsSeries | null>} properties */
 function Refused({ requests, blocks }) {
   const asked = sumOf(requests);
   const refused = sumOf(blocks);
   const shares = asked.map((number, at) => (number > 0 ? (100 * (refused[at] ?? 0)) / number : null));
   const ticks = ticksTo(Math.max(1, ...shares.map(Number)));
   const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
-  const label = whole === null ? "No request was made in the last hour" : `${decimal(whole)} % of ${count(total(asked))} requests of the last hour were refused, at most ${decimal(Math.max(...shares.map(Number)))} % in a minute`;
-  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, 60 min`} ticks=${ticks} axis=${axisOf(requests)} label=${label}
+  const most = decimal(Math.max(...shares.map(Number)));
+  const label = whole === null
+    ? "No request was made in the last hour"
+    : `${decimal(whole)} % of ${count(total(asked))} requests of the last hour were refused, at most ${most} % in a minute`;
+  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, 60 min`} ticks=${ticks}
+    axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>`}>
     <${Line} values=${shares} top=${ticks[ticks.length - 1]} kind="cbad" area />
   </${Chart}>`;

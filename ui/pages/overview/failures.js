@@ -7,32 +7,41 @@ import { html, memo } from "../../core/html.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
 
+/** @import { Answer } from "../../core/resource.js" */
+/** @import { FailureReason, OverviewAnswer } from "../../types/api" */
+
 const SHOWN = 6;
 /** The shortest part of a text by which its tasks are found. */
 const MIN_PART = 3;
 
-/** @param {{ of: import("../../core/resource.js").Answer<any> }} properties */
+/** @param {{ of: Answer<OverviewAnswer> }} properties */
 export function Failures({ of }) {
   const all = of.data?.failures.tasks ?? 0;
   const more = all > 0 && html`<a class="more" href=${link("/admin/tasks", { status: "failed" })}>All ${count(all)}</a>`;
   return html`<${Panel} title="What fails" scope="last hour, by reason" more=${more}>
-    <${Loaded} of=${of} what="The list of failures">${(/** @type {any} */ data) =>
+    <${Loaded} of=${of} what="The list of failures">${(/** @type {OverviewAnswer} */ data) =>
       data.failures.reasons.length === 0
-        ? html`<${Empty} title="No task has failed in the last hour"><p>What failed before is under <a class="link" href=${link("/admin/tasks", { status: "failed" })}>failed tasks</a>.</p></${Empty}>`
+        ? html`<${Empty} title="No task has failed in the last hour">
+            <p>What failed before is under <a class="link"
+              href=${link("/admin/tasks", { status: "failed" })}>failed tasks</a>.</p></${Empty}>`
         : html`<table class="table fold">
             <thead><tr><th class="num">Tasks</th><th>Reason</th><th class="num">Last</th></tr></thead>
-            <tbody>${data.failures.reasons.slice(0, SHOWN).map((/** @type {any} */ reason) => html`<${Reason} key=${`${reason.role} ${reason.error_message}`} of=${reason} />`)}</tbody>
+            <tbody>${data.failures.reasons.slice(0, SHOWN).map((reason) =>
+              html`<${Reason} key=${`${reason.role} ${reason.error_message}`} of=${reason} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;
 }
 
-const Reason = memo((/** @type {{ of: import("../../types/api").components["schemas"]["FailureReason"] }} */ { of: reason }) => {
+const Reason = memo((/** @type {{ of: FailureReason }} */ { of: reason }) => {
   const tasks = link("/admin/tasks", { status: "failed", role: reason.role, error: longestPart(reason.error_message) });
   const where = reason.stores === 1 && reason.store_name ? html`<bdi>${reason.store_name}</bdi>` : plural(reason.stores, "store");
   return html`<tr data-row>
     <td class="num pick"><b class="count">${count(reason.tasks)}</b></td>
-    <th scope="row" class="key"><a href=${tasks}>${reason.error_message || "no reason was given"}</a><br /><span class="scope">${reason.role} · ${where}</span></th>
-    <td class="num end nowrap"><a class="link" href=${link(`/admin/tasks/${reason.last_task_id}`)}><span class="sr">The last one: </span><${Ago} at=${reason.last_failed_at} /></a></td>
+    <th scope="row" class="key"><a href=${tasks}>${reason.error_message || "no reason was given"}</a><br />
+      <span class="scope">${reason.role} · ${where}</span></th>
+    <td class="num end nowrap">
+      <a class="link" href=${link(`/admin/tasks/${reason.last_task_id}`)}><span class="sr">The last one: </span>
+        <${Ago} at=${reason.last_failed_at} /></a></td>
   </tr>`;
 });
 

@@ -9,35 +9,47 @@ import { Failure } from "../../parts/panel.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { oldestReady } from "./verdict.js";
 
-/** @param {import("./verdict.js").Seen & { error: any }} properties */
+/** @import { Refusal } from "../../core/api.js" */
+/** @import { Capacity } from "../../types/api" */
+/** @import { Seen } from "./verdict.js" */
+
+/** @param {Seen & { error: Refusal | null }} properties */
 export function Figures({ overview, counts, workers, capacity, error }) {
-  if (!overview || !counts) return error ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>` : html`<section class="panel"><dl class="strip loading"></dl></section>`;
+  if (!overview || !counts) {
+    return error
+      ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>`
+      : html`<section class="panel"><dl class="strip loading"></dl></section>`;
+  }
   const hour = lastHour(capacity ?? []);
-  const ready = overview.ready.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.tasks, 0);
+  const ready = overview.ready.reduce((sum, each) => sum + each.tasks, 0);
   const slots = (workers ?? []).reduce((sum, worker) => sum + worker.max_concurrent_tasks, 0);
   const oldest = oldestReady(overview.ready);
-  const late = overview.ready.find((/** @type {any} */ each) => each.oldest_seconds === oldest);
+  const late = overview.ready.find((each) => each.oldest_seconds === oldest);
   const [completed, unit] = shortCount(hour.completed);
   const running = counts.running + counts.claimed;
   const { products, announced } = overview.stores;
   return html`<${Strip} label="Task Queue Summary">
     <${Figure} label="Pending" value=${count(counts.pending)} href=${link("/admin/tasks", { status: "pending" })}
       scope=${`now: ${count(ready)} ready, ${count(Math.max(0, counts.pending - ready))} wait`} />
-    <${Figure} label="Running" value=${count(running)} unit=${slots ? `/ ${count(slots)} slots` : ""} href=${link("/admin/tasks", { status: "running" })}
+    <${Figure} label="Running" value=${count(running)} unit=${slots ? `/ ${count(slots)} slots` : ""}
+      href=${link("/admin/tasks", { status: "running" })}
       scope=${`now, on ${count(workers?.length ?? 0)} workers`} />
     <${Figure} label="Completed" value=${completed} unit=${unit} href=${link("/admin/tasks", { status: "completed" })}
       scope=${`last hour, ${decimal(hour.completed / 60)} a minute`} />
-    <${Figure} label="Failed" value=${count(hour.failed)} href=${link("/admin/tasks", { status: "failed" })} kind=${hour.failed > 0 ? "bad" : ""}
-      icon=${hour.failed > 0 && html`<${Icon} name="failed" />`} scope=${`last hour, ${share(hour.failed, hour.failed + hour.completed)} of ended`} />
-    <${Figure} label="Oldest ready task" value=${late ? duration(oldest) : "–"} href=${link("/admin/tasks", { status: "pending", role: late?.role })}
+    <${Figure} label="Failed" value=${count(hour.failed)} href=${link("/admin/tasks", { status: "failed" })}
+      kind=${hour.failed > 0 ? "bad" : ""}
+      icon=${hour.failed > 0 && html`<${Icon} name="failed" />`}
+      scope=${`last hour, ${share(hour.failed, hour.failed + hour.completed)} of ended`} />
+    <${Figure} label="Oldest ready task" value=${late ? duration(oldest) : "–"}
+      href=${link("/admin/tasks", { status: "pending", role: late?.role })}
       scope=${late ? `now, ${late.role}` : "none is ready"} />
     <${Figure} label="Coverage" value=${announced > 0 ? share(products, announced) : "–"} href=${link("/admin/stores")}
       scope=${`of ${count(announced)} products, last crawls`} />
   </${Strip}>`;
 }
 
-/** @param {any[]} capacity */
+/** @param {Capacity[]} capacity */
 function lastHour(capacity) {
-  const sum = (/** @type {string} */ name) => capacity.reduce((all, role) => all + role[name], 0);
+  const sum = (/** @type {"completed_last_hour" | "failed_last_hour"} */ name) => capacity.reduce((all, role) => all + role[name], 0);
   return { completed: sum("completed_last_hour"), failed: sum("failed_last_hour") };
 }

@@ -5,13 +5,15 @@ import { bytes, count, share } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Figure, Strip } from "../../parts/strip.js";
 
-/** Nothing before the first image. @param {{ overview: any }} properties */
+/** @import { OverviewAnswer } from "../../types/api" */
+
+/** Nothing before the first image. @param {{ overview: OverviewAnswer | null }} properties */
 export function Images({ overview }) {
   if (!overview) return null;
   const { images, images_served: served } = overview;
-  const failed = images.failed.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.images, 0);
+  const failed = images.failed.reduce((sum, each) => sum + each.images, 0);
   if (images.stored + failed === 0) return null;
-  const reasons = images.failed.map((/** @type {any} */ each) => `${count(each.images)} ${each.reason.replaceAll("_", " ")}`);
+  const reasons = images.failed.map((each) => `${count(each.images)} ${each.reason.replaceAll("_", " ")}`);
   const made = served.rendered + served.cached;
   return html`<${Strip} label="Images">
     <${Figure} label="Images downloaded" value=${count(images.stored)} scope=${`${bytes(images.bytes)} in all`} />

@@ -1,6 +1,7 @@
 // @ts-check
 // Stores whose data is not what it should be: blind stores, halved menus, products without prices, unknown keys. Nothing where all is well.
 
+import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
@@ -10,13 +11,11 @@ import { Ago } from "../../parts/time.js";
 
 const SHOWN = 6;
 
-/** @typedef {import("../../types/api").components["schemas"]["Finding"]} Finding */
-/** @typedef {import("../../types/api").components["schemas"]["QualityPage"]} QualityPage */
+/** @import { Finding } from "../../types/api" */
 
 export function Quality() {
-  const { data } = useResource(`/api/quality?limit=${SHOWN}`, { topics: ["rollups"], gap: 30_000 });
+  const { data } = useResource(pathOf("/api/quality", { limit: SHOWN }), { topics: ["rollups"], gap: 30_000 });
   if (!data?.findings.length) return null;
-  /** @type {QualityPage} */
   const { counts, findings } = data;
   const all = counts.reduce((sum, { stores }) => sum + stores, 0);
   return html`<${Panel} title="Faulty data" scope=${all > findings.length ? `the latest ${findings.length} of ${count(all)}` : "by store"}>
@@ -28,6 +27,8 @@ export function Quality() {
 }
 
 const Row = memo((/** @type {{ of: Finding }} */ { of: finding }) => html`<tr data-row>
-  <th scope="row" class="key"><a href=${link(`/admin/stores/${finding.dispensary_id}`)}><bdi>${finding.dispensary_name}</bdi></a><br /><span class="scope">${finding.kind.replace("_", " ")} · ${finding.detail}</span></th>
+  <th scope="row" class="key">
+    <a href=${link(`/admin/stores/${finding.dispensary_id}`)}><bdi>${finding.dispensary_name}</bdi></a><br />
+    <span class="scope">${finding.kind.replace("_", " ")} · ${finding.detail}</span></th>
   <td class="num end nowrap"><${Ago} at=${finding.since} /></td>
 </tr>`);

@@ -1,6 +1,7 @@
 // @ts-check
 // Currently scraping: the running tasks, those that run longest first.
 
+import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
@@ -11,31 +12,42 @@ import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { useSteadyRows, Waiting } from "../../parts/rows.js";
 import { Running } from "../../parts/time.js";
 
+/** @import { TaskView } from "../../types/api" */
+
 const READ = 100;
 
 /** @param {{ shown?: number }} properties */
 export function Scraping({ shown = 8 }) {
-  const answer = useResource(`/api/tasks?status=running&limit=${READ}`, { topics: ["task"], gap: 2_000 });
-  const all = [...(answer.data?.tasks ?? [])].sort((a, b) => Date.parse(a.started_at) - Date.parse(b.started_at));
+  const answer = useResource(pathOf("/api/tasks", { status: "running", limit: READ }), { topics: ["task"], gap: 2_000 });
+  const all = [...(answer.data?.tasks ?? [])].sort((a, b) => startOf(a) - startOf(b));
   const steady = useSteadyRows(all.slice(0, shown), (task) => task.id);
   const number = answer.data?.next_cursor ? `${count(all.length)} or more` : count(all.length);
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All ${number}</a>`;
-  return html`<${Panel} title="Currently scraping" scope=${`${count(steady.rows.length)} of ${number}, longest first`} more=${all.length > 0 && more}>
+  return html`<${Panel} title="Currently scraping" scope=${`${count(steady.rows.length)} of ${number}, longest first`}
+    more=${all.length > 0 && more}>
     <${Loaded} of=${answer} what="The list of running tasks">${() =>
       steady.rows.length === 0
-        ? html`<${Empty} icon="pending" title="No task runs at the moment"><p>What waits is under <a class="link" href=${link("/admin/tasks", { status: "pending" })}>pending tasks</a>.</p></${Empty}>`
+        ? html`<${Empty} icon="pending" title="No task runs at the moment">
+            <p>What waits is under <a class="link" href=${link("/admin/tasks", { status: "pending" })}>pending tasks</a>.</p></${Empty}>`
         : html`<table class="table fold" ...${steady.hold}>
-            <thead><tr><th class="w-third">Store</th><th>Role</th><th>Worker</th><th class="w-quarter">Progress</th><th class="num">For</th></tr></thead>
+            <thead><tr><th class="w-third">Store</th><th>Role</th><th>Worker</th><th class="w-quarter">Progress</th>
+              <th class="num">For</th></tr></thead>
             <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} />`)}</tbody>
           </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`}</${Loaded}>
   </${Panel}>`;
 }
 
-const Row = memo((/** @type {{ task: import("../../types/api").components["schemas"]["TaskView"] }} */ { task }) => {
+/** @param {TaskView} task */
+const startOf = (task) => Date.parse(task.started_at ?? "");
+
+const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
   const store = task.dispensary_name ?? "all stores";
   return html`<tr data-row>
     <th scope="row" class="key cut"><a href=${link(`/admin/tasks/${task.id}`)} title=${store}><bdi>${store}</bdi></a></th>
-    <td class="fact">${task.role}${task.retry_count > 0 && html` <span class="status retrying" title=${`attempt ${task.retry_count + 1}`}><${Icon} name="retrying" />${task.retry_count + 1}<span class="sr">. attempt</span></span>`}</td>
+    <td class="fact">${task.role}
+      ${task.retry_count > 0 &&
+        html` <span class="status retrying" title=${`attempt ${task.retry_count + 1}`}><${Icon} name="retrying" />
+          ${task.retry_count + 1}<span class="sr">. attempt</span></span>`}</td>
     <td class="fact">${task.worker_name ?? task.worker_id}</td>
     <td class="line"><${Progress} percent=${task.progress_percent} text=${task.progress_message} /></td>
     <td class="num end"><${Running} since=${task.started_at} /></td>

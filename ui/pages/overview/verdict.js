@@ -11,42 +11,56 @@ import { Icon } from "../../parts/icon.js";
 const LATE_SECONDS = 600;
 const MAX_TROUBLES = 3;
 
+/** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks } from "../../types/api" */
+/** @import { Schedule } from "../../types/api" */
+/** @import { StoreAges, TaskCounts, WorkerDocument } from "../../types/api" */
+/** @import { ProxyHealth } from "../../parts/proxy-health.js" */
+
 /**
  * @typedef {object} Seen what the overview has read so far; what is not there yet is undefined or null
- * @property {any} overview
- * @property {any} counts
- * @property {any[]} [workers]
- * @property {any[]} [capacity]
- * @property {any[]} [schedules]
- * @property {any[]} [hosts]
- * @property {import("../../parts/proxy-health.js").ProxyHealth[] | null} proxies
+ * @property {OverviewAnswer | null} overview
+ * @property {TaskCounts | null} counts
+ * @property {WorkerDocument[]} [workers]
+ * @property {Capacity[] | null} capacity
+ * @property {Schedule[]} [schedules]
+ * @property {HostListing[]} [hosts]
+ * @property {ProxyHealth[] | null} proxies
+ */
+
+/**
+ * Enough was read to tell how it is.
+ * @typedef {Seen & { overview: OverviewAnswer, counts: TaskCounts }} Read
  */
 
 /** @typedef {{ kind: "bad" | "hold" | "warn", icon: string, href: string, text: string, more: string }} Trouble */
 
 /** @param {Seen} seen */
 export function Verdict(seen) {
-  if (!seen.overview || !seen.counts || !seen.workers || !seen.proxies) {
+  const { overview, counts, workers, proxies } = seen;
+  if (!overview || !counts || !workers || !proxies) {
     return html`<section class="verdict" aria-label="Verdict"><p class="dim">Reading how it is.</p></section>`;
   }
-  const troubles = troublesOf(seen);
+  const read = { ...seen, overview, counts };
+  const troubles = troublesOf(read);
   const shown = troubles.slice(0, MAX_TROUBLES);
-  const { state, why } = sentence(seen);
+  const { state, why } = sentence(read);
   const lead = ["", " One thing to look at:", " Two things to look at:", " Three things to look at:"][shown.length];
   return html`<section class="verdict" aria-label="Verdict">
     <p><b>${state}</b> ${why}${lead}</p>
     ${shown.length > 0 &&
-    html`<ul>${shown.map(({ kind, icon, href, text, more }) => html`<li><span class=${kind}><${Icon} name=${icon} /></span> <a href=${href}>${text}</a>${more}</li>`)}</ul>`}
+    html`<ul>${shown.map(({ kind, icon, href, text, more }) =>
+      html`<li><span class=${kind}><${Icon} name=${icon} /></span> <a href=${href}>${text}</a>${more}</li>`)}</ul>`}
   </section>`;
 }
 
-/** @param {Seen} seen @returns {{ state: string, why: string }} */
+/** @param {Read} read @returns {{ state: string, why: string }} */
 export function sentence({ overview, counts, workers = [], schedules = [], proxies }) {
   const stores = overview.stores;
   const usable = (proxies ?? []).filter(({ state }) => state === "active" || state === "suffers").length;
   const isWaiting = counts.pending > 0;
   const next = nextRun(schedules);
-  const fresh = `${count(stores.fresh)} of ${plural(stores.crawled, "store")} ${stores.fresh === 1 ? "is" : "are"} fresher than their interval.`;
+  const are = stores.fresh === 1 ? "is" : "are";
+  const fresh = `${count(stores.fresh)} of ${plural(stores.crawled, "store")} ${are} fresher than their interval.`;
   if (workers.length === 0) return { state: "Not crawling: no worker runs.", why: "Start some by drover up, or drover worker." };
   if (usable === 0) return { state: "Not crawling: no proxy is usable.", why: "Import some, or wait until they are no longer benched." };
   if (stores.crawled === 0) return { state: "No store to crawl yet.", why: "Import some, or let discovery find them." };
@@ -58,23 +72,30 @@ export function sentence({ overview, counts, workers = [], schedules = [], proxi
   return { state: "Idle: nothing waits.", why: `${fresh}${next ? ` The next run is in ${age(next)}.` : " No schedule is enabled."}` };
 }
 
-/** @param {any[]} ready */
+/** @param {ReadyTasks[]} ready */
 export const oldestReady = (ready) => Math.max(0, ...ready.map(({ oldest_seconds }) => oldest_seconds));
 
-/** Seconds until then; null: never. @param {any[]} schedules */
+/** Seconds until then; null: never. @param {Schedule[]} schedules */
 function nextRun(schedules) {
-  const times = schedules.filter(({ enabled, next_run_at }) => enabled && next_run_at).map(({ next_run_at }) => Date.parse(next_run_at));
+  const times = schedules.flatMap(({ enabled, next_run_at: at }) => (enabled && at ? [Date.parse(at)] : []));
   return times.length > 0 ? Math.max(0, (Math.min(...times) - now()) / 1000) : null;
 }
 
-/** The gravest first. @param {Seen} seen @returns {Trouble[]} */
+/** The gravest first. @param {Read} read @returns {Trouble[]} */
 function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
   /** @type {(Trouble | false)[]} */
-  const troubles = [openHosts(hosts), failedTasks(overview.failures), sufferingProxies(proxies ?? []), staleTasks(counts), heldWorkers(workers), oldStores(overview.stores)];
+  const troubles = [
+    openHosts(hosts),
+    failedTasks(overview.failures),
+    sufferingProxies(proxies ?? []),
+    staleTasks(counts),
+    heldWorkers(workers),
+    oldStores(overview.stores),
+  ];
   return troubles.filter((trouble) => trouble !== false);
 }
 
-/** @param {any} failures @returns {Trouble | false} */
+/** @param {Failures} failures @returns {Trouble | false} */
 function failedTasks({ tasks, reasons }) {
   if (tasks === 0) return false;
   const first = reasons[0];
@@ -82,39 +103,69 @@ function failedTasks({ tasks, reasons }) {
   return { kind: "bad", icon: "failed", href: link("/admin/tasks", { status: "failed" }), text: `${plural(tasks, "task")} failed`, more };
 }
 
-/** @param {import("../../parts/proxy-health.js").ProxyHealth[]} proxies @returns {Trouble | false} */
+/** @param {ProxyHealth[]} proxies @returns {Trouble | false} */
 function sufferingProxies(proxies) {
   const benched = proxies.filter(({ state }) => state === "benched").length;
   const suffering = proxies.filter(({ state }) => state === "suffers").length;
   if (benched + suffering === 0) return false;
   const parts = [benched && `${count(benched)} benched`, suffering && `${count(suffering)} often refused`].filter(Boolean).join(", ");
-  return { kind: "hold", icon: "pause", href: link("/admin/proxies"), text: `${count(benched + suffering)} of ${plural(proxies.length, "proxy", "proxies")} suffer`, more: `: ${parts}` };
+  return {
+    kind: "hold",
+    icon: "pause",
+    href: link("/admin/proxies"),
+    text: `${count(benched + suffering)} of ${plural(proxies.length, "proxy", "proxies")} suffer`,
+    more: `: ${parts}`,
+  };
 }
 
-/** @param {any[]} hosts @returns {Trouble | false} */
+/** @param {HostListing[]} hosts @returns {Trouble | false} */
 function openHosts(hosts) {
   const open = hosts.filter(({ breaker }) => breaker !== "closed");
   if (open.length === 0) return false;
-  return { kind: "bad", icon: "open", href: link("/admin/hosts"), text: `${plural(open.length, "host")} kept from requests`, more: `: ${open[0].host}${open.length > 1 ? " and others" : ""}` };
+  return {
+    kind: "bad",
+    icon: "open",
+    href: link("/admin/hosts"),
+    text: `${plural(open.length, "host")} kept from requests`,
+    more: `: ${open[0].host}${open.length > 1 ? " and others" : ""}`,
+  };
 }
 
-/** @param {any} counts @returns {Trouble | false} */
+/** @param {TaskCounts} counts @returns {Trouble | false} */
 function staleTasks({ stale }) {
   if (stale === 0) return false;
-  return { kind: "warn", icon: "stale", href: link("/admin/tasks", { status: "stale" }), text: `${plural(stale, "task")} stale`, more: ": their worker is silent" };
+  return {
+    kind: "warn",
+    icon: "stale",
+    href: link("/admin/tasks", { status: "stale" }),
+    text: `${plural(stale, "task")} stale`,
+    more: ": their worker is silent",
+  };
 }
 
-/** @param {any[]} workers @returns {Trouble | false} */
+/** @param {WorkerDocument[]} workers @returns {Trouble | false} */
 function heldWorkers(workers) {
   const held = workers.filter(({ status }) => status === "backing_off" || status === "offline");
   if (held.length === 0) return false;
-  return { kind: "hold", icon: "pause", href: link("/admin/workers"), text: `${plural(held.length, "worker")} of ${count(workers.length)} held up`, more: held[0].resources.backoff_reason ? `: ${held[0].resources.backoff_reason}` : "" };
+  return {
+    kind: "hold",
+    icon: "pause",
+    href: link("/admin/workers"),
+    text: `${plural(held.length, "worker")} of ${count(workers.length)} held up`,
+    more: held[0].resources.backoff_reason ? `: ${held[0].resources.backoff_reason}` : "",
+  };
 }
 
-/** @param {any} stores @returns {Trouble | false} */
+/** @param {StoreAges} stores @returns {Trouble | false} */
 function oldStores({ crawled, fresh, unscheduled, oldest }) {
   const old = crawled - fresh - unscheduled;
   if (old <= 0) return false;
   const first = oldest[0];
-  return { kind: "warn", icon: "stale", href: old === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores"), text: plural(old, "store"), more: ` ${old === 1 ? "is" : "are"} older than their interval${first ? `, ${first.name} the oldest` : ""}` };
+  return {
+    kind: "warn",
+    icon: "stale",
+    href: old === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores"),
+    text: plural(old, "store"),
+    more: ` ${old === 1 ? "is" : "are"} older than their interval${first ? `, ${first.name} the oldest` : ""}`,
+  };
 }

@@ -6,7 +6,11 @@ const AROUND = 3;
 /** Of what is left between equal begins and ends: more is told as one change. */
 const MAX_CELLS = 1_000_000;
 
-/** @typedef {{ number: number, mark: " " | "−" | "+" | "…", text: string, from: number, to: number }} Line `from`, `to`: the part that differs */
+/** A part of a document, such as a product. @typedef {Record<string, unknown>} Json */
+/**
+ * A line; the part from `from` to `to` differs.
+ * @typedef {{ number: number, mark: " " | "−" | "+" | "…", text: string, from: number, to: number }} Line
+ */
 
 /**
  * @param {string[]} before
@@ -29,13 +33,22 @@ function unequal(a, b) {
   return { left, right };
 }
 
-/** Takes the longest common sequence out of both. @param {string[]} a @param {string[]} b @param {Set<number>} left @param {Set<number>} right @param {number} head */
+/**
+ * Takes the longest common sequence out of both.
+ * @param {string[]} a
+ * @param {string[]} b
+ * @param {Set<number>} left
+ * @param {Set<number>} right
+ * @param {number} head
+ */
 function removeCommon(a, b, left, right, head) {
   const [rows, columns] = [left.size, right.size];
   const table = Array.from({ length: rows + 1 }, () => new Uint16Array(columns + 1));
   for (let row = rows - 1; row >= 0; row -= 1) {
     for (let column = columns - 1; column >= 0; column -= 1) {
-      table[row][column] = a[head + row] === b[head + column] ? table[row + 1][column + 1] + 1 : Math.max(table[row + 1][column], table[row][column + 1]);
+      table[row][column] = a[head + row] === b[head + column]
+        ? table[row + 1][column + 1] + 1
+        : Math.max(table[row + 1][column], table[row][column + 1]);
     }
   }
   for (let row = 0, column = 0; row < rows && column < columns; ) {
@@ -67,13 +80,22 @@ function shown(lines, others, changed, othersChanged, mark) {
   for (const at of [...near].sort((a, b) => a - b)) {
     if (at > last + 1) all.push({ number: 0, mark: "…", text: "", from: 0, to: 0 });
     const other = partner.get(at);
-    all.push({ number: at + 1, text: lines[at], ...(changed.has(at) ? { mark, ...different(lines[at], other === undefined ? "" : others[other]) } : { mark: " ", from: 0, to: 0 }) });
+    all.push({
+      number: at + 1,
+      text: lines[at],
+      ...(changed.has(at) ? { mark, ...different(lines[at], other === undefined ? "" : others[other]) } : { mark: " ", from: 0, to: 0 }),
+    });
     last = at;
   }
   return all;
 }
 
-/** Where the other side has lines that this one lacks. @param {number} length @param {Set<number>} changed @param {Set<number>} othersChanged */
+/**
+ * Where the other side has lines that this one lacks.
+ * @param {number} length
+ * @param {Set<number>} changed
+ * @param {Set<number>} othersChanged
+ */
 function placesOf(length, changed, othersChanged) {
   const places = [];
   let [at, other] = [0, 0];
@@ -123,7 +145,8 @@ function different(text, other) {
   let from = 0;
   while (from < text.length && from < other.length && text[from] === other[from]) from += 1;
   let tail = 0;
-  while (tail < text.length - from && tail < other.length - from && text[text.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
+  while (tail < text.length - from && tail < other.length - from &&
+    text[text.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
   return other ? wholeWords(text, from, text.length - tail) : { from: 0, to: 0 };
 }
 
@@ -143,8 +166,8 @@ const DEEPEST = 6;
 
 /**
  * The products of a document by the platform's id; of one that stands there twice, the first.
- * @param {any} document
- * @returns {Map<string, any>}
+ * @param {Json} document
+ * @returns {Map<string, Json>}
  */
 export function productsOf(document) {
   const all = new Map();
@@ -152,7 +175,7 @@ export function productsOf(document) {
   return all;
 }
 
-/** @param {any} value @param {number} depth @param {Map<string, any>} all */
+/** @param {unknown} value @param {number} depth @param {Map<string, Json>} all */
 function collect(value, depth, all) {
   if (depth > DEEPEST || typeof value !== "object" || value === null) return;
   for (const [name, each] of Object.entries(value)) {
@@ -167,7 +190,7 @@ function collect(value, depth, all) {
   }
 }
 
-/** Keys of the first level whose values differ. @param {any} a @param {any} b */
+/** Keys of the first level whose values differ. @param {Json | undefined} a @param {Json | undefined} b */
 export function keysThatDiffer(a, b) {
   const keys = [...new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})])];
   return { all: keys.length, differ: keys.filter((key) => JSON.stringify(a?.[key]) !== JSON.stringify(b?.[key])).length };

@@ -1,7 +1,7 @@
 // @ts-check
 // One payload: where it comes from, and its JSON, which is read only when it is asked for.
 
-import { get } from "../../core/api.js";
+import { get, pathOf } from "../../core/api.js";
 import { address, link } from "../../core/base.js";
 import { bytes, count, exactTime, share } from "../../core/format.js";
 import { html, useState } from "../../core/html.js";
@@ -11,7 +11,8 @@ import { Empty, Failure, Loaded, PageHead, Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
 import { GONE } from "../payload-diff/gone.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["PayloadView"]} PayloadView */
+/** @import { Refusal } from "../../core/api.js" */
+/** @import { PayloadView } from "../../types/api" */
 
 /** A browser lays out more only slowly. */
 const MAX_LINES = 2_000;
@@ -20,48 +21,65 @@ const MAX_LINE = 500;
 
 /** @param {{ id: number }} properties */
 export function One({ id }) {
-  const answer = useResource(`/api/payloads/${id}`);
+  const answer = useResource(pathOf("/api/payloads/{id}", { id }));
   usePage(`Payload ${id}`, answer);
-  const payload = /** @type {PayloadView | null} */ (answer.data);
-  const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>${payload && html` · <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })}><bdi>${payload.dispensary_name ?? `store ${payload.dispensary_id}`}</bdi></a>`}`;
-  return html`<${PageHead} title=${`Payload ${count(id)}`} crumb=${crumb} scope=${payload && html`fetched <${Ago} at=${payload.fetched_at} after="ago" />`}>
-      ${payload && html`<a class="btn" href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: id })}>Diff with the one before</a>`}
+  const payload = answer.data;
+  const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>
+    ${payload && html` · <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })}>
+      <bdi>${payload.dispensary_name ?? `store ${payload.dispensary_id}`}</bdi></a>`}`;
+  return html`<${PageHead} title=${`Payload ${count(id)}`} crumb=${crumb}
+    scope=${payload && html`fetched <${Ago} at=${payload.fetched_at} after="ago" />`}>
+      ${payload && html`<a class="btn"
+        href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: id })}>Diff with the one before</a>`}
     </${PageHead}>
     ${answer.error?.status === 404
-      ? html`<section class="panel" aria-labelledby="h-none"><h2 class="sr" id="h-none">Payload</h2><${Empty} icon="search" title=${`There is no payload ${count(id)}`}><a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}></section>`
-      : html`<${Panel} title="Facts"><${Loaded} of=${answer} what="The payload">${(/** @type {PayloadView} */ each) => html`<${Facts} of=${each} />`}</${Loaded}></${Panel}>
+      ? html`<section class="panel" aria-labelledby="h-none"><h2 class="sr" id="h-none">Payload</h2>
+          <${Empty} icon="search" title=${`There is no payload ${count(id)}`}>
+            <a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}></section>`
+      : html`<${Panel} title="Facts">
+          <${Loaded} of=${answer} what="The payload">
+            ${(/** @type {PayloadView} */ each) => html`<${Facts} of=${each} />`}</${Loaded}></${Panel}>
           ${payload && html`<${Document} of=${payload} />`}`}`;
 }
 
 /** @param {{ of: PayloadView }} properties */
 const Facts = ({ of }) => html`<div class="panel-body"><dl class="facts">
-  <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${of.dispensary_id}`)}><bdi>${of.dispensary_name ?? count(of.dispensary_id)}</bdi></a>, ${of.platform}</dd>
-  <dt>Task</dt><dd>${of.task_id === null ? "–" : html`<a class="link" href=${link(`/admin/tasks/${of.task_id}`)}>${count(of.task_id)}</a>`}</dd>
+  <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${of.dispensary_id}`)}>
+    <bdi>${of.dispensary_name ?? count(of.dispensary_id)}</bdi></a>, ${of.platform}</dd>
+  <dt>Task</dt><dd>${of.task_id === null
+    ? "–"
+    : html`<a class="link" href=${link(`/admin/tasks/${of.task_id}`)}>${count(of.task_id)}</a>`}</dd>
   <dt>Fetched</dt><dd>${exactTime(of.fetched_at)}</dd>
   <dt>Products</dt><dd>${count(of.product_count)} of ${count(of.total_count)} that the menu names, ${share(of.coverage, 1)}</dd>
   <dt>File</dt><dd><span class="mono">${of.storage_path}</span>, ${bytes(of.bytes)} compressed</dd>
   <dt>SHA-256</dt><dd class="mono">${of.sha256}</dd>
 </dl></div>`;
 
-/** @typedef {{ text: string, lines: number } | { error: any } | "reading" | null} Shown */
+/** @typedef {{ text: string, lines: number } | { error: Refusal } | "reading" | null} Shown */
 
 /** @param {{ of: PayloadView }} properties */
 function Document({ of }) {
   const [shown, show] = useState(/** @type {Shown} */ (null));
-  const data = address(`/api/payloads/${of.id}/data`);
+  const data = address(pathOf("/api/payloads/{id}/data", { id: of.id }));
+  const raw = address(pathOf("/api/payloads/{id}/data", { id: of.id, raw: true }));
   const read = async () => {
     show("reading");
     show(await firstLines(of.id).catch((error) => ({ error })));
   };
-  const scope = shown && typeof shown === "object" && "text" in shown ? linesScope(shown.lines) : `${bytes(of.bytes)} compressed, several times that as text`;
+  const scope = shown && typeof shown === "object" && "text" in shown
+    ? linesScope(shown.lines)
+    : `${bytes(of.bytes)} compressed, several times that as text`;
   return html`<${Panel} title="JSON" scope=${scope}><div class="panel-body">
     <p class="row">
-      ${(shown === null || shown === "reading") && html`<button class="btn" type="button" disabled=${shown === "reading"} onClick=${read}>${shown === "reading" ? "Reading" : `Show the first ${count(MAX_LINES)} lines`}</button>`}
+      ${(shown === null || shown === "reading") &&
+        html`<button class="btn" type="button" disabled=${shown === "reading"} onClick=${read}>
+          ${shown === "reading" ? "Reading" : `Show the first ${count(MAX_LINES)} lines`}</button>`}
       <a class="btn" href=${data} download=${`payload-${of.id}.json`}>Download the JSON</a>
-      <a class="btn" href=${`${data}?raw=true`} download=${`payload-${of.id}.json.gz`}>Download the file as it is kept</a>
+      <a class="btn" href=${raw} download=${`payload-${of.id}.json.gz`}>Download the file as it is kept</a>
     </p>
     ${shown && typeof shown === "object" && "error" in shown && html`<${Unread} error=${shown.error} onRetry=${read} />`}
-    ${shown && typeof shown === "object" && "text" in shown && html`<div class="code payload-text" role="group" aria-label=${`JSON of payload ${of.id}`} tabindex="0">${shown.text}</div>`}
+    ${shown && typeof shown === "object" && "text" in shown &&
+      html`<div class="code payload-text" role="group" aria-label=${`JSON of payload ${of.id}`} tabindex="0">${shown.text}</div>`}
   </div></${Panel}>`;
 }
 
@@ -70,12 +88,12 @@ const linesScope = (lines) => (lines > MAX_LINES ? `the first ${count(MAX_LINES)
 
 /** @param {number} id */
 async function firstLines(id) {
-  const lines = JSON.stringify(await get(`/api/payloads/${id}/data`), null, 2).split("\n");
+  const lines = JSON.stringify(await get(pathOf("/api/payloads/{id}/data", { id })), null, 2).split("\n");
   const text = lines.slice(0, MAX_LINES).map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
   return { text: text.join("\n"), lines: lines.length };
 }
 
-/** @param {{ error: any, onRetry: () => unknown }} properties */
+/** @param {{ error: Refusal, onRetry: () => unknown }} properties */
 function Unread({ error, onRetry }) {
   const words = GONE[error.status];
   if (!words) return html`<${Failure} error=${error} onRetry=${onRetry} what="The JSON" />`;

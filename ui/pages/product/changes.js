@@ -11,12 +11,12 @@ import { Panel } from "../../parts/panel.js";
 import { paid, stockText } from "../../parts/products.js";
 import { changesOf } from "./series.js";
 
-/** @typedef {import("./series.js").Change} Change */
+/** @import { Change, Period, Point, Series } from "./series.js" */
 
 const SHOWN = 8;
 const MAX_SHOWN = 300;
 
-/** @param {{ series: import("./series.js").Series[], span: import("./series.js").Period, query: URLSearchParams, period: string }} properties */
+/** @param {{ series: Series[], span: Period, query: URLSearchParams, period: string }} properties */
 export function Changes({ series, span, query, period }) {
   const kind = query.get("kind") === "prices" ? "prices" : "";
   const all = changesOf(series, span).filter(({ isStock }) => !kind || !isStock);
@@ -24,12 +24,14 @@ export function Changes({ series, span, query, period }) {
   const shown = all.slice(0, isLong ? MAX_SHOWN : SHOWN);
   const to = (/** @type {Record<string, string | null>} */ changes) => link(currentPath(), { ...Object.fromEntries(query), ...changes });
   const more = html`<span class="more">${html`<a href=${to({ kind: kind ? null : "prices" })}>${kind ? "With stock" : "Prices only"}</a>`}
-    ${all.length > SHOWN && html` · <a class="link" href=${to({ changes: isLong ? null : "all" })}>${isLong ? "Fewer" : `All ${count(all.length)}`}</a>`}</span>`;
+    ${all.length > SHOWN && html` · <a class="link" href=${to({ changes: isLong ? null : "all" })}>
+      ${isLong ? "Fewer" : `All ${count(all.length)}`}</a>`}</span>`;
   return html`<${Panel} title="Changes" scope=${`last ${count(shown.length)} of ${count(all.length)}, ${period}`} more=${more}>
     ${shown.length === 0
       ? html`<p class="panel-body dim">${kind ? "No price" : "Nothing"} changed in this time.</p>`
       : html`<table class="table fold">
-          <thead><tr><th scope="col">Option</th><th scope="col" class="num">From, to</th><th scope="col" class="num">Change</th></tr></thead>
+          <thead><tr><th scope="col">Option</th><th scope="col" class="num">From, to</th>
+            <th scope="col" class="num">Change</th></tr></thead>
           <tbody>${shown.map((change) => html`<${Row} key=${change.key} of=${change} />`)}</tbody>
         </table>
         ${isLong && all.length > MAX_SHOWN && html`<p class="panel-foot">The newest ${count(MAX_SHOWN)}; all are in the CSV.</p>`}`}
@@ -40,16 +42,19 @@ export function Changes({ series, span, query, period }) {
 function Row({ of: { time, option, what, from, to, isStock } }) {
   const [before, after] = isStock ? [presence(from), presence(to)] : [money(paid(from)), money(paid(to))];
   return html`<tr data-row>
-    <th scope="row" class="key"><bdi>${option}</bdi> <span class="dim">${what}</span><br /><time class="scope" datetime=${to.crawled_at} title=${exactTime(time)}>${shortTime(time)}</time></th>
+    <th scope="row" class="key"><bdi>${option}</bdi> <span class="dim">${what}</span><br />
+      <time class="scope" datetime=${to.crawled_at} title=${exactTime(time)}>${shortTime(time)}</time></th>
     <td class="num fact">${before} <span class="dim"><${Icon} name="right" /></span><span class="sr">to</span> ${after}</td>
-    <td class="num end">${isStock ? html`<${StockDelta} from=${from} to=${to} />` : html`<${Delta} from=${paid(from)} to=${paid(to)} />`}</td>
+    <td class="num end">${isStock
+      ? html`<${StockDelta} from=${from} to=${to} />`
+      : html`<${Delta} from=${paid(from)} to=${paid(to)} />`}</td>
   </tr>`;
 }
 
-/** @param {import("./series.js").Point} point */
+/** @param {Point} point */
 const presence = (point) => (point.gone ? "not on the menu" : stockText(point));
 
-/** @param {{ from: import("./series.js").Point, to: import("./series.js").Point }} properties */
+/** @param {{ from: Point, to: Point }} properties */
 function StockDelta({ from, to }) {
   if (to.gone !== from.gone) return to.gone ? "gone" : "back";
   if (to.is_in_stock !== from.is_in_stock) {
@@ -57,5 +62,6 @@ function StockDelta({ from, to }) {
   }
   if (from.quantity === null || to.quantity === null || from.quantity_censored || to.quantity_censored) return "";
   const difference = to.quantity - from.quantity;
-  return html`<span class="delta"><${Icon} name=${difference > 0 ? "up" : "down"} />${difference > 0 ? "+" : ""}${count(difference)}</span>`;
+  return html`<span class="delta"><${Icon} name=${difference > 0 ? "up" : "down"} />${difference > 0 ? "+" : ""}
+    ${count(difference)}</span>`;
 }

@@ -8,9 +8,7 @@ import { Panel } from "../../parts/panel.js";
 import { isOnSale, paid, quantityText } from "../../parts/products.js";
 import { joined, periodsOf, shownPoints, stepsOf } from "./series.js";
 
-/** @typedef {import("./series.js").Series} Series */
-/** @typedef {import("./series.js").Span} Span */
-/** @typedef {import("./series.js").Period} Period */
+/** @import { Period, Point, Series, Span } from "./series.js" */
 
 const KINDS = ["c1", "c2", "c3 dash"];
 /** Where the platform tells no more. */
@@ -23,7 +21,8 @@ const DAY_MS = 86_400_000;
 /** @param {{ series: Series[], span: Span, period: string, hasGaps: boolean }} properties */
 export function PriceChart({ series, span, period, hasGaps }) {
   const priced = series.filter((each) => shownPoints(each, span).some((point) => !point.gone && paid(point) !== null));
-  if (priced.length === 0) return html`<${Panel} title="Price"><p class="panel-body dim">No crawl of this time told a price.</p></${Panel}>`;
+  if (priced.length === 0) return html`<${Panel} title="Price">
+    <p class="panel-body dim">No crawl of this time told a price.</p></${Panel}>`;
   const ticks = ticksTo(Math.max(...priced.flatMap((each) => shownPoints(each, span).map((point) => (paid(point) ?? 0) / 100))));
   const top = ticks[ticks.length - 1];
   const sales = joined(priced.flatMap((each) => periodsOf(each, span, isOnSale)));
@@ -31,28 +30,46 @@ export function PriceChart({ series, span, period, hasGaps }) {
   const left = !hasGaps && "crawls that repeat the one before are left out, so a time without a crawl does not show";
   return html`<section class="panel panel-body" aria-label="Price history">
     <${Chart} title="Price" unit=${`US dollars, ${market}, what is paid, ${period}`} ticks=${ticks} height=${13} right=${5}
-      axis=${timeAxis(span.from, span.to)} label=${sentenceOf(priced, span, sales, period)} legend=${html`<${Legend} series=${priced} sales=${sales} span=${span} />`}
-      words=${html`<${Gaps} span=${span} />${spread(priced, top).map(({ name, price, at, kind }) => html`<span class=${`mark-at ${kind}`} style=${{ "--at": at }}><bdi>${short(name)}</bdi><br />${price}</span>`)}`}>
-      ${sales.map((sale) => html`<rect class="area c3" x=${x(sale.from, span)} y="0" width=${Math.max(1, x(sale.to, span) - x(sale.from, span))} height="100" />`)}
-      ${priced.map((each, at) => html`<${Steps} key=${each.key} points=${stepsOf(each, span, (point) => dollars(paid(point)))} top=${top} kind=${KINDS[at]} />`)}
+      axis=${timeAxis(span.from, span.to)} label=${sentenceOf(priced, span, sales, period)}
+      legend=${html`<${Legend} series=${priced} sales=${sales} span=${span} />`}
+      words=${html`<${Gaps} span=${span} />
+        ${spread(priced, top).map(({ name, price, at, kind }) =>
+          html`<span class=${`mark-at ${kind}`} style=${{ "--at": at }}><bdi>${short(name)}</bdi><br />${price}</span>`)}`}>
+      ${sales.map((sale) => html`<rect class="area c3" x=${x(sale.from, span)} y="0"
+        width=${Math.max(1, x(sale.to, span) - x(sale.from, span))} height="100" />`)}
+      ${priced.map((each, at) =>
+        html`<${Steps} key=${each.key} points=${stepsOf(each, span, (point) => dollars(paid(point)))} top=${top} kind=${KINDS[at]} />`)}
     </${Chart}>
-    ${(left || series.some(({ truncated }) => truncated)) && html`<p class="scope">${[left, series.some(({ truncated }) => truncated) && "the oldest crawls are missing: there are more than are read"].filter(Boolean).join("; ")}</p>`}
+    ${(left || series.some(({ truncated }) => truncated)) &&
+      html`<p class="scope">${[
+        left,
+        series.some(({ truncated }) => truncated) && "the oldest crawls are missing: there are more than are read",
+      ].filter(Boolean).join("; ")}</p>`}
   </section>`;
 }
 
 /** @param {{ series: Series[], sales: Period[], span: Span }} properties */
 const Legend = ({ series, sales, span }) => html`
   ${series.map((each, at) => html`<${Key} key=${each.key} kind=${KINDS[at].split(" ")[0]}><bdi>${each.name}</bdi></${Key}>`)}
-  ${sales.length > 0 && html`<${Key} kind="c3 sale-key" box=${true}>${sales.length === 1 ? `sale, ${fromTo(sales[0], span)}` : `${plural(sales.length, "sale")}, the last ${fromTo(sales[sales.length - 1], span)}`}</${Key}>`}
-  ${span.gaps.length > 0 && html`<span><i class="gap"></i>no crawl saw it, ${span.gaps.length === 1 ? fromTo(span.gaps[0], span) : `${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}`}</span>`}`;
+  ${sales.length > 0 && html`<${Key} kind="c3 sale-key" box=${true}>
+    ${sales.length === 1
+      ? `sale, ${fromTo(sales[0], span)}`
+      : `${plural(sales.length, "sale")}, the last ${fromTo(sales[sales.length - 1], span)}`}</${Key}>`}
+  ${span.gaps.length > 0 &&
+    html`<span><i class="gap"></i>no crawl saw it, ${span.gaps.length === 1
+      ? fromTo(span.gaps[0], span)
+      : `${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}`}</span>`}`;
 
 /** @param {{ span: Span }} properties */
-const Gaps = ({ span }) => span.gaps.map((gap) => html`<i class="gap" style=${{ "--from": percent(gap.from, span), "--for": percent(gap.to, span) - percent(gap.from, span) }}></i>`);
+const Gaps = ({ span }) =>
+  span.gaps.map((gap) => html`<i class="gap"
+    style=${{ "--from": percent(gap.from, span), "--for": percent(gap.to, span) - percent(gap.from, span) }}></i>`);
 
 /** @param {{ series: Series[], span: Span, period: string }} properties */
 export function StockCharts({ series, span, period }) {
   return html`<${Panel} title="Stock" scope=${`pieces an option, ${period}; a thick red foot is sold out`}><div class="panel-body">
-    ${series.map((each, at) => html`<${Stock} key=${each.key} of=${each} span=${span} period=${period} isLast=${at === series.length - 1} />`)}
+    ${series.map((each, at) =>
+      html`<${Stock} key=${each.key} of=${each} span=${span} period=${period} isLast=${at === series.length - 1} />`)}
   </div></${Panel}>`;
 }
 
@@ -68,16 +85,20 @@ function Stock({ of, span, period, isLast }) {
   const last = of.points[of.points.length - 1];
   const lastQuantity = last && !last.gone ? last.quantity : null;
   const format = (/** @type {number} */ tick) => (tick === top && isCapped ? `${count(tick)}+` : count(tick));
-  return html`<${Chart} title=${html`<bdi>${of.name}</bdi>`} unit=${words} ticks=${ticks} format=${format} height=${3.6} right=${5} axis=${isLast ? timeAxis(span.from, span.to) : []}
+  return html`<${Chart} title=${html`<bdi>${of.name}</bdi>`} unit=${words} ticks=${ticks} format=${format} height=${3.6}
+    right=${5} axis=${isLast ? timeAxis(span.from, span.to) : []}
     label=${`Stock of ${of.name}, ${period}: ${words || "nothing was told"}`}
-    words=${html`<${Gaps} span=${span} />${lastQuantity !== null && html`<span class="mark-at c1" style=${{ "--at": Math.min(100, (100 * lastQuantity) / top) }}>${quantityText(last)} left</span>`}`}>
+    words=${html`<${Gaps} span=${span} />
+      ${lastQuantity !== null &&
+        html`<span class="mark-at c1" style=${{ "--at": Math.min(100, (100 * lastQuantity) / top) }}>${quantityText(last)} left</span>`}`}>
     ${isCapped && html`<${Limit} at=${top} top=${top} />`}
     <${Steps} points=${stepsOf(of, span, (point) => (point.is_in_stock ? point.quantity : 0))} top=${top} kind="c1" area=${true} />
-    ${soldOut.map((each) => html`<rect class="bar bad" x=${x(each.from, span)} y="92" width=${Math.max(1, x(each.to, span) - x(each.from, span))} height="8" />`)}
+    ${soldOut.map((each) => html`<rect class="bar bad" x=${x(each.from, span)} y="92"
+      width=${Math.max(1, x(each.to, span) - x(each.from, span))} height="8" />`)}
   </${Chart}>`;
 }
 
-/** @param {import("./series.js").Point[]} points @param {Period[]} soldOut @param {Span} span */
+/** @param {Point[]} points @param {Period[]} soldOut @param {Span} span */
 function stockWords(points, soldOut, span) {
   if (points.length === 0) return "not on the menu in this time";
   const last = soldOut[soldOut.length - 1];
@@ -111,8 +132,11 @@ function sentenceOf(series, span, sales, period) {
     if (prices.length === 0) return "";
     return `${one.name}: from ${money(Math.min(...prices))} to ${money(Math.max(...prices))}, now ${money(prices[prices.length - 1])}.`;
   });
-  const gaps = span.gaps.length > 0 ? ` No crawl saw it ${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.` : "";
-  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale."}${gaps}`;
+  const gaps = span.gaps.length > 0
+    ? ` No crawl saw it ${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.`
+    : "";
+  const told = sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale.";
+  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${told}${gaps}`;
 }
 
 /** @param {number | null} cents */

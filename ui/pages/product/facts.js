@@ -8,7 +8,7 @@ import { StoredImage } from "../../parts/image.js";
 import { Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["ProductDetail"]} ProductDetail */
+/** @import { ProductDetail } from "../../types/api" */
 
 const UNITS = { PERCENTAGE: "%", MILLIGRAMS: "mg", MILLIGRAMS_PER_GRAM: "mg/g", MILLIGRAMS_PER_ML: "mg/ml" };
 const amount = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
@@ -21,19 +21,26 @@ const LOGO = 24;
 export function Facts({ product }) {
   const brand = product.brand?.trim();
   const diff = link("/admin/payloads/diff", { store: product.dispensary_id });
-  return html`<${Panel} title="Product"><div class="panel-body"><${StoredImage} path=${product.local_image_path} size=${IMAGE} /><dl class="facts">
-    <dt>Brand</dt><dd><${StoredImage} path=${product.local_brand_image_path} size=${LOGO} />${brand ? html`<a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`, { brand })}><bdi>${brand}</bdi></a>` : "–"}</dd>
-    <dt>Category</dt><dd><bdi>${[product.category, product.subcategory, product.strain_type?.toLowerCase()].filter(Boolean).join(", ") || "–"}</bdi></dd>
-    <dt>Potency</dt><dd>${potency(product)}</dd>
-    <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`)}><bdi>${product.dispensary_name}</bdi></a> ${[product.city, product.state].filter(Boolean).join(", ")}</dd>
-    <dt>Elsewhere</dt><dd><a class="link" href=${link("/admin/products", { q: product.name })}>Search this name</a></dd>
-    <dt>First seen</dt><dd><${Ago} at=${product.first_seen_at} after="ago" /></dd>
-    <dt>Last seen</dt><dd><${Ago} at=${product.last_seen_at} after="ago" />, <a class="link" href=${diff}>last diff of the store</a></dd>
-    ${product.consecutive_misses > 0 && html`<dt>Missed</dt><dd>by the last ${count(product.consecutive_misses)} crawls of the store</dd>`}
-    <dt>Upstream</dt><dd>${sentence(product.upstream_status ?? "–")}</dd>
-    <dt>Upstream id</dt><dd class="mono">${product.provider_product_id}</dd>
-    ${product.enterprise_product_id && html`<dt>Enterprise id</dt><dd class="mono">${product.enterprise_product_id}</dd>`}
-  </dl></div></${Panel}>`;
+  return html`<${Panel} title="Product">
+    <div class="panel-body"><${StoredImage} path=${product.local_image_path} size=${IMAGE} /><dl class="facts">
+      <dt>Brand</dt><dd><${StoredImage} path=${product.local_brand_image_path} size=${LOGO} />
+        ${brand
+          ? html`<a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`, { brand })}><bdi>${brand}</bdi></a>`
+          : "–"}</dd>
+      <dt>Category</dt><dd><bdi>
+        ${[product.category, product.subcategory, product.strain_type?.toLowerCase()].filter(Boolean).join(", ") || "–"}</bdi></dd>
+      <dt>Potency</dt><dd>${potency(product)}</dd>
+      <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`)}>
+        <bdi>${product.dispensary_name}</bdi></a> ${[product.city, product.state].filter(Boolean).join(", ")}</dd>
+      <dt>Elsewhere</dt><dd><a class="link" href=${link("/admin/products", { q: product.name })}>Search this name</a></dd>
+      <dt>First seen</dt><dd><${Ago} at=${product.first_seen_at} after="ago" /></dd>
+      <dt>Last seen</dt><dd><${Ago} at=${product.last_seen_at} after="ago" />, <a class="link" href=${diff}>last diff of the store</a></dd>
+      ${product.consecutive_misses > 0 &&
+        html`<dt>Missed</dt><dd>by the last ${count(product.consecutive_misses)} crawls of the store</dd>`}
+      <dt>Upstream</dt><dd>${sentence(product.upstream_status ?? "–")}</dd>
+      <dt>Upstream id</dt><dd class="mono">${product.provider_product_id}</dd>
+      ${product.enterprise_product_id && html`<dt>Enterprise id</dt><dd class="mono">${product.enterprise_product_id}</dd>`}
+    </dl></div></${Panel}>`;
 }
 
 /** @param {ProductDetail} product */
@@ -43,7 +50,12 @@ function potency(product) {
   return [thc, cbd].filter(Boolean).join(", ") || "–";
 }
 
-/** @param {string} name @param {number | null | undefined} min @param {number | null | undefined} max @param {string | null | undefined} unit */
+/**
+ * @param {string} name
+ * @param {number | null | undefined} min
+ * @param {number | null | undefined} max
+ * @param {string | null | undefined} unit
+ */
 function range(name, min, max, unit) {
   const high = max ?? min ?? null;
   if (high === null) return "";

@@ -8,29 +8,32 @@ import { isOnSale, paid, quantityText, regular, stockText } from "../../parts/pr
 import { Figure, Strip } from "../../parts/strip.js";
 import { optionName, shownPoints } from "./series.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["OptionView"]} OptionView */
-/** @typedef {import("./series.js").Series} Series */
+/** @import { OptionView, ProductDetail } from "../../types/api" */
+/** @import { Prices, Stock } from "../../parts/products.js" */
+/** @import { Period, Series } from "./series.js" */
 
 /** More figures do not fit beside each other. */
 const MAX_FIGURES = 5;
 const MG_PER_GRAM = 1000;
 
-/** @param {{ product: any, series: Series[], span: import("./series.js").Period, period: string }} properties */
+/** @param {{ product: ProductDetail, series: Series[], span: Period, period: string }} properties */
 export function Figures({ product, series, span, period }) {
   const { options } = product;
   const lowest = html`<${Lowest} series=${series} span=${span} period=${period} isAll=${series.length >= options.length} />`;
   if (options.length > MAX_FIGURES) return html`<${Options} options=${options} /><${Strip} label="Lowest">${lowest}</${Strip}>`;
   return html`<${Strip} label="Now">
     ${options.length === 0 && html`<${Figure} label="Now" ...${priceOf(product)} scope=${stockScope(product)} />`}
-    ${options.map((/** @type {OptionView} */ option) => html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)} scope=${scopeOf(option)} />`)}
+    ${options.map((option) =>
+      html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)}
+        scope=${scopeOf(option)} />`)}
     ${lowest}
   </${Strip}>`;
 }
 
-/** @param {any} of */
+/** @param {Prices} of */
 const priceOf = (of) => ({ value: money(paid(of)), unit: isOnSale(of) ? `sale, from ${money(regular(of))}` : undefined });
 
-/** @param {any} of */
+/** @param {Stock} of */
 function stockScope(of) {
   if (!of.is_in_stock) return stockText(of);
   if (of.quantity === null) return "in stock, number not told";
@@ -48,24 +51,28 @@ function unitPrice(option) {
   return option.size_ml ? `${money(cents / option.size_ml)} a milliliter` : "";
 }
 
-/** @param {{ series: Series[], span: import("./series.js").Period, period: string, isAll: boolean }} properties */
+/** @param {{ series: Series[], span: Period, period: string, isAll: boolean }} properties */
 function Lowest({ series, span, period, isAll }) {
   const label = `Lowest ${period.startsWith("since") ? "" : "of "}${period}`;
-  const points = series.flatMap((each) => shownPoints(each, span).filter(({ gone }) => !gone).map((point) => ({ point, name: each.name, cents: paid(point) })));
+  const points = series.flatMap((each) =>
+    shownPoints(each, span).filter(({ gone }) => !gone).map((point) => ({ point, name: each.name, cents: paid(point) })));
   const priced = points.filter(({ cents }) => cents !== null);
   if (priced.length === 0) return html`<${Figure} label=${label} value="–" scope="no price was told" />`;
   const least = priced.reduce((best, each) => (Number(each.cents) < Number(best.cents) ? each : best));
-  const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on sale " : ""}${day(Math.max(least.point.time, span.from))}${!isAll && `, of the ${plural(series.length, "option")} shown`}`;
+  const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on sale " : ""}
+    ${day(Math.max(least.point.time, span.from))}${!isAll && `, of the ${plural(series.length, "option")} shown`}`;
   return html`<${Figure} label=${label} value=${money(least.cents)} scope=${scope} />`;
 }
 
 /** @param {{ options: OptionView[] }} properties */
 function Options({ options }) {
   return html`<${Panel} title="Options" scope=${`${count(options.length)}, now, in the order of the menu`}><table class="table fold">
-    <thead><tr><th scope="col" class="w-third">Option</th><th scope="col" class="num">Price</th><th scope="col" class="num">A unit</th><th scope="col" class="num">Stock</th></tr></thead>
+    <thead><tr><th scope="col" class="w-third">Option</th><th scope="col" class="num">Price</th>
+      <th scope="col" class="num">A unit</th><th scope="col" class="num">Stock</th></tr></thead>
     <tbody>${options.map((option) => html`<tr key=${optionName(option)} data-row>
       <th scope="row" class="key"><bdi>${optionName(option)}</bdi></th>
-      <td class="num end">${money(paid(option))}${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}</td>
+      <td class="num end">${money(paid(option))}
+        ${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}</td>
       <td class="num fact">${unitPrice(option)}</td>
       <td class="num fact">${stockScope(option)}</td>
     </tr>`)}</tbody>

@@ -3,12 +3,12 @@
 
 import { isOnSale, paid } from "../../parts/products.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["OptionPoint"]} OptionPoint */
-/** @typedef {import("../../types/api").components["schemas"]["ProductPoint"]} ProductPoint */
-/** @typedef {import("../../types/api").components["schemas"]["ProductHistory"]} ProductHistory */
+/** @import { OptionPoint, ProductHistory, ProductPoint } from "../../types/api" */
+/** @import { Prices } from "../../parts/products.js" */
 /** @typedef {{ from: number, to: number }} Period milliseconds */
 /** @typedef {{ from: number, to: number, gaps: Period[] }} Span what a chart shows */
-/** @typedef {Required<import("../../parts/products.js").Prices> & { time: number, crawled_at: string, quantity: number | null, quantity_censored: boolean, is_in_stock: boolean, gone: boolean }} Point */
+/** @typedef {{ quantity: number | null, quantity_censored: boolean, is_in_stock: boolean }} Stock */
+/** @typedef {Required<Prices> & Stock & { time: number, crawled_at: string, gone: boolean }} Point */
 /** @typedef {{ key: string, name: string, label: string, nth: number, points: Point[], truncated: boolean }} Series */
 
 /** Crawls are not on the second: only what is this many times the usual distance is a gap. */
@@ -144,7 +144,15 @@ function changesOfOne(series, span) {
   return series.points.slice(1).flatMap((to, at) => {
     const from = series.points[at];
     if (to.time < span.from) return [];
-    return wordsOf(from, to).map(({ what, isStock }) => ({ key: `${series.key} ${to.time} ${what}`, time: to.time, option: series.name, what, from, to, isStock }));
+    return wordsOf(from, to).map(({ what, isStock }) => ({
+      key: `${series.key} ${to.time} ${what}`,
+      time: to.time,
+      option: series.name,
+      what,
+      from,
+      to,
+      isStock,
+    }));
   });
 }
 

@@ -6,23 +6,36 @@ import { html } from "../../core/html.js";
 import { Bars, Chart, Key, Line, ticksTo, timeAxis } from "../../parts/chart.js";
 import { sumOf, total, useSeries } from "../../parts/series.js";
 
-/** @typedef {import("../../parts/proxy-health.js").ProxyHealth} ProxyHealth */
+/** @import { ProxyHealth } from "../../parts/proxy-health.js" */
+/** @import { StatsSeries } from "../../types/api" */
 
 const DAYS = 14;
 const MINUTES_A_DAY = 24 * 60;
 const KINDS = ["c2", "c1"];
 
-/** The two that were refused most, and the mean of the others. @param {{ fleet: ProxyHealth[], series: any }} properties */
+/**
+ * The two that were refused most, and the mean of the others.
+ * @param {{ fleet: ProxyHealth[], series: StatsSeries | null }} properties
+ */
 export function RefusedByProxy({ fleet, series }) {
-  const worst = [...fleet].filter(({ refused }) => refused > 0).sort((a, b) => b.refused / b.asked - a.refused / a.asked).slice(0, KINDS.length);
+  const worst = [...fleet].filter(({ refused }) => refused > 0).sort((a, b) =>
+    b.refused / b.asked - a.refused / a.asked).slice(0, KINDS.length);
   const others = fleet.filter((each) => !worst.includes(each));
   const lines = worst.map((each, at) => ({ kind: KINDS[at], name: `${each.proxy.host}:${each.proxy.port}`, shares: shares([each]) }));
-  if (others.length > 0) lines.push({ kind: "c3", name: `${others.length} ${worst.length > 0 ? "others" : "proxies"}, mean`, shares: shares(others) });
+  if (others.length > 0) lines.push({
+    kind: "c3",
+    name: `${others.length} ${worst.length > 0 ? "others" : "proxies"}, mean`,
+    shares: shares(others),
+  });
   const ticks = ticksTo(Math.max(1, ...lines.flatMap((line) => line.shares.map(Number))));
-  const label = lines.length > 0 ? lines.map((line) => `${line.name}: at most ${decimal(Math.max(0, ...line.shares.map(Number)))} % refused in a minute`).join("; ") : "There is no proxy";
-  return html`<${Chart} title="Refused by proxy" unit="% of its requests, 60 min" ticks=${ticks} axis=${series ? timeAxis(series.from, series.to) : []} label=${label} height=${7}
+  const label = lines.length > 0
+    ? lines.map((line) => `${line.name}: at most ${decimal(Math.max(0, ...line.shares.map(Number)))} % refused in a minute`).join("; ")
+    : "There is no proxy";
+  return html`<${Chart} title="Refused by proxy" unit="% of its requests, 60 min" ticks=${ticks}
+    axis=${series ? timeAxis(series.from, series.to) : []} label=${label} height=${7}
     legend=${lines.map((line) => html`<${Key} kind=${line.kind}>${line.name}</${Key}>`)}>
-    ${lines.map((line) => html`<${Line} values=${line.shares} top=${ticks[ticks.length - 1]} kind=${line.kind === "c3" ? "c3 dash" : line.kind} />`)}
+    ${lines.map((line) => html`<${Line} values=${line.shares} top=${ticks[ticks.length - 1]}
+      kind=${line.kind === "c3" ? "c3 dash" : line.kind} />`)}
   </${Chart}>`;
 }
 
@@ -41,7 +54,8 @@ export function BytesADay() {
   const ticks = ticksTo(Math.max(1, ...points));
   const today = points[points.length - 1] ?? 0;
   const label = `Bytes through proxies on each of ${DAYS} days: at most ${bytes(Math.max(0, ...points))}, ${bytes(today)} so far today`;
-  return html`<${Chart} title="Bytes a day" unit=${`both directions, ${DAYS} days`} ticks=${ticks} format=${(/** @type {number} */ tick) => short(tick)} axis=${data ? timeAxis(data.from, data.to) : []}
+  return html`<${Chart} title="Bytes a day" unit=${`both directions, ${DAYS} days`} ticks=${ticks}
+    format=${(/** @type {number} */ tick) => short(tick)} axis=${data ? timeAxis(data.from, data.to) : []}
     label=${label} height=${7} legend=${html`<${Key} kind="bars">today until now ${bytes(today)}</${Key}>`}>
     <${Bars} values=${points} top=${ticks[ticks.length - 1]} />
   </${Chart}>`;

@@ -13,18 +13,20 @@ const TROUBLE = ["open", "half_open", "closed"];
 
 export function TroubledHosts() {
   const answer = useHosts();
-  const hosts = /** @type {any[]} */ (answer.data?.hosts ?? []);
+  const hosts = answer.data?.hosts ?? [];
   const troubled = hosts
     .filter((host) => host.breaker !== "closed" || host.window_refusals >= 1)
     .sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
   const more = html`<a class="more" href=${link("/admin/hosts")}>All hosts</a>`;
-  return html`<${Panel} title="Hosts" scope=${`${count(Math.min(SHOWN, troubled.length))} of ${count(hosts.length)}, in trouble`} more=${more}>
+  return html`<${Panel} title="Hosts"
+    scope=${`${count(Math.min(SHOWN, troubled.length))} of ${count(hosts.length)}, in trouble`} more=${more}>
     <${Loaded} of=${answer} what="The list of hosts" rows=${2}>${() =>
       troubled.length === 0
         ? html`<p class="panel-body dim">No host refuses requests.</p>`
         : html`<table class="table fold"><thead><tr><th>Host</th><th>Breaker</th><th>What it does</th></tr></thead>
             <tbody>${troubled.slice(0, SHOWN).map(
-              (host) => html`<tr key=${host.host} data-row><th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
+              (host) => html`<tr key=${host.host} data-row>
+                <th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
                 <td class="end"><${BreakerState} of=${host.breaker} /></td><td class="line soft">${host.does}</td></tr>`,
             )}</tbody></table>`}</${Loaded}>
   </${Panel}>`;

@@ -1,7 +1,7 @@
 // @ts-check
 // A proxy's row: how it does, why, and what can be done about it.
 
-import { send } from "../../core/api.js";
+import { pathOf, send } from "../../core/api.js";
 import { bytes as inBytes, milliseconds, plural, share } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
@@ -12,11 +12,12 @@ import { ProxyState } from "../../parts/status.js";
 import { Ago, Until } from "../../parts/time.js";
 import { act } from "../../parts/toast.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["ProxyListing"]} Proxy */
-/** @typedef {import("../../types/api").components["schemas"]["ProxyTest"]} ProxyTest */
+/** @import { ProxyHealth } from "../../parts/proxy-health.js" */
+/** @import { ProxyListing as Proxy, ProxyTest } from "../../types/api" */
+/** @typedef {Omit<ProxyHealth, "proxy"> & { proxy: Proxy, bytes: number }} RowOf */
 
 export const Row = memo(
-  (/** @type {{ proxy: Proxy, state: string, asked: number, refused: number, requests: number[], blocked: number[], bytes: number }} */ { proxy, state, asked, refused, requests, blocked, bytes }) => {
+  (/** @type {RowOf} */ { proxy, state, asked, refused, requests, blocked, bytes }) => {
     const name = `${proxy.host}:${proxy.port}`;
     return html`<tr data-row>
       <th scope="row" class="key cut" title=${name}>${name}</th>
@@ -37,17 +38,24 @@ export const Row = memo(
 function whyOf(proxy, state) {
   if (state === "active") return "";
   const streak = proxy.consecutive_403_count > 0 && `${plural(proxy.consecutive_403_count, "refusal")} in a row`;
-  return html`${proxy.last_error ?? ""}${streak && html`<br /><span class="scope">${streak}${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
+  return html`${proxy.last_error ?? ""}
+    ${streak && html`<br /><span class="scope">${streak}
+      ${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
     ${proxy.cooldown_until && html`<br /><span class="scope">back <${Until} at=${proxy.cooldown_until} /></span>`}`;
 }
 
 /** @param {{ proxy: Proxy, name: string }} properties */
 function Actions({ proxy, name }) {
-  const path = `/api/proxies/${proxy.id}`;
-  const test = () => act(() => send("POST", `${path}/test`, {}), (/** @type {ProxyTest} */ tested) => told(name, tested));
+  const path = pathOf("/api/proxies/{id}", { id: proxy.id });
+  const test = () => act(() => send("POST", pathOf("/api/proxies/{id}/test", { id: proxy.id }), {}), (tested) => told(name, tested));
   const turn = () => act(() => send("PUT", path, { is_active: !proxy.is_active }), `${name} is ${proxy.is_active ? "off" : "on"}`);
   const remove = async () => {
-    const isSure = await confirm({ title: `Delete the proxy ${name}?`, body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`, action: "Delete", danger: true });
+    const isSure = await confirm({
+      title: `Delete the proxy ${name}?`,
+      body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`,
+      action: "Delete",
+      danger: true,
+    });
     if (isSure) await act(() => send("DELETE", path), `${name} is deleted`);
   };
   return html`<span class="row">
@@ -58,4 +66,5 @@ function Actions({ proxy, name }) {
 }
 
 /** @param {string} name @param {ProxyTest} tested @returns {["good" | "warn", string]} */
-const told = (name, { ok, latency_ms: latency, reason }) => (ok ? ["good", `${name} answered in ${milliseconds(latency)}`] : ["warn", `${name} does not answer: ${reason ?? "no reason was given"}`]);
+const told = (name, { ok, latency_ms: latency, reason }) =>
+  (ok ? ["good", `${name} answered in ${milliseconds(latency)}`] : ["warn", `${name} does not answer: ${reason ?? "no reason was given"}`]);

@@ -1,8 +1,8 @@
 // @ts-check
 // The task of a store that waits or runs, and those before it: what failed says why, and can be retried.
 
-import { send } from "../../core/api.js";
-import { link, withQuery } from "../../core/base.js";
+import { pathOf, send } from "../../core/api.js";
+import { link } from "../../core/base.js";
 import { count, duration } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
@@ -14,33 +14,47 @@ import { TaskStatus } from "../../parts/status.js";
 import { Ago, Running, Until } from "../../parts/time.js";
 import { act } from "../../parts/toast.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["TaskView"]} TaskView */
+/** @import { Answer } from "../../core/resource.js" */
+/** @import { ActiveTask, StoreView, TaskView } from "../../types/api" */
+/** @import { Data } from "../../types/requests" */
+/** @import { Live } from "../store.js" */
+/**
+ * The result of a crawl, as far as it is shown.
+ * @typedef {Partial<Record<"payload_id" | "products" | "changed", unknown>>} CrawlResult
+ */
 
 const SHOWN = 8;
 const RETRIED = ["failed", "cancelled"];
 
 /**
  * @param {object} properties
- * @param {import("../../core/resource.js").Answer<any>} properties.of the task that runs
+ * @param {Answer<ActiveTask>} properties.of the task that runs
  * @param {TaskView[]} [properties.waiting]
- * @param {any} properties.store
+ * @param {StoreView | null} properties.store
  */
 export function Now({ of, waiting = [], store }) {
-  return html`<${Panel} title="What happens now" scope="its tasks that wait or run"><${Loaded} of=${of} what="The active task" rows=${1}>${(/** @type {{ task: TaskView | null }} */ { task }) =>
-    task || waiting.length > 0
-      ? [task, ...waiting.filter(({ id }) => id !== task?.id)].map((each) => each && html`<${Active} key=${each.id} task=${each} />`)
-      : html`<p class="panel-body dim">No task of this store waits or runs. ${store && !store.crawl_enabled ? "Its crawls are disabled." : html`Its last crawl was <${Ago} at=${store?.last_crawl_at} after="ago." />`}</p>`}</${Loaded}></${Panel}>`;
+  return html`<${Panel} title="What happens now" scope="its tasks that wait or run">
+    <${Loaded} of=${of} what="The active task" rows=${1}>${(/** @type {ActiveTask} */ { task }) =>
+      task || waiting.length > 0
+        ? [task, ...waiting.filter(({ id }) => id !== task?.id)].map((each) => each && html`<${Active} key=${each.id} task=${each} />`)
+        : html`<p class="panel-body dim">
+            No task of this store waits or runs. ${store && !store.crawl_enabled
+              ? "Its crawls are disabled."
+              : html`Its last crawl was <${Ago} at=${store?.last_crawl_at} after="ago." />`}</p>`}</${Loaded}></${Panel}>`;
 }
 
 /** @param {{ task: TaskView }} properties */
 function Active({ task }) {
   const runs = ["claimed", "running"].includes(task.status);
-  return html`<div class="panel-body"><p class="row"><${TaskStatus} of=${task.status} /><a class="link" href=${link(`/admin/tasks/${task.id}`)}>${task.role} ${count(task.id)}</a>
-      ${runs ? html`<span>for <${Running} since=${task.started_at ?? task.claimed_at} /></span>` : html`<span>${waits(task)}</span>`}
-      ${task.worker_id && html`<a class="soft" href=${link("/admin/tasks", { worker_id: task.worker_id, status: "running" })}>by ${task.worker_name ?? task.worker_id}</a>`}
-      ${task.retry_count > 0 && html`<span class="status retrying">attempt ${count(task.retry_count + 1)}</span>`}</p>
-    ${runs && html`<${Progress} percent=${task.progress_percent} text=${task.progress_message} />`}
-    ${task.error_message && html`<p class="why"><span class="dim">The attempt before:</span> ${task.error_message}</p>`}</div>`;
+  return html`<div class="panel-body">
+    <p class="row"><${TaskStatus} of=${task.status} />
+      <a class="link" href=${link(`/admin/tasks/${task.id}`)}>${task.role} ${count(task.id)}</a>
+        ${runs ? html`<span>for <${Running} since=${task.started_at ?? task.claimed_at} /></span>` : html`<span>${waits(task)}</span>`}
+        ${task.worker_id && html`<a class="soft"
+          href=${link("/admin/tasks", { worker_id: task.worker_id, status: "running" })}>by ${task.worker_name ?? task.worker_id}</a>`}
+        ${task.retry_count > 0 && html`<span class="status retrying">attempt ${count(task.retry_count + 1)}</span>`}</p>
+      ${runs && html`<${Progress} percent=${task.progress_percent} text=${task.progress_message} />`}
+      ${task.error_message && html`<p class="why"><span class="dim">The attempt before:</span> ${task.error_message}</p>`}</div>`;
 }
 
 /** @param {TaskView} task */
@@ -49,13 +63,14 @@ function waits(task) {
   return html`has waited for <${Running} since=${task.created_at} />`;
 }
 
-/** @param {{ id: number, live: import("../../core/resource.js").Options }} properties */
+/** @param {{ id: number, live: Live }} properties */
 export function Crawls({ id, live }) {
-  const answer = useResource(withQuery("/api/tasks", { dispensary_id: id, limit: SHOWN }), { ...live, gap: 5_000 });
+  const answer = useResource(pathOf("/api/tasks", { dispensary_id: id, limit: SHOWN }), { ...live, gap: 5_000 });
   const failed = html`<a class="more" href=${link("/admin/tasks", { dispensary_id: id, status: "failed" })}>Failed</a> `;
   const all = html`<a class="link" href=${link("/admin/tasks", { dispensary_id: id })}>All</a>`;
-  return html`<${Panel} title="Last crawls" scope=${`tasks of this store, the newest ${count(SHOWN)}`} more=${html`<span class="more">${failed}· ${all}</span>`}>
-    <${Loaded} of=${answer} what="The list of tasks">${(/** @type {any} */ data) =>
+  return html`<${Panel} title="Last crawls" scope=${`tasks of this store, the newest ${count(SHOWN)}`}
+    more=${html`<span class="more">${failed}· ${all}</span>`}>
+    <${Loaded} of=${answer} what="The list of tasks">${(/** @type {Data<typeof answer>} */ data) =>
       data.tasks.length === 0
         ? html`<${Empty} icon="pending" title="No task of this store is kept"><p>Crawl now makes one.</p></${Empty}>`
         : html`<${Table} tasks=${data.tasks} />`}</${Loaded}>
@@ -66,15 +81,21 @@ export function Crawls({ id, live }) {
 function Table({ tasks }) {
   const steady = useSteadyRows(tasks, (task) => task.id);
   return html`<table class="table fold" ...${steady.hold}>
-      <thead><tr><th scope="col">Task</th><th scope="col">Status</th><th scope="col" class="w-third">What came of it</th><th scope="col" class="num">Took</th><th scope="col" class="num">Created</th></tr></thead>
+      <thead><tr><th scope="col">Task</th><th scope="col">Status</th>
+        <th scope="col" class="w-third">What came of it</th><th scope="col" class="num">Took</th>
+        <th scope="col" class="num">Created</th></tr></thead>
       <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} />`)}</tbody>
     </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`;
 }
 
 const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
   return html`<tr data-row>
-    <th scope="row" class="key"><a href=${link(`/admin/tasks/${task.id}`)}>${task.role}<br /><span class="scope">${count(task.id)}</span></a></th>
-    <td class="end"><${TaskStatus} of=${task.status} />${may("operator") && RETRIED.includes(task.status) && html`<br /><button class="btn small" type="button" data-key="r" aria-label=${`Retry task ${task.id}`} onClick=${() => retry(task.id)}>Retry</button>`}</td>
+    <th scope="row" class="key">
+      <a href=${link(`/admin/tasks/${task.id}`)}>${task.role}<br /><span class="scope">${count(task.id)}</span></a></th>
+    <td class="end"><${TaskStatus} of=${task.status} />
+      ${may("operator") && RETRIED.includes(task.status) &&
+        html`<br /><button class="btn small" type="button" data-key="r" aria-label=${`Retry task ${task.id}`}
+          onClick=${() => retry(task.id)}>Retry</button>`}</td>
     <td class="line first why">${outcome(task)}</td>
     <td class="num fact" data-l="took">${took(task)}</td>
     <td class="num fact" data-l="created"><${Ago} at=${task.created_at} after="ago" /></td>
@@ -82,15 +103,21 @@ const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
 });
 
 /** @param {number} id */
-const retry = (id) => act(() => send("POST", `/api/tasks/${id}/retry`), `Task ${count(id)} waits again.`, { href: link(`/admin/tasks/${id}`), linkText: "Show the task" });
+const retry = (id) =>
+  act(() => send("POST", pathOf("/api/tasks/{id}/retry", { id })), `Task ${count(id)} waits again.`, {
+    href: link(`/admin/tasks/${id}`),
+    linkText: "Show the task",
+  });
 
 /** @param {TaskView} task */
 function outcome(task) {
   if (task.status === "pending" && !task.error_message) return waits(task);
   if (task.error_message) return html`<span class=${task.status === "failed" ? "bad" : "soft"}>${task.error_message}</span>`;
-  const result = /** @type {any} */ (task.result);
+  const result = /** @type {CrawlResult | null | undefined} */ (task.result);
   if (!result) return task.progress_message ?? "";
-  const payload = typeof result.payload_id === "number" ? html` · <a class="link-wrap" href=${link("/admin/payloads", { id: result.payload_id })}>payload ${count(result.payload_id)}</a>` : "";
+  const payload = typeof result.payload_id === "number"
+    ? html` · <a class="link-wrap" href=${link("/admin/payloads", { id: result.payload_id })}>payload ${count(result.payload_id)}</a>`
+    : "";
   if (typeof result.products !== "number") return payload && html`${payload}`;
   return html`${count(result.products)} products${typeof result.changed === "number" && `, ${count(result.changed)} changed`}${payload}`;
 }

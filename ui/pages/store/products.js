@@ -1,7 +1,8 @@
 // @ts-check
 // The products of a store, by filters that stand in the address.
 
-import { link, pick, withQuery } from "../../core/base.js";
+import { pathOf } from "../../core/api.js";
+import { link, pick } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html, useEffect } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
@@ -10,6 +11,10 @@ import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { products, PRODUCT_QUALIFIERS, ProductTable } from "../../parts/products.js";
 import { asText, QueryBox } from "../../parts/query-box.js";
 import { Pager } from "../../parts/rows.js";
+
+/** @import { EventOf } from "../../core/html.js" */
+/** @import { StoreView } from "../../types/api" */
+/** @import { Data } from "../../types/requests" */
 
 const LIMIT = 50;
 /** The names of products do not change from second to second; fifty rows need not follow each crawl. */
@@ -24,9 +29,9 @@ const SORTS = [
   ["newest", "newest first"],
 ];
 
-/** @param {{ id: number, query: URLSearchParams, store: any }} properties */
+/** @param {{ id: number, query: URLSearchParams, store: StoreView | null }} properties */
 export function Products({ id, query, store }) {
-  const path = withQuery(`/api/stores/${id}/products`, { ...pick(query, PARAMETERS), limit: LIMIT });
+  const path = pathOf("/api/stores/{id}/products", { id, ...pick(query, PARAMETERS), limit: LIMIT });
   const answer = useResource(path, { topics: ["rollups"], gap: GAP_MS });
   const isThere = answer.data !== null;
   useEffect(() => {
@@ -36,22 +41,26 @@ export function Products({ id, query, store }) {
   const scope = !filter && store ? `${products(store.products)}, ${count(store.in_stock)} in stock` : "those that match the filter";
   return html`<${Panel} title="Products" id="products" scope=${scope}>
     <div class="panel-body row">
-      <${QueryBox} qualifiers=${PRODUCT_QUALIFIERS} query=${query} text="q" label="Filter products" placeholder="Name or brand; category:flower in_stock:yes" />
+      <${QueryBox} qualifiers=${PRODUCT_QUALIFIERS} query=${query} text="q" label="Filter products"
+        placeholder="Name or brand; category:flower in_stock:yes" />
       <label class="sr" for="sort">Order</label>
-      <select id="sort" onChange=${(/** @type {any} */ event) => setQuery({ sort: event.target.value, cursor: null })}>
+      <select id="sort" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
+        setQuery({ sort: event.target.value, cursor: null })}>
         ${SORTS.map(([value, word]) => html`<option value=${value} selected=${(query.get("sort") ?? "") === value}>${word}</option>`)}
       </select>
     </div>
-    <${Loaded} of=${answer} what="The list of products" rows=${6}>${(/** @type {any} */ data) =>
+    <${Loaded} of=${answer} what="The list of products" rows=${6}>${(/** @type {Data<typeof answer>} */ data) =>
       data.products.length === 0
         ? html`<${None} id=${id} filter=${filter} />`
         : html`<${ProductTable} products=${data.products} scope=${path} caption="Products of this store" />
-            <${Pager} query=${query} next=${data.next_cursor} older="Next">${products(data.products.length)} on this page</${Pager}>`}</${Loaded}>
+            <${Pager} query=${query} next=${data.next_cursor} older="Next">
+              ${products(data.products.length)} on this page</${Pager}>`}</${Loaded}>
   </${Panel}>`;
 }
 
 /** @param {{ id: number, filter: string }} properties */
 const None = ({ id, filter }) =>
   filter
-    ? html`<${Empty} icon="search" title="No product matches"><p class="mono">${filter}</p><a class="btn" href=${link(`/admin/stores/${id}`)}>All products of the store</a></${Empty}>`
+    ? html`<${Empty} icon="search" title="No product matches"><p class="mono">${filter}</p>
+        <a class="btn" href=${link(`/admin/stores/${id}`)}>All products of the store</a></${Empty}>`
     : html`<${Empty} icon="pending" title="This store has no products yet"><p>Its first complete crawl brings them.</p></${Empty}>`;

@@ -6,7 +6,11 @@ import { html, memo } from "../../core/html.js";
 import { Ago } from "../../parts/time.js";
 import { Outcome } from "../../parts/status.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["AttemptView"]} Attempt */
+/** @import { AttemptView as Attempt, ProxyListing, TaskDetail } from "../../types/api" */
+/**
+ * The detail of an attempt, as far as it is shown.
+ * @typedef {{ proxy_ids?: number[], fingerprint?: string, requests?: number, blocks?: number }} Detail
+ */
 
 /** What ended without a fault of the task is told in words. @type {Record<string, string>} */
 const WORDS = {
@@ -17,11 +21,16 @@ const WORDS = {
 };
 const SHOWN = 20;
 
-/** @param {{ task: any, proxies: any[], now: number }} properties `now` in milliseconds */
+/** @param {{ task: TaskDetail, proxies: ProxyListing[], now: number }} properties `now` in milliseconds */
 export function Attempts({ task, proxies, now }) {
-  const attempts = /** @type {Attempt[]} */ (task.attempts);
+  const { attempts } = task;
   if (attempts.length === 0) {
-    return html`<p class="panel-body dim">${task.status === "pending" ? (task.ready ? "It is ready, and waits for a free worker." : "It waits: for its time, for its store, or for another task.") : "It never ran."}</p>`;
+    return html`<p class="panel-body dim">
+      ${task.status === "pending"
+        ? (task.ready
+          ? "It is ready, and waits for a free worker."
+          : "It waits: for its time, for its store, or for another task.")
+        : "It never ran."}</p>`;
   }
   const shown = attempts.slice(-SHOWN);
   const axis = axisOf(shown[0] === attempts[0] ? task.created_at : shown[0].claimed_at, shown, now);
@@ -31,21 +40,27 @@ export function Attempts({ task, proxies, now }) {
       .map((attempt, at) => {
         const waitedSince = at > 0 ? shown[at - 1].finished_at : shown[0] === attempts[0] ? task.created_at : null;
         const isLast = at === shown.length - 1;
-        return html`<${Line} key=${attempt.fence} attempt=${attempt} number=${attempts.length - shown.length + at + 1} waitedSince=${waitedSince} axis=${axis}
-          error=${attempt.error ?? (isLast ? task.error_message : null)} progress=${isLast && attempt.outcome == null ? progressOf(task) : null}
+        return html`<${Line} key=${attempt.fence} attempt=${attempt} number=${attempts.length - shown.length + at + 1}
+          waitedSince=${waitedSince} axis=${axis}
+          error=${attempt.error ?? (isLast ? task.error_message : null)}
+          progress=${isLast && attempt.outcome == null ? progressOf(task) : null}
           worker=${isLast && task.worker_id === attempt.worker_id ? task.worker_name : null} proxies=${proxiesOf(attempt, names)} />`;
       })
       .reverse()}
-    <li aria-hidden="true"><div class="not-phone"></div><ol class="axis">${[0, 1, 2, 3].map((at) => html`<li>${axisLabel(axis, at / 3)}</li>`)}</ol></li>
+    <li aria-hidden="true"><div class="not-phone"></div>
+      <ol class="axis">${[0, 1, 2, 3].map((at) => html`<li>${axisLabel(axis, at / 3)}</li>`)}</ol></li>
   </ol></div>`;
 }
 
-/** @param {any} task */
-const progressOf = (task) => (task.progress_percent === null && !task.progress_message ? "begun" : `${task.progress_percent ?? 0}|${task.progress_message ?? ""}`);
+/** @param {TaskDetail} task */
+const progressOf = (task) =>
+  task.progress_percent === null && !task.progress_message
+    ? "begun"
+    : `${task.progress_percent ?? 0}|${task.progress_message ?? ""}`;
 
 /** @param {Attempt} attempt @param {Map<number, string>} names */
 function proxiesOf(attempt, names) {
-  const ids = /** @type {number[]} */ (/** @type {any} */ (attempt.detail)?.proxy_ids ?? []);
+  const ids = /** @type {Detail | null | undefined} */ (attempt.detail)?.proxy_ids ?? [];
   return ids.map((id) => names.get(id) ?? `proxy ${id}`).join(", ");
 }
 
@@ -62,22 +77,40 @@ function axisLabel(axis, share) {
   return axis.length < 10 * 60_000 ? `${clockTime(time)}:${String(time.getUTCSeconds()).padStart(2, "0")}` : clockTime(time);
 }
 
-/** @typedef {{ attempt: Attempt, number: number, waitedSince: string | null | undefined, axis: { begin: number, length: number, now: number }, error: string | null, progress: string | null, worker: string | null, proxies: string }} LineProperties */
+/**
+ * @typedef {object} LineProperties
+ * @property {Attempt} attempt
+ * @property {number} number
+ * @property {string | null | undefined} waitedSince
+ * @property {{ begin: number, length: number, now: number }} axis
+ * @property {string | null} error
+ * @property {string | null} progress
+ * @property {string | null} worker
+ * @property {string} proxies
+ */
 
 const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince, axis, error, progress, worker, proxies }) => {
   const [from, to] = [Date.parse(attempt.claimed_at), attempt.finished_at ? Date.parse(attempt.finished_at) : axis.now];
   const share = (/** @type {number} */ time) => (100 * (time - axis.begin)) / axis.length;
   const waited = waitedSince ? Date.parse(waitedSince) : from;
-  const detail = /** @type {any} */ (attempt.detail) ?? {};
-  const facts = [`fence ${count(attempt.fence)}`, detail.fingerprint, proxies && `through ${proxies}`, detail.requests !== undefined && plural(detail.requests, "request"), detail.blocks > 0 && plural(detail.blocks, "block")];
+  const { fingerprint, requests, blocks = 0 } = /** @type {Detail | null | undefined} */ (attempt.detail) ?? {};
+  const facts = [
+    `fence ${count(attempt.fence)}`,
+    fingerprint,
+    proxies && `through ${proxies}`,
+    requests !== undefined && plural(requests, "request"),
+    blocks > 0 && plural(blocks, "block"),
+  ];
   const kind = attempt.outcome === "failed" ? "cbad" : attempt.outcome === "completed" || attempt.outcome == null ? "c1" : "c3";
   return html`<li>
-    <div><p><b>Attempt ${count(number)}</b> <${Outcome} of=${attempt.outcome ?? null} /></p><p class="scope">${worker ?? attempt.worker_id} · ${duration((to - from) / 1000)}</p></div>
+    <div><p><b>Attempt ${count(number)}</b> <${Outcome} of=${attempt.outcome ?? null} /></p>
+      <p class="scope">${worker ?? attempt.worker_id} · ${duration((to - from) / 1000)}</p></div>
     <div><div class="span" aria-hidden="true">
         ${from > waited && html`<i class="wait" style=${{ "--from": share(waited), "--for": share(from) - share(waited) }}></i>`}
         <i class=${kind} style=${{ "--from": share(from), "--for": Math.max(0.3, share(to) - share(from)) }}></i></div>
       ${progress && html`<${Going} progress=${progress} />`}
-      ${attempt.outcome && attempt.outcome !== "completed" && html`<p class="why">${attempt.outcome === "failed" ? error ?? "No reason was given." : WORDS[attempt.outcome]}</p>`}
+      ${attempt.outcome && attempt.outcome !== "completed" &&
+        html`<p class="why">${attempt.outcome === "failed" ? error ?? "No reason was given." : WORDS[attempt.outcome]}</p>`}
       <p class="scope">${facts.filter(Boolean).join(" · ")} · began <${Ago} at=${attempt.claimed_at} after="ago" /></p></div>
   </li>`;
 });
@@ -86,6 +119,8 @@ const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince,
 function Going({ progress }) {
   if (progress === "begun") return html`<p class="why dim">It has begun, and told nothing yet.</p>`;
   const [percent, text] = progress.split("|", 2);
-  return html`<div class="row nowrap"><div class="progress grow" style=${{ "--v": percent }} role="progressbar" aria-label="Progress" aria-valuenow=${percent} aria-valuemin="0" aria-valuemax="100"><i></i></div><b class="num">${percent} %</b></div>
+  return html`<div class="row nowrap">
+    <div class="progress grow" style=${{ "--v": percent }} role="progressbar" aria-label="Progress"
+      aria-valuenow=${percent} aria-valuemin="0" aria-valuemax="100"><i></i></div><b class="num">${percent} %</b></div>
     ${text && html`<p class="why">${text}</p>`}`;
 }

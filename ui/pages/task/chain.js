@@ -2,34 +2,47 @@
 // Where a task comes from, and what follows from it.
 
 import { useSchedules } from "../../core/answers.js";
+import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 
+/** @import { TaskDetail, TaskView } from "../../types/api" */
+
 /** What a role's completion makes. @type {Record<string, string>} */
 const NEXT = { payload_fetch: "product_refresh", product_discovery: "product_refresh", entry_point_discovery: "product_discovery" };
 const SHOWN = 5;
 
-/** @param {{ task: any }} properties */
+/** @param {{ task: TaskDetail }} properties */
 export function Chain({ task }) {
-  const parent = useResource(task.parent_task_id ? `/api/tasks/${task.parent_task_id}` : null, { topics: ["task"], gap: 10_000 }).data;
+  const above = task.parent_task_id ? pathOf("/api/tasks/{id}", { id: task.parent_task_id }) : null;
+  const parent = useResource(above, { topics: ["task"], gap: 10_000 }).data;
   const schedules = useSchedules(!!task.schedule_id).data?.schedules;
-  const children = useResource(task.children.length > 0 ? `/api/tasks?parent_task_id=${task.id}&limit=${SHOWN}` : null, { topics: ["task"], gap: 5_000 }).data?.tasks ?? [];
-  const schedule = schedules?.find((/** @type {any} */ each) => each.id === task.schedule_id);
+  const below = task.children.length > 0 ? pathOf("/api/tasks", { parent_task_id: task.id, limit: SHOWN }) : null;
+  const children = useResource(below, { topics: ["task"], gap: 5_000 }).data?.tasks ?? [];
+  const schedule = schedules?.find((each) => each.id === task.schedule_id);
+  const hours = schedule?.interval_hours;
   const isOpen = !["completed", "failed", "cancelled"].includes(task.status);
   const others = task.children.length - children.length;
   return html`<div class="panel-body"><ol class="chain">
-    ${task.schedule_id && html`<li><a href=${link("/admin/tasks", { schedule_id: task.schedule_id })}><span class="scope">schedule${schedule?.interval_hours ? `, every ${count(schedule.interval_hours)} h` : ""}</span><br />${schedule?.name ?? count(task.schedule_id)}</a></li>`}
+    ${task.schedule_id && html`<li>
+      <a href=${link("/admin/tasks", { schedule_id: task.schedule_id })}>
+        <span class="scope">schedule${hours ? `, every ${count(hours)} h` : ""}</span><br />
+        ${schedule?.name ?? count(task.schedule_id)}</a></li>`}
     ${task.parent_task_id && html`<li><${Box} task=${parent ?? { id: task.parent_task_id, role: "earlier task", status: "" }} /></li>`}
     ${!task.schedule_id && !task.parent_task_id && html`<li><span class="box">made by request</span></li>`}
     <li><${Box} task=${task} isCurrent=${true} /></li>
-    ${children.map((/** @type {any} */ child) => html`<li key=${child.id}><${Box} task=${child} /></li>`)}
-    ${others > 0 && children.length > 0 && html`<li><a href=${link("/admin/tasks", { parent_task_id: task.id })}>${count(others)} more</a></li>`}
+    ${children.map((child) => html`<li key=${child.id}><${Box} task=${child} /></li>`)}
+    ${others > 0 && children.length > 0 &&
+      html`<li><a href=${link("/admin/tasks", { parent_task_id: task.id })}>${count(others)} more</a></li>`}
     ${isOpen && NEXT[task.role] && html`<li><span class="box">made when this completes<br />${NEXT[task.role]}</span></li>`}
   </ol></div>`;
 }
 
-/** @param {{ task: any, isCurrent?: boolean }} properties */
+/**
+ * @param {{ task: Pick<TaskView, "id"> & { role: string, status: string }, isCurrent?: boolean }} properties
+ */
 const Box = ({ task, isCurrent = false }) =>
-  html`<a href=${link(`/admin/tasks/${task.id}`)} aria-current=${isCurrent ? "true" : undefined}><span class="scope">${count(task.id)}${task.status && ` · ${task.status}`}</span><br />${task.role}</a>`;
+  html`<a href=${link(`/admin/tasks/${task.id}`)} aria-current=${isCurrent ? "true" : undefined}>
+    <span class="scope">${count(task.id)}${task.status && ` · ${task.status}`}</span><br />${task.role}</a>`;

@@ -1,7 +1,7 @@
 // @ts-check
 // What is done to the selected tasks, or to all that match. The server counts first: "37 match, 35 eligible".
 
-import { get, Refusal, send } from "../../core/api.js";
+import { get, pathOf, Refusal, send } from "../../core/api.js";
 import { count, plural } from "../../core/format.js";
 import { html, useEffect, useState } from "../../core/html.js";
 import { reloadAll } from "../../core/resource.js";
@@ -11,6 +11,23 @@ import { Icon } from "../../parts/icon.js";
 import { asText } from "../../parts/query-box.js";
 import { refusalText, toast } from "../../parts/toast.js";
 import { QUALIFIERS, TEXT } from "./qualifiers.js";
+
+/** @import { BulkAction, BulkAnswer, Operation } from "../../types/api" */
+/** @import { BodyOf } from "../../types/requests" */
+/**
+ * The tasks that a change is for.
+ * @typedef {Pick<BodyOf<"/api/tasks/bulk", "POST">, "ids" | "filter">} Target
+ */
+/**
+ * The answer where the tasks are only counted.
+ * @typedef {Extract<BulkAnswer, { eligible: number }>} Counted
+ */
+/**
+ * The answer where they are changed: at once, or by an operation that goes on.
+ * @typedef {Exclude<BulkAnswer, Counted>} Changed
+ */
+/** @typedef {(operation: Operation | null) => void} Follow */
+/** @typedef {Exclude<BulkAction, "reprioritize">} Action */
 
 /** Deletions of more are typed. */
 const TYPED_FROM = 1_000;
@@ -27,65 +44,97 @@ const ACTIONS = {
 /** @param {{ selected: Set<number>, onDone: () => void, query: URLSearchParams, isEmpty: boolean }} properties */
 export function Bulk({ selected, onDone, query, isEmpty }) {
   const [isAll, takeAll] = useState(false);
-  const [operation, follow] = useState(/** @type {any} */ (null));
+  const [operation, follow] = useState(/** @type {Operation | null} */ (null));
   const [isMoving, move] = useState(false);
   const filterText = `${asText(QUALIFIERS, query)} ${query.get(TEXT) ?? ""}`.trim();
   useEffect(() => takeAll(false), [query.toString(), selected.size === 0]);
   useEffect(() => followOperation(operation, follow), [operation]);
 
+  /** @type {Target} */
   const target = isAll ? { filter: filterOf(query) } : { ids: [...selected] };
   const number = isAll ? "all" : count(selected.size);
-  const run = async (/** @type {"retry" | "cancel" | "delete"} */ action) => {
+  const run = async (/** @type {Action} */ action) => {
     try {
       await change(action, target, isAll ? filterText || "every task" : "", follow) && onDone();
     } catch (error) {
       toast("bad", refusalText(error));
     }
   };
-  const reprioritize = async (/** @type {any} */ values) => {
-    const answer = await send("POST", "/api/tasks/bulk", { action: "reprioritize", priority: values.priority, ...target });
-    if (answer.id) follow(answer);
+  const reprioritize = async (/** @type {{ priority: number }} */ values) => {
+    const body = { action: /** @type {const} */ ("reprioritize"), priority: values.priority, ...target };
+    const answer = /** @type {Changed} */ (await send("POST", pathOf("/api/tasks/bulk"), body));
+    if ("id" in answer) follow(answer);
     onDone();
     return answer;
   };
   const isNone = selected.size === 0 && !isAll;
-  const button = (/** @type {"retry" | "cancel" | "delete"} */ action, /** @type {string} */ kind, /** @type {string} */ icon) =>
-    html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone} data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
+  const button = (/** @type {Action} */ action, /** @type {string} */ kind, /** @type {string} */ icon) =>
+    html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone}
+      data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>
+      ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
   // what was begun goes on, and is told, when nothing matches any more
   if (isEmpty) return operation && html`<${Going} operation=${operation} />`;
   return html`<div class=${`bulk ${isNone ? "is-idle" : ""}`} role="group" aria-label="Bulk actions">
-      <span role="status">${isAll ? html`<b>All that match</b> ${filterText && html`<span class="mono">${filterText}</span>`}` : html`<b>${count(selected.size)}</b> selected`}</span>
-      <button class="btn small quiet" type="button" onClick=${() => takeAll(!isAll)}>${isAll ? "Only the selected" : "Select all that match"}</button>
+      <span role="status">${isAll
+        ? html`<b>All that match</b> ${filterText && html`<span class="mono">${filterText}</span>`}`
+        : html`<b>${count(selected.size)}</b> selected`}</span>
+      <button class="btn small quiet" type="button" onClick=${() => takeAll(!isAll)}>
+        ${isAll ? "Only the selected" : "Select all that match"}</button>
       <div class="row actions">${button("retry", "primary", "retrying")}${button("cancel", "", "")}
-        <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>${button("delete", "danger", "")}</div>
+        <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>
+        ${button("delete", "danger", "")}</div>
     </div>
     ${operation && html`<${Going} operation=${operation} />`}
     ${isMoving &&
-    html`<${FormDialog} title=${`Priority of ${isAll ? "all that match" : plural(selected.size, "task")}`} action="Save" onClose=${() => move(false)} submit=${reprioritize}
-      fields=${[{ name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: 0, required: true, help: "higher is claimed first; only of pending tasks" }]}
-      done=${(/** @type {any} */ answer) => (answer.id ? "The change goes on" : `${plural(answer.done, "task")} changed`)} />`}`;
+    html`<${FormDialog} title=${`Priority of ${isAll ? "all that match" : plural(selected.size, "task")}`} action="Save"
+      onClose=${() => move(false)} submit=${reprioritize}
+      fields=${[{
+        name: "priority",
+        label: "Priority",
+        type: "number",
+        min: -1000,
+        max: 1000,
+        value: 0,
+        required: true,
+        help: "higher is claimed first; only of pending tasks",
+      }]}
+      done=${(/** @type {Changed} */ answer) => ("id" in answer ? "The change goes on" : `${plural(answer.done, "task")} changed`)} />`}`;
 }
 
-/** @param {{ operation: any }} properties */
-const Going = ({ operation }) =>
-  html`<p class="panel-body" role="status">${ACTIONS[operation.action]?.verb ?? "Change"}: ${count(operation.done + operation.failed)} of ${count(operation.matched)}
-    <span class="progress" style=${{ "--v": (100 * (operation.done + operation.failed)) / Math.max(1, operation.matched) }}><i></i></span></p>`;
+/** @param {{ operation: Operation }} properties */
+function Going({ operation: { action, done, failed, matched } }) {
+  const percent = (100 * (done + failed)) / Math.max(1, matched);
+  return html`<p class="panel-body" role="status">
+    ${ACTIONS[action]?.verb ?? "Change"}: ${count(done + failed)} of ${count(matched)}
+    <span class="progress" style=${{ "--v": percent }}><i></i></span></p>`;
+}
 
-/** Until it has ended. @param {any} operation @param {(operation: any) => void} follow */
+/** Until it has ended. @param {Operation | null} operation @param {Follow} follow */
 function followOperation(operation, follow) {
   if (!operation) return undefined;
   if (operation.ended_at) {
     const problems = operation.failed > 0 ? `, ${count(operation.failed)} were left out` : "";
-    toast(operation.error ? "bad" : operation.failed > 0 ? "warn" : "good", operation.error ?? `${plural(operation.done, "task")} ${ACTIONS[operation.action]?.done ?? "changed"}${problems}`);
+    toast(
+      operation.error ? "bad" : operation.failed > 0 ? "warn" : "good",
+      operation.error ?? `${plural(operation.done, "task")} ${ACTIONS[operation.action]?.done ?? "changed"}${problems}`,
+    );
     reloadAll();
     follow(null);
     return undefined;
   }
-  const timer = setTimeout(() => get(`/api/operations/${operation.id}`).then(follow, (error) => unfollow(error, operation, follow)), POLL_MS);
+  const timer = setTimeout(
+    () => get(pathOf("/api/operations/{id}", { id: operation.id })).then(follow, (error) => unfollow(error, operation, follow)),
+    POLL_MS,
+  );
   return () => clearTimeout(timer);
 }
 
-/** A server that is away is asked again; an operation that is not there is not. @param {unknown} error @param {any} operation @param {(operation: any) => void} follow */
+/**
+ * A server that is away is asked again; an operation that is not there is not.
+ * @param {unknown} error
+ * @param {Operation} operation
+ * @param {Follow} follow
+ */
 function unfollow(error, operation, follow) {
   if (error instanceof Refusal && error.status >= 400 && error.status < 500 && error.status !== 429) {
     toast("bad", `What became of the change cannot be read: ${refusalText(error)}`);
@@ -96,27 +145,36 @@ function unfollow(error, operation, follow) {
 
 /**
  * Counts, asks, and does it.
- * @param {"retry" | "cancel" | "delete"} action
- * @param {object} target ids or filter
+ * @param {Action} action
+ * @param {Target} target
  * @param {string} filterText empty for a selection
- * @param {(operation: any) => void} follow
+ * @param {Follow} follow
  * @returns {Promise<boolean>} whether it was begun
  */
 async function change(action, target, filterText, follow) {
   const { verb, done, danger, more } = ACTIONS[action];
-  const { matched, eligible } = await send("POST", "/api/tasks/bulk", { action, dry_run: true, ...target });
+  const path = pathOf("/api/tasks/bulk");
+  const { matched, eligible } = /** @type {Counted} */ (await send("POST", path, { action, dry_run: true, ...target }));
   if (eligible === 0) {
     toast("warn", `${count(matched)} match, none is eligible: nothing to ${verb.toLowerCase()}`);
     return false;
   }
   const left = matched - eligible;
-  const body = html`<p>${count(matched)} ${filterText ? html`match <span class="mono">${filterText}</span>` : "are selected"}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${left > 0 ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status` : ""}. ${more}</p>
+  const which = filterText ? html`match <span class="mono">${filterText}</span>` : "are selected";
+  const others = left > 0 ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status` : "";
+  const body = html`<p>${count(matched)} ${which}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${others}. ${more}</p>
     <p class="scope">What has changed by then is left out and told.</p>`;
   const typed = action === "delete" && eligible > TYPED_FROM ? String(eligible) : undefined;
-  if (!(await confirm({ title: `${verb} ${plural(eligible, "task")}?`, body, action: `${verb} ${count(eligible)}`, keep: "Keep as they are", danger, typed }))) return false;
-  const answer = await send("POST", "/api/tasks/bulk", { action, ...target });
-  if (answer.id) follow(answer);
-  else toast(answer.failed.length > 0 ? "warn" : "good", `${plural(answer.done, "task")} ${done}${answer.failed.length > 0 ? `, ${count(answer.failed.length)} were left out: ${answer.failed[0].reason}` : ""}`);
+  const title = `${verb} ${plural(eligible, "task")}?`;
+  const words = { action: `${verb} ${count(eligible)}`, keep: "Keep as they are" };
+  if (!(await confirm({ title, body, ...words, danger, typed }))) return false;
+  const answer = /** @type {Changed} */ (await send("POST", path, { action, ...target }));
+  if ("id" in answer) follow(answer);
+  else {
+    const { failed } = answer;
+    const problems = failed.length > 0 ? `, ${count(failed.length)} were left out: ${failed[0].reason}` : "";
+    toast(failed.length > 0 ? "warn" : "good", `${plural(answer.done, "task")} ${done}${problems}`);
+  }
   reloadAll();
   return true;
 }
@@ -125,5 +183,6 @@ async function change(action, target, filterText, follow) {
 function filterOf(query) {
   const names = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT];
   const set = names.filter((name) => query.get(name));
-  return Object.fromEntries(set.map((name) => [name, NUMBERS.includes(name) ? Number(query.get(name)) : query.get(name)]));
+  const values = set.map((name) => [name, NUMBERS.includes(name) ? Number(query.get(name)) : query.get(name)]);
+  return /** @type {Target["filter"]} */ (Object.fromEntries(values));
 }

@@ -4,6 +4,10 @@
 import { ROLES } from "../../core/vocabulary.js";
 import { PLATFORM } from "../../parts/query-box.js";
 
+/** @import { Qualifier } from "../../parts/query-box.js" */
+/** @import { ShownStatus } from "../../types/api" */
+
+/** @type {ShownStatus[]} */
 export const STATUSES = ["pending", "claimed", "running", "completed", "failed", "cancelled", "stale"];
 /** The parameter of words without a qualifier. */
 export const TEXT = "q";
@@ -25,16 +29,29 @@ function since(text) {
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
-/** @type {import("../../parts/query-box.js").Qualifier[]} */
+/** @type {Qualifier[]} */
 export const QUALIFIERS = [
   { word: "status", parameter: "status", values: STATUSES },
   { word: "role", parameter: "role", values: ROLES },
   { word: "error", parameter: "error", help: "part of the error, in quotes where it has spaces" },
-  { word: "retries", parameter: "min_retries", values: [">0", ">1", ">2"], help: "a number, as >1", read: retries, write: (value) => `>${Number(value) - 1}` },
+  {
+    word: "retries",
+    parameter: "min_retries",
+    values: [">0", ">1", ">2"],
+    help: "a number, as >1",
+    read: retries,
+    write: (value) => `>${Number(value) - 1}`,
+  },
   { word: "store", parameter: "dispensary_id", help: "a store's id", read: id },
   { word: "worker", parameter: "worker_id", help: "a worker's id" },
   PLATFORM,
   { word: "schedule", parameter: "schedule_id", help: "a schedule's id", read: id },
   { word: "parent", parameter: "parent_task_id", help: "a task's id", read: id },
-  { word: "since", parameter: "created_after", help: "made since: 2h, 3d, or a day", read: since, write: (value) => value.slice(0, 16).replace("T", " ") },
+  {
+    word: "since",
+    parameter: "created_after",
+    help: "made since: 2h, 3d, or a day",
+    read: since,
+    write: (value) => value.slice(0, 16).replace("T", " "),
+  },
 ];

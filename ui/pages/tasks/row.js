@@ -8,20 +8,33 @@ import { Progress } from "../../parts/meter.js";
 import { TaskStatus } from "../../parts/status.js";
 import { Ago, Running, Until } from "../../parts/time.js";
 
-/** @typedef {import("../../types/api").components["schemas"]["TaskView"]} Task */
+/** @import { TaskView as Task } from "../../types/api" */
 
-export const Row = memo((/** @type {{ task: Task, isSelected: boolean, onSelect: ((id: number, isRange: boolean) => void) | null, withStatus: boolean }} */ { task, isSelected, onSelect, withStatus }) => {
+/**
+ * @typedef {object} RowOf
+ * @property {Task} task
+ * @property {boolean} isSelected
+ * @property {((id: number, isRange: boolean) => void) | null} onSelect
+ * @property {boolean} withStatus
+ */
+
+export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, withStatus }) => {
   const store = task.dispensary_name ?? "all stores";
   const to = link(`/admin/tasks/${task.id}`);
   return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
-    ${onSelect && html`<td class="pick"><input type="checkbox" aria-label=${`Select task ${count(task.id)}`} checked=${isSelected} onClick=${(/** @type {MouseEvent} */ event) => onSelect(task.id, event.shiftKey)} /></td>`}
+    ${onSelect && html`<td class="pick">
+      <input type="checkbox" aria-label=${`Select task ${count(task.id)}`} checked=${isSelected}
+        onClick=${(/** @type {MouseEvent} */ event) => onSelect(task.id, event.shiftKey)} /></td>`}
     <th scope="row" class="key cut"><a href=${to} title=${store}><bdi>${store}</bdi></a></th>
     <td class="num fact" data-l="task"><a class="link" href=${to}>${count(task.id)}</a></td>
     ${withStatus && html`<td class="fact"><${TaskStatus} of=${task.status} /></td>`}
     <td class="fact">${task.role}</td>
     <td class="fact">${task.worker_name ?? (task.worker_id ? html`<span class="dim" title=${task.worker_id}>gone</span>` : "")}</td>
     <td class="num fact" data-l="retries">${count(task.retry_count)} / ${count(task.max_retries)}</td>
-    <td class="line first cut soft" title=${task.error_message ?? ""}>${task.error_message ?? (task.status === "running" ? html`<${Progress} percent=${task.progress_percent ?? null} text=${task.progress_message ?? null} />` : "")}</td>
+    <td class="line first cut soft" title=${task.error_message ?? ""}>
+      ${task.error_message ?? (task.status === "running"
+        ? html`<${Progress} percent=${task.progress_percent ?? null} text=${task.progress_message ?? null} />`
+        : "")}</td>
     <td class="num low">${ran(task)}</td>
     <td class="num end">${when(task)}</td>
   </tr>`;
