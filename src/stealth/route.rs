@@ -9,6 +9,7 @@ mod document;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use http::{HeaderMap, StatusCode, header};
 use hyper::body::Incoming;
 use rustls::ClientConfig;
@@ -173,7 +174,8 @@ impl Route {
         }
         let Exchange { deps, request, .. } = exchange;
         let connection = deps.transport.connect(&self.lease.proxy, Arc::clone(&self.tls), &request.url, &self.traffic);
-        let connection = connection.await?;
+        // boxed: its streams inside streams are types as long as a page
+        let connection = connection.boxed().await?;
         self.send_on(connection, exchange).await
     }
 

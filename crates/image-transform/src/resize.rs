@@ -1,7 +1,8 @@
 //! Resizing: Lanczos3 where a side shrinks, Catmull-Rom where it grows (as libvips does), alpha multiplied in meanwhile.
 
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::{InnerPixel, U8, U8x3, U8x4};
+use fast_image_resize::{FilterType, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
 use crate::geometry::{Geometry, Size};
 use crate::pixels::Pixels;
@@ -120,34 +121,36 @@ fn widened(plane: Plane, area: Area) -> Plane {
 }
 
 fn resample(pixels: &Pixels, area: Area, size: Size, filter: FilterType) -> Result<Pixels, ImageError> {
-    let kind = if pixels.has_alpha() { PixelType::U8x4 } else { PixelType::U8x3 };
     let source = (pixels.width, pixels.height, pixels.data.as_slice());
-    let data = convolve(source, kind, area, size, filter)?;
+    let convolve = if pixels.has_alpha() { convolve::<U8x4> } else { convolve::<U8x3> };
+    let data = convolve(source, area, size, filter)?;
     Ok(Pixels { width: size.0, height: size.1, channels: pixels.channels, data })
 }
 
 fn resample_plane(plane: &Plane, area: Area, size: Size, filter: FilterType) -> Result<Plane, ImageError> {
     let source = (plane.width, plane.height, plane.data.as_slice());
-    let data = convolve(source, PixelType::U8, area, size, filter)?;
+    let data = convolve::<U8>(source, area, size, filter)?;
     Ok(Plane { width: size.0, height: size.1, data })
 }
 
-fn convolve(
+/// Typed, since a pixel's type that is known at run time would compile the code of all types.
+fn convolve<P: PixelTrait + InnerPixel>(
     (width, height, data): (u32, u32, &[u8]),
-    kind: PixelType,
     area: Area,
     size: Size,
     filter: FilterType,
 ) -> Result<Vec<u8>, ImageError> {
-    let source = ImageRef::new(width, height, data, kind).map_err(|error| failed(&error.to_string()))?;
-    let mut target = Image::new(size.0, size.1, kind);
+    let source = TypedImageRef::<P>::from_buffer(width, height, data).map_err(|error| failed(&error.to_string()))?;
+    let mut data = vec![0; size.0 as usize * size.1 as usize * P::size()];
+    let target = TypedImage::<P>::from_buffer(size.0, size.1, &mut data);
+    let mut target = target.map_err(|error| failed(&error.to_string()))?;
     // rounding may carry the area over the edge by a hair
     let right = area.width.min(f64::from(width) - area.left);
     let bottom = area.height.min(f64::from(height) - area.top);
     let options =
         ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter)).crop(area.left, area.top, right, bottom);
-    Resizer::new().resize(&source, &mut target, &options).map_err(|error| failed(&error.to_string()))?;
-    Ok(target.into_vec())
+    Resizer::new().resize_typed(&source, &mut target, &options).map_err(|error| failed(&error.to_string()))?;
+    Ok(data)
 }
 
 fn failed(detail: &str) -> ImageError {
