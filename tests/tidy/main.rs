@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod licenses;
 mod source;
 
 use std::collections::BTreeSet;
