@@ -21,7 +21,6 @@ use db::{product_search, product_views, server_info};
 use domain::product::ProductId;
 
 const DEFAULT_POINTS: usize = 500;
-
 /// How far a history goes back that is asked for without a beginning.
 const DEFAULT_DAYS: i64 = 90;
 

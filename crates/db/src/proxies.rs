@@ -23,13 +23,6 @@ use foundation::secrets::SecretKeys;
 /// Bytes of an error that are kept.
 const MAX_ERROR_BYTES: usize = 500;
 
-fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
-    let Some(own) = usage.by_proxy.get(&proxy.id) else { return };
-    proxy.bytes_today = own.bytes;
-    proxy.budget_left = budgets.left(own, &usage.in_all);
-    proxy.rests_until = budgets.rests_until(own, &usage.in_all);
-}
-
 /// The rows of a pool.
 #[derive(Debug, Default)]
 pub struct LoadedProxies {
@@ -87,6 +80,14 @@ pub async fn get(client: &Client, id: ProxyId, budgets: Budgets) -> Result<Proxy
 pub(super) async fn row(client: &Client, id: ProxyId) -> Result<ProxyListing, DbError> {
     let found = rows(client, &ProxyFilter { id: Some(id), ..ProxyFilter::default() }, 1).await?.pop();
     found.ok_or_else(|| DbError::Missing(format!("proxy {id}")))
+}
+
+/// Notes the bytes that it has carried today, and what its budget allows.
+fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
+    let Some(own) = usage.by_proxy.get(&proxy.id) else { return };
+    proxy.bytes_today = own.bytes;
+    proxy.budget_left = budgets.left(own, &usage.in_all);
+    proxy.rests_until = budgets.rests_until(own, &usage.in_all);
 }
 
 /// How many there are of each kind; a benched one counts as benched until a request through it has succeeded.
