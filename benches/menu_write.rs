@@ -14,11 +14,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use db::stores::NewStore;
 use db::{Db, PoolSizes, migrate};
 use domain::menu::NormalMenu;
 use domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
-use domain::store::{Platform, StoreId};
+use domain::store::{NewStore, Platform, StoreId};
 use drover::handlers::product_refresh::write::MenuWrite;
 use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;

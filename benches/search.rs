@@ -17,7 +17,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use db::product_search::{self, FoundProducts, MatchKind, ProductQuestion, SearchSort};
+use contract::products::{MatchKind, ProductQuestion, SearchSort};
+use db::product_search::{self, FoundProducts};
 use db::{Client, Db, PoolSizes, migrate};
 use private_server::Options;
 use settings::Config;

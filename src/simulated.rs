@@ -1,13 +1,12 @@
 //! The simulator's values as drover's: its stores and proxies as an operator lists them, and the oracle's
 //! products as the tables must hold them. For the demo, tests and benches.
 
+use domain::store::{NewStore, Platform};
 use sim::{OraclePotency, OracleProduct, OracleVariant, ProxyAddress, StoreSeed};
 
 use db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
-use db::stores::NewStore;
 use domain::product::Variant;
 use domain::proxy::{ProxyEntry, ProxyProtocol};
-use domain::store::Platform;
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     ProxyEntry {

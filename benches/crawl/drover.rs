@@ -9,19 +9,17 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use chrono::{DateTime, TimeDelta};
 use db::demo_report::products;
-use db::stores::NewStore;
 use db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
 use domain::proxy::{ProxyEntry, ProxyProtocol};
-use domain::store::Platform;
+use domain::store::{NewStore, Platform};
 use foundation::secrets::SecretKeys;
 use settings::Config;
 use tokio::process::Command;
 
-use crate::heartbeats;
-use crate::processes;
 use crate::server::connect;
 use crate::stand::{Site, Store};
 use crate::sums::{self, SumsByStore};
+use crate::{heartbeats, processes};
 
 const SCHEDULE: &str = "payload_fetch_all";
 const WORKERS: usize = 5;

@@ -1,11 +1,10 @@
-//! Lists the files of `migrations/` for `migrate`, so that adding one needs no code, and describes ids to `utoipa`.
+//! Lists the files of `migrations/` for `migrate`, so that adding one needs no code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    schema_ids::describe();
     let migrations = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../migrations");
     list_migrations(&migrations, &PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()))
 }

@@ -5,8 +5,7 @@ use chrono::{DateTime, Utc};
 use super::client::with_query;
 use super::output::time;
 use super::{Env, ExitCode, values};
-use api::audit::AuditPage;
-use db::audit_log::AuditRow;
+use contract::audit::{AuditPage, AuditRow};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -3,7 +3,7 @@
 use super::client::path_segment;
 use super::output::counted;
 use super::{Env, ExitCode};
-use api::capacity::RoleCapacity;
+use contract::tasks::RoleCapacity;
 use domain::capacity::Capacity;
 
 #[derive(Debug, clap::Args)]

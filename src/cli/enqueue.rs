@@ -4,10 +4,9 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{Env, ExitCode, values};
-use api::tasks::RequestedTask;
+use contract::task_requests::{RequestedTask, TaskRequest};
 use domain::store::StoreId;
 use domain::task::TaskId;
-use domain::task_request::TaskRequest;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

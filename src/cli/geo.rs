@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use clap::Subcommand;
 
 use super::{Env, ExitCode};
-use api::geo::LocatedAddress;
+use contract::geo::LocatedAddress;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

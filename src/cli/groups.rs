@@ -9,8 +9,7 @@ use serde_json::json;
 pub use self::empty::warn_if_empty;
 use super::{Env, ExitCode};
 use crate::cli::output::counted;
-use api::groups::{GroupName, GroupPage};
-use db::groups::Group;
+use contract::groups::{Group, GroupName, GroupPage};
 use domain::group;
 
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use url::Url;
 use super::client::{ApiClient, ClientError, path_segment, with_query};
 use super::output::time;
 use super::{CliError, Env, ExitCode, values};
-use api::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
+use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
 use domain::host::HostState;
 
 /// Hosts that one request asks for.

@@ -8,9 +8,7 @@ use super::client::{ApiClient, ClientError, with_query};
 use super::each::{Ids, each};
 use super::output::time;
 use super::{CliError, Env, ExitCode, values};
-use api::jobs::{JobPage, JobsNow};
-use db::jobs::JobView;
-use domain::job::{JobChange, JobRequest};
+use contract::jobs::{JobChange, JobPage, JobRequest, JobView, JobsNow};
 use domain::task::TaskId;
 
 #[derive(Debug, clap::Args)]

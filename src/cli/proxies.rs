@@ -14,9 +14,7 @@ use serde_json::json;
 use super::client::with_query;
 use super::output::{bytes, time};
 use super::{Env, ExitCode, values};
-use api::proxies::ProxyPage;
-use api::proxy_tests::ProxyTest;
-use db::proxies::ProxyListing;
+use contract::proxies::{ProxyListing, ProxyPage, ProxyTest};
 use domain::proxy::{ProxyId, ShownState, address};
 
 #[derive(Debug, clap::Args)]

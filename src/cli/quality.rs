@@ -5,7 +5,7 @@ use clap::Subcommand;
 use super::client::{ClientError, with_query};
 use super::output::time;
 use super::{Env, ExitCode, values};
-use api::quality::QualityPage;
+use contract::quality::QualityPage;
 use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]

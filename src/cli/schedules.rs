@@ -8,8 +8,7 @@ use clap::Subcommand;
 use super::client::ApiClient;
 use super::output::{counted, time};
 use super::{CliError, Env, ExitCode};
-use api::schedules::ScheduleList;
-use db::schedules::{Run, Schedule};
+use contract::schedules::{Run, Schedule, ScheduleList};
 
 const REMEDY: &str = "`drover schedules list` shows the schedules, of which the first start of `up`, `api` or `scheduler` makes the default ones";
 

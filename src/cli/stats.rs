@@ -8,9 +8,7 @@ use super::client::with_query;
 use super::output::{bytes, time};
 use super::sparkline::{points_of_a_bar, sparkline};
 use super::{Env, ExitCode, values};
-use api::stats::StatsSeries;
-use db::charts::{MeanSeconds, Series, Values};
-use domain::chart::{Dimension, MAX_SERIES, Metric};
+use contract::charts::{Dimension, MAX_SERIES, MeanSeconds, Metric, Series, StatsSeries, Values};
 use settings::durations;
 
 #[derive(Debug, clap::Args)]

@@ -9,13 +9,11 @@ use clap::Subcommand;
 
 use super::client::{ApiClient, ClientError};
 use super::{CliError, Env, ExitCode, groups, values};
-use api::groups::{GroupChange, GroupStores};
 use api::store_draft::{StoreDraft, private_host};
-use api::store_imports::{StoreFields, StoreImport};
-use db::store_requests::ImportedStores;
-use db::stores::NewStore;
+use contract::groups::{GroupChange, GroupStores};
+use contract::stores::{ImportedStores, StoreFields, StoreImport};
 use domain::group;
-use domain::store::StoreId;
+use domain::store::{NewStore, StoreId};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

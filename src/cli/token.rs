@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::output::time;
 use super::{Env, ExitCode, values};
-use api::tokens::{MadeToken, NewToken, TokenList};
+use contract::tokens::{MadeToken, NewToken, TokenList};
 use domain::access::{AccessRole, TokenId};
 
 #[derive(Debug, clap::Args)]

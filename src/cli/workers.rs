@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::output::time;
 use super::{Env, ExitCode};
-use api::worker_commands::WorkerOrder;
-use api::workers::Registry;
+use contract::workers::{Registry, WorkerOrder};
 use domain::worker::{WorkerCommand, WorkerDocument};
 
 #[derive(Debug, clap::Args)]

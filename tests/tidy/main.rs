@@ -27,7 +27,8 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 const COMMON: [&str; 4] = ["domain", "foundation", "settings", "telemetry"];
 
 /// Modules of values and rules: the same answer for the same arguments.
-const PURE: [&str; 5] = [
+const PURE: [&str; 6] = [
+    "crates/contract/src/",
     "crates/domain/src/",
     "src/platforms/dutchie/normalize",
     "src/stealth/rotation",

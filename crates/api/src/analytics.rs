@@ -1,76 +1,18 @@
 //! `/api/analytics`: market data, as of the last refresh of analytics.
 
 use axum::extract::State;
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Viewer};
 use super::listing::Listing;
 use super::page::PageJson;
-use super::position::Position;
 use super::{ApiError, ApiState};
-use db::analytics::{
-    self, BrandCursor, BrandPresence, CategoryCursor, CategoryShare, DayCursor, MarketFilter, MarketPage, PriceDay,
-    StoreSummary,
+use contract::analytics::{
+    BrandCursor, BrandPresencePage, CategoryCursor, CategoryMixPage, DayCursor, MarketFilter, PriceQuery,
+    PriceTrendPage, StoreSummaryPage,
 };
+use contract::position::Position;
+use db::analytics::{self, MarketPage};
 use domain::store::StoreId;
-use domain::{span, state_code};
-
-/// Which prices to look at; a parameter that is absent filters nothing.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct PriceQuery {
-    /// Two letters, in any case.
-    #[serde(deserialize_with = "state_code::optional_letters")]
-    #[param(value_type = Option<String>, example = "AZ")]
-    state: Option<String>,
-    /// Its id.
-    store: Option<StoreId>,
-    /// In any letter case.
-    brand: Option<String>,
-    /// In any letter case.
-    category: Option<String>,
-    /// By default the last 30 days, at most 90 days back.
-    #[serde(deserialize_with = "span::optional_beginning")]
-    #[param(schema_with = span::schema)]
-    from: Option<DateTime<Utc>>,
-    /// Exclusive, but for a day, which is part of it.
-    #[serde(deserialize_with = "span::optional_end")]
-    #[param(schema_with = span::schema)]
-    to: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct StoreSummaryPage {
-    pub stores: Vec<StoreSummary>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-    /// When it was brought up to date; null where it never was.
-    pub as_of: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct BrandPresencePage {
-    pub brands: Vec<BrandPresence>,
-    pub next_cursor: Option<String>,
-    pub as_of: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct CategoryMixPage {
-    pub categories: Vec<CategoryShare>,
-    pub next_cursor: Option<String>,
-    pub as_of: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct PriceTrendPage {
-    pub days: Vec<PriceDay>,
-    pub next_cursor: Option<String>,
-    pub as_of: Option<DateTime<Utc>>,
-}
 
 /// What each store sells, in the order of their ids.
 #[utoipa::path(get, path = "/api/analytics/store-summary", tag = "analytics", params(Listing<MarketFilter, Position<StoreId>>),

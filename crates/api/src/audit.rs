@@ -1,23 +1,14 @@
 //! `/api/audit`: who changed what by request.
 
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::access::{Caller, Viewer};
-use super::cursor::Cursor;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::{ApiError, ApiState};
-use db::audit_log::{self, AuditFilter, AuditRow};
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct AuditPage {
-    pub audit: Vec<AuditRow>,
-    /// For the next page; null on the last.
-    #[schema(inline)]
-    pub next_cursor: Option<Cursor>,
-}
+use contract::audit::{AuditFilter, AuditPage};
+use contract::cursor::Cursor;
+use db::audit_log;
 
 /// Lists who changed what, newest first.
 #[utoipa::path(get, path = "/api/audit", tag = "access", params(Listing<AuditFilter>), responses((status = 200, body = AuditPage)))]

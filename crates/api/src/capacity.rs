@@ -2,22 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::access::{Caller, Viewer};
 use super::path::{Path, RolePath};
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::tasks::RoleCapacity;
 use db::task_views::capacity;
-use domain::capacity::{Capacity, WorkersNeeded};
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct RoleCapacity {
-    #[serde(flatten)]
-    pub capacity: Capacity,
-    pub workers_needed: WorkersNeeded,
-}
+use domain::capacity::Capacity;
 
 /// Counts what waits and runs, for each role that has open tasks or some that ended within a day.
 #[utoipa::path(get, path = "/api/tasks/capacity", tag = "tasks", responses((status = 200, body = Vec<Capacity>)))]

@@ -2,50 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
 
 use super::access::{Caller, Viewer};
-use super::error::Problem;
-use super::page::Limit;
 use super::path::{Path, RolePath};
 use super::query::{NoParameters, Query};
 use super::stores::require_store;
 use super::{ApiError, ApiState};
-use db::task_views::TaskView;
+use contract::problem::Problem;
+use contract::tasks::{ActiveTask, RecentQuery, RecentTasks, RoleCompletion};
 use db::task_views::completions::{self, LastCompletion};
 use domain::store::StoreId;
-use domain::task::TaskId;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct RoleCompletion {
-    /// As it was asked for.
-    pub role: String,
-    pub task_id: Option<TaskId>,
-    /// Null where no completed task is kept.
-    pub completed_at: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct RecentQuery {
-    #[serde(default)]
-    #[param(inline)]
-    limit: Limit,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct RecentTasks {
-    pub tasks: Vec<TaskView>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct ActiveTask {
-    /// Null where no worker has a task of the store.
-    pub task: Option<TaskView>,
-}
 
 #[derive(Deserialize)]
 pub struct StorePath {

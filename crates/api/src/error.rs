@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use thiserror::Error;
-use utoipa::{ToResponse, ToSchema};
 
 use super::change;
+use contract::checks::BadField;
+use contract::problem::{FieldError, Problem};
 use db::DbError;
 use db::generation::GenerationError;
 use db::idempotency_keys::KeptAnswer;
@@ -18,7 +18,6 @@ use db::schedules::ScheduleError;
 use db::task_requests::{RequestError, WAYS_OUT};
 use db::tasks::ChangeError;
 use domain::task::TaskId;
-use domain::task_request::BadField;
 
 /// Maximum field errors of one answer.
 const MAX_FIELD_ERRORS: usize = 100;
@@ -106,44 +105,6 @@ pub enum ApiError {
 /// Details of an error response for the log, as an extension.
 #[derive(Clone)]
 pub struct InternalCause(pub String);
-
-/// A problem document (RFC 9457).
-#[derive(Clone, Serialize, ToResponse, ToSchema)]
-#[response(description = "Refused, with the reason", content_type = "application/problem+json")]
-pub struct Problem {
-    r#type: &'static str,
-    title: &'static str,
-    status: u16,
-    detail: String,
-    /// What programs tell this refusal by, where others have the same status.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'static str>,
-    /// The offending parameter or field.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<String>,
-    /// Each offending parameter or field with what is wrong with it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<FieldError>,
-    /// The open task that the new one would duplicate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task_id: Option<TaskId>,
-    /// As in the header `X-Request-Id` and in the log.
-    request_id: String,
-}
-
-#[derive(Clone, Serialize, ToSchema)]
-struct FieldError {
-    field: String,
-    detail: String,
-}
-
-impl Problem {
-    pub fn json(mut self, request_id: &str) -> Vec<u8> {
-        request_id.clone_into(&mut self.request_id);
-        // strings and numbers always become JSON
-        serde_json::to_vec(&self).unwrap_or_default()
-    }
-}
 
 impl ApiError {
     pub fn bad(field: impl Into<String>, fault: impl Display) -> Self {

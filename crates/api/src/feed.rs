@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use contract::tasks::Counts;
 use db::charts::{self, Written};
 use db::task_views::activity::Activity;
-use db::task_views::counts::{self, Counts};
+use db::task_views::counts;
 use db::{Client, Db, DbError, proxies, schedules, workers};
 use domain::proxy::PoolState;
 use domain::vocabulary::vocabulary;

@@ -9,13 +9,14 @@ use serde_json::json;
 
 use super::access::{Changes, Operator};
 use super::body::Body;
-use super::error::Problem;
 use super::query::{NoParameters, Query};
-use super::tasks::{RequestedTask, make};
+use super::tasks::make;
 use super::{ApiError, ApiState};
-use db::generation;
-use db::tasks::{self, RecoveryCounts};
-use domain::generation_request::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
+use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
+use contract::problem::Problem;
+use contract::task_requests::RequestedTask;
+use contract::tasks::RecoveryCounts;
+use db::{generation, tasks};
 use telemetry::events;
 
 /// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10).

@@ -4,16 +4,16 @@ use std::net::IpAddr;
 
 use axum::Json;
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use utoipa::PartialSchema;
 use utoipa::openapi::{KnownFormat, Object, OneOf, RefOr, Schema, SchemaFormat, Type};
-use utoipa::{PartialSchema, ToSchema};
 
 use super::access::{Caller, Operator};
-use super::error::Problem;
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use domain::place::Place;
+use contract::geo::LocatedAddress;
+use contract::problem::Problem;
 use domain::proxy::ProxyEntry;
 use geo::{Geo, GeoError};
 
@@ -31,15 +31,6 @@ impl PartialSchema for IpText {
         let either = OneOf::builder().item(text(KnownFormat::Ipv4)).item(text(KnownFormat::Ipv6)).build();
         RefOr::T(Schema::OneOf(either))
     }
-}
-
-/// What is not known is null.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct LocatedAddress {
-    #[schema(value_type = String)]
-    pub ip: IpAddr,
-    #[serde(flatten)]
-    pub place: Place,
 }
 
 /// Where an address is, by the operator's geo database.

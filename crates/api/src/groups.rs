@@ -3,61 +3,24 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
-use super::error::Problem;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::position::Position;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use db::groups::{self, Group, GroupError};
+use contract::groups::{Group, GroupChange, GroupName, GroupPage, GroupStores};
+use contract::position::Position;
+use contract::problem::Problem;
+use db::groups::{self, GroupError};
 use domain::group;
-use domain::store::StoreId;
 
 /// Maximum stores of one request.
 const MAX_STORES: usize = 10_000;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct GroupPage {
-    pub groups: Vec<Group>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-}
-
-/// Stores that come into a group, and that leave it.
-#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct GroupStores {
-    #[schema(max_items = 10_000)]
-    pub add: Vec<StoreId>,
-    #[schema(max_items = 10_000)]
-    pub remove: Vec<StoreId>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct GroupChange {
-    pub group: String,
-    /// Stores that were not in it.
-    pub added: u64,
-    /// Stores that were in it.
-    pub removed: u64,
-    /// Stores that are in it now.
-    pub stores: i64,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GroupName {
-    /// Letters, digits, hyphens and underscores.
-    #[schema(min_length = 1, max_length = 40, pattern = "^[A-Za-z0-9_-]+$")]
-    pub name: String,
-}
 
 #[derive(Deserialize)]
 pub struct GroupPath {

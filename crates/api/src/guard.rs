@@ -17,12 +17,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use super::ApiError;
-use super::error::{InternalCause, Problem};
-use super::head;
+use super::error::InternalCause;
 use super::page::NextPage;
-use telemetry::events;
-use telemetry::metrics;
+use super::{ApiError, head};
+use contract::problem::Problem;
+use telemetry::{events, metrics};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The route of a request that no route answers.

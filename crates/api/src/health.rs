@@ -7,12 +7,11 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use utoipa::ToSchema;
 
 use super::ApiState;
 use super::access::Anyone;
+use contract::health::{Check, CheckState, Liveness, LivenessStatus, Readiness, ReadinessChecks, ReadinessStatus};
 use db::{Client, migrate, server_info};
 use domain::proxy::PoolState;
 
@@ -49,58 +48,6 @@ impl Health {
     ) -> Self {
         Health { proxies, actors: Arc::new(actors), migrated: Arc::default() }
     }
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Liveness {
-    pub status: LivenessStatus,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LivenessStatus {
-    Ok,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Readiness {
-    pub status: ReadinessStatus,
-    pub parts: ReadinessChecks,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReadinessStatus {
-    Ready,
-    Degraded,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct ReadinessChecks {
-    pub database: Check,
-    pub migrations: Check,
-    pub proxies: Check,
-    pub actors: Check,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Check {
-    pub state: CheckState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    /// Of the proxies alone.
-    #[serde(flatten)]
-    #[schema(value_type = Object)]
-    pub pool: Option<PoolState>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckState {
-    Ok,
-    /// This process does not use it.
-    Unused,
-    Degraded,
 }
 
 /// Whether the process is up.
@@ -176,15 +123,5 @@ fn actors(actors: &Actors) -> Check {
         Actors::Running => Check::ok(),
         Actors::Draining => Check::degraded("draining"),
         Actors::Failed { cause } => Check::degraded(cause),
-    }
-}
-
-impl Check {
-    fn ok() -> Self {
-        Check { state: CheckState::Ok, detail: None, pool: None }
-    }
-
-    fn degraded(detail: impl ToString) -> Self {
-        Check { state: CheckState::Degraded, detail: Some(detail.to_string()), pool: None }
     }
 }

@@ -8,88 +8,23 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
-use super::error::Problem;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::position::Position;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::hosts::{HostDetail, HostListing, HostPage, HostUpdate, RobotsListing};
+use contract::position::Position;
+use contract::problem::Problem;
 use db::hosts::{self, HostRow};
-use db::robots::{self, Breach, RobotsRow};
-use domain::host::{HostState, MAX_LATER};
+use db::robots::{self, RobotsRow};
 use domain::robots::{Robots, RobotsPolicy};
-
-const MAX_WHY_CHARS: usize = 200;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct HostListing {
-    pub host: String,
-    /// What the host does and since when, and what follows: for people.
-    pub does: String,
-    #[serde(flatten)]
-    pub state: HostState,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct HostPage {
-    pub hosts: Vec<HostListing>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-}
-
-/// All that is known of one host.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct HostDetail {
-    #[serde(flatten)]
-    pub listing: HostListing,
-    /// One for each address of its site that was asked.
-    pub robots: Vec<RobotsListing>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct RobotsListing {
-    pub authority: String,
-    pub policy: RobotsPolicy,
-    /// What it answered, for people.
-    pub answered: String,
-    pub fetched_at: Option<DateTime<Utc>>,
-    pub unreachable_since: Option<DateTime<Utc>>,
-    pub next_fetch_at: DateTime<Utc>,
-    /// Those that concern us.
-    pub rules: Vec<String>,
-    /// Broken by requests of ours, as last reported.
-    pub breaches: Vec<Breach>,
-}
-
-/// What an operator wants of a breaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BreakerChange {
-    /// Nothing is sent to the host.
-    Open,
-    /// Requests are sent again, as if the host had never refused any.
-    Closed,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HostUpdate {
-    pub breaker: BreakerChange,
-    /// Of an open breaker: when one request may try the host, whose answer closes it. By default in a year.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<DateTime<Utc>>,
-    /// Of an open breaker: what the tasks that wait for it say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 200)]
-    pub why: Option<String>,
-}
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -109,7 +44,7 @@ pub async fn list(
     let after = cursor.map(|Position(host)| host);
     let mut rows = hosts::list(&api.db.api_client().await?, after.as_deref(), limit.with_next()).await?;
     let next = limit.next(&mut rows, |row| row.host.clone());
-    let hosts = rows.into_iter().map(HostListing::from).collect();
+    let hosts = rows.into_iter().map(listing).collect();
     Ok(PageJson::of(next, |next_cursor| HostPage { hosts, next_cursor }))
 }
 
@@ -123,9 +58,9 @@ pub async fn show(
     _: Query<NoParameters>,
 ) -> Result<Json<HostDetail>, ApiError> {
     let (client, host) = (api.db.api_client().await?, path.name());
-    let listing = hosts::get(&client, &host).await?.into();
+    let listing = listing(hosts::get(&client, &host).await?);
     let policy = api.politeness.robots_policy(&host);
-    let robots = robots::of_host(&client, &host).await?.into_iter().map(|row| RobotsListing::new(row, policy));
+    let robots = robots::of_host(&client, &host).await?.into_iter().map(|row| robots_listing(row, policy));
     Ok(Json(HostDetail { listing, robots: robots.collect() }))
 }
 
@@ -142,9 +77,9 @@ pub async fn update(
     update.check()?;
     let (host, detail) = (path.name(), json!(update));
     let mut change = changes.begin(&api).await?;
-    let row = hosts::change(&change, &host, |state, now| update.apply(state, now)).await?;
+    let row = hosts::change(&change, &host, |state, now| update.apply(state, now).map_err(ApiError::from)).await?;
     change.audit("hosts.update", &host, detail);
-    change.answer(StatusCode::OK, &HostListing::from(row)).await
+    change.answer(StatusCode::OK, &listing(row)).await
 }
 
 /// Forgets what was learned of a host: its hold, breaker, rate and counts, and its robots.txt, which is fetched again.
@@ -171,58 +106,21 @@ impl HostPath {
     }
 }
 
-impl HostUpdate {
-    fn check(&self) -> Result<(), ApiError> {
-        if self.breaker == BreakerChange::Closed {
-            let given = [("until", self.until.is_some()), ("why", self.why.is_some())];
-            let extra = given.into_iter().find(|(_, is_given)| *is_given);
-            return extra
-                .map_or(Ok(()), |(field, _)| Err(ApiError::bad(field, "is only for a breaker that is opened")));
-        }
-        match &self.why {
-            Some(why) if why.chars().count() > MAX_WHY_CHARS => {
-                Err(ApiError::bad("why", format_args!("is longer than {MAX_WHY_CHARS} characters")))
-            }
-            Some(why) if why.trim().is_empty() || why.contains(char::is_control) => {
-                Err(ApiError::bad("why", "is not one line of text"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// `now` is the database's.
-    fn apply(&self, state: &mut HostState, now: DateTime<Utc>) -> Result<(), ApiError> {
-        match (self.breaker, self.until) {
-            (BreakerChange::Closed, _) => state.close_by_hand(now),
-            (BreakerChange::Open, Some(until)) if until <= now => return Err(ApiError::bad("until", "has passed")),
-            (BreakerChange::Open, Some(until)) if until - now > MAX_LATER => {
-                return Err(ApiError::bad("until", "is more than a year away"));
-            }
-            (BreakerChange::Open, until) => state.open_by_hand(self.why.as_deref(), until, now),
-        }
-        Ok(())
-    }
+fn listing(HostRow { host, state, now }: HostRow) -> HostListing {
+    HostListing::new(host, state, now)
 }
 
-impl From<HostRow> for HostListing {
-    fn from(HostRow { host, state, now }: HostRow) -> Self {
-        HostListing { host, does: state.summary(now), state }
-    }
-}
-
-impl RobotsListing {
-    fn new(row: RobotsRow, policy: RobotsPolicy) -> Self {
-        let robots = Robots::parse(row.rules.as_deref().unwrap_or_default());
-        RobotsListing {
-            answered: answered(&row, robots.len()),
-            authority: row.authority,
-            policy,
-            fetched_at: row.fetched_at,
-            unreachable_since: row.unreachable_since,
-            next_fetch_at: row.next_fetch_at,
-            rules: robots.rules().map(|rule| rule.shown().to_owned()).collect(),
-            breaches: row.breaches,
-        }
+fn robots_listing(row: RobotsRow, policy: RobotsPolicy) -> RobotsListing {
+    let robots = Robots::parse(row.rules.as_deref().unwrap_or_default());
+    RobotsListing {
+        answered: answered(&row, robots.len()),
+        authority: row.authority,
+        policy,
+        fetched_at: row.fetched_at,
+        unreachable_since: row.unreachable_since,
+        next_fetch_at: row.next_fetch_at,
+        rules: robots.rules().map(|rule| rule.shown().to_owned()).collect(),
+        breaches: row.breaches,
     }
 }
 

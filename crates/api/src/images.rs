@@ -22,12 +22,11 @@ use url::form_urlencoded;
 use utoipa::IntoParams;
 
 use super::access::{Access, Caller, Consumer, Guard};
-use super::error::Problem;
 use super::etag::IfNoneMatch;
-use super::image_signature;
 use super::path::Path;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, image_signature};
 use crate::rendered_images::{RenderError, Variant};
+use contract::problem::Problem;
 use db::images::{self, OriginalImage};
 use domain::product::ProductId;
 use storage::{StorageError, image_layout};

@@ -5,67 +5,23 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::{self, BatchBody, Body};
-use super::error::Problem;
 use super::query::{NoParameters, Query};
-use super::tasks::{RequestedTask, make};
+use super::tasks::make;
 use super::{ApiError, ApiState};
+use contract::generation::{StateRequest, StateTasks};
+use contract::problem::Problem;
+use contract::task_requests::{BatchAnswer, BatchItem, BatchRequest, RequestedTask, TaskRequest};
+use contract::tasks::QueuePicture;
 use db::task_requests::{self, MAX_BATCH_ITEMS, Queued};
-use db::task_views::counts::{self, TaskCounts};
+use db::task_views::counts;
 use db::{Tx, generation, workers};
-use domain::generation_request::{StateRequest, StateTasks};
-use domain::pod::{self, Pod};
+use domain::pod;
 use domain::task::TaskId;
-use domain::task_request::TaskRequest;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct QueuePicture {
-    pub pods: Vec<Pod>,
-    pub queue: TaskCounts,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BatchRequest {
-    /// Each the body of a request for one task, read one by one: what is wrong with one refuses no other.
-    #[schema(value_type = Vec<serde_json::Value>, min_items = 1, max_items = 10_000)]
-    tasks: Vec<Box<RawValue>>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct BatchAnswer {
-    pub made: usize,
-    /// Tasks that waited already, less urgent, and are as urgent as their requests now.
-    #[serde(default)]
-    pub raised: usize,
-    pub refused: usize,
-    /// For each request, in their order.
-    pub tasks: Vec<BatchItem>,
-}
-
-/// What became of one request of a batch.
-#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct BatchItem {
-    /// Of the task that was made, or of the open one that does the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<TaskId>,
-    /// It waited already, and is as urgent as the request now.
-    #[serde(default, skip_serializing_if = "is_false")]
-    #[schema(required = false)]
-    pub raised: bool,
-    /// Why none was made.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// The field that is at fault.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
-}
 
 /// Makes a task; the same as `POST /api/tasks`.
 #[utoipa::path(post, path = "/api/job-queue/enqueue", tag = "job queue", request_body = TaskRequest,
@@ -155,10 +111,6 @@ fn refused_item(error: &ApiError) -> BatchItem {
         error: Some(error.detail()),
         field: error.field().map(str::to_owned),
     }
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// The least and the greatest id.

@@ -5,15 +5,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::change::Change;
-use super::cursor::Cursor;
-use super::error::Problem;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
@@ -21,31 +17,16 @@ use super::query::{NoParameters, Query};
 use super::task_changes::{change_one, gone};
 use super::tasks::TaskPath;
 use super::{ApiError, ApiState};
-use db::jobs::{self, JobFilter, JobView, NewJobError, PendingCount};
+use contract::cursor::Cursor;
+use contract::jobs::{JobChange, JobFilter, JobPage, JobRequest, JobStatus, JobView, JobsNow};
+use contract::problem::Problem;
+use db::jobs::{self, NewJobError};
 use db::tasks;
-use domain::job::{JobChange, JobRequest, JobStatus};
 use domain::task::TaskId;
 use foundation::clock::Clock;
 
 /// Maximum tasks of `/api/scheduler/status`.
 const MAX_RUNNING: i64 = 500;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct JobPage {
-    pub jobs: Vec<JobView>,
-    /// For the next page; null on the last.
-    #[schema(inline)]
-    pub next_cursor: Option<Cursor>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct JobsNow {
-    /// Those that run, the first one that was started first.
-    pub running: Vec<JobView>,
-    pub pending_counts: Vec<PendingCount>,
-    /// A live worker claims jobs.
-    pub worker_healthy: bool,
-}
 
 /// Lists media jobs, newest first.
 #[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(Listing<JobFilter>), responses((status = 200, body = JobPage)))]

@@ -5,64 +5,19 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
 use super::change::Change;
-use super::error::Problem;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::legacy::{Legacy, LegacyCount, LegacyReport, LegacyStatus, LegacyStores};
+use contract::problem::Problem;
 use db::generation::GenerationError;
-use db::task_views::counts::{self, Counts};
+use db::task_views::counts;
 use db::{Client, generation, legacy};
-use domain::legacy::{LegacyMove, LegacyTables};
-use domain::state_code::StateCode;
-
-/// Whether the database holds tables of the older schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Legacy {
-    Present,
-    Absent,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct LegacyStatus {
-    pub legacy: Legacy,
-    #[serde(flatten)]
-    pub tables: LegacyTables,
-    /// Of the new queue.
-    pub queue: Counts,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct LegacyCount {
-    pub legacy: Legacy,
-    pub count: i32,
-    /// Why it is 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct LegacyReport {
-    pub legacy: Legacy,
-    #[serde(flatten)]
-    pub done: LegacyMove,
-    /// Why parts of it are 0.
-    pub notes: Vec<String>,
-}
-
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LegacyStores {
-    /// Only the stores of this state.
-    #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$")]
-    pub state_code: Option<StateCode>,
-}
+use domain::legacy::LegacyMove;
 
 /// Shows the old tables beside the new queue.
 #[utoipa::path(get, path = "/api/tasks/migration/status", tag = "migration",
@@ -74,7 +29,7 @@ pub async fn status(
 ) -> Result<Json<LegacyStatus>, ApiError> {
     let client = api.db.api_client().await?;
     let (tables, queue) = (legacy::tables(&client).await?, counts::counts(&client).await?.all);
-    Ok(Json(LegacyStatus { legacy: Legacy::of(&client).await?, tables, queue }))
+    Ok(Json(LegacyStatus { legacy: of_database(&client).await?, tables, queue }))
 }
 
 /// Switches the schedules of the older schema off.
@@ -127,21 +82,19 @@ pub async fn full_migrate(
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let mut change = changes.begin(&api).await?;
-    let legacy = Legacy::of(&change).await?;
+    let legacy = of_database(&change).await?;
     let done = legacy::move_all(&change).await.map_err(GenerationError::Db)?;
     let report = LegacyReport { legacy, notes: notes(legacy, &done), done };
     change.audit("migration.full_migrate", "", json!(report));
     change.answer(StatusCode::OK, &report).await
 }
 
-impl Legacy {
-    async fn of(client: &Client) -> Result<Legacy, ApiError> {
-        Ok(if legacy::exists(client).await? { Legacy::Present } else { Legacy::Absent })
-    }
+async fn of_database(client: &Client) -> Result<Legacy, ApiError> {
+    Ok(if legacy::exists(client).await? { Legacy::Present } else { Legacy::Absent })
 }
 
 async fn counted(mut change: Change, action: &'static str, count: i32, why_none: &str) -> Result<Response, ApiError> {
-    let legacy = Legacy::of(&change).await?;
+    let legacy = of_database(&change).await?;
     change.audit(action, "", json!({ "count": count }));
     let note = (count == 0).then(|| why_none.to_owned());
     change.answer(StatusCode::OK, &LegacyCount { legacy, count, note }).await

@@ -12,10 +12,9 @@ use serde::de::value::{Error as ValueError, StringDeserializer};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use super::ApiError;
-use super::cursor::Cursor;
-use super::page::Limit;
-use super::query;
+use super::{ApiError, query};
+use contract::cursor::Cursor;
+use contract::limit::Limit;
 
 pub struct Listing<F, C = Cursor> {
     pub filter: F,

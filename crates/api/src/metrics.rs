@@ -14,13 +14,12 @@ use strum::VariantArray;
 
 use super::access::{Caller, Viewer};
 use super::{ApiError, ApiState};
-use db::task_views::counts::{ReadyTasks, TaskCounts};
+use contract::tasks::{ReadyTasks, TaskCounts};
 use db::{Db, DbError, proxies, task_views, workers};
 use domain::proxy::PoolState;
 use domain::role::Role;
 use domain::worker::{WorkerDocument, WorkerStatus};
-use telemetry::events;
-use telemetry::metrics;
+use telemetry::{events, metrics};
 
 /// Well below the usual timeout of a scrape, so that the process's own metrics always arrive.
 const MAX_WAIT: Duration = Duration::from_secs(4);

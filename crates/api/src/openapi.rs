@@ -10,13 +10,12 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::ApiState;
 use super::access::Anyone;
 use super::authenticate::LOGIN_COOKIE;
 use super::endpoint::{BEARER, LOGIN};
-use super::error::Problem;
 use super::query::{NoParameters, Query};
-use super::router;
+use super::{ApiState, router};
+use contract::problem::Problem;
 
 const DESCRIPTION: &str = "The queue, the workers and what was crawled. Unknown parameters and fields are refused; every refusal is a \
                            problem document (RFC 9457). See docs/api.md.";

@@ -10,11 +10,12 @@ use serde_json::json;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
-use super::error::Problem;
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use db::operations::{self, BulkAnswer, BulkRequest, Operation};
+use contract::operations::{BulkAnswer, BulkRequest, Operation};
+use contract::problem::Problem;
+use db::operations;
 
 #[derive(Deserialize)]
 pub struct OperationPath {

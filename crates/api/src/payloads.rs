@@ -5,77 +5,30 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
 
 use super::access::{Caller, Viewer};
-use super::error::Problem;
 use super::etag::IfNoneMatch;
 use super::listing::Listing;
-use super::page::{Limit, PageJson};
+use super::page::PageJson;
 use super::path::Path;
-use super::position::Position;
 use super::query::{NoParameters, Query};
 use super::stores::require_store;
 use super::{ApiError, ApiState};
-use db::payload_views::{self, PayloadFilter, PayloadView};
-use db::{DbError, payloads};
+use contract::limit::Limit;
+use contract::payloads::{
+    DataQuery, DiffQuery, OfStoreQuery, PayloadFilter, PayloadPage, PayloadView, PayloadWithData,
+};
+use contract::position::Position;
+use contract::problem::Problem;
+use db::{DbError, payload_views, payloads};
 use domain::payload::PayloadId;
 use domain::payload_diff::PayloadDiff;
-use domain::span;
 use domain::stock::PayloadPosition;
 use storage::{Around, PayloadForm};
 
 /// A payload never changes.
 const FOREVER: &str = "private, max-age=31536000, immutable";
-
-/// Which of a store's payloads to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct OfStoreQuery {
-    #[serde(default, deserialize_with = "span::optional_beginning")]
-    #[param(schema_with = span::schema)]
-    from: Option<DateTime<Utc>>,
-    #[serde(default, deserialize_with = "span::optional_end")]
-    #[param(schema_with = span::schema)]
-    to: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct DataQuery {
-    /// The file as it is kept: gzip, in several members.
-    #[serde(default)]
-    raw: bool,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct DiffQuery {
-    /// A payload of the store; by default the one before `to`.
-    from: Option<PayloadId>,
-    /// By default the store's latest.
-    to: Option<PayloadId>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct PayloadPage {
-    pub payloads: Vec<PayloadView>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-}
-
-/// A payload and what it holds.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct PayloadWithData {
-    pub payload: PayloadView,
-    #[schema(value_type = Object)]
-    pub data: serde_json::Value,
-}
 
 #[derive(Deserialize)]
 pub struct IdPath {

@@ -3,95 +3,26 @@
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
 
 use super::access::{Caller, Consumer};
-use super::error::Problem;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::position::Position;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use db::product_search::{self, FoundProduct, MatchKind, ProductQuestion, SearchCursor, SearchSort};
-use db::product_series::{self, OptionKey, OptionPoint, ProductPoint, SeriesRange};
-use db::product_views::{self, ProductDetail};
-use db::server_info;
+use contract::position::Position;
+use contract::problem::Problem;
+use contract::products::{
+    FoundPage, HistoryQuery, OptionHistory, ProductDetail, ProductHistory, ProductQuestion, SearchCursor, SearchSort,
+};
+use db::product_series::{self, OptionKey, SeriesRange};
+use db::{product_search, product_views, server_info};
 use domain::product::ProductId;
-use domain::span;
 
 const DEFAULT_POINTS: usize = 500;
-const MAX_POINTS: usize = 1000;
 /// How far a history goes back that is asked for without a beginning.
 const DEFAULT_DAYS: i64 = 90;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct HistoryQuery {
-    /// By default 90 days before `to`.
-    #[serde(default, deserialize_with = "span::optional_beginning")]
-    #[param(schema_with = span::schema)]
-    from: Option<DateTime<Utc>>,
-    /// Exclusive, but for a day, which is part of it; by default now.
-    #[serde(default, deserialize_with = "span::optional_end")]
-    #[param(schema_with = span::schema)]
-    to: Option<DateTime<Utc>>,
-    /// At most so many points of each series.
-    #[serde(default, deserialize_with = "points")]
-    #[param(minimum = 1, maximum = 1000, default = 500, value_type = Option<i64>)]
-    points: Option<usize>,
-    /// The label of an option whose series is wanted, too.
-    option: Option<String>,
-    /// Of options with that label, the n-th from 0.
-    #[serde(default)]
-    #[param(minimum = 0, maximum = 32767)]
-    nth: i32,
-}
-
-/// In the order of `sort`.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct FoundPage {
-    pub products: Vec<FoundProduct>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-    /// By what they were found.
-    pub r#match: MatchKind,
-    /// False: the words of products are not counted yet, the server has no trigrams, and a spelling mistake finds nothing.
-    pub forgives_spelling: bool,
-    /// So many match that only a part of them was looked at.
-    pub truncated: bool,
-    /// Crawled stores whose latest products are not searched yet.
-    pub stores_waiting: i64,
-}
-
-/// What a product cost and how much of it there was, oldest first.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct ProductHistory {
-    pub product_id: ProductId,
-    pub from: DateTime<Utc>,
-    pub to: DateTime<Utc>,
-    /// One a crawl; where there are more than fit, those that repeat the one before are left out first.
-    pub points: Vec<ProductPoint>,
-    /// Crawls in this time, as far as they were read.
-    pub rows: usize,
-    /// There are more crawls in this time than are read: the oldest are missing.
-    pub truncated: bool,
-    /// Of the option that was asked for.
-    pub option: Option<OptionHistory>,
-}
-
-/// Each point holds until the next one; the first may be older than the time that was asked for.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct OptionHistory {
-    pub option_label: String,
-    pub nth: i16,
-    pub points: Vec<OptionPoint>,
-    pub rows: usize,
-    pub truncated: bool,
-}
 
 #[derive(Deserialize)]
 pub struct ProductPath {
@@ -181,12 +112,4 @@ fn range(query: &HistoryQuery, now: DateTime<Utc>) -> Result<SeriesRange, ApiErr
         return Err(ApiError::bad("from", "is not before the end of the time that is asked for"));
     }
     Ok(SeriesRange { from, to, points: query.points.unwrap_or(DEFAULT_POINTS) })
-}
-
-fn points<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    let points = i64::deserialize(deserializer)?;
-    match usize::try_from(points) {
-        Ok(points @ 1..=MAX_POINTS) => Ok(Some(points)),
-        _ => Err(D::Error::custom(format_args!("{points} is out of range (1 to {MAX_POINTS})"))),
-    }
 }

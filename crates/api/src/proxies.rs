@@ -5,101 +5,31 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
-use super::cursor::Cursor;
-use super::error::Problem;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState, geo};
 use crate::proxy_draft::{self, ProxyDraft};
-use db::proxies::{self, ImportCounts, ProxyFilter, ProxyListing};
+use contract::cursor::Cursor;
+use contract::problem::Problem;
+use contract::proxies::{
+    ChangedProxy, Imported, ImportedProxy, NewProxy, ProxyFilter, ProxyImport, ProxyListing, ProxyPage,
+};
+use db::proxies;
 use db::proxy_requests::{self, Added, ProxyChange};
-use domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol};
+use domain::proxy::{ProxyEntry, ProxyId};
 
 const MAX_IMPORTED: usize = 1_000;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct ProxyPage {
-    pub proxies: Vec<ProxyListing>,
-    /// For the next page; null on the last.
-    #[schema(inline)]
-    pub next_cursor: Option<Cursor>,
-}
 
 #[derive(Deserialize)]
 pub struct ProxyPath {
     pub(super) id: ProxyId,
-}
-
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewProxy {
-    /// `http`, where it is not given.
-    pub protocol: Option<ProxyProtocol>,
-    #[schema(min_length = 1, max_length = 253)]
-    pub host: String,
-    #[schema(minimum = 1, maximum = 65535)]
-    pub port: u16,
-    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub username: Option<String>,
-    #[serde(default, deserialize_with = "secret")]
-    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", write_only)]
-    pub password: Option<String>,
-    /// A US state, such as `AZ`.
-    #[schema(pattern = "^([A-Za-z]{2})?$")]
-    pub state_code: Option<String>,
-    /// An IANA timezone, such as `America/Phoenix`.
-    #[schema(max_length = 64, pattern = "^[A-Za-z0-9/_+-]*$")]
-    pub timezone: Option<String>,
-}
-
-/// What to change; a field that is absent or null stays as it is.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChangedProxy {
-    /// Switches it on or off; either way its cooldown is over.
-    is_active: Option<bool>,
-    #[serde(default, deserialize_with = "secret")]
-    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", write_only)]
-    password: Option<String>,
-    /// Empty removes it.
-    #[schema(pattern = "^([A-Za-z]{2})?$")]
-    state_code: Option<String>,
-    /// Empty removes it.
-    #[schema(max_length = 64, pattern = "^[A-Za-z0-9/_+-]*$")]
-    timezone: Option<String>,
-}
-
-/// A proxy by its fields, or as a text: `host:port`, `host:port:user:password` or a URL.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(untagged)]
-pub enum ImportedProxy {
-    Text(String),
-    Fields(NewProxy),
-}
-
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ProxyImport {
-    #[schema(min_items = 1, max_items = 1000)]
-    pub proxies: Vec<ImportedProxy>,
-}
-
-/// What became of an import.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct Imported {
-    #[serde(flatten)]
-    pub counts: ImportCounts,
-    /// Those without a state that got the one in which their address is.
-    pub located: usize,
 }
 
 /// Lists the proxies, with how each has behaved.
@@ -136,7 +66,7 @@ pub async fn create(
     _: Query<NoParameters>,
     Body(new): Body<NewProxy>,
 ) -> Result<Response, ApiError> {
-    let mut entry = new.check().map_err(|faults| ApiError::bad("proxy", faults.join("; ")))?;
+    let mut entry = entry_of(new).map_err(|faults| ApiError::bad("proxy", faults.join("; ")))?;
     geo::locate(&api.geo, std::slice::from_mut(&mut entry)).await;
     let mut change = changes.begin(&api).await?;
     match proxy_requests::add(&change, &entry, &api.keys, api.budgets).await? {
@@ -213,7 +143,7 @@ fn checked(given: Vec<ImportedProxy>) -> Result<Vec<ProxyEntry>, ApiError> {
     let mut first_places = std::collections::HashMap::new();
     for (n, proxy) in given.into_iter().enumerate() {
         let place = format!("proxies[{n}]");
-        match proxy.check() {
+        match imported(proxy) {
             Err(found) => faults.extend(found.into_iter().map(|fault| (place.clone(), fault))),
             Ok(entry) => {
                 let key = (entry.protocol, entry.host.clone(), entry.port, entry.username.clone());
@@ -227,42 +157,27 @@ fn checked(given: Vec<ImportedProxy>) -> Result<Vec<ProxyEntry>, ApiError> {
     if faults.is_empty() { Ok(entries) } else { Err(ApiError::BadFields(faults)) }
 }
 
-impl ImportedProxy {
-    fn check(self) -> Result<ProxyEntry, Vec<String>> {
-        match self {
-            ImportedProxy::Text(text) => ProxyDraft::from_text(text.trim()).map_err(|fault| vec![fault])?.check(),
-            ImportedProxy::Fields(fields) => fields.check(),
-        }
+fn imported(proxy: ImportedProxy) -> Result<ProxyEntry, Vec<String>> {
+    match proxy {
+        ImportedProxy::Text(text) => ProxyDraft::from_text(text.trim()).map_err(|fault| vec![fault])?.check(),
+        ImportedProxy::Fields(fields) => entry_of(fields),
     }
 }
 
-impl NewProxy {
-    fn check(self) -> Result<ProxyEntry, Vec<String>> {
-        let draft = ProxyDraft {
-            protocol: self.protocol.map(|protocol| protocol.name().to_owned()).unwrap_or_default(),
-            host: self.host,
-            port: self.port.to_string(),
-            username: self.username.unwrap_or_default(),
-            password: self.password.unwrap_or_default(),
-            state_code: self.state_code.unwrap_or_default(),
-            timezone: self.timezone.unwrap_or_default(),
-        };
-        draft.check()
-    }
-}
-
-impl From<ProxyEntry> for NewProxy {
-    fn from(entry: ProxyEntry) -> Self {
-        let ProxyEntry { protocol, host, port, username, password, state_code, timezone } = entry;
-        NewProxy { protocol: Some(protocol), host, port, username, password, state_code, timezone }
-    }
+/// The entry, or everything that is wrong with it.
+fn entry_of(new: NewProxy) -> Result<ProxyEntry, Vec<String>> {
+    let draft = ProxyDraft {
+        protocol: new.protocol.map(|protocol| protocol.name().to_owned()).unwrap_or_default(),
+        host: new.host,
+        port: new.port.to_string(),
+        username: new.username.unwrap_or_default(),
+        password: new.password.unwrap_or_default(),
+        state_code: new.state_code.unwrap_or_default(),
+        timezone: new.timezone.unwrap_or_default(),
+    };
+    draft.check()
 }
 
 fn check(field: &str, given: Option<&str>, rule: impl Fn(&str) -> Result<(), String>) -> Result<(), ApiError> {
     given.map_or(Ok(()), rule).map_err(|fault| ApiError::bad(field, fault))
-}
-
-/// A text that no error repeats.
-fn secret<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
-    Option::<String>::deserialize(input).map_err(|_| D::Error::custom("expected a text"))
 }

@@ -4,15 +4,14 @@
 use axum::Json;
 use axum::extract::State;
 use futures_util::future::BoxFuture;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::access::{Admin, Changes};
-use super::error::Problem;
 use super::path::Path;
 use super::proxies::ProxyPath;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::problem::Problem;
+use contract::proxies::ProxyTest;
 use db::proxies;
 use domain::proxy::{ProxyId, ProxyRow};
 
@@ -20,15 +19,6 @@ use domain::proxy::{ProxyId, ProxyRow};
 pub trait ProxyTester: Send + Sync {
     /// How the proxy of this row did. An error: nothing could be sent.
     fn test(&self, row: ProxyRow) -> BoxFuture<'_, Result<ProxyTest, String>>;
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ProxyTest {
-    pub id: ProxyId,
-    pub ok: bool,
-    pub latency_ms: Option<u64>,
-    /// Why it failed.
-    pub reason: Option<String>,
 }
 
 /// Sends one request to the platform through a proxy, as tasks do. What becomes of it changes no counts.

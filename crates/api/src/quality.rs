@@ -1,25 +1,14 @@
 //! `/api/quality`: stores with faulty data.
 
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::access::{Caller, Viewer};
-use super::cursor::Cursor;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::{ApiError, ApiState};
-use db::quality::{self, Finding, FindingFilter, QualityCount};
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct QualityPage {
-    /// Stores by kind, all of them.
-    pub counts: Vec<QualityCount>,
-    pub findings: Vec<Finding>,
-    /// For the next page; null on the last.
-    #[schema(inline)]
-    pub next_cursor: Option<Cursor>,
-}
+use contract::cursor::Cursor;
+use contract::quality::{FindingFilter, QualityPage};
+use db::quality;
 
 /// Lists stores whose data is not what it should be, those that were found last first. Looked at once a minute.
 #[utoipa::path(get, path = "/api/quality", tag = "stores", params(Listing<FindingFilter>), responses((status = 200, body = QualityPage)))]

@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 use super::access::{Caller, Viewer};
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use db::retention_runs::{self, LastRetentionRun};
+use contract::retention::LastRetentionRun;
+use db::retention_runs;
 use settings::Setting;
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -4,24 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
-use super::error::Problem;
 use super::etag::{IfMatch, IfNoneMatch, with_tag};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use db::schedules::{self, Run, Schedule};
-use domain::schedule_request::{ScheduleRequest, ScheduleUpdate};
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct ScheduleList {
-    pub schedules: Vec<Schedule>,
-}
+use contract::problem::Problem;
+use contract::schedules::{Run, Schedule, ScheduleList, ScheduleRequest, ScheduleUpdate};
+use db::schedules;
 
 #[derive(Deserialize)]
 pub struct SchedulePath {

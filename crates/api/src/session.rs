@@ -8,39 +8,18 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::access::{Anyone, Caller, Consumer};
 use super::authenticate::{LOGIN_COOKIE, login, require_csrf_token};
 use super::body::Body;
 use super::credentials::SecretText;
-use super::error::Problem;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::problem::Problem;
+use contract::sessions::{Login, LoginRequest};
 use db::api_tokens;
-use domain::access::AccessRole;
 
 const LASTS: Duration = Duration::from_secs(12 * 3600);
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LoginRequest {
-    token: String,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Login {
-    /// The token's name.
-    pub name: String,
-    pub role: AccessRole,
-    /// For the header `X-CSRF-Token` of every change. Null without a login.
-    pub csrf_token: Option<String>,
-    /// Only in the answer to a login.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<DateTime<Utc>>,
-}
 
 /// Who the caller is.
 #[utoipa::path(get, path = "/api/session", tag = "access", responses((status = 200, body = Login)))]

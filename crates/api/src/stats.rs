@@ -6,15 +6,15 @@ use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::{Deserialize, Deserializer};
+use utoipa::IntoParams;
 
 use super::access::{Caller, Viewer};
 use super::query::Query;
 use super::{ApiError, ApiState};
-use db::charts::{self, Chart, ChartRequest, OtherSeries, Series};
+use contract::charts::{Dimension, Grid, MAX_SERIES, Metric, StatsSeries};
+use db::charts::{self, Chart, ChartRequest};
 use db::server_info;
-use domain::chart::{Dimension, Grid, MAX_SERIES, Metric};
 use domain::span;
 use settings::durations;
 
@@ -44,24 +44,6 @@ pub struct SeriesQuery {
     #[serde(default, deserialize_with = "series_count")]
     #[param(minimum = 1, maximum = 100)]
     series: Option<i64>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct StatsSeries {
-    pub metric: Metric,
-    pub by: Dimension,
-    /// Where the first point begins: at or before the time that was asked for.
-    pub from: DateTime<Utc>,
-    /// Where the last point ends.
-    pub to: DateTime<Utc>,
-    pub step_seconds: i64,
-    /// The largest first. What has no count in this time is left out.
-    pub series: Vec<Series>,
-    /// The sum of all further series; null where each has a place of its own.
-    pub other: Option<OtherSeries>,
-    /// Minutes before this do not change any more. Null for requests, which each process adds as it sends them, and where nothing was
-    /// counted yet.
-    pub closed_until: Option<DateTime<Utc>>,
 }
 
 /// What was counted, point by point. Counts are kept for 30 days (`retention.stats`).

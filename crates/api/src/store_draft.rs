@@ -4,11 +4,10 @@
 use serde::Deserialize;
 use url::Url;
 
-use db::stores::NewStore;
 use domain::group;
 use domain::public_host::is_public;
 use domain::state_code::two_letters;
-use domain::store::Platform;
+use domain::store::{NewStore, Platform};
 
 /// Every field as written. Empty is the same as absent.
 #[derive(Clone, Debug, Default, Deserialize, clap::Args)]

@@ -3,66 +3,17 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Changes, Operator};
 use super::body::BatchBody;
-use super::error::Problem;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use crate::store_draft::{StoreDraft, private_host};
-use db::DbError;
-use db::store_requests::{self, ImportedStores};
-use db::stores::NewStore;
-use domain::store::Platform;
-
-/// Stores of one request.
-pub const MAX_IMPORTED: usize = 1_000;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StoreImport {
-    #[schema(min_items = 1, max_items = 1000)]
-    pub stores: Vec<StoreFields>,
-}
-
-/// A store by what is known of it: at least one of the platform's id, the slug and the menu's URL.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StoreFields {
-    #[schema(min_length = 1, max_length = 500)]
-    pub name: String,
-    /// `dutchie`, where it is not given.
-    pub platform: Option<Platform>,
-    /// The store's id at the platform.
-    #[schema(max_length = 500)]
-    pub platform_dispensary_id: Option<String>,
-    /// The last part of its menu's URL.
-    #[schema(max_length = 500)]
-    pub slug: Option<String>,
-    /// From which the platform's id is looked up.
-    #[schema(max_length = 500)]
-    pub menu_url: Option<String>,
-    /// The host of its API, when it is not the platform's.
-    pub api_host: Option<String>,
-    /// The path of its API, when it is not the platform's.
-    #[schema(max_length = 500)]
-    pub api_path: Option<String>,
-    #[schema(max_length = 500)]
-    pub city: Option<String>,
-    /// Two letters, such as `AZ`.
-    #[schema(pattern = "^([A-Za-z]{2})?$")]
-    pub state: Option<String>,
-    /// An IANA timezone, such as `America/Phoenix`.
-    #[schema(max_length = 500)]
-    pub timezone: Option<String>,
-    /// Names of letters, digits, hyphens and underscores.
-    #[serde(default)]
-    #[schema(max_items = 20)]
-    pub groups: Vec<String>,
-}
+use contract::problem::Problem;
+use contract::stores::{ImportedStores, MAX_IMPORTED, StoreFields, StoreImport};
+use db::{DbError, store_requests};
+use domain::store::NewStore;
 
 /// Adds stores, and puts those that are known into the groups that are named beside them: all of them, or none.
 #[utoipa::path(post, path = "/api/stores/import", tag = "stores", request_body = StoreImport,
@@ -120,24 +71,6 @@ impl From<StoreFields> for StoreDraft {
             state: fields.state,
             timezone: fields.timezone,
             groups: Some(fields.groups.join(";")),
-        }
-    }
-}
-
-impl From<NewStore> for StoreFields {
-    fn from(store: NewStore) -> Self {
-        StoreFields {
-            name: store.name,
-            platform: Some(store.platform),
-            platform_dispensary_id: store.platform_dispensary_id,
-            slug: store.slug,
-            menu_url: store.menu_url,
-            api_host: store.api_host,
-            api_path: store.api_path,
-            city: store.city,
-            state: store.state,
-            timezone: store.timezone,
-            groups: store.groups,
         }
     }
 }

@@ -4,44 +4,24 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Consumer, Operator};
 use super::body::Body;
-use super::error::Problem;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::position::Position;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use db::product_views::{self, ProductCursor, ProductFilter, ProductPage, ProductView};
-use db::store_views::{self, StoreFilter, StoreView};
-use db::{Client, stores};
+use contract::position::Position;
+use contract::problem::Problem;
+use contract::products::{ProductCursor, ProductFilter, ProductList};
+use contract::stores::{StoreChange, StoreFilter, StorePage, StoreView};
+use db::product_views::{self, ProductPage};
+use db::{Client, store_views, stores};
 use domain::access::AccessRole;
 use domain::store::StoreId;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StoreChange {
-    pub crawl_enabled: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct StorePage {
-    pub stores: Vec<StoreView>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct ProductList {
-    pub products: Vec<ProductView>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-}
 
 #[derive(Deserialize)]
 pub struct StorePath {

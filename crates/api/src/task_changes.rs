@@ -12,17 +12,17 @@ use serde_json::json;
 use super::access::{Changes, Operator};
 use super::body::Body;
 use super::change::Change;
-use super::error::Problem;
 use super::etag::{IfMatch, with_tag};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::tasks::{TaskPath, version};
 use super::{ApiError, ApiState};
-use db::Client;
-use db::task_views::{self, TaskView};
+use contract::problem::Problem;
+use contract::task_changes::TaskChange;
+use contract::tasks::TaskView;
 use db::tasks::{self, ChangeError};
+use db::{Client, task_views};
 use domain::task::{Status, TaskId};
-use domain::task_change::TaskChange;
 use domain::vocabulary::Word;
 
 /// Cancels a task that has not ended. The body of a running one stops at its worker's next renewal; its store is kept until then.

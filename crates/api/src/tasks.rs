@@ -4,45 +4,26 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::change::Change;
-use super::cursor::Cursor;
-use super::error::Problem;
 use super::etag::IfNoneMatch;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::cursor::Cursor;
+use contract::problem::Problem;
+use contract::task_requests::{RequestedTask, TaskRequest};
+use contract::tasks::{TaskCounts, TaskDetail, TaskFilter, TaskPage, TaskView};
 use db::task_requests::{self, Queued};
-use db::task_views::counts::{self, TaskCounts};
-use db::task_views::{self, TaskDetail, TaskFilter, TaskView};
-use db::{Client, DbError};
+use db::task_views::counts;
+use db::{Client, DbError, task_views};
 use domain::task::TaskId;
-use domain::task_request::TaskRequest;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct TaskPage {
-    pub tasks: Vec<TaskView>,
-    /// For the next page; null on the last.
-    #[schema(inline)]
-    pub next_cursor: Option<Cursor>,
-}
-
-/// The task that a request came to.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct RequestedTask {
-    #[serde(flatten)]
-    pub task: TaskView,
-    /// It waited already, less urgent, and is as urgent as the request now.
-    #[serde(default)]
-    pub raised: bool,
-}
 
 #[derive(Deserialize)]
 pub struct TaskPath {

@@ -4,49 +4,22 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Admin, Caller, Changes};
 use super::body::Body;
 use super::credentials::SecretText;
-use super::error::Problem;
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use db::DbError;
-use db::api_tokens::{self, ApiToken, MAX_TOKENS};
-use domain::access::{AccessRole, TokenId};
+use contract::problem::Problem;
+use contract::tokens::{MadeToken, NewToken, TokenList};
+use db::api_tokens::MAX_TOKENS;
+use db::{DbError, api_tokens};
+use domain::access::TokenId;
 
 const MAX_NAME_CHARS: usize = 100;
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct TokenList {
-    pub tokens: Vec<ApiToken>,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewToken {
-    /// Tells tokens apart, and stands in the audit.
-    #[schema(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
-    )]
-    pub name: String,
-    pub role: AccessRole,
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct MadeToken {
-    pub id: TokenId,
-    pub name: String,
-    pub role: AccessRole,
-    /// Shown once. Null where a request with an `Idempotency-Key` is repeated.
-    pub token: Option<String>,
-}
 
 #[derive(Deserialize)]
 pub struct TokenPath {

@@ -11,15 +11,14 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::access::{Caller, Viewer};
 use super::listing::Listing;
 use super::page::PageJson;
-use super::position::Position;
 use super::{ApiError, ApiState};
-use db::visitors::{self, CountedPlace, VisitorCursor, VisitorFilter, VisitorHour};
+use contract::position::Position;
+use contract::visitors::{VisitorCursor, VisitorFilter, VisitorHour, VisitorPage};
+use db::visitors::{self, CountedPlace};
 use db::{Db, DbError};
 use domain::place::Place;
 use geo::Geo;
@@ -117,15 +116,6 @@ async fn write(api: &ApiState) {
     if let Err(error) = api.visitors.flush(&api.db).await {
         events::visitors_not_written(&error);
     }
-}
-
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct VisitorPage {
-    pub visitors: Vec<VisitorHour>,
-    /// For the next page; null on the last.
-    pub next_cursor: Option<String>,
-    /// Whether this server knows places: without `geo.database` all requests are from nowhere.
-    pub geo: bool,
 }
 
 /// Requests of consumers by country, region and hour, the latest hour first.

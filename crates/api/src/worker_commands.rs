@@ -4,28 +4,21 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use super::access::{Admin, Changes, Operator};
-use super::error::Problem;
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::problem::Problem;
+use contract::workers::WorkerOrder;
 use db::workers;
 use domain::worker::WorkerCommand;
 
 #[derive(Deserialize)]
 pub struct WorkerPath {
     id: String,
-}
-
-/// An order that was given, and is not obeyed yet.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct WorkerOrder {
-    pub worker_id: String,
-    pub command: WorkerCommand,
 }
 
 /// Lets a worker finish its tasks and leave.

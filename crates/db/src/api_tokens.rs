@@ -3,26 +3,15 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::row::{FromRow, first_column, parsed, read_all, rows};
 use super::{Client, DbError};
+use contract::tokens::ApiToken;
 use domain::access::{AccessRole, TokenId};
 
 /// Together with [`MAX_LOGINS`], what a process keeps in memory.
 pub const MAX_TOKENS: i64 = 1_000;
 const MAX_LOGINS: i64 = 1_000;
-
-/// A token without its text, which is shown once, when it is made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ApiToken {
-    pub id: TokenId,
-    pub name: String,
-    pub role: AccessRole,
-    pub created_at: DateTime<Utc>,
-    pub last_used_at: Option<DateTime<Utc>>,
-}
 
 /// What opens the API: a token, or a login by one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,54 +2,12 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio_postgres::types::{ToSql, Type};
-use utoipa::{IntoParams, ToSchema};
 
 use super::row::{read_all, rows};
 use super::{Client, DbError, Tx};
-use domain::access::{AuditEntry, Principal, TokenId};
-use domain::span;
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct AuditRow {
-    pub id: i64,
-    pub at: DateTime<Utc>,
-    /// The token's name; `local` without one, `command line` for a command on the database itself.
-    pub who: String,
-    pub token_id: Option<TokenId>,
-    pub address: Option<String>,
-    /// As in the answer's `X-Request-Id` and in the log.
-    pub request_id: String,
-    /// The resource and what was done with it, such as `tasks.create`.
-    pub action: String,
-    /// The resource's id or name.
-    pub target: String,
-    pub detail: Value,
-}
-
-/// Which rows to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct AuditFilter {
-    /// A token's name, `local` or `command line`.
-    pub who: Option<String>,
-    /// The resource and what was done with it, such as `tasks.create`.
-    pub action: Option<String>,
-    #[serde(deserialize_with = "span::optional_beginning")]
-    #[param(schema_with = span::schema)]
-    pub from: Option<DateTime<Utc>>,
-    /// Before this time.
-    #[serde(deserialize_with = "span::optional_end")]
-    #[param(schema_with = span::schema)]
-    pub to: Option<DateTime<Utc>>,
-    /// Ids below this one.
-    #[serde(skip)]
-    pub below: Option<i64>,
-}
+use contract::audit::{AuditFilter, AuditRow};
+use domain::access::{AuditEntry, Principal};
 
 /// Commits a request's transaction with its rows, and returns what `read` finds in it.
 pub async fn commit<T>(

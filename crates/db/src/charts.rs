@@ -7,10 +7,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use utoipa::ToSchema;
 
 use super::{Client, DbError};
-use domain::chart::{Dimension, Grid, Metric};
+use contract::charts::{Dimension, Grid, MeanSeconds, Metric, OtherSeries, Series, Values};
 
 #[derive(Clone, Copy, Debug)]
 pub struct ChartRequest {
@@ -26,42 +25,6 @@ pub struct ChartRequest {
 pub struct Chart {
     pub series: Vec<Series>,
     pub other: Option<OtherSeries>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Series {
-    /// A role, a host, the id of a proxy or of a store, or an outcome. `none`: of no store.
-    pub key: String,
-    /// The address of a proxy, the name of a store; null where it has gone.
-    pub name: Option<String>,
-    #[serde(flatten)]
-    pub values: Values,
-}
-
-/// All series that have no place of their own, summed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct OtherSeries {
-    /// How many there are.
-    pub series: i64,
-    #[serde(flatten)]
-    pub values: Values,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Values {
-    pub total: i64,
-    /// One for each step.
-    pub points: Vec<i64>,
-    /// How long each took; only of what takes time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mean_seconds: Option<MeanSeconds>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct MeanSeconds {
-    pub whole: Option<f64>,
-    /// One for each step; null where there were none.
-    pub points: Vec<Option<f64>>,
 }
 
 /// How far minutes are written.

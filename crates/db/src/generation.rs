@@ -6,9 +6,9 @@
 use thiserror::Error;
 
 use super::{Client, DbError};
-use domain::generation_request::{Resync, ResyncRequest, StateRequest, StateTasks};
+use contract::checks::BadField;
+use contract::generation::{Resync, ResyncRequest, StateRequest, StateTasks};
 use domain::role::Role;
-use domain::task_request::BadField;
 use foundation::clock::Clock;
 use telemetry::events;
 

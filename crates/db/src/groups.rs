@@ -3,23 +3,13 @@
 //!
 //! In: the caller's transaction, and names that [`domain::group`] has read. Out: counts, or why nothing was changed.
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use utoipa::ToSchema;
 
 use super::row::{FromRow, first_column, read_all, rows};
 use super::{Client, DbError, stores};
+use contract::groups::Group;
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Group {
-    pub name: String,
-    /// Stores that are in it.
-    pub stores: i64,
-    /// Names of the schedules that are for it.
-    pub schedules: Vec<String>,
-}
 
 /// Why a group was not changed.
 #[derive(Debug, Error)]

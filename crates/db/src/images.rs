@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
-use utoipa::ToSchema;
 
 use super::row::{FromRow, document, first_columns, read_all, rows};
 use super::{Client, DbError, pipeline};
+use contract::images::ImageTotals;
 use domain::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, WantedImage};
 use domain::product::ProductId;
 use domain::store::StoreId;
-use domain::vocabulary::Word;
 
 /// Where an image is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,24 +19,6 @@ pub struct OriginalImage {
     pub path: Option<String>,
     /// In the feed.
     pub url: Option<String>,
-}
-
-/// Images of products and brands, of all processes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ImageTotals {
-    /// Downloaded and stored, ever.
-    pub stored: i64,
-    /// As downloaded.
-    pub bytes: i64,
-    /// Images whose last try failed, the most frequent reason first.
-    pub failed: Vec<FailedImages>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct FailedImages {
-    #[schema(value_type = ImageFailure)]
-    pub reason: Word<ImageFailure>,
-    pub images: i64,
 }
 
 /// What a search for images takes in.

@@ -1,74 +1,15 @@
 //! Media jobs: tasks whose role is the job's type, read and queued by the view `worker_job_queue`'s rules. Other changes of a job are those
 //! of its task ([`super::tasks`]).
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use thiserror::Error;
 use tokio_postgres::types::ToSql;
-use utoipa::{IntoParams, ToSchema};
 
 use super::row::{first_column, json, optional_json, read_all, rows, word};
 use super::{Client, DbError, Tx, task_requests};
-use domain::job::{JobStatus, NewJob, job_types, optional_job_type};
+use contract::jobs::{JobFilter, JobView, NewJob, PendingCount};
 use domain::role::Role;
 use domain::task::TaskId;
-use domain::vocabulary::Word;
 use telemetry::events;
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct JobView {
-    pub id: TaskId,
-    #[schema(value_type = Role)]
-    pub job_type: Word<Role>,
-    pub platform: Option<String>,
-    pub account: Option<String>,
-    /// 1 (first) to 10.
-    pub priority: i32,
-    #[schema(value_type = JobStatus)]
-    pub status: Word<JobStatus>,
-    #[schema(value_type = Object)]
-    pub payload: Value,
-    pub result: Option<Value>,
-    pub error_message: Option<String>,
-    pub retry_count: i32,
-    pub max_retries: i32,
-    pub scheduled_for: Option<DateTime<Utc>>,
-    pub created_at: DateTime<Utc>,
-    pub started_at: Option<DateTime<Utc>>,
-    pub completed_at: Option<DateTime<Utc>>,
-    pub worker_id: Option<String>,
-    pub progress_percent: Option<i16>,
-    pub progress_message: Option<String>,
-    /// Tasks and jobs that it waits for.
-    pub depends_on: Option<Vec<TaskId>>,
-}
-
-/// Which jobs to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct JobFilter {
-    /// Just this job.
-    #[serde(skip)]
-    pub id: Option<TaskId>,
-    pub status: Option<JobStatus>,
-    pub platform: Option<String>,
-    pub account: Option<String>,
-    #[serde(deserialize_with = "optional_job_type")]
-    #[param(schema_with = job_types)]
-    pub job_type: Option<Role>,
-    /// Ids below this one.
-    #[serde(skip)]
-    pub below: Option<TaskId>,
-}
-
-/// Jobs of a platform that wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct PendingCount {
-    pub count: i64,
-    pub platform: Option<String>,
-}
 
 /// Why no job was queued.
 #[derive(Debug, Error)]

@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::row::first_column;
 use super::task_requests::{self, RequestError};
 use super::{Client, DbError, Tx, generation};
+use contract::task_requests::TaskRequest;
 use domain::legacy::{LegacyMove, LegacyTables};
 use domain::role::Role;
 use domain::store::Platform;
 use domain::task::TaskId;
-use domain::task_request::TaskRequest;
 
 /// What the old tables hold.
 pub async fn tables(client: &Client) -> Result<LegacyTables, DbError> {

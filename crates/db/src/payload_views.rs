@@ -2,64 +2,13 @@
 //!
 //! Their files are `storage`'s: a row may be there whose file has gone.
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use tokio_postgres::types::Type;
-use utoipa::{IntoParams, ToSchema};
 
 use super::row::{FromRow, read_all, rows, word};
 use super::{Client, DbError, payloads};
+use contract::payloads::{PayloadFilter, PayloadView};
 use domain::payload::{Payload, PayloadId};
-use domain::span;
-use domain::stock::PayloadPosition;
 use domain::store::{Platform, StoreId};
-use domain::task::TaskId;
-use domain::vocabulary::Word;
-
-/// Which payloads to list; a field that is None does not filter.
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct PayloadFilter {
-    pub dispensary_id: Option<StoreId>,
-    pub platform: Option<Platform>,
-    /// Fetched then or later.
-    #[serde(deserialize_with = "span::optional_beginning")]
-    #[param(schema_with = span::schema)]
-    pub from: Option<DateTime<Utc>>,
-    /// Fetched before.
-    #[serde(deserialize_with = "span::optional_end")]
-    #[param(schema_with = span::schema)]
-    pub to: Option<DateTime<Utc>>,
-    /// The last one of the page before: the next ones are older.
-    #[serde(skip)]
-    pub after: Option<PayloadPosition>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct PayloadView {
-    pub id: PayloadId,
-    pub task_id: Option<TaskId>,
-    pub dispensary_id: StoreId,
-    pub dispensary_name: Option<String>,
-    #[schema(value_type = Platform)]
-    pub platform: Word<Platform>,
-    pub storage_path: String,
-    pub sha256: String,
-    /// Of the file.
-    pub bytes: i64,
-    pub product_count: i32,
-    pub total_count: i32,
-    pub coverage: f64,
-    pub fetched_at: DateTime<Utc>,
-}
-
-impl PayloadView {
-    /// Where the next page begins.
-    pub fn position(&self) -> PayloadPosition {
-        PayloadPosition { fetched_at: self.fetched_at, id: self.id }
-    }
-}
 
 /// At most `limit` payloads, newest first.
 pub async fn list(client: &Client, filter: &PayloadFilter, limit: i64) -> Result<Vec<PayloadView>, DbError> {

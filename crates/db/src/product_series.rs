@@ -5,10 +5,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::types::Type;
-use utoipa::ToSchema;
 
 use super::row::{read_all, rows};
 use super::{Client, DbError};
+use contract::products::{OfferPoint, OptionPoint, ProductPoint};
 use domain::product::ProductId;
 use domain::series::thin;
 
@@ -39,39 +39,6 @@ pub struct Series<T> {
     pub rows: usize,
     /// There is more in this time than was read: the oldest is missing.
     pub truncated: bool,
-}
-
-/// A product in one crawl. Money is cents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ProductPoint {
-    pub crawled_at: DateTime<Utc>,
-    #[serde(flatten)]
-    pub offer: OfferPoint,
-    pub is_on_special: bool,
-    pub stock_status: String,
-}
-
-/// An option from one crawl on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct OptionPoint {
-    pub crawled_at: DateTime<Utc>,
-    pub size_mg: Option<i64>,
-    pub size_ml: Option<f64>,
-    #[serde(flatten)]
-    pub offer: OfferPoint,
-    /// The product was on the menu without this option.
-    pub gone: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct OfferPoint {
-    pub price_rec: Option<i32>,
-    pub price_med: Option<i32>,
-    pub special_price_rec: Option<i32>,
-    pub special_price_med: Option<i32>,
-    pub quantity: Option<i32>,
-    pub quantity_censored: bool,
-    pub is_in_stock: bool,
 }
 
 /// A product's crawls. Empty where there is no such product.

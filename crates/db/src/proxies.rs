@@ -3,86 +3,25 @@
 //! Only [`load`] returns passwords; [`proxy_passwords`] says how they are stored. Cooldowns follow the database's clock: [`load`]
 //! returns the time that is left, [`flush`] takes the time that a cooldown lasts.
 
-use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
-use utoipa::{IntoParams, ToSchema};
 
 use super::arrays::column;
 use super::proxy_passwords::{self, UnreadableProxy};
 use super::row::{FromRow, read_all, word};
 use super::{Client, Db, DbError, Tx, proxy_usage};
+use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
-    Budgets, Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyProtocol, ProxyRow,
-    ShownState, StoredState, UsageToday,
+    Budgets, Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyRow, ShownState, StoredState,
+    UsageToday,
 };
-use domain::vocabulary::{self, Word};
+use domain::vocabulary;
 use foundation::secrets::SecretKeys;
 
 /// Bytes of an error that are kept.
 const MAX_ERROR_BYTES: usize = 500;
-
-/// A proxy as people see it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ProxyListing {
-    pub id: ProxyId,
-    #[schema(value_type = String)]
-    pub protocol: Word<ProxyProtocol>,
-    pub host: String,
-    pub port: i32,
-    pub username: Option<String>,
-    /// The key that its password is encrypted with; none where it has no password, or one in plain text.
-    pub key: Option<String>,
-    pub state: ShownState,
-    pub is_active: bool,
-    pub state_code: Option<String>,
-    pub timezone: Option<String>,
-    pub last_used_at: Option<DateTime<Utc>>,
-    pub success_count: i64,
-    pub failure_count: i64,
-    /// Blocks in a row, whatever their status.
-    pub consecutive_403_count: i64,
-    pub avg_response_time_ms: Option<f64>,
-    pub last_failure_at: Option<DateTime<Utc>>,
-    pub last_error: Option<String>,
-    pub cooldown_until: Option<DateTime<Utc>>,
-    /// Sent and received since midnight in its timezone (UTC where it has none), as far as processes have written it.
-    pub bytes_today: i64,
-    /// What it may still carry today; null without a budget.
-    pub budget_left: Option<i64>,
-    /// Its budget is spent: it is not used before this time.
-    pub rests_until: Option<DateTime<Utc>>,
-    pub created_at: DateTime<Utc>,
-    pub updated_at: DateTime<Utc>,
-}
-
-impl ProxyListing {
-    fn take_usage(&mut self, budgets: Budgets, usage: &UsageToday) {
-        let Some(own) = usage.by_proxy.get(&self.id) else { return };
-        self.bytes_today = own.bytes;
-        self.budget_left = budgets.left(own, &usage.in_all);
-        self.rests_until = budgets.rests_until(own, &usage.in_all);
-    }
-}
-
-/// What an import did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ImportCounts {
-    pub created: usize,
-    pub updated: usize,
-    pub unchanged: usize,
-}
-
-impl AddAssign for ImportCounts {
-    fn add_assign(&mut self, other: ImportCounts) {
-        self.created += other.created;
-        self.updated += other.updated;
-        self.unchanged += other.unchanged;
-    }
-}
 
 /// The rows of a pool.
 #[derive(Debug, Default)]
@@ -110,20 +49,6 @@ pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, D
     Ok(loaded)
 }
 
-/// Which proxies to list; a field that is None does not filter.
-#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ProxyFilter {
-    /// Just this proxy.
-    #[serde(skip)]
-    pub id: Option<ProxyId>,
-    pub state: Option<ShownState>,
-    /// Ids above this one.
-    #[serde(skip)]
-    pub above: Option<ProxyId>,
-}
-
 /// At most `limit` proxies, by id, without their passwords.
 pub async fn list(
     client: &Client,
@@ -134,7 +59,7 @@ pub async fn list(
     let mut listed = rows(client, filter, limit).await?;
     if !listed.is_empty() {
         let usage = proxy_usage::today(client).await?;
-        listed.iter_mut().for_each(|proxy| proxy.take_usage(budgets, &usage));
+        listed.iter_mut().for_each(|proxy| note_usage(proxy, budgets, &usage));
     }
     Ok(listed)
 }
@@ -147,7 +72,7 @@ async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<P
 /// `Missing` when there is none.
 pub async fn get(client: &Client, id: ProxyId, budgets: Budgets) -> Result<ProxyListing, DbError> {
     let mut found = row(client, id).await?;
-    found.take_usage(budgets, &proxy_usage::today(client).await?);
+    note_usage(&mut found, budgets, &proxy_usage::today(client).await?);
     Ok(found)
 }
 
@@ -155,6 +80,14 @@ pub async fn get(client: &Client, id: ProxyId, budgets: Budgets) -> Result<Proxy
 pub(super) async fn row(client: &Client, id: ProxyId) -> Result<ProxyListing, DbError> {
     let found = rows(client, &ProxyFilter { id: Some(id), ..ProxyFilter::default() }, 1).await?.pop();
     found.ok_or_else(|| DbError::Missing(format!("proxy {id}")))
+}
+
+/// Notes the bytes that it has carried today, and what its budget allows.
+fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
+    let Some(own) = usage.by_proxy.get(&proxy.id) else { return };
+    proxy.bytes_today = own.bytes;
+    proxy.budget_left = budgets.left(own, &usage.in_all);
+    proxy.rests_until = budgets.rests_until(own, &usage.in_all);
 }
 
 /// How many there are of each kind; a benched one counts as benched until a request through it has succeeded.

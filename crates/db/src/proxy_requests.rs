@@ -1,8 +1,9 @@
 //! What people ask of single rows of `proxies`: to add one, to change one, to remove one. Each in the transaction of the request.
 
-use super::proxies::{self, ProxyListing, lock};
+use super::proxies::{self, lock};
 use super::row::first_column;
 use super::{DbError, Tx, proxy_passwords};
+use contract::proxies::ProxyListing;
 use domain::proxy::{Budgets, ProxyEntry, ProxyId};
 use foundation::secrets::SecretKeys;
 

@@ -3,57 +3,18 @@
 //! In: what refreshes and crawls left in the database. Out: findings, and which of them began or ended. It must not know who looks.
 
 use std::time::Duration;
-
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use strum::VariantArray;
-use utoipa::{IntoParams, ToSchema};
 
 use super::row::{read_all, rows, word};
 use super::tasks::take_turn;
 use super::{Client, DbError};
+use contract::quality::{Finding, FindingFilter, QualityCount};
 use domain::quality::QualityKind;
 use domain::store::StoreId;
 use domain::vocabulary::Word;
 
 /// A refresh comes to light when its transaction commits, which may be this long after the end that it notes.
 const LOOK_BACK: Duration = Duration::from_secs(900);
-
-/// A store's data has this fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Finding {
-    pub id: i64,
-    pub dispensary_id: StoreId,
-    pub dispensary_name: String,
-    #[schema(value_type = QualityKind)]
-    pub kind: Word<QualityKind>,
-    /// A sentence for people.
-    pub detail: String,
-    pub since: DateTime<Utc>,
-    /// When it was last found so.
-    pub seen_at: DateTime<Utc>,
-}
-
-/// Which findings to list; a field that is None does not filter.
-#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct FindingFilter {
-    pub kind: Option<QualityKind>,
-    /// The store's id.
-    pub dispensary_id: Option<StoreId>,
-    /// Ids below this one.
-    #[serde(skip)]
-    pub below: Option<i64>,
-}
-
-/// Stores by one kind of fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct QualityCount {
-    #[schema(value_type = QualityKind)]
-    pub kind: Word<QualityKind>,
-    pub stores: i64,
-}
 
 /// A finding that began, or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

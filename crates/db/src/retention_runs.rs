@@ -1,23 +1,9 @@
 //! `retention_runs`: when old rows and files were last removed, and how many.
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
 use super::row::{read_all, rows, word};
 use super::{Client, DbError};
+use contract::retention::LastRetentionRun;
 use domain::retention::RetentionKind;
-use domain::vocabulary::Word;
-
-/// The latest run of a kind, of any process.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct LastRetentionRun {
-    #[schema(value_type = RetentionKind)]
-    pub kind: Word<RetentionKind>,
-    pub ran_at: DateTime<Utc>,
-    /// Rows, files and partitions.
-    pub removed: i64,
-}
 
 /// Notes a run that ended now.
 pub async fn note(client: &Client, kind: RetentionKind, removed: u64) -> Result<(), DbError> {

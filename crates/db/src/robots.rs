@@ -5,12 +5,11 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
-use utoipa::ToSchema;
 
 use super::row::{FromRow, read_all, rows};
 use super::{Client, DbError};
+use contract::hosts::Breach;
 use domain::robots::{RobotsAnswer, RobotsRecord};
 
 /// As people see it.
@@ -24,14 +23,6 @@ pub struct RobotsRow {
     pub next_fetch_at: DateTime<Utc>,
     /// The latest first, at most twenty.
     pub breaches: Vec<Breach>,
-}
-
-/// A rule that requests of ours break.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Breach {
-    pub rule: String,
-    pub path: String,
-    pub reported_at: DateTime<Utc>,
 }
 
 pub async fn read(client: &Client, authority: &str) -> Result<RobotsRecord, DbError> {

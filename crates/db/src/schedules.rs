@@ -4,70 +4,16 @@
 mod edits;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
-use utoipa::ToSchema;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
 use super::row::{FromRow, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
+use contract::schedules::{Run, Schedule};
 use domain::role::Role;
 use domain::schedule::Recurrence;
 use domain::skipped::Skipped;
-use domain::store::Platform;
-use domain::vocabulary::Word;
-
-/// A schedule as people see it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Schedule {
-    pub id: i64,
-    pub name: String,
-    #[schema(value_type = Role)]
-    pub role: Word<Role>,
-    #[schema(value_type = Option<Platform>)]
-    pub platform: Option<Word<Platform>>,
-    /// The account of its media jobs.
-    pub account: Option<String>,
-    pub state_code: Option<String>,
-    pub group_name: Option<String>,
-    /// The arguments of its tasks.
-    #[schema(value_type = Object)]
-    pub args: Value,
-    pub enabled: bool,
-    pub interval_hours: Option<f64>,
-    pub cron: Option<String>,
-    pub priority: i32,
-    pub last_run_at: Option<DateTime<Utc>>,
-    pub next_run_at: Option<DateTime<Utc>>,
-    pub last_task_count: Option<i32>,
-    /// Stores that the last run made no task for, by reason.
-    pub last_skipped: Skipped,
-    /// Why the last run made no task.
-    pub last_note: Option<String>,
-    pub last_error: Option<String>,
-    /// Each change by request moves it, a run does not.
-    pub version: i64,
-}
-
-/// What one run of a schedule made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Run {
-    pub schedule: String,
-    pub due_at: DateTime<Utc>,
-    pub tasks: i32,
-    /// Stores that it made no task for, by reason.
-    #[serde(default)]
-    pub skipped: Skipped,
-    /// Why it made no task.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// The same run was asked for twice, or another process had made it.
-    pub already_made: bool,
-    /// Why the schedule did not run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<String>,
-}
 
 /// What Rust reads of a schedule to find its due times; the rest stays in the database.
 struct ScheduleRow {
@@ -144,7 +90,8 @@ async fn by_name(tx: &Tx, name: &str) -> Result<ScheduleRow, DbError> {
 async fn run_recently(tx: &Tx, schedule: &ScheduleRow) -> Result<Option<Run>, DbError> {
     let row = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await?;
     let Some(row) = row else { return Ok(None) };
-    Ok(Some(Run { already_made: true, ..schedule.run(row.try_get("due_at")?) }.that_made(schedule, &row)?))
+    let run = Run { already_made: true, ..schedule.run(row.try_get("due_at")?) };
+    Ok(Some(counted(run, schedule, &row)?))
 }
 
 /// Ends the transaction either way.
@@ -174,12 +121,12 @@ async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> R
     };
     if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&schedule.id, &due_at]).await?.is_none() {
         let made = tx.query_one(include_str!("sql/schedules/skip.sql"), &[&schedule.id, &due_at, &next]).await?;
-        return Run { already_made: true, ..run }.that_made(schedule, &made);
+        return counted(Run { already_made: true, ..run }, schedule, &made);
     }
     let sql = "SELECT made AS task_count, skipped FROM run_schedule($1, $2, $3, $4)";
     let made = tx.query_one(sql, &[&schedule.id, &role.name(), &role.per_store(), &next]).await?;
     let skipped: Value = made.try_get("skipped")?;
-    let run = run.that_made(schedule, &made)?;
+    let run = counted(run, schedule, &made)?;
     tx.execute(include_str!("sql/schedules/ran.sql"), &[&schedule.id, &due_at, &next, &run.tasks, &skipped]).await?;
     Ok(run)
 }
@@ -197,12 +144,10 @@ async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
     Ok(())
 }
 
-impl Run {
-    /// With the counts in a row of it.
-    fn that_made(self, schedule: &ScheduleRow, row: &Row) -> Result<Run, DbError> {
-        let (tasks, skipped) = (row.try_get("task_count")?, skipped(row, "skipped")?);
-        Ok(Run { tasks, skipped, note: note(Some(tasks), &skipped, &schedule.role), ..self })
-    }
+/// The run with the counts in a row of it.
+fn counted(run: Run, schedule: &ScheduleRow, row: &Row) -> Result<Run, DbError> {
+    let (tasks, skipped) = (row.try_get("task_count")?, skipped(row, "skipped")?);
+    Ok(Run { tasks, skipped, note: note(Some(tasks), &skipped, &schedule.role), ..run })
 }
 
 /// Written by hand it may hold anything.

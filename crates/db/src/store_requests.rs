@@ -1,34 +1,10 @@
 //! What people ask of stores: to add those of a list. In the transaction of the request.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::stores::{self, NewStore};
 use super::tasks::{self, NewTask};
-use super::{DbError, Tx};
+use super::{DbError, Tx, stores};
+use contract::stores::{ImportedStore, ImportedStores};
 use domain::role::Role;
-use domain::store::StoreId;
-use domain::task::TaskId;
-
-/// What became of the stores of a list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ImportedStores {
-    pub imported: Vec<ImportedStore>,
-    /// Stores that existed already; nothing of them changed but the groups of those that are counted next.
-    pub known: Vec<StoreId>,
-    /// Of these, how many were put into groups that were named beside them.
-    pub grouped: usize,
-    /// Those that were not, because a store may not be in so many groups.
-    pub full: Vec<StoreId>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ImportedStore {
-    pub id: StoreId,
-    pub name: String,
-    /// The task that looks up its platform id, when none was given.
-    pub entry_point_task_id: Option<TaskId>,
-}
+use domain::store::{NewStore, StoreId};
 
 /// Adds the stores that are not known. One without its platform's id gets a task that looks it up. `Conflict` or `Contention` when another
 /// transaction adds one of them now.

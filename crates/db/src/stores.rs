@@ -8,7 +8,7 @@ use super::row::{FromRow, first_column, parsed, rows};
 use super::{Client, DbError, Tx};
 use domain::payload::{Payload, PayloadId};
 use domain::stock::PayloadPosition;
-use domain::store::{Platform, Store, StoreId};
+use domain::store::{NewStore, Platform, Store, StoreId};
 
 /// How far a store's crawls have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,23 +21,6 @@ pub struct CrawlState {
     pub is_enabled: bool,
     /// Whether the content hashes of its products are those of the newest payload. A process of the release before keeps none.
     pub has_hashes: bool,
-}
-
-/// A store to be added, by hand or from a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewStore {
-    pub name: String,
-    pub platform: Platform,
-    pub platform_dispensary_id: Option<String>,
-    pub slug: Option<String>,
-    pub menu_url: Option<String>,
-    pub api_host: Option<String>,
-    pub api_path: Option<String>,
-    pub city: Option<String>,
-    pub state: Option<String>,
-    pub timezone: Option<String>,
-    /// Names without semicolons.
-    pub groups: Vec<String>,
 }
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {

@@ -12,10 +12,11 @@ use tokio_postgres::types::Type;
 use super::row::first_columns;
 use super::tasks::{self, NewTask};
 use super::{Client, DbError, MAX_BATCH, Tx};
+use contract::checks::BadField;
+use contract::task_requests::{CheckedRequest, TaskRequest};
 use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::TaskId;
-use domain::task_request::{BadField, CheckedRequest, TaskRequest};
 use foundation::clock::Clock;
 use telemetry::events;
 

@@ -38,6 +38,11 @@ impl Recurrence {
     }
 }
 
+/// Whether a cron line can be read: six fields, seconds first.
+pub fn is_cron(line: &str) -> bool {
+    cron::Schedule::from_str(line).is_ok()
+}
+
 fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
     if !INTERVALS.contains(&hours) {
         return Err(RecurrenceError::Interval(hours));

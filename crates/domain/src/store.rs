@@ -62,6 +62,23 @@ impl Store {
     }
 }
 
+/// A store to be added, by hand or from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewStore {
+    pub name: String,
+    pub platform: Platform,
+    pub platform_dispensary_id: Option<String>,
+    pub slug: Option<String>,
+    pub menu_url: Option<String>,
+    pub api_host: Option<String>,
+    pub api_path: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub timezone: Option<String>,
+    /// Names without semicolons.
+    pub groups: Vec<String>,
+}
+
 /// A store as discovery saw it. Where it has no rejection reason, it is promoted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundStore {

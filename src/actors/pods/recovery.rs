@@ -24,14 +24,15 @@ pub fn recover(deps: &ActorDeps, leases: Vec<TaskLease>, blame: Blame) {
     let (db, drain_hold) = (deps.db.clone(), deps.held_tasks.hold_drain());
     deps.runtime.spawn(async move {
         match put_back(&db, &leases, blame).await {
-            Ok(done) => events::dead_actors_tasks_recovered(done.requeued as u64, done.failed as u64),
+            Ok((requeued, failed)) => events::dead_actors_tasks_recovered(requeued, failed),
             Err(error) => events::tasks_not_recovered(leases.len(), &error),
         }
         drop(drain_hold);
     });
 }
 
-async fn put_back(db: &Db, leases: &[TaskLease], blame: Blame) -> Result<tasks::RecoveryCounts, DbError> {
+/// How many are pending again, and how many failed.
+async fn put_back(db: &Db, leases: &[TaskLease], blame: Blame) -> Result<(u64, u64), DbError> {
     let begun = Instant::now();
     let mut tries = 0;
     loop {
@@ -43,7 +44,7 @@ async fn put_back(db: &Db, leases: &[TaskLease], blame: Blame) -> Result<tasks::
                 tokio::time::sleep(retry::doubling(RETRY_BASE, RETRY_CAP, tries)).await;
                 tries += 1;
             }
-            answer => return answer,
+            answer => return answer.map(|done| (done.requeued as u64, done.failed as u64)),
         }
     }
 }

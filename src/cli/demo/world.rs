@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use domain::store::NewStore;
 use rand::Rng;
 use sim::{Settings, Simulator};
 
 use super::state::State;
 use crate::cli::CliError;
 use crate::simulated;
-use db::stores::{self, NewStore};
-use db::{Db, proxies};
+use db::{Db, proxies, stores};
 use domain::proxy::ProxyEntry;
 use foundation::secrets::SecretKeys;
 use settings::Config;

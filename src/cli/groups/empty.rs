@@ -1,7 +1,7 @@
 //! Error text for an empty group: lists the existing groups, and suggests the one that may be meant.
 
 use crate::cli::client::{ApiClient, ClientError};
-use api::groups::GroupPage;
+use contract::groups::GroupPage;
 use foundation::spelling;
 
 /// Names that are listed; further ones are counted.

@@ -4,8 +4,7 @@
 use std::fmt::Write;
 
 use crate::cli::output::time;
-use api::hosts::RobotsListing;
-use db::robots::Breach;
+use contract::hosts::{Breach, RobotsListing};
 
 /// Rules that are shown to people; programs get all.
 const MAX_SHOWN: usize = 20;

@@ -5,8 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use api::payloads::PayloadPage;
-use db::payload_views::PayloadView;
+use contract::payloads::{PayloadPage, PayloadView};
 use domain::store::{Platform, StoreId};
 
 #[derive(Debug, clap::Args)]

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode, values};
+use contract::task_requests::TaskRequest;
 use db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
 use db::task_requests::{self, RequestError};
 use db::{Client, Db, DbError};
@@ -19,7 +20,6 @@ use domain::payload::PayloadId;
 use domain::role::Role;
 use domain::stock::PayloadPosition;
 use domain::store::StoreId;
-use domain::task_request::TaskRequest;
 use storage::Payloads;
 
 /// Payloads whose tasks are queued in one transaction.

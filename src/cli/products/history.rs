@@ -5,8 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::cli::client::with_query;
 use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode, values};
-use api::products::{OptionHistory, ProductHistory};
-use db::product_series::OfferPoint;
+use contract::products::{OfferPoint, OptionHistory, ProductHistory};
 use domain::product::ProductId;
 
 #[derive(Debug, clap::Args)]

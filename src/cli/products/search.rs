@@ -3,9 +3,7 @@
 use crate::cli::client::with_query;
 use crate::cli::output::{counted, money};
 use crate::cli::{Env, ExitCode, values};
-use api::products::FoundPage;
-use db::product_search::{MatchKind, SearchSort};
-use db::product_views::ProductView;
+use contract::products::{FoundPage, MatchKind, ProductView, SearchSort};
 use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 
 use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode};
-use db::product_views::{OptionView, ProductDetail, ProductView};
+use contract::products::{OptionView, ProductDetail, ProductView};
 use domain::product::ProductId;
 
 pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {

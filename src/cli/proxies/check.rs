@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::checker::{self, Checker};
 use crate::cli::{CliError, Env, ExitCode};
-use api::proxy_tests::ProxyTest;
+use contract::proxies::ProxyTest;
 use db::proxies::LoadedProxies;
 use domain::proxy::{ProxyRow, ShownState, StoredState};
 use telemetry::events;

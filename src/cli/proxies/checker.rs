@@ -20,7 +20,8 @@ use crate::stealth::session::SessionConfig;
 use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
 };
-use api::proxy_tests::{ProxyTest, ProxyTester};
+use api::proxy_tests::ProxyTester;
+use contract::proxies::ProxyTest;
 use domain::proxy::ProxyRow;
 use domain::store::Platform;
 use foundation::clock::Clock;

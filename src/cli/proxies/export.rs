@@ -7,8 +7,8 @@ use anyhow::Context;
 
 use crate::cli::client::with_query;
 use crate::cli::{CliError, Env, ExitCode};
-use api::proxies::ProxyPage;
-use db::proxies::{self, LoadedProxies, ProxyListing};
+use contract::proxies::{ProxyListing, ProxyPage};
+use db::proxies::{self, LoadedProxies};
 use domain::proxy::{Proxy, ProxyRow};
 use telemetry::events;
 

@@ -9,9 +9,8 @@ use super::list;
 use crate::cli::input::{self, Input};
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
-use api::proxies::ImportedProxy::Fields;
-use api::proxies::{Imported, ProxyImport};
-use db::proxies::ImportCounts;
+use contract::proxies::ImportedProxy::Fields;
+use contract::proxies::{ImportCounts, Imported, ProxyImport};
 
 /// Proxies that one transaction adds.
 const PART: usize = 1_000;

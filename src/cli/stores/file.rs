@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::cli::list_file::{self, BadLine, Columns, Header, at};
 use api::store_draft::StoreDraft;
-use db::stores::NewStore;
+use domain::store::NewStore;
 
 const COLUMNS: Columns = Columns {
     known: &[

@@ -9,8 +9,7 @@ use super::{file, import_part, private_host_here};
 use crate::cli::input::{self, Input};
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode};
-use api::store_imports::MAX_IMPORTED;
-use db::store_requests::{ImportedStore, ImportedStores};
+use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED};
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
 

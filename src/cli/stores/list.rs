@@ -3,8 +3,7 @@
 use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, groups};
-use api::stores::StorePage;
-use db::store_views::StoreView;
+use contract::stores::{StorePage, StoreView};
 use domain::group;
 use domain::store::Platform;
 

@@ -1,8 +1,7 @@
 //! `drover stores enable` and `disable`: whether stores are crawled.
 
 use crate::cli::{Env, ExitCode, values};
-use api::stores::StoreChange;
-use db::store_views::StoreView;
+use contract::stores::{StoreChange, StoreView};
 use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]

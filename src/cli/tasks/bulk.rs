@@ -8,9 +8,9 @@ use crate::cli::client::ApiClient;
 use crate::cli::output::counted;
 use crate::cli::progress::Progress;
 use crate::cli::{CliError, Env, ExitCode, values};
-use db::Db;
-use db::operations::{self, BulkAnswer, BulkRequest, Failure, Operation};
-use db::task_views::TaskFilter;
+use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};
+use contract::tasks::TaskFilter;
+use db::{Db, operations};
 use domain::bulk_action::BulkAction;
 use domain::vocabulary;
 

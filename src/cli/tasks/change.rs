@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::cli::client::{ApiClient, ClientError};
 use crate::cli::each::{Ids, each};
 use crate::cli::{CliError, Env, ExitCode, values};
-use db::task_views::TaskView;
-use domain::task_change::TaskChange;
+use contract::task_changes::TaskChange;
+use contract::tasks::TaskView;
 
 #[derive(Debug, clap::Args)]
 pub struct Set {

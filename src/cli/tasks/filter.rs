@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::cli::client::with_query;
 use crate::cli::values;
-use db::task_views::TaskFilter;
+use contract::tasks::TaskFilter;
 use domain::role::RoleSet;
 use domain::shown_status::ShownStatus;
 use domain::store::{Platform, StoreId};

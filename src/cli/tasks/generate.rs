@@ -6,9 +6,9 @@ use clap::Subcommand;
 
 use crate::cli::output::{counted, time};
 use crate::cli::{Env, ExitCode, enqueue, values};
-use api::tasks::RequestedTask;
-use db::tasks::RecoveryCounts;
-use domain::generation_request::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
+use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
+use contract::task_requests::RequestedTask;
+use contract::tasks::RecoveryCounts;
 use domain::state_code::StateCode;
 
 #[derive(Debug, clap::Args)]

@@ -3,9 +3,7 @@
 use super::filter::{Filter, flag, list_path};
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use api::tasks::TaskPage;
-use db::task_views::TaskView;
-use db::task_views::counts::{Counts, TaskCounts};
+use contract::tasks::{Counts, TaskCounts, TaskPage, TaskView};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
-use db::task_views::{AttemptView, TaskDetail};
+use contract::tasks::{AttemptView, TaskDetail};
 use domain::task::TaskId;
 
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {

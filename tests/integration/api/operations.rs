@@ -1,6 +1,7 @@
 //! One action on many tasks by HTTP: counted, done at once, or as an operation that is asked for later.
 
-use db::operations::{self, BulkAnswer, Operation};
+use contract::operations::{BulkAnswer, Operation};
+use db::operations;
 use http::Method;
 use rstest::rstest;
 use serde_json::{Value, json};

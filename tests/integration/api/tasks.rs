@@ -1,11 +1,9 @@
 //! Tasks by HTTP: made, listed page by page, shown with their timeline, counted.
 
-use api::Cursor;
-use api::health::Readiness;
-use api::tasks::TaskPage;
-use api::workers::{Registry, RoleView};
-use db::task_views::TaskDetail;
-use db::task_views::counts::TaskCounts;
+use contract::cursor::Cursor;
+use contract::health::Readiness;
+use contract::tasks::{TaskCounts, TaskDetail, TaskPage};
+use contract::workers::{Registry, RoleView};
 use domain::role::Role;
 use domain::shown_status::ShownStatus;
 use domain::task::RecordedOutcome;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use db::{DbError, stores::NewStore};
+use db::DbError;
 use domain::menu::NormalMenu;
 use domain::payload::Payload;
 use domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
 use domain::stock::{self, Stock};
-use domain::store::{Platform, StoreId};
+use domain::store::{NewStore, Platform, StoreId};
 use drover::handlers::product_refresh::write::{Counts, MenuWrite};
 use foundation::memory::MemoryPermit;
 

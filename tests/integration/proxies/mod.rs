@@ -7,7 +7,7 @@ mod pool;
 mod secrets;
 mod table;
 
-use db::proxies::{ProxyFilter, ProxyListing};
+use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use db::proxy_requests::{self, ProxyChange};
 use db::{Db, DbError};
 use domain::proxy::{Budgets, ProxyId};
@@ -37,7 +37,7 @@ async fn switch(db: &Db, id: ProxyId, on: bool) -> Result<ProxyListing, DbError>
 }
 
 /// Imports a list as an operator would write it.
-async fn import(database: &TestDatabase, text: &str) -> db::proxies::ImportCounts {
+async fn import(database: &TestDatabase, text: &str) -> ImportCounts {
     let list = list::parse("test", text).unwrap();
     db::proxies::import(&database.db, &list.entries, &SecretKeys::default()).await.unwrap()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix::Addr;
 use chrono::DateTime;
-use db::proxies::ProxyListing;
+use contract::proxies::ProxyListing;
 use domain::proxy::{PoolState, ShownState};
 use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView};
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};

@@ -1,9 +1,9 @@
 //! Many tasks by request: a day's crawls, a state's stores, a discovery, and recovery by request.
 
 use chrono::{Days, Utc};
+use contract::generation::{DiscoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
+use contract::tasks::RecoveryCounts;
 use db::generation::{self, GenerationError};
-use db::tasks::RecoveryCounts;
-use domain::generation_request::{DiscoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
 use foundation::clock::Clock;
 use serde_json::json;
 

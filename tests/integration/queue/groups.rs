@@ -1,10 +1,10 @@
 //! Groups of stores, and the schedules that are for one of them.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use contract::schedules::{NewSchedule, Schedule, ScheduleChange, Scope};
 use db::groups::{self, GroupError};
-use db::schedules::{self, Schedule, ScheduleError};
+use db::schedules::{self, ScheduleError};
 use domain::schedule::Recurrence;
-use domain::schedule_request::{NewSchedule, ScheduleChange, Scope};
 use rstest::rstest;
 
 use super::*;

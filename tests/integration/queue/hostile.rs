@@ -1,10 +1,11 @@
 //! Unusual rows: infinite and far dates, numbers at the ends of their types, documents that cannot be
 //! decoded. One bad row never fails a batch.
 
-use db::store_views::{self, StoreFilter};
-use db::task_views::{self, TaskFilter, counts};
-use db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
-use db::{migrate, payloads, query_hashes, schedules, stores, workers};
+use contract::stores::StoreFilter;
+use contract::tasks::{RecoveryCounts, TaskFilter};
+use db::task_views::{self, counts};
+use db::tasks::{AttemptOutcome, Settlement};
+use db::{migrate, payloads, query_hashes, schedules, store_views, stores, workers};
 use domain::store::Platform;
 use rstest::rstest;
 use serde_json::json;

@@ -1,6 +1,7 @@
 //! The lease: renewed while held, worthless when lost, recovered when it has run out.
 
-use db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
+use contract::tasks::RecoveryCounts;
+use db::tasks::{AttemptOutcome, Settlement};
 use domain::task::Blame;
 use serde_json::json;
 

@@ -1,8 +1,9 @@
 //! Searches of the queue, and their indexes: tasks by origin and by failure, completions of a role, the
 //! active task of a store.
 
+use contract::tasks::TaskFilter;
 use db::indexes;
-use db::task_views::{self, TaskFilter, completions};
+use db::task_views::{self, completions};
 use db::tasks::AttemptOutcome;
 use domain::shown_status::ShownStatus;
 use domain::store::Platform;

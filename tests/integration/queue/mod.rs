@@ -29,13 +29,14 @@ mod sweeps;
 
 use std::time::Duration;
 
+use contract::task_requests::TaskRequest;
+use contract::tasks::RecoveryCounts;
 use db::task_requests::{self, Queued, RequestError};
 use db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use db::{Client, DbError};
 use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::{TaskId, TaskLease};
-use domain::task_request::TaskRequest;
 use serde_json::Value;
 use tokio_postgres::Row;
 
@@ -133,7 +134,7 @@ impl Queue {
     }
 
     /// It begins, its worker dies, and the recovery finds it.
-    pub async fn lose(&self, task: &ClaimedTask) -> tasks::RecoveryCounts {
+    pub async fn lose(&self, task: &ClaimedTask) -> RecoveryCounts {
         tasks::start(&self.client().await, &task.lease).await.unwrap();
         self.expire(task.lease.id).await;
         tasks::recover(&self.client().await, None).await.unwrap()

@@ -1,6 +1,7 @@
 //! One action on many tasks: counted, done at once, or worked off in batches that survive their process.
 
-use db::operations::{self, BulkAnswer, BulkError, BulkRequest, Operation};
+use contract::operations::{BulkAnswer, BulkRequest, Operation};
+use db::operations::{self, BulkError};
 use rstest::rstest;
 use serde_json::{Value, json};
 

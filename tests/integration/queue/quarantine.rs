@@ -1,6 +1,7 @@
 //! Quarantine: a task that kills its processes is distinguished from the tasks beside it.
 
-use db::tasks::{AttemptOutcome, RecoveryCounts, Settlement};
+use contract::tasks::RecoveryCounts;
+use db::tasks::{AttemptOutcome, Settlement};
 use db::workers;
 use domain::worker::WorkerDocument;
 use serde_json::{Value, json};

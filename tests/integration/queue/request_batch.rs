@@ -1,8 +1,8 @@
 //! Requests that meet an open task which does the same, and many requests in one transaction: each has its
 //! own answer.
 
+use contract::task_requests::TaskRequest;
 use db::task_requests::{self, RequestError};
-use domain::task_request::TaskRequest;
 use rstest::rstest;
 use serde_json::{Value, json};
 

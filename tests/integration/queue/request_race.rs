@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use contract::task_changes::TaskChange;
 use db::tasks::{AttemptOutcome, ChangeError};
 use db::{Db, PoolSizes};
-use domain::task_change::TaskChange;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 

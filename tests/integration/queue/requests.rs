@@ -1,10 +1,10 @@
 //! Tasks changed by request: the changes that each status allows, their effect on the store, and that many at
 //! once have one effect.
 
+use contract::task_changes::TaskChange;
 use db::task_views;
 use db::tasks::{AttemptOutcome, ChangeError, Completion};
 use domain::task::Status;
-use domain::task_change::TaskChange;
 use domain::vocabulary::Word;
 use futures_util::future::join_all;
 use rstest::rstest;

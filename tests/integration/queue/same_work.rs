@@ -2,9 +2,9 @@
 //! one.
 
 use chrono::TimeDelta;
-use db::schedules::{self, Run};
-use db::{Db, PoolSizes, generation};
-use domain::generation_request::{StateRequest, StateTasks};
+use contract::generation::{StateRequest, StateTasks};
+use contract::schedules::Run;
+use db::{Db, PoolSizes, generation, schedules};
 use domain::skipped::Skipped;
 use foundation::clock::Clock;
 use rstest::rstest;

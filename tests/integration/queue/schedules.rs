@@ -2,7 +2,8 @@
 //! kept.
 
 use chrono::{DateTime, Utc};
-use db::schedules::{self, Run, ScheduleError};
+use contract::schedules::Run;
+use db::schedules::{self, ScheduleError};
 use domain::vocabulary::Word;
 use foundation::clock::Clock;
 use serde_json::json;

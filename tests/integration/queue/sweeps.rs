@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
+use contract::task_requests::TaskRequest;
 use db::task_requests::RequestError;
-use domain::task_request::TaskRequest;
 use rstest::rstest;
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! Market data: four views, as the refresh of analytics leaves them.
 
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
-use db::analytics::{self, MarketFilter, PriceDay};
+use contract::analytics::{MarketFilter, PriceDay};
+use db::analytics;
 use domain::product::Product;
 
 use super::client;

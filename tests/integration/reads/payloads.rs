@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use db::DbError;
-use db::payload_views::{self, PayloadFilter, PayloadView};
+use contract::payloads::{PayloadFilter, PayloadView};
+use db::{DbError, payload_views};
 use domain::payload::{Payload, PayloadId};
 use domain::payload_diff::PayloadDiff;
 use domain::stock::PayloadPosition;

@@ -1,6 +1,7 @@
 //! Prices of a product and its options over time, as a chart asks for them.
 
-use db::product_series::{self, OptionKey, OptionPoint, ProductPoint, Series, SeriesRange};
+use contract::products::{OptionPoint, ProductPoint};
+use db::product_series::{self, OptionKey, Series, SeriesRange};
 use domain::product::{Product, StockStatus, Variant};
 
 use super::client;

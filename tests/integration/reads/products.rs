@@ -1,6 +1,7 @@
 //! Products as people see them: one with its options, and a store's, filtered, sorted and page by page.
 
-use db::product_views::{self, ProductDetail, ProductFilter, ProductSort, ProductView};
+use contract::products::{ProductDetail, ProductFilter, ProductSort, ProductView};
+use db::product_views;
 use domain::product::Product;
 use rstest::rstest;
 use serde_json::json;

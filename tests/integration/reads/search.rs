@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use db::product_search::{self, FoundProducts, MatchKind, ProductQuestion};
+use contract::products::{MatchKind, ProductQuestion};
+use db::product_search::{self, FoundProducts};
 use domain::product::Product;
 use rstest::rstest;
 

@@ -1,7 +1,7 @@
 //! Stores as people see them, and switching their crawls on and off.
 
-use db::store_views::{self, StoreFilter, StoreView};
-use db::{DbError, stores};
+use contract::stores::{StoreFilter, StoreView};
+use db::{DbError, store_views, stores};
 use domain::product::Product;
 use domain::store::{Platform, StoreId};
 

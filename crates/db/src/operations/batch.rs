@@ -2,15 +2,14 @@
 //!
 //! The row of the operation is locked until then, so that of many processes one works on it, and one that dies has done nothing.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
-use utoipa::ToSchema;
 
-use super::{Operation, eligible, get, matching};
+use super::{eligible, get, matching};
 use crate::row::{FromRow, word};
-use crate::task_views::TaskFilter;
 use crate::{Client, Db, DbError};
+use contract::operations::{Failure, Operation};
+use contract::tasks::TaskFilter;
 use domain::bulk_action::BulkAction;
 use domain::task::TaskId;
 use domain::vocabulary::Word;
@@ -20,13 +19,6 @@ use telemetry::events;
 const BATCH: usize = 200;
 /// So many of an operation's failures are kept.
 const MAX_FAILURES: i64 = 100;
-
-/// A task that was not changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Failure {
-    pub id: TaskId,
-    pub reason: String,
-}
 
 /// What one batch did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

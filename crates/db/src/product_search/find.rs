@@ -7,9 +7,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::spelling::{Alike, Correction, correct};
-use super::{MatchKind, ProductQuestion, SearchSort};
 use crate::row::{first_columns, read_all, rows};
 use crate::{Client, DbError};
+use contract::products::{MatchKind, ProductQuestion, SearchSort};
 use domain::store::StoreId;
 
 /// Products that match the words and are looked at more closely; of more, any. Also those that a walk looks at.

@@ -5,14 +5,14 @@
 use chrono::{DateTime, Utc};
 use thiserror::Error;
 
-use super::{Run, Schedule, get, lock, run_recently, run_within};
+use super::{get, lock, run_recently, run_within};
 use crate::row::first_column;
 use crate::{Client, DbError, Tx};
+use contract::checks::BadField;
+use contract::schedules::{NewSchedule, Run, Schedule, ScheduleChange, Scope};
 use domain::role::{Role, UnknownRole};
 use domain::schedule::{Recurrence, RecurrenceError};
-use domain::schedule_request::{NewSchedule, ScheduleChange, Scope};
 use domain::store::Platform;
-use domain::task_request::BadField;
 use domain::vocabulary::Word;
 
 /// Why a schedule was not changed.

@@ -4,9 +4,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::types::Type;
 
-use super::{TaskView, by_ids, get, role_names};
+use super::{by_ids, get, role_names};
 use crate::row::{first_column, first_columns};
 use crate::{Client, DbError};
+use contract::tasks::TaskView;
 use domain::role::RoleSet;
 use domain::store::StoreId;
 use domain::task::TaskId;

@@ -1,66 +1,15 @@
-//! `TaskFilter`: which tasks a list or a bulk operation is about, and the values of the statements of this folder.
+//! [`FilterValues`]: the values of a [`TaskFilter`] for the statements of this folder.
 
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use utoipa::{IntoParams, ToSchema};
 
 use crate::{Client, DbError};
-use domain::role::RoleSet;
+use contract::tasks::TaskFilter;
 use domain::shown_status::ShownStatus;
-use domain::span;
 use domain::store::{Platform, StoreId};
 use domain::task::{Status, TaskId};
-
-/// A field that is None does not filter. As JSON it has the names of the parameters of `GET /api/tasks`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct TaskFilter {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<ShownStatus>,
-    /// One role, several with commas, `any` for all crawl roles, or `media`.
-    #[serde(rename = "role", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "payload_fetch")]
-    #[param(value_type = Option<String>, example = "payload_fetch")]
-    pub roles: Option<RoleSet>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dispensary_id: Option<StoreId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub platform: Option<Platform>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub worker_id: Option<String>,
-    /// How an id, a worker's id or a store's slug begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub q: Option<String>,
-    /// Made then or later.
-    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
-    #[param(schema_with = span::schema)]
-    pub created_after: Option<DateTime<Utc>>,
-    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
-    #[param(schema_with = span::schema)]
-    pub created_before: Option<DateTime<Utc>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schedule_id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_task_id: Option<TaskId>,
-    /// A part of the error's text, in any letter case.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Retried so often or more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_retries: Option<i32>,
-    /// Just these tasks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(ignore)]
-    pub ids: Option<Vec<TaskId>>,
-    /// Ids below this one: where the last page ended.
-    #[serde(skip)]
-    pub below: Option<TaskId>,
-}
 
 /// A filter's values as the database takes them.
 #[derive(Clone)]
@@ -106,51 +55,39 @@ fn whole(statement: &str) -> String {
 /// The whole statement with numbers for the names of its values: those of the filter, and then `last`.
 fn numbered(statement: &str, last: &'static str) -> String {
     let filter = TaskFilter::default();
-    let values = filter.values();
+    let values = FilterValues::of(&filter);
     let names = values.named().into_iter().map(|(name, ..)| name).chain([last]);
     let number =
         |text: String, (name, number): (&str, usize)| text.replace(&format!("{{{name}}}"), &format!("${number}"));
     names.zip(1..).fold(whole(statement), number)
 }
 
-impl TaskFilter {
-    /// Whether one of its texts is empty, so that it finds more than was meant.
-    pub(crate) fn has_empty_text(&self) -> bool {
-        [&self.worker_id, &self.q, &self.error].into_iter().flatten().any(String::is_empty)
+impl<'a> FilterValues<'a> {
+    pub fn of(filter: &'a TaskFilter) -> FilterValues<'a> {
+        FilterValues::within(filter, filter.statuses())
     }
 
-    /// The stored statuses that it admits; None: all.
-    pub(crate) fn statuses(&self) -> Option<&'static [Status]> {
-        self.status.map(ShownStatus::stored)
-    }
-
-    pub(crate) fn values(&self) -> FilterValues<'_> {
-        self.values_within(self.statuses())
-    }
-
-    /// Of tasks with one of these stored statuses.
-    pub(crate) fn values_within(&self, statuses: Option<&[Status]>) -> FilterValues<'_> {
+    /// As [`FilterValues::of`], of tasks with one of these stored statuses.
+    pub fn within(filter: &'a TaskFilter, statuses: Option<&[Status]>) -> FilterValues<'a> {
         let roles: Option<Vec<&str>> =
-            self.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect());
+            filter.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect());
         let role = roles.as_deref().and_then(|roles| if let [only] = roles { Some(*only) } else { None });
         FilterValues {
-            filter: self,
+            filter,
             statuses: statuses.map(|statuses| statuses.iter().map(|status| status.name()).collect()),
-            lease_expired: self.status.and_then(ShownStatus::lease_expired),
+            lease_expired: filter.status.and_then(ShownStatus::lease_expired),
             role,
             roles: roles.filter(|_| role.is_none()),
-            platform: self.platform.map(Platform::name),
-            below: self.below,
+            platform: filter.platform.map(Platform::name),
+            below: filter.below,
             from: None,
             worker_pattern: None,
             stores: None,
             error_pattern: None,
-            q: self.q.as_deref(),
+            q: filter.q.as_deref(),
         }
     }
-}
 
-impl FilterValues<'_> {
     /// A new filter is one more of these, and a condition in `filters.sql`.
     fn named(&self) -> Vec<NamedParam<'_>> {
         let filter = self.filter;
@@ -197,17 +134,7 @@ impl Filtered {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn the_times_of_a_body_are_those_of_a_query() {
-        let filter = json!({"created_after": "2025-01-10", "created_before": null});
-        let filter: TaskFilter = serde_json::from_value(filter).unwrap();
-        assert_eq!(filter.created_after, span::beginning("2025-01-10T00:00:00Z"));
-        assert_eq!(filter.created_before, None);
-    }
 
     #[test]
     fn statements_and_values_have_the_same_names() {
@@ -215,7 +142,7 @@ mod tests {
             assert!(!statement.0.contains('{'), "a name has no value: {}", *statement.0);
         }
         let filters = include_str!("../sql/task_views/filters.sql");
-        for (name, ..) in TaskFilter::default().values().named() {
+        for (name, ..) in FilterValues::of(&TaskFilter::default()).named() {
             assert!(filters.contains(&format!("({{{name}}}::")), "no condition begins with {name} and its type");
         }
     }

@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use tokio_postgres::types::Type;
 
-use super::TaskView;
-use super::filter::{FilterValues, LIST, TaskFilter};
+use super::filter::{FilterValues, LIST};
 use crate::row::{first_column, first_columns, read_all};
 use crate::{Client, DbError};
+use contract::tasks::{TaskFilter, TaskView};
 use domain::store::StoreId;
 use domain::task::TaskId;
 
@@ -26,7 +26,7 @@ const MIN_TRIGRAM_CHARS: usize = 3;
 /// At most `limit` tasks that the filter finds, newest first.
 pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    let values = FilterValues { q: None, ..filter.values() };
+    let values = FilterValues { q: None, ..FilterValues::of(filter) };
     let mut found = by_id(client, &values, q, limit).await?;
     let worker = FilterValues { worker_pattern: Some(format!("{}%", escaped(q))), ..values.clone() };
     found.extend(page(client, &worker, limit).await?);

@@ -9,9 +9,9 @@ use tokio_postgres::Row;
 
 use super::{Client, DbError};
 use crate::row::first_column;
+use contract::checks::BadField;
+use contract::task_changes::TaskChange;
 use domain::task::{Status, TaskId, TaskLease};
-use domain::task_change::TaskChange;
-use domain::task_request::BadField;
 use domain::vocabulary::Word;
 use foundation::clock::Clock;
 

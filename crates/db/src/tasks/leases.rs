@@ -2,24 +2,15 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tokio_postgres::types::{ToSql, Type};
-use utoipa::ToSchema;
 
 use super::{Client, DbError};
 use crate::row::{FromRow, first_column, rows};
+use contract::tasks::RecoveryCounts;
 use domain::task::{Blame, TaskId, TaskLease};
 
 /// Of 1,000 tasks each.
 const MAX_BATCHES: usize = 1_000;
-
-/// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
-/// its row cannot be put back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct RecoveryCounts {
-    pub requeued: i32,
-    pub failed: i32,
-}
 
 rows! {
     RecoveryCounts { requeued, failed }

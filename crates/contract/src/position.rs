@@ -35,7 +35,7 @@ mod tests {
     use serde_json::{from_value, json};
 
     use super::*;
-    use db::product_views::ProductCursor;
+    use crate::products::ProductCursor;
 
     #[test]
     fn a_position_reads_back_and_that_of_another_list_does_not() {

@@ -1,17 +1,18 @@
 //! Requests for many tasks at once: a day's crawls, one state's stores, a platform's discovery; and their
 //! results.
 //!
-//! Their fields are the API's. Checks that need no database are here.
+//! Checks that need no database are here.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::role::{RESYNC, Role, names_and_resync_or_null};
-use super::state_code::StateCode;
-use super::store::Platform;
-use super::task_request::{BadField, TaskRequest, bad, check_day, check_priority, within};
+use super::checks::{BadField, bad, check_day, check_priority, within};
+use super::task_requests::TaskRequest;
+use domain::role::{RESYNC, Role, names_and_resync_or_null};
+use domain::state_code::StateCode;
+use domain::store::Platform;
 
 const DEFAULT_BATCHES: i32 = 6;
 const DEFAULT_THRESHOLD_MINUTES: i32 = 10;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::task_request::{BadField, check_priority, check_time, present};
+use super::checks::{BadField, check_priority, check_time, present};
 
 /// The fields of `PUT /api/tasks/{id}`, as they came; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

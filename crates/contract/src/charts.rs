@@ -1,4 +1,4 @@
-//! Charts of counts: metrics, their dimensions, and the points in time. Pure.
+//! Charts of counts: metrics, their dimensions, the points in time, and the series. Pure.
 //!
 //! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at
 //! multiples of their length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
@@ -6,9 +6,11 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::task_request::BadField;
-use super::vocabulary::vocabulary;
+use super::checks::{BadField, bad};
+use domain::vocabulary::vocabulary;
 
 /// Maximum points of one chart.
 pub const MAX_POINTS: i64 = 1_000;
@@ -61,6 +63,60 @@ pub struct Grid {
     pub from: DateTime<Utc>,
     pub to: DateTime<Utc>,
     step: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Series {
+    /// A role, a host, the id of a proxy or of a store, or an outcome. `none`: of no store.
+    pub key: String,
+    /// The address of a proxy, the name of a store; null where it has gone.
+    pub name: Option<String>,
+    #[serde(flatten)]
+    pub values: Values,
+}
+
+/// All series that have no place of their own, summed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OtherSeries {
+    /// How many there are.
+    pub series: i64,
+    #[serde(flatten)]
+    pub values: Values,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Values {
+    pub total: i64,
+    /// One for each step.
+    pub points: Vec<i64>,
+    /// How long each took; only of what takes time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_seconds: Option<MeanSeconds>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MeanSeconds {
+    pub whole: Option<f64>,
+    /// One for each step; null where there were none.
+    pub points: Vec<Option<f64>>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct StatsSeries {
+    pub metric: Metric,
+    pub by: Dimension,
+    /// Where the first point begins: at or before the time that was asked for.
+    pub from: DateTime<Utc>,
+    /// Where the last point ends.
+    pub to: DateTime<Utc>,
+    pub step_seconds: i64,
+    /// The largest first. What has no count in this time is left out.
+    pub series: Vec<Series>,
+    /// The sum of all further series; null where each has a place of its own.
+    pub other: Option<OtherSeries>,
+    /// Minutes before this do not change any more. Null for requests, which each process adds as it sends them, and where nothing was
+    /// counted yet.
+    pub closed_until: Option<DateTime<Utc>>,
 }
 
 impl Metric {
@@ -122,7 +178,7 @@ impl Grid {
     /// The points that `from` and `to` are in, and those between. Without a step: few enough to be looked at.
     pub fn new(from: DateTime<Utc>, to: DateTime<Utc>, step: Option<Duration>) -> Result<Grid, BadField> {
         if from >= to {
-            return Err(bad("from", "is not before the end of the time that is asked for".to_owned()));
+            return Err(bad("from", "is not before the end of the time that is asked for"));
         }
         let usual = || STEPS.into_iter().find(|step| points(from, to, *step) <= USUAL_POINTS);
         let step = match step {
@@ -136,7 +192,7 @@ impl Grid {
             return Err(bad("step", fault));
         }
         let (begin, end) = bounds(from, to, step);
-        let out_of_range = || bad("to", "is out of range".to_owned());
+        let out_of_range = || bad("to", "is out of range");
         let [from, to] = [begin, end].map(|seconds| DateTime::from_timestamp(seconds, 0));
         Ok(Grid { from: from.ok_or_else(out_of_range)?, to: to.ok_or_else(out_of_range)?, step: seconds(step) })
     }
@@ -158,7 +214,7 @@ impl Grid {
 
     /// A day before `to`.
     pub fn default_from(to: DateTime<Utc>) -> Result<DateTime<Utc>, BadField> {
-        to.checked_sub_signed(TimeDelta::days(1)).ok_or_else(|| bad("to", "is out of range".to_owned()))
+        to.checked_sub_signed(TimeDelta::days(1)).ok_or_else(|| bad("to", "is out of range"))
     }
 }
 
@@ -166,7 +222,7 @@ fn whole_minutes(step: Duration) -> Result<Duration, BadField> {
     let is_whole = step.subsec_nanos() == 0 && step.as_secs().is_multiple_of(MINUTE.as_secs());
     match is_whole && step >= MINUTE {
         true => Ok(step),
-        false => Err(bad("step", "is not some whole minutes, such as 1m, 15m, 1h or 1day".to_owned())),
+        false => Err(bad("step", "is not some whole minutes, such as 1m, 15m, 1h or 1day")),
     }
 }
 
@@ -191,10 +247,6 @@ fn seconds(step: Duration) -> i64 {
 
 const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
-}
-
-fn bad(field: &'static str, fault: String) -> BadField {
-    BadField { field, fault }
 }
 
 #[cfg(test)]

@@ -2,32 +2,28 @@
 //! that can be checked without the database. The database checks whether its store and the tasks it waits for
 //! exist.
 
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
-use serde::{Deserialize, Deserializer, Serialize};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use thiserror::Error;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::args::{Args, BadArgs};
-use super::role::{RESYNC, Role, names_and_resync};
-use super::state_code::StateCode;
-use super::store::{Platform, StoreId};
-use super::task::TaskId;
-use super::vocabulary;
-use super::years::YEARS;
+use super::checks::{BadField, bad, check_priority, check_time, dependencies_of, within};
+use super::tasks::TaskView;
+use domain::args::{Args, BadArgs};
+use domain::role::{RESYNC, Role, names_and_resync};
+use domain::state_code::StateCode;
+use domain::store::{Platform, StoreId};
+use domain::task::TaskId;
+use domain::vocabulary;
 
-const PRIORITIES: RangeInclusive<i64> = -1000..=1000;
 const RETRIES: RangeInclusive<i64> = 0..=20;
-const MAX_DEPENDENCIES: usize = 100;
+
 /// More than any state has.
 const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
-const MAX_TEXT_CHARS: usize = 200;
-/// Maximum delay of a task; a later date is taken for a typing error.
-const MAX_AHEAD: TimeDelta = TimeDelta::days(366);
 
 /// The fields of `POST /api/tasks`, as they came.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -57,14 +53,6 @@ pub struct TaskRequest {
     pub dedup_key: Option<String>,
 }
 
-/// Fault of one field of a request.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("{field}: {fault}")]
-pub struct BadField {
-    pub field: &'static str,
-    pub fault: String,
-}
-
 /// A request whose every field is good by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedRequest {
@@ -78,6 +66,53 @@ pub struct CheckedRequest {
     pub max_retries: Option<i32>,
     pub depends_on: Vec<TaskId>,
     dedup_key: Option<String>,
+}
+
+/// The task that a request came to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RequestedTask {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// It waited already, less urgent, and is as urgent as the request now.
+    #[serde(default)]
+    pub raised: bool,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BatchRequest {
+    /// Each the body of a request for one task, read one by one: what is wrong with one refuses no other.
+    #[schema(value_type = Vec<serde_json::Value>, min_items = 1, max_items = 10_000)]
+    pub tasks: Vec<Box<RawValue>>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct BatchAnswer {
+    pub made: usize,
+    /// Tasks that waited already, less urgent, and are as urgent as their requests now.
+    #[serde(default)]
+    pub raised: usize,
+    pub refused: usize,
+    /// For each request, in their order.
+    pub tasks: Vec<BatchItem>,
+}
+
+/// What became of one request of a batch.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct BatchItem {
+    /// Of the task that was made, or of the open one that does the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<TaskId>,
+    /// It waited already, and is as urgent as the request now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[schema(required = false)]
+    pub raised: bool,
+    /// Why none was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The field that is at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
 }
 
 impl TaskRequest {
@@ -124,11 +159,6 @@ impl CheckedRequest {
     }
 }
 
-/// For `deserialize_with`: a field that is there, null or not.
-pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
-}
-
 fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
     // it fetched, or took a payload that was there
     if name == RESYNC {
@@ -139,7 +169,7 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
 }
 
 /// The payload, with its state code in capital letters.
-pub(super) fn check_payload(role: Role, mut payload: Value) -> Result<Value, BadField> {
+pub(crate) fn check_payload(role: Role, mut payload: Value) -> Result<Value, BadField> {
     let args = Args::read(role, &payload).map_err(|error| match error {
         BadArgs::NoHandler(_) => bad("role", error),
         BadArgs::Payload { .. } => bad("payload", error),
@@ -176,40 +206,6 @@ fn platform_of(role: Role, name: Option<String>) -> Result<Option<Platform>, Bad
     }
 }
 
-pub(super) fn check_priority(priority: Option<i64>) -> Result<Option<i32>, BadField> {
-    within("priority", priority, PRIORITIES)
-}
-
-pub(super) fn check_time(time: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, BadField> {
-    match time {
-        Some(time) if !YEARS.contains(&time.year()) => Err(out_of_range("scheduled_for", time, &YEARS)),
-        Some(time) if time > now + MAX_AHEAD => Err(too_far_ahead("scheduled_for", time)),
-        other => Ok(other),
-    }
-}
-
-/// A day from 1970 on.
-pub(super) fn check_day(field: &'static str, day: NaiveDate, now: DateTime<Utc>) -> Result<(), BadField> {
-    match day {
-        day if !YEARS.contains(&day.year()) => Err(out_of_range(field, day, &YEARS)),
-        day if day > (now + MAX_AHEAD).date_naive() => Err(too_far_ahead(field, day)),
-        _ => Ok(()),
-    }
-}
-
-fn too_far_ahead(field: &'static str, time: impl Display) -> BadField {
-    bad(field, format!("{time} is more than {} days ahead", MAX_AHEAD.num_days()))
-}
-
-pub(super) fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
-    if ids.len() > MAX_DEPENDENCIES {
-        return Err(bad("depends_on", format!("{} tasks; at most {MAX_DEPENDENCIES} are allowed", ids.len())));
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(ids)
-}
-
 fn key_of(key: Option<String>) -> Result<Option<String>, BadField> {
     match key {
         Some(key) if !(1..=MAX_KEY_BYTES).contains(&key.len()) => {
@@ -220,33 +216,8 @@ fn key_of(key: Option<String>) -> Result<Option<String>, BadField> {
     }
 }
 
-/// For names and the like, which are shown in one line.
-pub fn check_text(field: &'static str, text: Option<&str>) -> Result<(), BadField> {
-    let fits = |text: &str| (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control);
-    match text.is_none_or(fits) {
-        true => Ok(()),
-        false => Err(bad(field, format!("must be 1 to {MAX_TEXT_CHARS} characters, none of them a control character"))),
-    }
-}
-
-pub(super) fn within(
-    field: &'static str,
-    value: Option<i64>,
-    range: RangeInclusive<i64>,
-) -> Result<Option<i32>, BadField> {
-    let Some(value) = value else { return Ok(None) };
-    match i32::try_from(value) {
-        Ok(small) if range.contains(&value) => Ok(Some(small)),
-        _ => Err(out_of_range(field, value, &range)),
-    }
-}
-
-fn out_of_range<T: Display>(field: &'static str, value: impl Display, range: &RangeInclusive<T>) -> BadField {
-    bad(field, format!("{value} is out of range ({} to {})", range.start(), range.end()))
-}
-
-pub(super) fn bad(field: &'static str, fault: impl Display) -> BadField {
-    BadField { field, fault: fault.to_string() }
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 #[cfg(test)]

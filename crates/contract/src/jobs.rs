@@ -1,5 +1,5 @@
 //! Media jobs: tasks whose role is the job's type, in the words and numbers of clients that know them as
-//! jobs. Checks of a request that need no database are here.
+//! jobs: pages, one, and requests with all checks of them that need no database.
 //!
 //! A job's priority is 1 (first) to 10; the queue's is 10 minus it.
 
@@ -9,14 +9,15 @@ use chrono::{DateTime, Utc};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa::openapi::Object;
+use utoipa::{IntoParams, ToSchema};
 
-use super::role::{Family, Role, one_of};
-use super::task::TaskId;
-use super::task_change::TaskChange;
-use super::task_request::{BadField, bad, check_text, check_time, dependencies_of, present, within};
-use super::vocabulary::vocabulary;
+use super::checks::{BadField, bad, check_text, check_time, dependencies_of, present, within};
+use super::cursor::Cursor;
+use super::task_changes::TaskChange;
+use domain::role::{Family, Role, one_of};
+use domain::task::TaskId;
+use domain::vocabulary::{Word, vocabulary};
 
 const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
@@ -87,6 +88,77 @@ pub struct JobChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<DateTime<Utc>>)]
     pub scheduled_for: Option<Option<DateTime<Utc>>>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobView {
+    pub id: TaskId,
+    #[schema(value_type = Role)]
+    pub job_type: Word<Role>,
+    pub platform: Option<String>,
+    pub account: Option<String>,
+    /// 1 (first) to 10.
+    pub priority: i32,
+    #[schema(value_type = JobStatus)]
+    pub status: Word<JobStatus>,
+    #[schema(value_type = Object)]
+    pub payload: Value,
+    pub result: Option<Value>,
+    pub error_message: Option<String>,
+    pub retry_count: i32,
+    pub max_retries: i32,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+    pub worker_id: Option<String>,
+    pub progress_percent: Option<i16>,
+    pub progress_message: Option<String>,
+    /// Tasks and jobs that it waits for.
+    pub depends_on: Option<Vec<TaskId>>,
+}
+
+/// Which jobs to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct JobFilter {
+    /// Just this job.
+    #[serde(skip)]
+    pub id: Option<TaskId>,
+    pub status: Option<JobStatus>,
+    pub platform: Option<String>,
+    pub account: Option<String>,
+    #[serde(deserialize_with = "optional_job_type")]
+    #[param(schema_with = job_types)]
+    pub job_type: Option<Role>,
+    /// Ids below this one.
+    #[serde(skip)]
+    pub below: Option<TaskId>,
+}
+
+/// Jobs of a platform that wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PendingCount {
+    pub count: i64,
+    pub platform: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobPage {
+    pub jobs: Vec<JobView>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct JobsNow {
+    /// Those that run, the first one that was started first.
+    pub running: Vec<JobView>,
+    pub pending_counts: Vec<PendingCount>,
+    /// A live worker claims jobs.
+    pub worker_healthy: bool,
 }
 
 impl JobRequest {

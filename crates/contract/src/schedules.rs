@@ -1,18 +1,20 @@
-//! Schedules by request: the fields of `POST /api/schedules` and `PUT /api/schedules/{id}` as they came, and
-//! everything about them that can be checked without the database.
+//! Schedules and their runs as people see them; the fields of `POST /api/schedules` and
+//! `PUT /api/schedules/{id}` as they came, and everything about them that can be checked without the database.
 
-use std::str::FromStr;
-
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::group;
-use super::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
-use super::schedule::{INTERVALS, Recurrence};
-use super::state_code::StateCode;
-use super::store::Platform;
-use super::task_request::{BadField, bad, check_payload, check_priority, present};
+use super::checks::{BadField, bad, check_priority, present};
+use super::task_requests::check_payload;
+use domain::group;
+use domain::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
+use domain::schedule::{INTERVALS, Recurrence, is_cron};
+use domain::skipped::Skipped;
+use domain::state_code::StateCode;
+use domain::store::Platform;
+use domain::vocabulary::Word;
 
 const MAX_NAME_BYTES: usize = 80;
 
@@ -125,6 +127,62 @@ pub struct ScheduleChange {
     pub enabled: Option<bool>,
 }
 
+/// A schedule as people see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Schedule {
+    pub id: i64,
+    pub name: String,
+    #[schema(value_type = Role)]
+    pub role: Word<Role>,
+    #[schema(value_type = Option<Platform>)]
+    pub platform: Option<Word<Platform>>,
+    /// The account of its media jobs.
+    pub account: Option<String>,
+    pub state_code: Option<String>,
+    pub group_name: Option<String>,
+    /// The arguments of its tasks.
+    #[schema(value_type = Object)]
+    pub args: Value,
+    pub enabled: bool,
+    pub interval_hours: Option<f64>,
+    pub cron: Option<String>,
+    pub priority: i32,
+    pub last_run_at: Option<DateTime<Utc>>,
+    pub next_run_at: Option<DateTime<Utc>>,
+    pub last_task_count: Option<i32>,
+    /// Stores that the last run made no task for, by reason.
+    pub last_skipped: Skipped,
+    /// Why the last run made no task.
+    pub last_note: Option<String>,
+    pub last_error: Option<String>,
+    /// Each change by request moves it, a run does not.
+    pub version: i64,
+}
+
+/// What one run of a schedule made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Run {
+    pub schedule: String,
+    pub due_at: DateTime<Utc>,
+    pub tasks: i32,
+    /// Stores that it made no task for, by reason.
+    #[serde(default)]
+    pub skipped: Skipped,
+    /// Why it made no task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The same run was asked for twice, or another process had made it.
+    pub already_made: bool,
+    /// Why the schedule did not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ScheduleList {
+    pub schedules: Vec<Schedule>,
+}
+
 impl ScheduleRequest {
     /// The first fault, or the schedule with its defaults.
     pub fn check(self) -> Result<NewSchedule, BadField> {
@@ -221,10 +279,10 @@ fn recurrence_of(hours: Option<f64>, cron: Option<String>) -> Result<Option<Recu
             Err(bad("interval_hours", format!("{hours} is out of range ({least} to {most})")))
         }
         (Some(hours), None) => Ok(Some(Recurrence::EveryHours(hours))),
-        (None, Some(line)) => match cron::Schedule::from_str(&line) {
-            Ok(_) => Ok(Some(Recurrence::Cron(line))),
-            Err(_) => Err(bad("cron", format!("'{line}' cannot be read: it needs six fields, such as 0 30 6 * * *"))),
-        },
+        (None, Some(line)) if is_cron(&line) => Ok(Some(Recurrence::Cron(line))),
+        (None, Some(line)) => {
+            Err(bad("cron", format!("'{line}' cannot be read: it needs six fields, such as 0 30 6 * * *")))
+        }
     }
 }
 

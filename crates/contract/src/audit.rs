@@ -1,0 +1,56 @@
+//! Who changed what by request, and what the rows are listed by.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::cursor::Cursor;
+use domain::access::TokenId;
+use domain::span;
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct AuditRow {
+    pub id: i64,
+    pub at: DateTime<Utc>,
+    /// The token's name; `local` without one, `command line` for a command on the database itself.
+    pub who: String,
+    pub token_id: Option<TokenId>,
+    pub address: Option<String>,
+    /// As in the answer's `X-Request-Id` and in the log.
+    pub request_id: String,
+    /// The resource and what was done with it, such as `tasks.create`.
+    pub action: String,
+    /// The resource's id or name.
+    pub target: String,
+    pub detail: Value,
+}
+
+/// Which rows to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AuditFilter {
+    /// A token's name, `local` or `command line`.
+    pub who: Option<String>,
+    /// The resource and what was done with it, such as `tasks.create`.
+    pub action: Option<String>,
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    pub from: Option<DateTime<Utc>>,
+    /// Before this time.
+    #[serde(deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
+    pub to: Option<DateTime<Utc>>,
+    /// Ids below this one.
+    #[serde(skip)]
+    pub below: Option<i64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct AuditPage {
+    pub audit: Vec<AuditRow>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}

@@ -1,0 +1,17 @@
+//! Where an address is.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use domain::place::Place;
+
+/// What is not known is null.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct LocatedAddress {
+    #[schema(value_type = String)]
+    pub ip: IpAddr,
+    #[serde(flatten)]
+    pub place: Place,
+}

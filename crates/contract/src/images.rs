@@ -1,0 +1,25 @@
+//! Totals of images of products and brands.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use domain::image::ImageFailure;
+use domain::vocabulary::Word;
+
+/// Images of products and brands, of all processes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImageTotals {
+    /// Downloaded and stored, ever.
+    pub stored: i64,
+    /// As downloaded.
+    pub bytes: i64,
+    /// Images whose last try failed, the most frequent reason first.
+    pub failed: Vec<FailedImages>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FailedImages {
+    #[schema(value_type = ImageFailure)]
+    pub reason: Word<ImageFailure>,
+    pub images: i64,
+}

@@ -1,0 +1,339 @@
+//! Products: one with its options, pages of them, a search, and what one cost over time.
+
+use chrono::{DateTime, Utc};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use strum::{IntoStaticStr, VariantArray};
+use utoipa::{IntoParams, ToSchema};
+
+use domain::product::ProductId;
+use domain::store::{Platform, StoreId};
+use domain::vocabulary::Word;
+use domain::{span, state_code};
+
+/// A longer text is not looked for.
+const MAX_WORDS_CHARS: usize = 200;
+
+const MAX_POINTS: usize = 1000;
+
+/// A product as its store lists it now. Money is cents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProductView {
+    pub id: ProductId,
+    pub dispensary_id: StoreId,
+    pub dispensary_name: String,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    #[schema(value_type = Platform)]
+    pub platform: Word<Platform>,
+    pub provider_product_id: String,
+    pub enterprise_product_id: Option<String>,
+    pub name: String,
+    pub brand: Option<String>,
+    pub category: Option<String>,
+    pub subcategory: Option<String>,
+    pub strain_type: Option<String>,
+    /// What it costs now: the special where it is lower, the medical price where there is no other.
+    pub price: Option<i32>,
+    pub price_rec: Option<i32>,
+    pub price_med: Option<i32>,
+    pub special_price_rec: Option<i32>,
+    pub special_price_med: Option<i32>,
+    pub is_on_special: bool,
+    pub thc_min: Option<f64>,
+    pub thc_max: Option<f64>,
+    pub thc_unit: Option<String>,
+    pub cbd_min: Option<f64>,
+    pub cbd_max: Option<f64>,
+    pub cbd_unit: Option<String>,
+    pub quantity: Option<i32>,
+    /// `quantity` is the platform's cap: the real number may be higher.
+    pub quantity_censored: bool,
+    pub is_in_stock: bool,
+    pub stock_status: String,
+    pub upstream_status: Option<String>,
+    /// Complete crawls in a row that did not contain it.
+    pub consecutive_misses: i16,
+    pub image_url: Option<String>,
+    pub brand_image_url: Option<String>,
+    pub local_image_path: Option<String>,
+    pub first_seen_at: DateTime<Utc>,
+    pub last_seen_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OptionView {
+    pub option_label: String,
+    /// The n-th option of that label, from 0: labels repeat.
+    pub nth: i16,
+    /// Its place on the menu, from 0.
+    pub position: Option<i16>,
+    pub size_mg: Option<i64>,
+    pub size_ml: Option<f64>,
+    pub price_rec: Option<i32>,
+    pub price_med: Option<i32>,
+    pub special_price_rec: Option<i32>,
+    pub special_price_med: Option<i32>,
+    pub quantity: Option<i32>,
+    pub quantity_censored: bool,
+    pub is_in_stock: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProductDetail {
+    #[serde(flatten)]
+    pub product: ProductView,
+    /// In the platform's own form.
+    #[schema(value_type = Option<Object>)]
+    pub specials: Option<Value>,
+    /// Of the brand's logo, as `local_image_path` of the product's image: below `/img/` without its first part.
+    pub local_brand_image_path: Option<String>,
+    /// In the order of the menu.
+    pub options: Vec<OptionView>,
+}
+
+/// Which of a store's products to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ProductFilter {
+    /// In any letter case, as the brand.
+    pub category: Option<String>,
+    pub brand: Option<String>,
+    pub in_stock: Option<bool>,
+    pub on_special: Option<bool>,
+    /// Cents; what has no price is left out.
+    pub min_price: Option<i32>,
+    pub max_price: Option<i32>,
+    /// Part of the name or brand, in any letter case.
+    pub q: Option<String>,
+    #[param(inline)]
+    pub sort: ProductSort,
+    /// Where the page before ended, in the same sort.
+    #[serde(skip)]
+    pub after: Option<ProductCursor>,
+}
+
+/// What a store's products are sorted by. What has no price or brand comes last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ProductSort {
+    #[default]
+    Name,
+    Brand,
+    Price,
+    PriceDesc,
+    Newest,
+}
+
+/// Where a page of products ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProductCursor {
+    pub number: i64,
+    pub text: String,
+    pub id: ProductId,
+}
+
+/// What to look for; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ProductQuestion {
+    /// Words of the name and brand, or beginnings of them. Without it, products are found by the filters alone.
+    #[serde(deserialize_with = "optional_words")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
+    pub q: Option<String>,
+    /// Two letters, in any case.
+    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "AZ")]
+    pub state: Option<String>,
+    /// In any letter case, as the category and the brand, of which the beginning is enough.
+    pub city: Option<String>,
+    /// Its id.
+    pub store: Option<StoreId>,
+    pub category: Option<String>,
+    pub brand: Option<String>,
+    pub in_stock: Option<bool>,
+    pub on_special: Option<bool>,
+    /// Cents.
+    pub min_price: Option<i32>,
+    pub max_price: Option<i32>,
+    /// By default `relevance`, which needs `q`; without that, `name`. What has no price, or never changed it, comes last.
+    #[param(inline)]
+    pub sort: Option<SearchSort>,
+    /// Where the page before ended, in the same sort.
+    #[serde(skip)]
+    pub after: Option<SearchCursor>,
+}
+
+/// What products are sorted by. What has no price, or never changed it, comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum SearchSort {
+    /// How well it matches the words, the best first.
+    Relevance,
+    Name,
+    Price,
+    PriceDesc,
+    /// The latest change first.
+    PriceChange,
+    Newest,
+}
+
+/// By what products were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchKind {
+    /// No words were looked for.
+    Filters,
+    /// All words, each of which may be the beginning of a longer one.
+    Words,
+    /// Words of products that are a letter or two apart, since no product has all words as they are.
+    Corrected,
+    /// A likeness in spelling, since no product has such words.
+    Trigrams,
+}
+
+/// Where a page ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchCursor {
+    pub by: MatchKind,
+    pub number: i64,
+    pub text: String,
+    pub id: ProductId,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FoundProduct {
+    #[serde(flatten)]
+    pub product: ProductView,
+    /// Before the latest change of its price; null: none was seen.
+    pub price_before: Option<i32>,
+    pub price_changed_at: Option<DateTime<Utc>>,
+}
+
+/// A product in one crawl. Money is cents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProductPoint {
+    pub crawled_at: DateTime<Utc>,
+    #[serde(flatten)]
+    pub offer: OfferPoint,
+    pub is_on_special: bool,
+    pub stock_status: String,
+}
+
+/// An option from one crawl on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OptionPoint {
+    pub crawled_at: DateTime<Utc>,
+    pub size_mg: Option<i64>,
+    pub size_ml: Option<f64>,
+    #[serde(flatten)]
+    pub offer: OfferPoint,
+    /// The product was on the menu without this option.
+    pub gone: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OfferPoint {
+    pub price_rec: Option<i32>,
+    pub price_med: Option<i32>,
+    pub special_price_rec: Option<i32>,
+    pub special_price_med: Option<i32>,
+    pub quantity: Option<i32>,
+    pub quantity_censored: bool,
+    pub is_in_stock: bool,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryQuery {
+    /// By default 90 days before `to`.
+    #[serde(default, deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    pub from: Option<DateTime<Utc>>,
+    /// Exclusive, but for a day, which is part of it; by default now.
+    #[serde(default, deserialize_with = "span::optional_end")]
+    #[param(schema_with = span::schema)]
+    pub to: Option<DateTime<Utc>>,
+    /// At most so many points of each series.
+    #[serde(default, deserialize_with = "points")]
+    #[param(minimum = 1, maximum = 1000, default = 500, value_type = Option<i64>)]
+    pub points: Option<usize>,
+    /// The label of an option whose series is wanted, too.
+    pub option: Option<String>,
+    /// Of options with that label, the n-th from 0.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 32767)]
+    pub nth: i32,
+}
+
+/// In the order of `sort`.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct FoundPage {
+    pub products: Vec<FoundProduct>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// By what they were found.
+    pub r#match: MatchKind,
+    /// False: the words of products are not counted yet, the server has no trigrams, and a spelling mistake finds nothing.
+    pub forgives_spelling: bool,
+    /// So many match that only a part of them was looked at.
+    pub truncated: bool,
+    /// Crawled stores whose latest products are not searched yet.
+    pub stores_waiting: i64,
+}
+
+/// What a product cost and how much of it there was, oldest first.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProductHistory {
+    pub product_id: ProductId,
+    pub from: DateTime<Utc>,
+    pub to: DateTime<Utc>,
+    /// One a crawl; where there are more than fit, those that repeat the one before are left out first.
+    pub points: Vec<ProductPoint>,
+    /// Crawls in this time, as far as they were read.
+    pub rows: usize,
+    /// There are more crawls in this time than are read: the oldest are missing.
+    pub truncated: bool,
+    /// Of the option that was asked for.
+    pub option: Option<OptionHistory>,
+}
+
+/// Each point holds until the next one; the first may be older than the time that was asked for.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct OptionHistory {
+    pub option_label: String,
+    pub nth: i16,
+    pub points: Vec<OptionPoint>,
+    pub rows: usize,
+    pub truncated: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProductList {
+    pub products: Vec<ProductView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+fn optional_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.chars().count() {
+        1..=MAX_WORDS_CHARS => Ok(Some(text)),
+        length => Err(D::Error::custom(format_args!("{length} characters; 1 to {MAX_WORDS_CHARS} are looked for"))),
+    }
+}
+
+fn points<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    let points = i64::deserialize(deserializer)?;
+    match usize::try_from(points) {
+        Ok(points @ 1..=MAX_POINTS) => Ok(Some(points)),
+        _ => Err(D::Error::custom(format_args!("{points} is out of range (1 to {MAX_POINTS})"))),
+    }
+}

@@ -1,0 +1,168 @@
+//! Proxies: the table, imports into it, and tests. Passwords come in and never go out.
+
+use std::ops::AddAssign;
+
+use chrono::{DateTime, Utc};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::cursor::Cursor;
+use domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol, ShownState};
+use domain::vocabulary::Word;
+
+/// A proxy as people see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProxyListing {
+    pub id: ProxyId,
+    #[schema(value_type = String)]
+    pub protocol: Word<ProxyProtocol>,
+    pub host: String,
+    pub port: i32,
+    pub username: Option<String>,
+    /// The key that its password is encrypted with; none where it has no password, or one in plain text.
+    pub key: Option<String>,
+    pub state: ShownState,
+    pub is_active: bool,
+    pub state_code: Option<String>,
+    pub timezone: Option<String>,
+    pub last_used_at: Option<DateTime<Utc>>,
+    pub success_count: i64,
+    pub failure_count: i64,
+    /// Blocks in a row, whatever their status.
+    pub consecutive_403_count: i64,
+    pub avg_response_time_ms: Option<f64>,
+    pub last_failure_at: Option<DateTime<Utc>>,
+    pub last_error: Option<String>,
+    pub cooldown_until: Option<DateTime<Utc>>,
+    /// Sent and received since midnight in its timezone (UTC where it has none), as far as processes have written it.
+    pub bytes_today: i64,
+    /// What it may still carry today; null without a budget.
+    pub budget_left: Option<i64>,
+    /// Its budget is spent: it is not used before this time.
+    pub rests_until: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImportCounts {
+    pub created: usize,
+    pub updated: usize,
+    pub unchanged: usize,
+}
+
+/// Which proxies to list; a field that is None does not filter.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ProxyFilter {
+    /// Just this proxy.
+    #[serde(skip)]
+    pub id: Option<ProxyId>,
+    pub state: Option<ShownState>,
+    /// Ids above this one.
+    #[serde(skip)]
+    pub above: Option<ProxyId>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProxyPage {
+    pub proxies: Vec<ProxyListing>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewProxy {
+    /// `http`, where it is not given.
+    pub protocol: Option<ProxyProtocol>,
+    #[schema(min_length = 1, max_length = 253)]
+    pub host: String,
+    #[schema(minimum = 1, maximum = 65535)]
+    pub port: u16,
+    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub username: Option<String>,
+    #[serde(default, deserialize_with = "secret")]
+    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", write_only)]
+    pub password: Option<String>,
+    /// A US state, such as `AZ`.
+    #[schema(pattern = "^([A-Za-z]{2})?$")]
+    pub state_code: Option<String>,
+    /// An IANA timezone, such as `America/Phoenix`.
+    #[schema(max_length = 64, pattern = "^[A-Za-z0-9/_+-]*$")]
+    pub timezone: Option<String>,
+}
+
+/// What to change; a field that is absent or null stays as it is.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangedProxy {
+    /// Switches it on or off; either way its cooldown is over.
+    pub is_active: Option<bool>,
+    #[serde(default, deserialize_with = "secret")]
+    #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", write_only)]
+    pub password: Option<String>,
+    /// Empty removes it.
+    #[schema(pattern = "^([A-Za-z]{2})?$")]
+    pub state_code: Option<String>,
+    /// Empty removes it.
+    #[schema(max_length = 64, pattern = "^[A-Za-z0-9/_+-]*$")]
+    pub timezone: Option<String>,
+}
+
+/// A proxy by its fields, or as a text: `host:port`, `host:port:user:password` or a URL.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum ImportedProxy {
+    Text(String),
+    Fields(NewProxy),
+}
+
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProxyImport {
+    #[schema(min_items = 1, max_items = 1000)]
+    pub proxies: Vec<ImportedProxy>,
+}
+
+/// What became of an import.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct Imported {
+    #[serde(flatten)]
+    pub counts: ImportCounts,
+    /// Those without a state that got the one in which their address is.
+    pub located: usize,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProxyTest {
+    pub id: ProxyId,
+    pub ok: bool,
+    pub latency_ms: Option<u64>,
+    /// Why it failed.
+    pub reason: Option<String>,
+}
+
+impl AddAssign for ImportCounts {
+    fn add_assign(&mut self, other: ImportCounts) {
+        self.created += other.created;
+        self.updated += other.updated;
+        self.unchanged += other.unchanged;
+    }
+}
+
+impl From<ProxyEntry> for NewProxy {
+    fn from(entry: ProxyEntry) -> Self {
+        let ProxyEntry { protocol, host, port, username, password, state_code, timezone } = entry;
+        NewProxy { protocol: Some(protocol), host, port, username, password, state_code, timezone }
+    }
+}
+
+/// A text that no error repeats.
+fn secret<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(input).map_err(|_| D::Error::custom("expected a text"))
+}

@@ -1,0 +1,169 @@
+//! Stores: pages of them, the switch of one, and imports.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use domain::payload::PayloadId;
+use domain::state_code;
+use domain::store::{NewStore, Platform, StoreId};
+use domain::task::TaskId;
+use domain::vocabulary::Word;
+
+/// Maximum number of stores of one import.
+pub const MAX_IMPORTED: usize = 1_000;
+
+/// Which stores to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct StoreFilter {
+    /// Two letters, in any case.
+    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "AZ")]
+    pub state: Option<String>,
+    pub platform: Option<Platform>,
+    pub group: Option<String>,
+    pub crawl_enabled: Option<bool>,
+    /// Its id, how its slug begins, or part of its name or city, in any letter case.
+    pub q: Option<String>,
+    /// The last one of the page before.
+    #[serde(skip)]
+    pub after: Option<StoreId>,
+    /// Just this store.
+    #[serde(skip)]
+    pub id: Option<StoreId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StoreView {
+    pub id: StoreId,
+    pub name: String,
+    pub slug: Option<String>,
+    #[schema(value_type = Platform)]
+    pub platform: Word<Platform>,
+    pub platform_dispensary_id: Option<String>,
+    pub menu_url: Option<String>,
+    pub address: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub zip: Option<String>,
+    pub latitude: Option<f64>,
+    pub longitude: Option<f64>,
+    pub phone: Option<String>,
+    pub timezone: Option<String>,
+    pub is_recreational: Option<bool>,
+    pub is_medical: Option<bool>,
+    pub groups: Vec<String>,
+    pub crawl_enabled: bool,
+    /// Why discovery switched it off; None where a person did.
+    pub disabled_reason: Option<String>,
+    pub last_fetch_at: Option<DateTime<Utc>>,
+    /// When a payload became products last.
+    pub last_crawl_at: Option<DateTime<Utc>>,
+    /// The payload that its products are of, and when it was fetched.
+    pub last_payload_id: Option<PayloadId>,
+    pub last_payload_at: Option<DateTime<Utc>>,
+    /// When the last complete one was fetched.
+    pub last_complete_at: Option<DateTime<Utc>>,
+    /// The share of the announced products that the last payload held.
+    pub last_coverage: Option<f64>,
+    pub products: i64,
+    pub in_stock: i64,
+    /// Of those in stock.
+    pub on_special: i64,
+}
+
+/// What became of the stores of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImportedStores {
+    pub imported: Vec<ImportedStore>,
+    /// Stores that existed already; nothing of them changed but the groups of those that are counted next.
+    pub known: Vec<StoreId>,
+    /// Of these, how many were put into groups that were named beside them.
+    pub grouped: usize,
+    /// Those that were not, because a store may not be in so many groups.
+    pub full: Vec<StoreId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImportedStore {
+    pub id: StoreId,
+    pub name: String,
+    /// The task that looks up its platform id, when none was given.
+    pub entry_point_task_id: Option<TaskId>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoreChange {
+    pub crawl_enabled: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct StorePage {
+    pub stores: Vec<StoreView>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoreImport {
+    #[schema(min_items = 1, max_items = 1000)]
+    pub stores: Vec<StoreFields>,
+}
+
+/// A store by what is known of it: at least one of the platform's id, the slug and the menu's URL.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoreFields {
+    #[schema(min_length = 1, max_length = 500)]
+    pub name: String,
+    /// `dutchie`, where it is not given.
+    pub platform: Option<Platform>,
+    /// The store's id at the platform.
+    #[schema(max_length = 500)]
+    pub platform_dispensary_id: Option<String>,
+    /// The last part of its menu's URL.
+    #[schema(max_length = 500)]
+    pub slug: Option<String>,
+    /// From which the platform's id is looked up.
+    #[schema(max_length = 500)]
+    pub menu_url: Option<String>,
+    /// The host of its API, when it is not the platform's.
+    pub api_host: Option<String>,
+    /// The path of its API, when it is not the platform's.
+    #[schema(max_length = 500)]
+    pub api_path: Option<String>,
+    #[schema(max_length = 500)]
+    pub city: Option<String>,
+    /// Two letters, such as `AZ`.
+    #[schema(pattern = "^([A-Za-z]{2})?$")]
+    pub state: Option<String>,
+    /// An IANA timezone, such as `America/Phoenix`.
+    #[schema(max_length = 500)]
+    pub timezone: Option<String>,
+    /// Names of letters, digits, hyphens and underscores.
+    #[serde(default)]
+    #[schema(max_items = 20)]
+    pub groups: Vec<String>,
+}
+
+impl From<NewStore> for StoreFields {
+    fn from(store: NewStore) -> Self {
+        StoreFields {
+            name: store.name,
+            platform: Some(store.platform),
+            platform_dispensary_id: store.platform_dispensary_id,
+            slug: store.slug,
+            menu_url: store.menu_url,
+            api_host: store.api_host,
+            api_path: store.api_path,
+            city: store.city,
+            state: store.state,
+            timezone: store.timezone,
+            groups: store.groups,
+        }
+    }
+}

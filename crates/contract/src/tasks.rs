@@ -1,0 +1,272 @@
+//! Tasks: pages, one with its attempts and children, counts, and what they are filtered by.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::cursor::Cursor;
+use super::limit::Limit;
+use domain::capacity::{Capacity, WorkersNeeded};
+use domain::pod::Pod;
+use domain::role::{Role, RoleSet};
+use domain::shown_status::ShownStatus;
+use domain::span;
+use domain::store::{Platform, StoreId};
+use domain::task::{RecordedOutcome, Status, TaskId};
+use domain::vocabulary::Word;
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct TaskView {
+    pub id: TaskId,
+    #[schema(value_type = Role)]
+    pub role: Word<Role>,
+    pub dispensary_id: Option<StoreId>,
+    pub dispensary_name: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub platform: Option<Word<Platform>>,
+    #[schema(value_type = ShownStatus)]
+    pub status: Word<ShownStatus>,
+    pub priority: i32,
+    pub scheduled_for: Option<DateTime<Utc>>,
+    #[schema(value_type = Object)]
+    pub payload: Value,
+    pub result: Option<Value>,
+    pub worker_id: Option<String>,
+    pub worker_name: Option<String>,
+    pub retry_count: i32,
+    pub max_retries: i32,
+    pub error_message: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    pub claimed_at: Option<DateTime<Utc>>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+    pub last_heartbeat_at: Option<DateTime<Utc>>,
+    pub lease_expires_at: Option<DateTime<Utc>>,
+    pub parent_task_id: Option<TaskId>,
+    pub schedule_id: Option<i64>,
+    pub progress_percent: Option<i16>,
+    pub progress_message: Option<String>,
+    /// May be claimed now.
+    pub ready: bool,
+    pub depends_on: Option<Vec<TaskId>>,
+    pub dedup_key: Option<String>,
+}
+
+/// One run of a task.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct AttemptView {
+    pub fence: i64,
+    pub worker_id: String,
+    /// None while it runs.
+    #[schema(value_type = Option<RecordedOutcome>)]
+    pub outcome: Option<Word<RecordedOutcome>>,
+    pub error: Option<String>,
+    pub claimed_at: DateTime<Utc>,
+    pub finished_at: Option<DateTime<Utc>>,
+    pub detail: Option<Value>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct TaskDetail {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// Oldest first; of very many the newest.
+    pub attempts: Vec<AttemptView>,
+    pub children: Vec<TaskId>,
+}
+
+/// A field that is None does not filter. As JSON it has the names of the parameters of `GET /api/tasks`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TaskFilter {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<ShownStatus>,
+    /// One role, several with commas, `any` for all crawl roles, or `media`.
+    #[serde(rename = "role", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "payload_fetch")]
+    #[param(value_type = Option<String>, example = "payload_fetch")]
+    pub roles: Option<RoleSet>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dispensary_id: Option<StoreId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<Platform>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker_id: Option<String>,
+    /// How an id, a worker's id or a store's slug begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q: Option<String>,
+    /// Made then or later.
+    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
+    #[param(schema_with = span::schema)]
+    pub created_after: Option<DateTime<Utc>>,
+    #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
+    #[param(schema_with = span::schema)]
+    pub created_before: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_task_id: Option<TaskId>,
+    /// A part of the error's text, in any letter case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Retried so often or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_retries: Option<i32>,
+    /// Just these tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(ignore)]
+    pub ids: Option<Vec<TaskId>>,
+    /// Ids below this one: where the last page ended.
+    #[serde(skip)]
+    pub below: Option<TaskId>,
+}
+
+/// Tasks by status; `claimed` and `running` without those that are stale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Counts {
+    pub pending: i64,
+    pub claimed: i64,
+    pub running: i64,
+    pub completed: i64,
+    pub failed: i64,
+    pub cancelled: i64,
+    pub stale: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TaskCounts {
+    #[serde(flatten)]
+    pub all: Counts,
+    /// Every crawl role, and others of the table that have tasks.
+    #[schema(value_type = BTreeMap<String, Counts>)]
+    pub by_role: BTreeMap<Word<Role>, Counts>,
+    /// When the ended ones were counted; open ones are counted now.
+    pub as_of: DateTime<Utc>,
+}
+
+/// The ready tasks of one role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReadyTasks {
+    #[schema(value_type = Role)]
+    pub role: Word<Role>,
+    pub tasks: i64,
+    /// How long the oldest has been due.
+    pub oldest_seconds: f64,
+}
+
+/// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
+/// its row cannot be put back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RecoveryCounts {
+    pub requeued: i32,
+    pub failed: i32,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct TaskPage {
+    pub tasks: Vec<TaskView>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RoleCapacity {
+    #[serde(flatten)]
+    pub capacity: Capacity,
+    pub workers_needed: WorkersNeeded,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RoleCompletion {
+    /// As it was asked for.
+    pub role: String,
+    pub task_id: Option<TaskId>,
+    /// Null where no completed task is kept.
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RecentQuery {
+    #[serde(default)]
+    #[param(inline)]
+    pub limit: Limit,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RecentTasks {
+    pub tasks: Vec<TaskView>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ActiveTask {
+    /// Null where no worker has a task of the store.
+    pub task: Option<TaskView>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct QueuePicture {
+    pub pods: Vec<Pod>,
+    pub queue: TaskCounts,
+}
+
+impl TaskFilter {
+    /// Whether one of its texts is empty, so that it finds more than was meant.
+    pub fn has_empty_text(&self) -> bool {
+        [&self.worker_id, &self.q, &self.error].into_iter().flatten().any(String::is_empty)
+    }
+
+    /// The stored statuses that it admits; None: all.
+    pub fn statuses(&self) -> Option<&'static [Status]> {
+        self.status.map(ShownStatus::stored)
+    }
+}
+
+impl Counts {
+    pub fn by_status(&self) -> [(ShownStatus, i64); 7] {
+        [
+            (ShownStatus::Pending, self.pending),
+            (ShownStatus::Claimed, self.claimed),
+            (ShownStatus::Running, self.running),
+            (ShownStatus::Completed, self.completed),
+            (ShownStatus::Failed, self.failed),
+            (ShownStatus::Cancelled, self.cancelled),
+            (ShownStatus::Stale, self.stale),
+        ]
+    }
+
+    pub fn add(&mut self, status: ShownStatus, tasks: i64) {
+        let place = match status {
+            ShownStatus::Pending => &mut self.pending,
+            ShownStatus::Claimed => &mut self.claimed,
+            ShownStatus::Running => &mut self.running,
+            ShownStatus::Completed => &mut self.completed,
+            ShownStatus::Failed => &mut self.failed,
+            ShownStatus::Cancelled => &mut self.cancelled,
+            ShownStatus::Stale => &mut self.stale,
+        };
+        *place += tasks;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_times_of_a_body_are_those_of_a_query() {
+        let filter = json!({"created_after": "2025-01-10", "created_before": null});
+        let filter: TaskFilter = serde_json::from_value(filter).unwrap();
+        assert_eq!(filter.created_after, span::beginning("2025-01-10T00:00:00Z"));
+        assert_eq!(filter.created_before, None);
+    }
+}
