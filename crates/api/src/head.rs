@@ -1,8 +1,8 @@
 //! Maximum length of a request's head, whatever it asks for: its target (414) and its header fields (431).
 //!
-//! In: a request. Out: the refusal, as a problem document. Malformed requests, more than 100 header fields, and
-//! heads that do not fit the buffer of a connection, which is larger than these bounds, are refused by the HTTP
-//! library: with a status alone.
+//! In: a request. Out: the refusal, as a problem document. The HTTP library refuses malformed requests, more
+//! than 100 header fields, and heads that do not fit the buffer of a connection, which is larger than these
+//! bounds: with a status alone.
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
