@@ -19,7 +19,6 @@ use axum::response::{IntoResponse, Response};
 use super::credentials::{Known, SecretText};
 use super::guard::RequestId;
 use super::origin;
-use super::places::Place;
 use super::{ApiError, ApiState};
 use domain::access::{AccessRole, Principal};
 use foundation::digest::sha256_hex;
@@ -97,10 +96,6 @@ pub async fn principal(parts: &Parts, api: &ApiState, needed: AccessRole) -> Res
         Via::CommandLine => Principal::command_line(),
         Via::Network { host, address } => caller(api, &parts.method, &parts.headers, &host, address).await?,
     };
-    // before the first token anybody on this machine is let in, and is known no better than others
-    if let Some(place) = parts.extensions.get::<Place>().filter(|_| principal.token.is_some()) {
-        place.note_known_caller();
-    }
     match principal.may(needed) {
         true => {
             note_visitor(parts, api, &principal);

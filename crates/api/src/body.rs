@@ -17,7 +17,6 @@ use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::authenticate::RequestContext;
-use super::places::{self, Place};
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
@@ -68,9 +67,7 @@ async fn read<T: DeserializeOwned>(request: Request, max_bytes: usize, max_time:
         return Err(ApiError::TooLarge(max_bytes));
     }
     let context = request.extensions().get::<RequestContext>().cloned();
-    let place = request.extensions().get::<Place>().cloned();
-    let sent = places::receive(place, to_bytes(request.into_body(), max_bytes));
-    let body = tokio::time::timeout(max_time, sent);
+    let body = tokio::time::timeout(max_time, to_bytes(request.into_body(), max_bytes));
     let bytes: Bytes =
         body.await.map_err(|_| ApiError::SlowBody(max_time))?.map_err(|error| not_received(&error, max_bytes))?;
     if let Some(context) = context {

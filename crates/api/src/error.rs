@@ -75,10 +75,8 @@ pub enum ApiError {
     TooLarge(usize),
     #[error("the target of the request is longer than {0} bytes")]
     TargetTooLong(usize),
-    #[error("the header fields are larger than {0} bytes, or more than 100")]
+    #[error("the header fields are larger than {0} bytes")]
     HeadTooLarge(usize),
-    #[error("what came is no request of HTTP/1.1")]
-    NoRequest,
     #[error("the body is {0}, not application/json")]
     NotJson(String),
     #[error("the body is coded as {0}: send it as it is")]
@@ -118,9 +116,7 @@ impl ApiError {
 
     fn status(&self) -> StatusCode {
         match self {
-            ApiError::Bad { .. } | ApiError::BadFields(_) | ApiError::BadBody(_) | ApiError::NoRequest => {
-                StatusCode::BAD_REQUEST
-            }
+            ApiError::Bad { .. } | ApiError::BadFields(_) | ApiError::BadBody(_) => StatusCode::BAD_REQUEST,
             ApiError::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
             ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) | ApiError::MissingReference { .. } => StatusCode::NOT_FOUND,

@@ -46,7 +46,7 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| resource(path.as_str())).to_owned();
     let timer = metrics::HTTP_SECONDS.with_label_values(&[route.as_str()]).start_timer();
     let (method, target) = (request.method().clone(), request.uri().clone());
-    let request_id = new_request_id();
+    let request_id = format!("{:016x}", rand::random::<u64>());
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let mut response = run(max_time, request, next).await;
     timer.observe_duration();
@@ -62,20 +62,6 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     }
     complete(response.headers_mut(), &request_id);
     response
-}
-
-/// Problem document for a malformed request, and its header fields.
-pub fn refuse_head(refused: ApiError) -> (HeaderMap, Vec<u8>) {
-    let request_id = new_request_id();
-    let (mut head, _) = refused.into_response().into_parts();
-    events::request_answered(NO_ROUTE, head.status.as_u16());
-    complete(&mut head.headers, &request_id);
-    let problem = head.extensions.remove::<Problem>().map(|problem| problem.json(&request_id));
-    (head.headers, problem.unwrap_or_default())
-}
-
-fn new_request_id() -> String {
-    format!("{:016x}", rand::random::<u64>())
 }
 
 /// Adds the headers of every answer.

@@ -1,8 +1,8 @@
 //! Maximum length of a request's head, whatever it asks for: its target (414) and its header fields (431).
 //!
-//! In: a request. Out: the refusal, as a problem document. The HTTP library refuses heads that do not fit the
-//! buffer of a connection, which is larger than these bounds, and malformed requests; its statuses are known
-//! here too.
+//! In: a request. Out: the refusal, as a problem document. The HTTP library refuses malformed requests, more
+//! than 100 header fields, and heads that do not fit the buffer of a connection, which is larger than these
+//! bounds: with a status alone.
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
@@ -24,16 +24,6 @@ pub fn check(request: &Request) -> Result<(), ApiError> {
         return Err(ApiError::HeadTooLarge(MAX_FIELD_BYTES));
     }
     Ok(())
-}
-
-/// Meaning of a status with which the HTTP library refuses a head.
-pub fn refused_with(status: &str) -> Option<ApiError> {
-    match status {
-        "400" => Some(ApiError::NoRequest),
-        "414" => Some(ApiError::TargetTooLong(MAX_TARGET_BYTES)),
-        "431" => Some(ApiError::HeadTooLarge(MAX_FIELD_BYTES)),
-        _ => None,
-    }
 }
 
 fn field_bytes(headers: &HeaderMap) -> usize {

@@ -61,13 +61,11 @@ mod image_signature;
 mod listing;
 mod metrics;
 mod origin;
-mod pace;
 mod page;
 mod path;
-mod places;
+mod peer_limit;
 mod query;
 mod rates;
-mod refusal;
 mod router;
 mod state;
 mod unique;
@@ -86,6 +84,8 @@ pub use state::{ApiState, Services};
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;
+/// Few programs ask for probes, each from an address of its own.
+const MAX_PROBE_CONNECTIONS_PER_ADDRESS: usize = 16;
 /// Maximum connections to `/api/events`, beside [`MAX_API_CONNECTIONS`].
 const MAX_LISTENERS: usize = 1_000;
 /// Each has a body of up to 16 MiB in memory.
@@ -104,7 +104,8 @@ pub enum Scrape {
 
 /// Serves the API, the probes and `pages` until the state's token is cancelled; open requests then have a bounded time to end.
 pub fn serve(listener: TcpListener, state: ApiState, pages: Router<ApiState>) -> impl Future<Output = ()> + Send {
-    let (bounds, stop, feed) = (bounds(&state, MAX_API_CONNECTIONS), state.stop.clone(), state.clone());
+    let bounds = bounds(&state, MAX_API_CONNECTIONS, state.config.connections_per_address);
+    let (stop, feed) = (state.stop.clone(), state.clone());
     let counting = state.clone();
     let feeding = async move { feed.stop.run_until_cancelled(feed.feed.run(&feed.db)).await };
     let serving = server::serve(listener, router::api(state, pages), bounds, stop);
@@ -114,10 +115,12 @@ pub fn serve(listener: TcpListener, state: ApiState, pages: Router<ApiState>) ->
 /// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API
 /// cannot use them up.
 pub fn serve_probes(listener: TcpListener, state: ApiState, scrape: Scrape) -> impl Future<Output = ()> + Send {
-    let (bounds, stop) = (bounds(&state, MAX_PROBE_CONNECTIONS), state.stop.clone());
+    let bounds = bounds(&state, MAX_PROBE_CONNECTIONS, MAX_PROBE_CONNECTIONS_PER_ADDRESS);
+    let stop = state.stop.clone();
     server::serve(listener, router::probes(state, scrape), bounds, stop)
 }
 
-fn bounds(state: &ApiState, connections: usize) -> Bounds {
-    Bounds { connections, write_idle: server::MAX_WRITE_IDLE.min(state.config.request_timeout) }
+fn bounds(state: &ApiState, connections: usize, connections_per_address: usize) -> Bounds {
+    let write_idle = server::MAX_WRITE_IDLE.min(state.config.request_timeout);
+    Bounds { connections, connections_per_address, write_idle }
 }

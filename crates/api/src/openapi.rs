@@ -17,8 +17,8 @@ use super::query::{NoParameters, Query};
 use super::{ApiState, router};
 use contract::problem::Problem;
 
-const DESCRIPTION: &str = "The queue, the workers and what was crawled. Unknown parameters and fields are refused; every refusal is a \
-                           problem document (RFC 9457). See docs/api.md.";
+const DESCRIPTION: &str = "The queue, the workers and what was crawled. Unknown parameters and fields are refused; every refusal of \
+                           a request that can be read is a problem document (RFC 9457). See docs/api.md.";
 
 /// The document, in an order that does not change.
 pub fn document() -> Value {

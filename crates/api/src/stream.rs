@@ -19,8 +19,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Caller, Viewer};
 use super::feed::{Feed, FeedEvent, TooOld, Topic};
-use super::places::Place;
 use super::query::Query;
+use super::server::Place;
 use super::{ApiError, ApiState};
 use domain::access::Principal;
 use domain::vocabulary;

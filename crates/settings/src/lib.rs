@@ -420,6 +420,8 @@ pub struct Api {
     pub max_body_bytes: usize,
     #[serde(with = "durations")]
     pub request_timeout: Duration,
+    /// Maximum number of connections from one address; 0 = no limit.
+    pub connections_per_address: usize,
     /// Maximum requests of each token; 0 = unlimited.
     pub requests_per_minute: u32,
     /// Maximum requests of each token with the access role consumer.

@@ -90,6 +90,7 @@ metrics! {
     CHORE_CHANGES: IntCounterVec = counters("drover_chore_changes_total", "Rows, files and partitions that chores changed", &["chore"]);
     CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_TASKS);
     GEO_READS: IntCounterVec = counters("drover_geo_reads_total", "Times that the geo database was read, or could not be", &["result"]);
+    HTTP_CONNECTIONS_REFUSED: IntCounter = counter("drover_http_connections_refused_total", "Connections closed at once because their address had its maximum");
     HTTP_REQUESTS: IntCounterVec = counters("drover_http_requests_total", "Requests that this process answered", &["route", "status"]);
     HTTP_SECONDS: HistogramVec = histograms("drover_http_request_seconds", "From a request to the head of its answer", &["route"], &SECONDS_OF_ANSWERS);
     LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");

@@ -173,7 +173,7 @@ async fn clients_that_do_not_read_lose_their_places() {
     let address = listener.local_addr().unwrap();
     let router =
         Router::new().route("/large", get(|| async { vec![b'x'; 64 << 20] })).route("/small", get(|| async { "{}" }));
-    let bounds = Bounds { connections: 2, write_idle: Duration::from_millis(300) };
+    let bounds = Bounds { connections: 2, connections_per_address: 0, write_idle: Duration::from_millis(300) };
     let serving = tokio::spawn(api::server::serve(listener, router, bounds, CancellationToken::new()));
     let mut clients = Vec::new();
     for _ in 0..bounds.connections {

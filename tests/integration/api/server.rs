@@ -99,7 +99,9 @@ impl Server {
         let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
         let (actors, seen) = watch::channel(Actors::Running);
         let health = Health::new(Some(pool), move || seen.borrow().clone());
-        let mut config = settings::Api { max_body_bytes: MAX_BODY, ..testkit::config(&[]).api };
+        // all clients of a test have one address
+        let mut config =
+            settings::Api { max_body_bytes: MAX_BODY, connections_per_address: 0, ..testkit::config(&[]).api };
         change(&mut config);
         let storage = tempfile::tempdir().unwrap();
         let files = PayloadFiles::new(storage.path(), drover::platforms::normalise);

@@ -191,7 +191,7 @@ async fn the_stream_ends_with_the_server_and_with_its_token() {
 
 #[tokio::test]
 async fn listeners_leave_the_connections_of_others_alone() {
-    let server = Server::start().await;
+    let server = Server::with(|config| config.connections_per_address = 64).await;
     let mut listeners = Vec::new();
     for _ in 0..600 {
         listeners.push(Listener::connect(&server, "/api/events?topics=schedule", None).await);

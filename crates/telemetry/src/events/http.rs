@@ -20,6 +20,11 @@ pub fn request_failed(method: &str, path: &str, status: u16, request_id: &str, c
     }
 }
 
+/// An address has its maximum number of connections. Without a log line: it may try again at any rate.
+pub fn connection_refused() {
+    metrics::HTTP_CONNECTIONS_REFUSED.inc();
+}
+
 pub fn accept_failed(error: &dyn fmt::Display) {
     warn!("No connection can be accepted: {error}");
 }

@@ -1,5 +1,5 @@
 //! Requests that are too large or of the wrong kind: 413, 414, 415, 431, each as a problem document that the
-//! client gets to see.
+//! client gets to see, unless the HTTP library refuses a head that it cannot hold.
 
 use http::Method;
 use http_body_util::Full;
@@ -102,21 +102,24 @@ async fn what_no_buffer_holds_is_refused_too() {
 #[tokio::test]
 async fn a_head_that_is_too_large_is_431() {
     let server = Server::start().await;
-    let cases: [(&str, usize, usize); 5] = [
-        ("one field", 1, 70_000),
-        ("many fields", 90, 1_000),
-        ("what no buffer holds", 1, 300_000),
-        ("more fields than are counted", 200, 10),
-        ("fields without end", 100_000, 10),
+    let cases: [(&str, usize, usize, bool); 5] = [
+        ("one field", 1, 70_000, true),
+        ("many fields", 90, 1_000, true),
+        ("what no buffer holds", 1, 300_000, false),
+        ("more fields than are counted", 200, 10, false),
+        ("fields without end", 100_000, 10, false),
     ];
-    for (case, fields, bytes) in cases {
+    for (case, fields, bytes, has_reason) in cases {
         println!("{case}");
         let mut request = head(&server, "GET /livez");
         for n in 0..fields {
             request += &format!("x-{n}: {}\r\n", "x".repeat(bytes));
         }
-        let mut wire = Wire::with(server.address, request + "\r\n").await;
-        assert_problem(&wire.answer().await.unwrap(), 431);
+        let answer = Wire::with(server.address, request + "\r\n").await.answer().await.unwrap();
+        match has_reason {
+            true => assert_problem(&answer, 431),
+            false => assert!(answer.status == 431 && answer.is_bare(), "{}", answer.head),
+        }
     }
 }
 

@@ -65,7 +65,7 @@ async fn what_is_no_request_is_400_or_the_end() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_with_a_reason_and_the_end_of_the_connection() {
+async fn what_cannot_be_read_is_400_and_the_end_of_the_connection() {
     let server = Server::start().await;
     let good = format!("GET /livez HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
     let long = good.replace("/livez", "/api/openapi.json");
@@ -82,6 +82,7 @@ async fn what_cannot_be_read_is_refused_with_a_reason_and_the_end_of_the_connect
         for status in statuses {
             let answer = wire.answer().await.unwrap();
             assert_eq!(answer.status, *status, "{}", answer.body);
+            assert_eq!(answer.is_bare(), *status == 400, "{}", answer.head);
             assert_eq!(answer.field("connection"), (*status == 400).then_some("close"));
             assert!(answer.field("date").is_some());
         }
@@ -277,11 +278,10 @@ async fn answers_that_nobody_reads_are_cut() {
 const LONG: usize = 1 << 20;
 
 #[tokio::test]
-async fn an_answer_may_be_read_slowly_but_not_too_slowly() {
+async fn an_answer_may_be_read_slowly() {
     let server = Server::with_timeout(Duration::from_secs(4)).await;
-    let (slow, too_slow) = tokio::join!(read(&server, 50_000), read(&server, 4_000));
-    assert!(slow >= LONG, "a slow line is cut after {slow} bytes");
-    assert!(too_slow < LONG / 8, "a client that takes a few bytes at a time reads on after {too_slow} bytes");
+    let received = read(&server, 50_000).await;
+    assert!(received >= LONG, "a slow line is cut after {received} bytes");
 }
 
 /// Number of bytes of a long answer that a client gets at this rate. The system buffers little for it.

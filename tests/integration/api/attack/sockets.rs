@@ -1,7 +1,7 @@
 //! Many sockets that want nothing, or want it slowly: others are answered meanwhile, and the server holds a
 //! bounded number of them.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use http_body_util::Full;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -26,18 +26,32 @@ const IDLE: usize = 5_000;
 const FULL: usize = 600;
 /// All connections.
 const CONNECTIONS: usize = 512;
+/// Maximum number of connections from one address, if nothing else is set.
+const PER_ADDRESS: usize = 64;
+/// Most of them: the server may have closed a few of its other descriptors meanwhile.
+const MOST: usize = PER_ADDRESS * 3 / 4;
+/// Addresses of clients that want nothing, or want it slowly; the others come from 127.0.0.1.
+const CROWD: [Ipv4Addr; 7] = [
+    Ipv4Addr::new(127, 0, 0, 2),
+    Ipv4Addr::new(127, 0, 0, 3),
+    Ipv4Addr::new(127, 0, 0, 4),
+    Ipv4Addr::new(127, 0, 0, 5),
+    Ipv4Addr::new(127, 0, 0, 6),
+    Ipv4Addr::new(127, 0, 0, 7),
+    Ipv4Addr::new(127, 0, 0, 8),
+];
 /// Descriptors of files and other sockets, beside the [`IDLE`] ones.
 const OTHERS: u64 = 1_000;
 /// Connections at once, and the descriptors that a process has open anyway.
 const MAX_DESCRIPTORS: usize = CONNECTIONS + 128;
-/// With all connections taken, and with as many more clients as there are.
+/// With all places of [`CROWD`] taken, and with as many more clients as there are.
 const MAX_GROWTH_KIB: usize = 64 * 1024;
 const MAX_GROWTH_BEYOND_KIB: usize = 16 * 1024;
-/// After which a connection may be closed for another client.
-const IDLE_TIME: Duration = Duration::from_millis(300);
 const MAX_P95: Duration = Duration::from_millis(500);
-/// Half of the time after which an idle client would have gone by itself.
-const MAX_WAIT: Duration = Duration::from_secs(5);
+/// Far less than the time after which an idle client has gone by itself.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+/// The time for a head, and some for a machine that is busy.
+const MAX_TIME_TO_CUT: Duration = Duration::from_secs(12);
 /// For all idle clients to be let in.
 const MAX_TIME_TO_CONNECT: Duration = Duration::from_secs(30);
 
@@ -50,9 +64,15 @@ struct ApiProcess {
 
 impl ApiProcess {
     async fn start() -> ApiProcess {
+        ApiProcess::start_with(&[]).await
+    }
+
+    /// One with these variables in its environment.
+    async fn start_with(variables: &[(&str, &str)]) -> ApiProcess {
         let (database, storage) = (database().await, tempfile::tempdir().unwrap());
         let mut command = drover();
         command.arg("api").env("DATABASE_URL", &database.url).env("DROVER__STORAGE__ROOT", storage.path());
+        command.envs(variables.iter().copied());
         let child = Child::spawn(command.env("DROVER__API__LISTEN", "127.0.0.1:0"));
         let line = child.logged("Listening on http", PATIENCE).await;
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();
@@ -91,11 +111,12 @@ impl ApiProcess {
         made["token"].as_str().unwrap().to_owned()
     }
 
-    /// This many clients that send nothing.
-    async fn idle(&self, clients: usize) -> Vec<TcpStream> {
+    /// This many clients that send nothing, from these addresses in turn.
+    async fn idle(&self, clients: usize, from: &[Ipv4Addr]) -> Vec<TcpStream> {
         let mut idle = Vec::new();
         while idle.len() < clients {
-            let connecting = (0..100).map(|_| tokio::time::timeout(PATIENCE, TcpStream::connect(self.address)));
+            let connecting = from.iter().cycle().take(100);
+            let connecting = connecting.map(|from| tokio::time::timeout(PATIENCE, connect_from(*from, self.address)));
             idle.extend(join_all(connecting).await.into_iter().map(|connected| connected.unwrap().unwrap()));
         }
         idle
@@ -124,10 +145,21 @@ fn assert_prompt(mut took: Vec<Duration>) {
     assert!(p95 <= MAX_P95 && worst <= MAX_WAIT, "p95 is {p95:?}, the longest {worst:?}");
 }
 
+async fn connect_from(from: Ipv4Addr, to: SocketAddr) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((from, 0).into())?;
+    socket.connect(to).await
+}
+
+/// Half the head of a request.
+fn half_a_head(address: SocketAddr) -> String {
+    format!("GET /livez HTTP/1.1\r\nhost: {address}\r\nx: ")
+}
+
 /// A request that comes byte by byte: every other one its head, the rest their bodies.
 async fn dribble(address: SocketAddr, n: usize) {
     match n % 2 {
-        0 => dribble_after(address, &format!("GET /livez HTTP/1.1\r\nhost: {address}\r\nx: ")).await,
+        0 => dribble_after(address, &half_a_head(address)).await,
         _ => dribble_body(address, "/api/session").await,
     }
 }
@@ -141,7 +173,7 @@ async fn dribble_body(address: SocketAddr, path: &str) {
 }
 
 async fn dribble_after(address: SocketAddr, begin: &str) {
-    let Ok(mut stream) = TcpStream::connect(address).await else { return };
+    let Ok(mut stream) = connect_from(CROWD[0], address).await else { return };
     if stream.write_all(begin.as_bytes()).await.is_err() {
         return;
     }
@@ -153,7 +185,7 @@ async fn dribble_after(address: SocketAddr, begin: &str) {
 
 #[tokio::test]
 async fn two_hundred_slow_clients_delay_nobody() {
-    let api = ApiProcess::start().await;
+    let api = ApiProcess::start_with(&[("DROVER__API__CONNECTIONS_PER_ADDRESS", "0")]).await;
     let mut slow = JoinSet::new();
     for n in 0..SLOW {
         slow.spawn(dribble(api.address, n));
@@ -163,43 +195,67 @@ async fn two_hundred_slow_clients_delay_nobody() {
     assert!(api.descriptors() >= SLOW, "they were there all the time");
 }
 
-/// They come again as soon as they are cut.
+#[tokio::test]
+async fn six_hundred_slow_clients_of_one_address_leave_a_token_holder_served_and_are_cut() {
+    let api = ApiProcess::start().await;
+    let token = api.token("viewer").await;
+    let empty = api.descriptors();
+    let mut slow = api.idle(FULL, &CROWD[..1]).await;
+    for stream in &mut slow {
+        // is closed already where its address had no place left
+        let _ = stream.write_all(half_a_head(api.address).as_bytes()).await;
+    }
+    let begun = Instant::now();
+    until("their address has its places", PATIENCE, async || api.descriptors() >= empty + MOST).await;
+    assert_prompt(api.health_for(20, Some(&token)).await);
+    assert!(api.descriptors() >= empty + MOST, "they were there all the time");
+    let left = MAX_TIME_TO_CUT.saturating_sub(begun.elapsed());
+    tokio::time::timeout(left, join_all(slow.iter_mut().map(closed))).await.expect("all of them are cut");
+}
+
+/// Ready once the server has closed the connection.
+async fn closed(stream: &mut TcpStream) {
+    let mut answer = [0; 4096];
+    while stream.read(&mut answer).await.is_ok_and(|bytes| bytes > 0) {}
+}
+
+/// They come again when they are cut.
 #[rstest]
 #[case::where_there_are_tokens(true, "/api/session")]
 #[case::before_the_first_token(false, "/api/tasks")]
 #[tokio::test]
-async fn slow_bodies_from_clients_without_a_token_keep_nobody_out(
-    #[case] has_tokens: bool,
-    #[case] path: &'static str,
-) {
+async fn slow_bodies_from_one_address_keep_nobody_of_another_out(#[case] has_tokens: bool, #[case] path: &'static str) {
     let api = ApiProcess::start().await;
     let token = if has_tokens { Some(api.token("viewer").await) } else { None };
-    let address = api.address;
+    let (address, empty) = (api.address, api.descriptors());
     let mut slow = JoinSet::new();
     for _ in 0..FULL {
         slow.spawn(async move {
+            let mut again = tokio::time::interval(Duration::from_secs(1));
             loop {
+                again.tick().await;
                 dribble_body(address, path).await;
             }
         });
     }
-    until("all connections are taken", PATIENCE, async || api.descriptors() >= CONNECTIONS).await;
+    until("their address has its places", PATIENCE, async || api.descriptors() >= empty + MOST).await;
     assert_prompt(api.health_for(100, token.as_deref()).await);
-    assert!(api.descriptors() >= CONNECTIONS / 2, "they were there all the time");
+    assert!(api.descriptors() >= empty + MOST / 2, "they were there all the time");
 }
 
 /// Requests without a token whose answers are not read.
 #[tokio::test]
-async fn answers_that_clients_without_a_token_do_not_read_keep_nobody_out() {
+async fn answers_that_one_address_does_not_read_keep_nobody_of_another_out() {
     let api = ApiProcess::start().await;
     let token = api.token("viewer").await;
+    let empty = api.descriptors();
     let request = format!("GET /api/openapi.json HTTP/1.1\r\nhost: {}\r\n\r\n", api.address).repeat(4);
-    let mut silent = api.idle(FULL).await;
+    let mut silent = api.idle(FULL, &CROWD[..1]).await;
     for stream in &mut silent {
-        // may be cut for the next
+        // is closed already where its address had no place left
         let _ = stream.write_all(request.as_bytes()).await;
     }
-    until("all connections are taken", PATIENCE, async || api.descriptors() >= CONNECTIONS).await;
+    until("their address has its places", PATIENCE, async || api.descriptors() >= empty + MOST).await;
     api.health_for(2, Some(&token)).await; // by then the answers are made, which takes the processor some time
     assert_prompt(api.health_for(100, Some(&token)).await);
 }
@@ -209,10 +265,11 @@ async fn five_thousand_idle_clients_take_a_bounded_share_and_keep_no_others_out(
     raise_file_limit(IDLE as u64 + OTHERS);
     let api = ApiProcess::start().await;
     let empty = api.memory_kib();
-    let mut idle = api.idle(FULL).await;
-    until("all places are taken", PATIENCE, async || api.descriptors() > CONNECTIONS).await;
+    let mut idle = api.idle(FULL, &CROWD).await;
+    let taken = CROWD.len() * PER_ADDRESS;
+    until("all their places are taken", PATIENCE, async || api.descriptors() > taken).await;
     let full = api.memory_kib();
-    let connecting = tokio::time::timeout(MAX_TIME_TO_CONNECT, api.idle(IDLE - FULL));
+    let connecting = tokio::time::timeout(MAX_TIME_TO_CONNECT, api.idle(IDLE - FULL, &CROWD));
     idle.extend(connecting.await.expect("the server lets clients in"));
     assert_prompt(api.health(100).await);
     let (descriptors, beyond) = (api.descriptors(), api.memory_kib());
@@ -223,40 +280,29 @@ async fn five_thousand_idle_clients_take_a_bounded_share_and_keep_no_others_out(
     until("they are forgotten", PATIENCE, async || api.descriptors() < 100).await;
 }
 
-/// A request and a new client arrive while all connections are taken, before the server has seen either.
 #[tokio::test]
-async fn a_request_that_comes_when_its_connection_is_to_be_closed_is_answered() {
+async fn an_address_has_its_number_of_connections_and_another_for_each_that_ends() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
-    let bounds = Bounds { connections: 1, write_idle: PATIENCE };
-    let router = Router::new().fallback(async || {
-        tokio::task::yield_now().await;
-        "answered"
-    });
+    let bounds = Bounds { connections: 8, connections_per_address: 1, write_idle: PATIENCE };
+    let router = Router::new().fallback(async || "answered");
     let serving = tokio::spawn(server::serve(listener, router, bounds, stop.clone()));
-    let request = format!("GET / HTTP/1.1\r\nhost: {address}\r\n\r\n");
-    let mut kept = answered(TcpStream::connect(address).await.unwrap(), &request).await;
-    tokio::time::sleep(IDLE_TIME).await; // not a wait for something: as long the connection is idle
-
-    // this test and the server have one thread, which these calls do not leave
-    let new = std::net::TcpStream::connect(address).unwrap();
-    new.set_nonblocking(true).unwrap();
-    assert_eq!(kept.try_write(request.as_bytes()).unwrap(), request.len());
-    let mut answer = String::new();
-    tokio::time::timeout(PATIENCE, kept.read_to_string(&mut answer)).await.expect("an end").expect("no reset");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?}");
-    answered(TcpStream::from_std(new).unwrap(), &request).await;
+    let kept = answered(CROWD[0], address).await.expect("the first has a place");
+    assert!(answered(CROWD[0], address).await.is_none(), "the address has no other");
+    assert!(answered(CROWD[1], address).await.is_some(), "another address has its own");
+    drop(kept);
+    until("the place is free again", PATIENCE, async || answered(CROWD[0], address).await.is_some()).await;
     stop.cancel();
     serving.await.unwrap();
 }
 
-/// The stream, once a request on it is answered.
-async fn answered(mut stream: TcpStream, request: &str) -> TcpStream {
-    stream.write_all(request.as_bytes()).await.unwrap();
+/// A connection on which a request was answered; None where the server closes it instead.
+async fn answered(from: Ipv4Addr, to: SocketAddr) -> Option<TcpStream> {
+    let mut stream = connect_from(from, to).await.unwrap();
+    stream.write_all(format!("GET / HTTP/1.1\r\nhost: {to}\r\n\r\n").as_bytes()).await.ok()?;
     let mut answer = vec![0; 4096];
-    let bytes = tokio::time::timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
-    assert!(answer[..bytes].starts_with(b"HTTP/1.1 200"), "{:?}", String::from_utf8_lossy(&answer[..bytes]));
-    stream
+    let bytes = tokio::time::timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer or an end").ok()?;
+    answer[..bytes].starts_with(b"HTTP/1.1 200").then_some(stream)
 }
 
 #[track_caller]
