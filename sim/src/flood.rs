@@ -13,8 +13,8 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
+use crate::body::Body;
 use crate::encoding::Coding;
-use crate::reply::Body;
 
 const BLOCK: usize = 64 << 10;
 const HEAD: &str = r#"{"data":{"filteredProducts":{"queryInfo":{"totalCount":1,"totalPages":1},"products":["#;

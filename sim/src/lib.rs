@@ -19,6 +19,7 @@
 
 mod settings;
 
+mod body;
 mod brand;
 mod captured;
 mod catalogue;
@@ -44,6 +45,7 @@ mod faults;
 mod flood;
 mod hashes;
 mod origin;
+mod page_cache;
 mod pages;
 mod pictures;
 mod plus;

@@ -17,9 +17,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
+use crate::body::Body;
 use crate::encoding::Coding;
 use crate::faults::{FaultKind, Refusal};
-use crate::reply::{self, Body};
+use crate::reply;
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
 use crate::transmission::{Afterwards, RawAnswer};

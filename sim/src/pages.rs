@@ -1,11 +1,6 @@
-//! `Pages`: whole menu pages as they were coded first, for a world whose settings keep them.
-//!
-//! Any number of crawls then cost the simulator next to nothing, and the measured rest is the crawler. A page
-//! is kept for each version of its menu, as long as the world lives.
+//! Whole menu pages, coded or kept from before.
 
-use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::json;
@@ -14,22 +9,9 @@ use crate::answer;
 use crate::catalogue::StoreSeed;
 use crate::encoding::Coding;
 use crate::faults::FaultKind;
+use crate::page_cache::Key;
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::world::World;
-
-#[derive(Default)]
-pub(crate) struct Pages(Mutex<HashMap<Key, Bytes>>);
-
-/// Inputs of a page.
-#[derive(PartialEq, Eq, Hash)]
-struct Key {
-    store: String,
-    number: usize,
-    size: usize,
-    coding: Option<Coding>,
-    crawl: u32,
-    repriced: u64,
-}
 
 /// The answer's bytes in that coding, kept ones where there are some.
 pub(crate) async fn coded(
@@ -64,16 +46,6 @@ pub(crate) async fn render(
         ask: Ask::Hash(String::new()),
     };
     coded(world, &request, Some(coding), None).await.map(|_| ())
-}
-
-impl Pages {
-    fn get(&self, key: &Key) -> Option<Bytes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-
-    fn keep(&self, key: Key, bytes: Bytes) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bytes);
-    }
 }
 
 /// None for anything but a page of a whole menu.

@@ -10,12 +10,13 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 
+use crate::body::Body;
 use crate::catalogue::StoreSeed;
 use crate::encoding::Coding;
 use crate::menu::Menu;
 use crate::potency::{Content, unit};
 use crate::product::{Offer, Price, Product, Special, Stock};
-use crate::reply::{self, Body};
+use crate::reply;
 use crate::world::World;
 
 pub(crate) const PATH: &str = "/plus/2021-07/graphql";

@@ -10,9 +10,9 @@ use crate::draw::{Draw, Topic};
 use crate::menu;
 use crate::money::Mills;
 use crate::picture::Picture;
+use crate::pictures::PictureHost;
 use crate::potency::{self, Content};
 use crate::words;
-use crate::world::World;
 
 /// 2026-01-01T00:00:00Z: the simulated world's first crawl.
 const EPOCH_MS: u64 = 1_767_225_600_000;
@@ -112,8 +112,13 @@ pub(crate) enum Stock {
 }
 
 impl<'a> Product<'a> {
-    pub(crate) fn of(world: &'a World, store: &StoreSeed, index: u64, crawl: u32) -> Product<'a> {
-        let seed = world.seed;
+    pub(crate) fn of(
+        seed: u64,
+        (brands, pictures): (&'a Brands, &PictureHost),
+        store: &StoreSeed,
+        index: u64,
+        crawl: u32,
+    ) -> Product<'a> {
         let keys = [store.index, index];
         let mut draw = Draw::of(seed, Topic::Product, &keys);
         let id = if draw.percent(6) { draw.legacy_id() } else { draw.object_id() };
@@ -139,12 +144,12 @@ impl<'a> Product<'a> {
 
         let mut look = Draw::of(seed, Topic::Look, &keys);
         let (subcategory, strain_type) = (*look.pick(category.subcategories), *look.pick(STRAIN_TYPES));
-        let picture = Picture::draw(&mut look, &world.pictures);
+        let picture = Picture::draw(&mut look, pictures);
         let weighed = category.potency == Potency::Percentage && look.percent(60);
         Product {
             id,
             name,
-            brand: maker(seed, &world.brands, store, index),
+            brand: maker(seed, brands, store, index),
             naming,
             category,
             subcategory,

@@ -7,15 +7,13 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 
 use crate::answer::errors_only;
+use crate::body::Body;
 use crate::encoding::Coding;
 use crate::faults::FaultKind;
-
-pub(crate) type Body = BoxBody<Bytes, io::Error>;
 
 /// A JSON answer in the coding that `bytes` have, whole unless `fault` breaks it.
 pub(crate) fn json(coding: Option<Coding>, mut bytes: Bytes, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {

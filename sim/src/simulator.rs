@@ -19,7 +19,7 @@ use crate::encoding::Coding;
 use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
 use crate::oracle::{self, OracleBrand, OracleStore};
-use crate::pages::Pages;
+use crate::page_cache::PageCache;
 use crate::pictures::{self, PictureAnswer, PictureHost, PictureKind};
 use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
 use crate::request::Operation;
@@ -67,7 +67,7 @@ impl Simulator {
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),
             repriced: AtomicU64::new(0),
-            pages: settings.keep_pages.then(Pages::default),
+            pages: settings.keep_pages.then(PageCache::default),
         };
         let world = Arc::new(world);
         let (stop, stopped) = oneshot::channel();

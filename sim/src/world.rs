@@ -1,5 +1,6 @@
 //! `World`: the state that the origin and the proxies share.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -15,8 +16,8 @@ use crate::draw::{Draw, Topic};
 use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
-use crate::pages::Pages;
-use crate::pictures::PictureHost;
+use crate::page_cache::PageCache;
+use crate::pictures::{Address, PictureHost, Subject};
 use crate::product::Product;
 use crate::proxy::{Outgoing, ProxyState};
 use crate::settings::Robots;
@@ -44,7 +45,7 @@ pub(crate) struct World {
     /// How many percent of the products have other prices than the crawl alone would give them.
     pub(crate) repriced: AtomicU64,
     /// None = pages are not kept.
-    pub(crate) pages: Option<Pages>,
+    pub(crate) pages: Option<PageCache>,
 }
 
 impl World {
@@ -61,8 +62,23 @@ impl World {
     }
 
     pub(crate) fn product(&self, store: &StoreSeed, index: u64, crawl: u32) -> Product<'_> {
-        let product = Product::of(self, store, index, crawl);
+        let product = Product::of(self.seed, (&self.brands, &self.pictures), store, index, crawl);
         let is_repriced = Draw::of(self.seed, Topic::Reprice, &[store.index, index]).percent(self.repriced());
         if is_repriced { product.repriced() } else { product }
+    }
+
+    /// The subject of the picture at that address; none for strangers.
+    pub(crate) fn picture_subject(&self, address: Address) -> Option<Subject> {
+        self.pictures.subject(address, || self.picture_subjects())
+    }
+
+    fn picture_subjects(&self) -> HashMap<u128, Subject> {
+        let stores = self.catalogue.stores.iter().filter(|store| !store.captured);
+        let products = stores.flat_map(|store| (0..store.size).map(move |index| self.product(store, index, 1)));
+        let of_products =
+            products.filter_map(|product| product.picture.url().and_then(|url| self.pictures.address(url)));
+        let logos = self.brands.iter().filter_map(|brand| self.pictures.address(brand.image_url.as_deref()?));
+        let of_products = of_products.map(|address| (address.hash, Subject::Product));
+        of_products.chain(logos.map(|address| (address.hash, Subject::Logo))).collect()
     }
 }

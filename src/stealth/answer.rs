@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use http::response::Parts;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, header};
 use url::Url;
 
 use super::decode;
@@ -31,7 +31,7 @@ pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), F
         status @ (401 | 403 | 405 | 406 | 451) => Err(FetchError::Blocked { host, status }),
         status @ 300..=399 if leads_elsewhere(url, &head.headers) => Err(FetchError::Blocked { host, status }),
         status @ 500..=599 => Err(FetchError::ServerError { host, status }),
-        300..=399 => Err(status_error(&host, head.status)),
+        300..=399 => Err(FetchError::bad_status(&host, head.status)),
         _ => Ok(()),
     }
 }
@@ -53,11 +53,6 @@ pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError
         }
         error => error,
     }
-}
-
-/// An answer whose status alone makes it useless.
-pub(super) fn status_error(host: &str, status: StatusCode) -> FetchError {
-    FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
 }
 
 /// Takes the content coding off; one that was not offered is an error, and so is HTML where JSON is expected.

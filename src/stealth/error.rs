@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use http::StatusCode;
 use thiserror::Error;
 
 use domain::disposition::{Disposition, HasDisposition};
@@ -132,6 +133,11 @@ pub enum RequestDisposition {
 }
 
 impl FetchError {
+    /// An answer whose status alone makes it useless.
+    pub(super) fn bad_status(host: &str, status: StatusCode) -> Self {
+        FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
+    }
+
     /// How the session goes on. The only place that decides it.
     pub fn request_disposition(&self) -> RequestDisposition {
         match self {

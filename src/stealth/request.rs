@@ -8,7 +8,6 @@ use http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
 use url::Url;
 
-use super::answer;
 use super::error::FetchError;
 use foundation::memory::MemoryPermit;
 
@@ -147,7 +146,7 @@ impl Response {
     pub fn require_success(&self) -> Result<(), FetchError> {
         match self.status == StatusCode::OK {
             true => Ok(()),
-            false => Err(answer::status_error(&self.host, self.status)),
+            false => Err(FetchError::bad_status(&self.host, self.status)),
         }
     }
 }

@@ -216,7 +216,7 @@ impl Route {
                 Err(Failure::proxy(self.lease.proxy.id, host, proxy_connect::BAD_CREDENTIALS.to_owned(), true))
             }
             StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT if is_forwarded => {
-                Err(Failure::in_transit(answer::status_error(host, status), host))
+                Err(Failure::in_transit(FetchError::bad_status(host, status), host))
             }
             _ => Ok(()),
         }

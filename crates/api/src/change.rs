@@ -136,16 +136,3 @@ impl Deref for Change {
 fn json(body: &impl Serialize) -> Result<Value, ApiError> {
     serde_json::to_value(body).map_err(ApiError::no_json)
 }
-
-/// The answer to a request that was answered before.
-pub fn answer_again(kept: &KeptAnswer) -> Response {
-    let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
-    let mut response = match status {
-        StatusCode::NO_CONTENT => status.into_response(),
-        _ => (status, Json(&kept.body)).into_response(),
-    };
-    if let Some(Ok(location)) = kept.location.as_deref().map(TryInto::try_into) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
-}

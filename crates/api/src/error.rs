@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use axum::Json;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use thiserror::Error;
 
-use super::change;
 use contract::checks::BadField;
 use contract::problem::{FieldError, Problem};
 use db::DbError;
@@ -203,7 +203,7 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         if let ApiError::Answered(kept) = &self {
-            return change::answer_again(kept);
+            return answer_again(kept);
         }
         let status = self.status();
         let errors = self.field_errors();
@@ -318,6 +318,19 @@ impl From<ChangeError> for ApiError {
             }
         }
     }
+}
+
+/// The answer to a request that was answered before.
+fn answer_again(kept: &KeptAnswer) -> Response {
+    let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+    let mut response = match status {
+        StatusCode::NO_CONTENT => status.into_response(),
+        _ => (status, Json(&kept.body)).into_response(),
+    };
+    if let Some(Ok(location)) = kept.location.as_deref().map(TryInto::try_into) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
 }
 
 #[cfg(test)]

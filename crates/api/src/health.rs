@@ -1,54 +1,23 @@
 //! `/livez` (the process is up) and `/readyz` (whether its dependencies work, each with its own state).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use tokio::sync::watch;
 
 use super::ApiState;
 use super::access::Anyone;
+use super::process_health::{Actors, Health};
 use contract::health::{Check, CheckState, Liveness, LivenessStatus, Readiness, ReadinessChecks, ReadinessStatus};
 use db::{Client, migrate, server_info};
-use domain::proxy::PoolState;
 
 /// Probes usually wait a few seconds for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// State of the schema.
 const UNKNOWN: &str = "unknown: the database is unavailable";
-
-/// The state of the rest of the process, as far as probes report it; filled by the caller of the API.
-#[derive(Clone)]
-pub struct Health {
-    /// None in a process whose work needs no proxies.
-    pub proxies: Option<watch::Receiver<PoolState>>,
-    pub actors: Arc<dyn Fn() -> Actors + Send + Sync>,
-    /// A schema that was current once stays so while this program runs.
-    migrated: Arc<AtomicBool>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Actors {
-    Running,
-    /// The process is about to end; it claims nothing.
-    Draining,
-    Failed {
-        cause: String,
-    },
-}
-
-impl Health {
-    pub fn new(
-        proxies: Option<watch::Receiver<PoolState>>,
-        actors: impl Fn() -> Actors + Send + Sync + 'static,
-    ) -> Self {
-        Health { proxies, actors: Arc::new(actors), migrated: Arc::default() }
-    }
-}
 
 /// Whether the process is up.
 #[utoipa::path(get, path = "/livez", tag = "service", responses((status = 200, body = Liveness)))]

@@ -1,9 +1,8 @@
 //! `/api/proxies/{id}/test`: one real request to the platform through a proxy. How it is sent comes in as a
-//! [`ProxyTester`], since the API knows no platforms.
+//! [`ProxyTester`](super::proxy_tester::ProxyTester), since the API knows no platforms.
 
 use axum::Json;
 use axum::extract::State;
-use futures_util::future::BoxFuture;
 
 use super::access::{Admin, Changes};
 use super::path::Path;
@@ -14,12 +13,6 @@ use contract::problem::Problem;
 use contract::proxies::ProxyTest;
 use db::proxies;
 use domain::proxy::{ProxyId, ProxyRow};
-
-/// Sends the requests of tests. It has a deadline of its own.
-pub trait ProxyTester: Send + Sync {
-    /// How the proxy of this row did. An error: nothing could be sent.
-    fn test(&self, row: ProxyRow) -> BoxFuture<'_, Result<ProxyTest, String>>;
-}
 
 /// Sends one request to the platform through a proxy, as tasks do. What becomes of it changes no counts.
 #[utoipa::path(post, path = "/api/proxies/{id}/test", tag = "proxies", params(("id" = i64, Path, description = "The proxy's id")),

@@ -9,7 +9,6 @@ use tokio::sync::watch;
 
 use super::address::{Address, PATH};
 use super::plan::Subject;
-use crate::world::World;
 
 pub(crate) struct PictureHost {
     base_url: String,
@@ -48,8 +47,13 @@ impl PictureHost {
     }
 
     /// Whose picture it is; none for strangers, so that no client can make counts grow without end.
-    pub(crate) fn subject(&self, world: &World, address: Address) -> Option<Subject> {
-        self.subjects.get_or_init(|| subjects(world)).get(&address.hash).copied()
+    /// `subjects` lists them all, once.
+    pub(crate) fn subject(
+        &self,
+        address: Address,
+        subjects: impl FnOnce() -> HashMap<u128, Subject>,
+    ) -> Option<Subject> {
+        self.subjects.get_or_init(subjects).get(&address.hash).copied()
     }
 
     pub(crate) fn set_latency(&self, latency: Duration) {
@@ -70,13 +74,4 @@ impl PictureHost {
         let mut is_held = self.is_held.subscribe();
         let _ = tokio::time::timeout(patience, is_held.wait_for(|is_held| !is_held)).await;
     }
-}
-
-fn subjects(world: &World) -> HashMap<u128, Subject> {
-    let stores = world.catalogue.stores.iter().filter(|store| !store.captured);
-    let products = stores.flat_map(|store| (0..store.size).map(move |index| world.product(store, index, 1)));
-    let of_products = products.filter_map(|product| product.picture.url().and_then(|url| world.pictures.address(url)));
-    let logos = world.brands.iter().filter_map(|brand| world.pictures.address(brand.image_url.as_deref()?));
-    let of_products = of_products.map(|address| (address.hash, Subject::Product));
-    of_products.chain(logos.map(|address| (address.hash, Subject::Logo))).collect()
 }

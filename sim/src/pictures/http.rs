@@ -15,7 +15,8 @@ use super::address::Address;
 use super::kind::PictureKind;
 use super::photo::Photo;
 use super::plan::Plan;
-use crate::reply::{self, Body};
+use crate::body::Body;
+use crate::reply;
 use crate::world::World;
 
 /// Number of pieces of a slow body, each after a pause.
@@ -48,7 +49,7 @@ pub(crate) async fn respond(world: &World, method: &Method, path: &str) -> io::R
 }
 
 fn plan(world: &World, address: Address) -> Option<Plan> {
-    let plan = Plan::of(world.seed, world.pictures.subject(world, address)?, address.hash);
+    let plan = Plan::of(world.seed, world.picture_subject(address)?, address.hash);
     plan.has(address).then_some(plan)
 }
 

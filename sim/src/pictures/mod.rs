@@ -15,10 +15,11 @@ mod painting;
 mod photo;
 mod plan;
 
-pub(crate) use address::PATH;
+pub(crate) use address::{Address, PATH};
 pub(crate) use host::PictureHost;
 pub(crate) use http::respond;
 pub(crate) use oracle::{answer, kind, logo, product};
+pub(crate) use plan::Subject;
 
 pub use kind::PictureKind;
 pub use oracle::{OraclePicture, PictureAnswer};

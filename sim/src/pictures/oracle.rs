@@ -44,7 +44,7 @@ pub(crate) fn kind(world: &World, url: &str) -> Option<PictureKind> {
 
 fn plan(world: &World, url: &str) -> Option<Plan> {
     let address = world.pictures.address(url)?;
-    let subject = world.pictures.subject(world, address)?;
+    let subject = world.picture_subject(address)?;
     Some(Plan::of(world.seed, subject, address.hash))
 }
 

@@ -19,7 +19,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
-use super::{Page, ProxyFault, ProxyState, connect, relay};
+use super::state::Page;
+use super::{ProxyFault, ProxyState, connect, relay};
 use crate::world::World;
 
 type Body = BoxBody<Bytes, hyper::Error>;

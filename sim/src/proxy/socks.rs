@@ -9,7 +9,8 @@ use std::net::Ipv4Addr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Page, ProxyFault, address, connect, relay};
+use super::state::Page;
+use super::{ProxyFault, address, connect, relay};
 use crate::world::World;
 
 const VERSION: u8 = 5;

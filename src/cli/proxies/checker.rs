@@ -20,7 +20,7 @@ use crate::stealth::session::SessionConfig;
 use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
 };
-use api::proxy_tests::ProxyTester;
+use api::proxy_tester::ProxyTester;
 use contract::proxies::ProxyTest;
 use domain::proxy::ProxyRow;
 use domain::store::Platform;

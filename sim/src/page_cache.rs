@@ -1,0 +1,35 @@
+//! `PageCache`: whole menu pages as they were coded first, for a world whose settings keep them.
+//!
+//! Any number of crawls then cost the simulator next to nothing, and the measured rest is the crawler. A page is kept
+//! for each version of its menu, as long as the world lives.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::encoding::Coding;
+
+#[derive(Default)]
+pub(crate) struct PageCache(Mutex<HashMap<Key, Bytes>>);
+
+/// Inputs of a page.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) store: String,
+    pub(crate) number: usize,
+    pub(crate) size: usize,
+    pub(crate) coding: Option<Coding>,
+    pub(crate) crawl: u32,
+    pub(crate) repriced: u64,
+}
+
+impl PageCache {
+    pub(crate) fn get(&self, key: &Key) -> Option<Bytes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    pub(crate) fn keep(&self, key: Key, bytes: Bytes) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bytes);
+    }
+}
