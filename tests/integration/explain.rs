@@ -32,7 +32,7 @@ const FILL: &str = "
 
 impl Queue {
     async fn crowded() -> Queue {
-        Queue { database: filled_database(FILL).await }
+        Queue::on(filled_database(FILL)).await
     }
 
     /// Pages of the queue's tables and indexes that were read up to now, and sequential scans of its tables.

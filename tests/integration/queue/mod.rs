@@ -38,6 +38,7 @@ use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::{TaskId, TaskLease};
 use serde_json::Value;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::Row;
 
 use testkit::TestDatabase;
@@ -53,14 +54,23 @@ pub fn just_beaten(leases: &[TaskLease]) -> Vec<(TaskLease, Duration)> {
     leases.iter().map(|lease| (lease.clone(), Duration::ZERO)).collect()
 }
 
+/// Other tests wait for processes; these use the processors, and races need their share of them.
+static PLACES: Semaphore = Semaphore::const_new(3);
+
 /// A migrated database, and a queue's words for it.
 pub struct Queue {
     pub database: TestDatabase,
+    _place: SemaphorePermit<'static>,
 }
 
 impl Queue {
     pub async fn new() -> Queue {
-        Queue { database: testkit::database().await }
+        Queue::on(testkit::database()).await
+    }
+
+    pub async fn on(database: impl Future<Output = TestDatabase>) -> Queue {
+        let place = PLACES.acquire().await.unwrap();
+        Queue { database: database.await, _place: place }
     }
 
     pub async fn client(&self) -> Client {
