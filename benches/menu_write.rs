@@ -268,21 +268,15 @@ fn product(n: usize, is_changed: bool) -> Product {
         price_rec: Some(price),
         price_med: Some(price),
         special_price_rec: n.is_multiple_of(4).then_some(price - 100),
-        special_price_med: None,
         is_on_special: n.is_multiple_of(4),
-        thc: None,
-        cbd: None,
         quantity: Some(8),
-        quantity_censored: false,
         is_in_stock: true,
         stock_status: StockStatus::InStock,
         upstream_status: Some(UpstreamStatus::Active),
         image_url: Some(format!("https://images.dutchie.com/60f1a2b3c4d5e6f7{n:08x}")),
-        brand_image_url: None,
         specials: n.is_multiple_of(4).then(|| specials(n % 5)),
-        upstream_created_at: None,
-        upstream_updated_at: None,
         variants: labels.iter().filter(|label| !label.is_empty()).map(|label| variant(label, price)).collect(),
+        ..Product::default()
     }
 }
 

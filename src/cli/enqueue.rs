@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::{Env, ExitCode, values};
 use contract::task_requests::{RequestedTask, TaskRequest};
+use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::TaskId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The kind of work: store_discovery, entry_point_discovery, product_discovery, payload_fetch, product_refresh or analytics_refresh
-    #[arg(long)]
+    #[arg(long, help = kinds_of_work())]
     role: String,
     /// The id of the store, for roles that work on one; `drover stores list` shows it
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
@@ -68,4 +68,9 @@ fn flag(field: &str) -> String {
         "depends_on" => "--after".to_owned(),
         other => format!("--{}", other.replace('_', "-")),
     }
+}
+
+fn kinds_of_work() -> String {
+    let [others @ .., last] = Role::CRAWL.map(Role::name);
+    format!("The kind of work: {} or {last}", others.join(", "))
 }

@@ -1,6 +1,8 @@
 //! With 100,000 pending tasks and 20,000 more of busy stores, the queue's statements still touch a handful of
 //! pages: they find their rows by an index, and walk past nothing.
 
+use std::sync::LazyLock;
+
 use db::tasks::{self, ClaimBatch, NewTask};
 use domain::role::Role;
 use domain::task::TaskLease;
@@ -181,13 +183,12 @@ impl Queue {
     }
 }
 
-const EVERY_CRAWL_ROLE: &str =
-    "{store_discovery,entry_point_discovery,product_discovery,payload_fetch,product_refresh,analytics_refresh}";
+static EVERY_CRAWL_ROLE: LazyLock<String> = LazyLock::new(|| format!("{{{}}}", Role::CRAWL.map(Role::name).join(",")));
 
 #[rstest]
 #[case::of_one_role("{payload_fetch}", false)]
 #[case::of_some_roles("{store_discovery,payload_fetch,product_refresh}", false)]
-#[case::of_any_role(EVERY_CRAWL_ROLE, true)]
+#[case::of_any_role(EVERY_CRAWL_ROLE.as_str(), true)]
 #[tokio::test]
 async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
     #[case] roles: &str,
@@ -283,7 +284,7 @@ fn waiting(count: i64, stores: i64, above: i64, priority: i32) -> Vec<NewTask> {
 async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[case] locked: i64) {
     let queue = Queue::new().await;
     Statistics::Never.before(&queue).await;
-    assert_eq!(queue.rows_of_ten_claims(EVERY_CRAWL_ROLE, true).await.2, 0);
+    assert_eq!(queue.rows_of_ten_claims(&EVERY_CRAWL_ROLE, true).await.2, 0);
     queue
         .sql(&format!(
             "SET drover.own = on; INSERT INTO worker_tasks (role, priority, ready) \
@@ -297,7 +298,7 @@ async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[
         format!("BEGIN; SELECT FROM worker_tasks WHERE role = 'payload_fetch' ORDER BY id LIMIT {locked} FOR UPDATE");
     others.batch_execute(&lock).await.unwrap();
 
-    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(EVERY_CRAWL_ROLE, true).await;
+    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(&EVERY_CRAWL_ROLE, true).await;
     assert_eq!((whole_table, claimed), (0, ASKED));
     let most = 2 * ASKED * READS_A_TASK + 2 * locked;
     assert!(by_index <= most, "{by_index} rows read for {ASKED} tasks");

@@ -12,6 +12,7 @@ import { Icon } from "./icon.js";
  * @typedef {object} Qualifier
  * @property {string} word what is typed before the colon
  * @property {string} parameter of the address
+ * @property {boolean} [isNumber] a body has it as a number
  * @property {string[]} [values] that are suggested
  * @property {string} [help]
  * @property {(text: string) => string | null} [read] the parameter's value; null: not understood

@@ -6,9 +6,35 @@ use thiserror::Error;
 
 use super::role::Role;
 
-/// A task's input, by role.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Args {
+/// Makes [`Args`] from the roles that have a handler, each with the type of its input.
+macro_rules! args {
+    ($($role:ident($input:ident),)+) => {
+        /// A task's input, by role.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Args {
+            $($role($input),)+
+        }
+
+        impl Args {
+            /// Reads the column `payload`; null is the same as an empty object.
+            pub fn read(role: Role, payload: &Value) -> Result<Args, BadArgs> {
+                Ok(match role {
+                    $(Role::$role => Args::$role(typed(role, payload)?),)+
+                    Role::ScrapeAccount
+                    | Role::DownloadMedia
+                    | Role::PaidContentSync
+                    | Role::PaidContentCreator
+                    | Role::ForumScrape
+                    | Role::YoutubeMonitor
+                    | Role::EasynewsMonitor
+                    | Role::AppearancesSync => return Err(BadArgs::NoHandler(role)),
+                })
+            }
+        }
+    };
+}
+
+args! {
     StoreDiscovery(StoreDiscovery),
     EntryPointDiscovery(EntryPointDiscovery),
     ProductDiscovery(PayloadFetch),
@@ -52,28 +78,6 @@ pub enum BadArgs {
     Payload { role: Role, fault: String },
     #[error("this program has no handler for {0} tasks yet")]
     NoHandler(Role),
-}
-
-impl Args {
-    /// Reads the column `payload`; null is the same as an empty object.
-    pub fn read(role: Role, payload: &Value) -> Result<Args, BadArgs> {
-        Ok(match role {
-            Role::StoreDiscovery => Args::StoreDiscovery(typed(role, payload)?),
-            Role::EntryPointDiscovery => Args::EntryPointDiscovery(typed(role, payload)?),
-            Role::ProductDiscovery => Args::ProductDiscovery(typed(role, payload)?),
-            Role::PayloadFetch => Args::PayloadFetch(typed(role, payload)?),
-            Role::ProductRefresh => Args::ProductRefresh(typed(role, payload)?),
-            Role::AnalyticsRefresh => Args::AnalyticsRefresh(typed(role, payload)?),
-            Role::ScrapeAccount
-            | Role::DownloadMedia
-            | Role::PaidContentSync
-            | Role::PaidContentCreator
-            | Role::ForumScrape
-            | Role::YoutubeMonitor
-            | Role::EasynewsMonitor
-            | Role::AppearancesSync => return Err(BadArgs::NoHandler(role)),
-        })
-    }
 }
 
 fn typed<'a, T: Deserialize<'a> + Default>(role: Role, payload: &'a Value) -> Result<T, BadArgs> {

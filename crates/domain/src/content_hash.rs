@@ -179,30 +179,23 @@ mod tests {
     fn product() -> Product {
         Product {
             provider_product_id: "p1".to_owned(),
-            enterprise_product_id: None,
             name_raw: "Animal Mntz".to_owned(),
             brand_name_raw: Some("Bud Bros".to_owned()),
             category: Some("Flower".to_owned()),
-            subcategory: None,
             strain_type: Some("Hybrid".to_owned()),
             price_rec: Some(3400),
-            price_med: None,
             special_price_rec: Some(2795),
-            special_price_med: None,
             is_on_special: true,
             thc: Some(Potency { min: Some(18.0), max: Some(22.5), unit: Some(PotencyUnit::Percentage) }),
-            cbd: None,
             quantity: Some(3),
-            quantity_censored: false,
             is_in_stock: true,
             stock_status: StockStatus::InStock,
             upstream_status: Some(UpstreamStatus::Active),
             image_url: Some("https://i/p".to_owned()),
-            brand_image_url: None,
             specials: Some(SpecialsJson::new(r#"{"saleSpecials":[1]}"#.to_owned())),
             upstream_created_at: DateTime::from_timestamp_millis(1_758_030_118_081),
-            upstream_updated_at: None,
             variants: vec![variant(), Variant { option_label: "1g".to_owned(), ..variant() }],
+            ..Product::default()
         }
     }
 

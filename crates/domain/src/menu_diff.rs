@@ -84,40 +84,13 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::product::StockStatus;
 
     fn row(id: ProductId, hash: Option<i64>, misses: i16) -> KnownProduct {
         KnownProduct { id, provider_product_id: format!("p{id}"), content_hash: hash, is_in_stock: true, misses }
     }
 
     fn on_menu(id: ProductId) -> Product {
-        Product {
-            provider_product_id: format!("p{id}"),
-            enterprise_product_id: None,
-            name_raw: String::new(),
-            brand_name_raw: None,
-            category: None,
-            subcategory: None,
-            strain_type: None,
-            price_rec: None,
-            price_med: None,
-            special_price_rec: None,
-            special_price_med: None,
-            is_on_special: false,
-            thc: None,
-            cbd: None,
-            quantity: None,
-            quantity_censored: false,
-            is_in_stock: true,
-            stock_status: StockStatus::Unknown,
-            upstream_status: None,
-            image_url: None,
-            brand_image_url: None,
-            specials: None,
-            upstream_created_at: None,
-            upstream_updated_at: None,
-            variants: Vec::new(),
-        }
+        Product { provider_product_id: format!("p{id}"), is_in_stock: true, ..Product::default() }
     }
 
     #[rstest]

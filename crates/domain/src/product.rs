@@ -12,7 +12,8 @@ use super::content_hash;
 /// Id of a row of `store_products`.
 pub type ProductId = i64;
 
-#[derive(Clone, Debug, PartialEq)]
+/// The default is for tests: a platform's code names every field.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Product {
     pub provider_product_id: String,
     pub enterprise_product_id: Option<String>,
@@ -95,11 +96,12 @@ impl PotencyUnit {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum StockStatus {
     InStock,
     Oos,
+    #[default]
     Unknown,
 }
 

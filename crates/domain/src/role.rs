@@ -105,16 +105,32 @@ const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes * 60)
 }
 
+/// Number of roles of the crawl family.
+const CRAWL_ROLES: usize = {
+    let (mut at, mut found) = (0, 0);
+    while at < Role::VARIANTS.len() {
+        if Role::VARIANTS[at].is_crawl() {
+            found += 1;
+        }
+        at += 1;
+    }
+    found
+};
+
 impl Role {
-    /// The crawl family, the meaning of `any`.
-    pub const CRAWL: [Role; 6] = [
-        Role::StoreDiscovery,
-        Role::EntryPointDiscovery,
-        Role::ProductDiscovery,
-        Role::PayloadFetch,
-        Role::ProductRefresh,
-        Role::AnalyticsRefresh,
-    ];
+    /// The crawl family, the meaning of `any`, in the order of the variants.
+    pub const CRAWL: [Role; CRAWL_ROLES] = {
+        let mut family = [Role::VARIANTS[0]; CRAWL_ROLES];
+        let (mut at, mut found) = (0, 0);
+        while at < Role::VARIANTS.len() {
+            if Role::VARIANTS[at].is_crawl() {
+                family[found] = Role::VARIANTS[at];
+                found += 1;
+            }
+            at += 1;
+        }
+        family
+    };
 
     pub const fn spec(self) -> RoleSpec {
         match self {
@@ -206,6 +222,10 @@ impl Role {
             Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
             other => (other.family() == Family::Crawl).then_some(other.name()),
         }
+    }
+
+    const fn is_crawl(self) -> bool {
+        matches!(self.spec().family, Family::Crawl)
     }
 
     pub fn family(self) -> Family {

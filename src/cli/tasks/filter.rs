@@ -11,60 +11,64 @@ use domain::shown_status::ShownStatus;
 use domain::store::{Platform, StoreId};
 use domain::task::TaskId;
 
-#[derive(Debug, clap::Args)]
-pub struct Filter {
-    /// pending, claimed, running, completed, failed, cancelled, or stale (its lease ran out)
-    #[arg(long)]
-    status: Option<ShownStatus>,
-    /// One role, or several with commas
-    #[arg(long)]
-    role: Option<RoleSet>,
-    /// Only tasks of the store with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
-    dispensary: Option<StoreId>,
-    /// Only tasks of this platform
-    #[arg(long)]
-    platform: Option<Platform>,
-    /// Only tasks that the worker with this id has or had
-    #[arg(long, value_name = "ID")]
-    worker: Option<String>,
-    /// Only tasks that the schedule with this id made
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
-    schedule: Option<i64>,
-    /// Only tasks that this task made
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
-    parent: Option<TaskId>,
-    /// Only tasks whose error holds this text, in any letter case
-    #[arg(long, value_name = "TEXT")]
-    error: Option<String>,
-    /// Only tasks that were retried so often or more
-    #[arg(long, value_name = "N", value_parser = values::number(0..=i32::MAX))]
-    min_retries: Option<i32>,
-    /// Made on this day or at this time, or later
-    #[arg(long, value_name = "TIME", value_parser = values::since)]
-    since: Option<DateTime<Utc>>,
-    /// Made on this day or before this time, or earlier
-    #[arg(long, value_name = "TIME", value_parser = values::until)]
-    until: Option<DateTime<Utc>>,
+/// Makes [`Filter`] from its flags, each with the field of [`TaskFilter`] that it sets.
+macro_rules! flags {
+    ($($(#[$($about:tt)*])* $flag:ident: $value:ty => $field:ident,)+) => {
+        #[derive(Debug, clap::Args)]
+        pub struct Filter {
+            $($(#[$($about)*])* $flag: Option<$value>,)+
+        }
+
+        impl From<Filter> for TaskFilter {
+            fn from(filter: Filter) -> Self {
+                TaskFilter { $($field: filter.$flag,)+ ..TaskFilter::default() }
+            }
+        }
+
+        /// The flag that sets a field of the request.
+        pub fn flag(field: &str) -> String {
+            let field = field.strip_prefix("filter.").unwrap_or(field);
+            let flags = [$((stringify!($field), stringify!($flag))),+];
+            let flag = flags.iter().find(|(name, _)| *name == field).map_or(field, |(_, flag)| *flag);
+            format!("--{}", flag.replace('_', "-"))
+        }
+    };
 }
 
-impl From<Filter> for TaskFilter {
-    fn from(filter: Filter) -> Self {
-        TaskFilter {
-            status: filter.status,
-            roles: filter.role,
-            dispensary_id: filter.dispensary,
-            platform: filter.platform,
-            worker_id: filter.worker,
-            schedule_id: filter.schedule,
-            parent_task_id: filter.parent,
-            error: filter.error,
-            min_retries: filter.min_retries,
-            created_after: filter.since,
-            created_before: filter.until,
-            ..TaskFilter::default()
-        }
-    }
+flags! {
+    /// pending, claimed, running, completed, failed, cancelled, or stale (its lease ran out)
+    #[arg(long)]
+    status: ShownStatus => status,
+    /// One role, or several with commas
+    #[arg(long)]
+    role: RoleSet => roles,
+    /// Only tasks of the store with this id
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    dispensary: StoreId => dispensary_id,
+    /// Only tasks of this platform
+    #[arg(long)]
+    platform: Platform => platform,
+    /// Only tasks that the worker with this id has or had
+    #[arg(long, value_name = "ID")]
+    worker: String => worker_id,
+    /// Only tasks that the schedule with this id made
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    schedule: i64 => schedule_id,
+    /// Only tasks that this task made
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    parent: TaskId => parent_task_id,
+    /// Only tasks whose error holds this text, in any letter case
+    #[arg(long, value_name = "TEXT")]
+    error: String => error,
+    /// Only tasks that were retried so often or more
+    #[arg(long, value_name = "N", value_parser = values::number(0..=i32::MAX))]
+    min_retries: i32 => min_retries,
+    /// Made on this day or at this time, or later
+    #[arg(long, value_name = "TIME", value_parser = values::since)]
+    since: DateTime<Utc> => created_after,
+    /// Made on this day or before this time, or earlier
+    #[arg(long, value_name = "TIME", value_parser = values::until)]
+    until: DateTime<Utc> => created_before,
 }
 
 /// The list of these tasks; its parameters have the names of the filter's fields.
@@ -74,19 +78,6 @@ pub fn list_path(filter: &TaskFilter, limit: i64) -> serde_json::Result<String> 
     let fields = fields.as_object().into_iter().flatten();
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     Ok(with_query("/api/tasks", fields.map(|(name, value)| (name, Some(text(value))))))
-}
-
-/// The flag that sets a field of the request.
-pub fn flag(field: &str) -> String {
-    match field.strip_prefix("filter.").unwrap_or(field) {
-        "dispensary_id" => "--dispensary".to_owned(),
-        "worker_id" => "--worker".to_owned(),
-        "schedule_id" => "--schedule".to_owned(),
-        "parent_task_id" => "--parent".to_owned(),
-        "created_after" => "--since".to_owned(),
-        "created_before" => "--until".to_owned(),
-        other => format!("--{}", other.replace('_', "-")),
-    }
 }
 
 #[cfg(test)]

@@ -160,30 +160,18 @@ pub fn at(second: i64) -> DateTime<Utc> {
 pub fn product(id: &str) -> Product {
     Product {
         provider_product_id: id.to_owned(),
-        enterprise_product_id: None,
         name_raw: format!("Product {id}"),
         brand_name_raw: Some("Brand".to_owned()),
         category: Some("Flower".to_owned()),
-        subcategory: None,
         strain_type: Some("Hybrid".to_owned()),
         price_rec: Some(1000),
-        price_med: None,
-        special_price_rec: None,
-        special_price_med: None,
-        is_on_special: false,
-        thc: None,
-        cbd: None,
         quantity: Some(8),
-        quantity_censored: false,
         is_in_stock: true,
         stock_status: StockStatus::InStock,
         upstream_status: Some(UpstreamStatus::Active),
-        image_url: None,
-        brand_image_url: None,
         specials: Some(SpecialsJson::new(r#"{"saleSpecials":[{"specialName":"Ten off"}]}"#.to_owned())),
-        upstream_created_at: None,
-        upstream_updated_at: None,
         variants: vec![variant("1g", 0, 1000), variant("1g", 1, 1500)],
+        ..Product::default()
     }
 }
 

@@ -32,7 +32,6 @@ import { QUALIFIERS, TEXT } from "./qualifiers.js";
 /** Deletions of more are typed. */
 const TYPED_FROM = 1_000;
 const POLL_MS = 1_000;
-const NUMBERS = ["dispensary_id", "schedule_id", "parent_task_id", "min_retries"];
 
 /** @type {Record<string, { verb: string, done: string, danger?: boolean, more: string }>} */
 const ACTIONS = {
@@ -181,8 +180,8 @@ async function change(action, target, filterText, follow) {
 
 /** The API's filter from the address. @param {URLSearchParams} query */
 function filterOf(query) {
-  const names = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT];
-  const set = names.filter((name) => query.get(name));
-  const values = set.map((name) => [name, NUMBERS.includes(name) ? Number(query.get(name)) : query.get(name)]);
+  const all = [...QUALIFIERS, { parameter: TEXT, isNumber: false }];
+  const set = all.filter(({ parameter }) => query.get(parameter));
+  const values = set.map(({ parameter, isNumber }) => [parameter, isNumber ? Number(query.get(parameter)) : query.get(parameter)]);
   return /** @type {Target["filter"]} */ (Object.fromEntries(values));
 }
