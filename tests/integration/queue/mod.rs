@@ -55,7 +55,7 @@ pub fn just_beaten(leases: &[TaskLease]) -> Vec<(TaskLease, Duration)> {
 }
 
 /// Other tests wait for processes; these use the processors, and races need their share of them.
-static PLACES: Semaphore = Semaphore::const_new(3);
+static PLACES: Semaphore = Semaphore::const_new(5);
 
 /// A migrated database, and a queue's words for it.
 pub struct Queue {
