@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::env::database_name;
 use super::{Env, ExitCode, process};
 use db::migrate::{self, MigrateError};
-use db::proxy_passwords::{Rekeyed, rekey};
+use db::proxy_passwords::{RekeyReport, rekey};
 use db::server_info::{self, ServerInfo};
 use db::{Db, installation, payloads, proxies};
 use domain::proxy::PoolState;
@@ -23,7 +23,7 @@ use storage::Payloads;
 /// What 75 workers with their sockets and files need, with room to spare.
 const FILES_NEEDED: u64 = 4096;
 /// Payloads whose files are looked for.
-const FILES_LOOKED_AT: i64 = 100;
+const FILES_CHECKED: i64 = 100;
 
 /// Logs are written in this machine's time and compared with rows in the database's.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
@@ -198,7 +198,7 @@ async fn payload_files(db: &Db, root: &Path) -> Option<Finding> {
 /// How many payloads were looked at, and the paths of those that have no file.
 async fn missing_files(db: &Db, root: &Path) -> anyhow::Result<(usize, Vec<String>)> {
     let client = db.client().await?;
-    let paths = payloads::newest_paths(&client, FILES_LOOKED_AT).await?;
+    let paths = payloads::newest_paths(&client, FILES_CHECKED).await?;
     let files = Payloads::new(root, installation::storage_owner(&client).await?);
     let missing = files.missing(paths.clone()).await?;
     Ok((paths.len(), paths.into_iter().filter(|path| missing.contains(path)).collect()))
@@ -224,7 +224,7 @@ async fn passwords(db: &Db, keys: &SecretKeys) -> Finding {
     }
 }
 
-fn stored_passwords(all: &Rekeyed, key: Option<&str>) -> Finding {
+fn stored_passwords(all: &RekeyReport, key: Option<&str>) -> Finding {
     if let Some(first) = all.unreadable.first() {
         let detail = format!("{} cannot be read; of proxy {}: {}", all.unreadable.len(), first.id, first.error);
         let add_key = "add the key to secrets.previous_keys, or import these proxies again";

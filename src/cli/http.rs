@@ -14,7 +14,7 @@ use crate::actors::proxy_pool::ProxyPool;
 use crate::app::App;
 use crate::platforms;
 use api::rendered_images::Renderer;
-use api::{Actors, ApiState, Health, PayloadFiles, Scrape, Services};
+use api::{Actors, ApiServices, ApiState, Health, PayloadFiles, Scrape};
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
@@ -119,7 +119,7 @@ fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> ApiState {
 
 /// The state of an API in this process, which runs by `config`.
 pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> ApiState {
-    let services = Services {
+    let services = ApiServices {
         files: PayloadFiles::new(config.storage_root(), platforms::normalise),
         health,
         keys: config.secrets.keys(),

@@ -1,4 +1,4 @@
-//! `Progress`: a long command that works part by part: a bar on a terminal, and a signal that is obeyed
+//! `CommandProgress`: a long command that works part by part: a bar on a terminal, and a signal that is obeyed
 //! between two parts.
 //!
 //! In: how much there is to do, and how much is done. Out: the bar, on stderr, and whether to stop. It must
@@ -11,21 +11,21 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Env, Stop};
 
-pub struct Progress {
+pub struct CommandProgress {
     bar: ProgressBar,
     stop: Stop,
 }
 
-impl Progress {
+impl CommandProgress {
     /// From now on the first signal lets the part under way end; the second ends the command. `noun`: what is counted.
-    pub fn begin(env: &Env, noun: &str) -> Progress {
+    pub fn begin(env: &Env, noun: &str) -> CommandProgress {
         let stop = env.stop.end_after_part();
         if !std::io::stderr().is_terminal() {
-            return Progress { bar: ProgressBar::hidden(), stop };
+            return CommandProgress { bar: ProgressBar::hidden(), stop };
         }
         let template = format!("[{{bar:30}}] {{pos}}/{{len}} {noun} · {{elapsed}} {{msg}}");
         let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        Progress { bar: ProgressBar::new(0).with_style(style), stop }
+        CommandProgress { bar: ProgressBar::new(0).with_style(style), stop }
     }
 
     pub fn set_total(&self, total: u64) {
@@ -58,7 +58,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for CommandProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

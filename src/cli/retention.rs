@@ -8,7 +8,7 @@ use humantime::format_duration;
 use serde::Serialize;
 
 use super::output::{counted, time};
-use super::progress::Progress;
+use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
@@ -76,7 +76,7 @@ async fn remove(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
     let owner = installation::storage_owner(&db.client().await?).await?;
     let housekeeping = Housekeeping { db, payloads: Payloads::new(env.config.storage_root(), owner) };
-    let progress = Progress::begin(env, "parts");
+    let progress = CommandProgress::begin(env, "parts");
     let goes_on = |_: &RetentionReport| {
         progress.advance(1);
         !progress.is_stopped()

@@ -29,7 +29,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const MAX_PLACES: usize = 4_096;
 const FLUSH_EVERY: Duration = Duration::from_secs(60);
 /// How often it is looked whether the geo file has changed.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const LAST_FLUSH: Duration = Duration::from_secs(5);
 
 /// Country and region; empty where they are not known.
@@ -97,7 +97,7 @@ pub async fn run(api: &ApiState) {
 }
 
 async fn look(geo: &Geo) {
-    let mut ticks = tokio::time::interval(LOOK_EVERY);
+    let mut ticks = tokio::time::interval(POLL_INTERVAL);
     loop {
         ticks.tick().await;
         geo.refresh().await;

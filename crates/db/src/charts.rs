@@ -29,7 +29,7 @@ pub struct Chart {
 
 /// How far minutes are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct WrittenMinutes {
     /// Of ended runs, earlier minutes do not change any more.
     pub runs_until: Option<DateTime<Utc>>,
     /// The latest minute with requests; it may still grow.
@@ -63,9 +63,9 @@ pub async fn chart(client: &Client, request: &ChartRequest) -> Result<Chart, DbE
     Ok(chart)
 }
 
-pub async fn written(client: &Client) -> Result<Written, DbError> {
+pub async fn written(client: &Client) -> Result<WrittenMinutes, DbError> {
     let row = client.query_one(include_str!("sql/charts/written.sql"), &[]).await?;
-    Ok(Written { runs_until: row.try_get("runs_until")?, requests_until: row.try_get("requests_until")? })
+    Ok(WrittenMinutes { runs_until: row.try_get("runs_until")?, requests_until: row.try_get("requests_until")? })
 }
 
 /// The row's points, each at its place.

@@ -10,7 +10,7 @@ use super::{Client, DbError};
 
 /// Tasks made since the crawl began, by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct CrawlProgress {
     pub open: i64,
     pub completed: i64,
     pub failed: i64,
@@ -38,9 +38,9 @@ pub async fn begun(client: &Client, schedule: &str, due_at: DateTime<Utc>) -> Re
     row.as_ref().map(first_column).transpose()
 }
 
-pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<Progress, DbError> {
+pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<CrawlProgress, DbError> {
     let row = client.query_one(include_str!("sql/demo_report/progress.sql"), &[&since]).await?;
-    Ok(Progress {
+    Ok(CrawlProgress {
         open: row.try_get("open")?,
         completed: row.try_get("completed")?,
         failed: row.try_get("failed")?,

@@ -23,7 +23,7 @@ pub struct OriginalImage {
 
 /// What a search for images takes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ImageSelection {
     /// Those that are not stored, have not been given up, and whose wait is over.
     Missing,
     /// All, stored or not.
@@ -31,8 +31,12 @@ pub enum Wanted {
 }
 
 /// Images of a store's products, after the logos of their brands.
-pub async fn of_store_and_brands(client: &Client, store: StoreId, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
-    let all = wanted == Wanted::All;
+pub async fn of_store_and_brands(
+    client: &Client,
+    store: StoreId,
+    wanted: ImageSelection,
+) -> Result<Vec<WantedImage>, DbError> {
+    let all = wanted == ImageSelection::All;
     let params: [&(dyn ToSql + Sync); 3] = [&store, &all, &MAX_TRIES];
     let logos = client.query(include_str!("sql/images/wanted_logos.sql"), &params);
     let products = client.query(include_str!("sql/images/wanted_products.sql"), &params);

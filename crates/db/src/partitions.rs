@@ -22,13 +22,13 @@ pub struct OldPartition {
 
 /// The tables with partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Partitioned {
+pub enum PartitionedTable {
     Snapshots,
     VariantHistory,
 }
 
-impl Partitioned {
-    pub const ALL: [Partitioned; 2] = [Partitioned::Snapshots, Partitioned::VariantHistory];
+impl PartitionedTable {
+    pub const ALL: [PartitionedTable; 2] = [PartitionedTable::Snapshots, PartitionedTable::VariantHistory];
 }
 
 /// The partitions that end before `before`, oldest first. May count rows: for a client with time.
@@ -42,19 +42,19 @@ pub async fn drop_old(client: &Client, name: &str, before: DateTime<Utc>) -> Res
 }
 
 /// How many rows from before `before` no month's partition holds.
-pub async fn count_loose(client: &Client, table: Partitioned, before: DateTime<Utc>) -> Result<u64, DbError> {
+pub async fn count_loose(client: &Client, table: PartitionedTable, before: DateTime<Utc>) -> Result<u64, DbError> {
     let sql = match table {
-        Partitioned::Snapshots => include_str!("sql/partitions/count_loose_snapshots.sql"),
-        Partitioned::VariantHistory => include_str!("sql/partitions/count_loose_history.sql"),
+        PartitionedTable::Snapshots => include_str!("sql/partitions/count_loose_snapshots.sql"),
+        PartitionedTable::VariantHistory => include_str!("sql/partitions/count_loose_history.sql"),
     };
     Ok(first_column::<i64>(&client.query_one(sql, &[&before]).await?)?.unsigned_abs())
 }
 
 /// Deletes some of them; returns how many, 0 when none is left.
-pub async fn delete_loose(client: &Client, table: Partitioned, before: DateTime<Utc>) -> Result<u64, DbError> {
+pub async fn delete_loose(client: &Client, table: PartitionedTable, before: DateTime<Utc>) -> Result<u64, DbError> {
     let sql = match table {
-        Partitioned::Snapshots => include_str!("sql/partitions/delete_loose_snapshots.sql"),
-        Partitioned::VariantHistory => include_str!("sql/partitions/delete_loose_history.sql"),
+        PartitionedTable::Snapshots => include_str!("sql/partitions/delete_loose_snapshots.sql"),
+        PartitionedTable::VariantHistory => include_str!("sql/partitions/delete_loose_history.sql"),
     };
     client.execute(sql, &[&before, &MAX_DELETED]).await
 }

@@ -2,7 +2,7 @@
 
 use super::row::first_columns;
 use super::{Client, DbError};
-use domain::payload::Removed;
+use domain::payload::RemovedFiles;
 
 /// Paths of files to be removed that come after `after`, in order; at most `limit`.
 pub async fn page(client: &Client, after: &str, limit: i64) -> Result<Vec<String>, DbError> {
@@ -16,7 +16,7 @@ pub async fn forget(client: &Client, paths: &[String]) -> Result<(), DbError> {
 }
 
 /// What an earlier run has left to be removed.
-pub async fn count(client: &Client) -> Result<Removed, DbError> {
+pub async fn count(client: &Client) -> Result<RemovedFiles, DbError> {
     let row = client.query_one(include_str!("sql/payload_removals/count.sql"), &[]).await?;
     super::payloads::removed(&row)
 }

@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 
 use super::row::{FromRow, first_column, first_columns, parsed, rows};
 use super::{Client, Db, DbError, Tx};
-use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, Removed, SweepTimes};
+use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, RemovedFiles, SweepTimes};
 use domain::stock::PayloadPosition;
 use domain::store::StoreId;
 
@@ -111,12 +111,12 @@ pub async fn aged(
 }
 
 /// How many of these payloads nothing needs: not the newest of their store, nor of an open task.
-pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<Removed, DbError> {
+pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<RemovedFiles, DbError> {
     removed(&client.query_one(include_str!("sql/payloads/expendable.sql"), &[&ids]).await?)
 }
 
 /// Deletes the rows of those payloads that nothing needs; their files are `payload_removals` from now on.
-pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<Removed, DbError> {
+pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<RemovedFiles, DbError> {
     let tx = db.begin().await?;
     let locked: Vec<PayloadId> = first_columns(&tx.query(include_str!("sql/payloads/lock.sql"), &[&ids]).await?)?;
     // a statement of its own, after the lock: it sees the tasks of the session that had the rows locked
@@ -125,9 +125,9 @@ pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<Removed, DbError> {
     Ok(gone)
 }
 
-pub(super) fn removed(row: &Row) -> Result<Removed, DbError> {
+pub(super) fn removed(row: &Row) -> Result<RemovedFiles, DbError> {
     let of = |column| row.try_get::<_, i64>(column).map(i64::unsigned_abs);
-    Ok(Removed { files: of("files")?, bytes: of("bytes")? })
+    Ok(RemovedFiles { files: of("files")?, bytes: of("bytes")? })
 }
 
 /// Which of these storage paths have a row, or had one that retention deleted: the others may be set aside once they are old enough.

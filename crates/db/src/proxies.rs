@@ -14,8 +14,8 @@ use super::row::{FromRow, read_all, word};
 use super::{Client, Db, DbError, Tx, proxy_usage};
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
-    Budgets, Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyRow, ShownState, StoredState,
-    UsageToday,
+    Budgets, ConditionChange, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyRow, ShownState,
+    StoredState, UsageToday,
 };
 use domain::vocabulary;
 use foundation::secrets::SecretKeys;
@@ -165,16 +165,16 @@ fn printable(error: &str) -> String {
     error[..error.floor_char_boundary(MAX_ERROR_BYTES)].replace(char::is_control, " ")
 }
 
-fn change_name(change: Change) -> &'static str {
+fn change_name(change: ConditionChange) -> &'static str {
     match change {
-        Change::Benched { .. } => "benched",
-        Change::Revived => "revived",
+        ConditionChange::Benched { .. } => "benched",
+        ConditionChange::Revived => "revived",
     }
 }
 
-fn cooldown_seconds(change: Option<Change>, now: Instant) -> Option<f64> {
+fn cooldown_seconds(change: Option<ConditionChange>, now: Instant) -> Option<f64> {
     match change {
-        Some(Change::Benched { until }) => Some(until.saturating_duration_since(now).as_secs_f64()),
+        Some(ConditionChange::Benched { until }) => Some(until.saturating_duration_since(now).as_secs_f64()),
         _ => None,
     }
 }

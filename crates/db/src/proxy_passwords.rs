@@ -24,7 +24,7 @@ pub struct UnreadableProxy {
 
 /// What a rekeying met: how many passwords were, or would be, stored anew.
 #[derive(Debug, Default)]
-pub struct Rekeyed {
+pub struct RekeyReport {
     /// Stored without a key before.
     pub encrypted: usize,
     /// With another key before.
@@ -75,8 +75,8 @@ fn refused(entry: &ProxyEntry, error: &SecretError) -> DbError {
 
 /// Encrypts with the current key every password that is not yet, in parts, unless `is_dry`. Nothing is lost when it is stopped
 /// between two parts, or when an import changes a row meanwhile; the rest follows when it runs again.
-pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<Rekeyed, DbError> {
-    let (mut rekeyed, mut after) = (Rekeyed::default(), ProxyId::MIN);
+pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<RekeyReport, DbError> {
+    let (mut rekeyed, mut after) = (RekeyReport::default(), ProxyId::MIN);
     loop {
         let rows = client.query(include_str!("sql/proxies/next_passwords.sql"), &[&after, &PART]).await?;
         let mut changes = Vec::new();
@@ -94,22 +94,22 @@ pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<R
 }
 
 /// A password in its new form.
-struct Change {
+struct PasswordChange {
     id: ProxyId,
     before: String,
     sealed: String,
 }
 
-async fn replace(client: &Client, changes: &[Change]) -> Result<(), DbError> {
+async fn replace(client: &Client, changes: &[PasswordChange]) -> Result<(), DbError> {
     let (ids, before) = (column(changes, |it| it.id), column(changes, |it| it.before.as_str()));
     let sealed = column(changes, |it| it.sealed.as_str());
     client.execute(include_str!("sql/proxies/replace_passwords.sql"), &[&ids, &before, &sealed]).await?;
     Ok(())
 }
 
-impl Rekeyed {
+impl RekeyReport {
     /// Counts a row, and returns what is to be changed in it.
-    fn add(&mut self, row: &Row, keys: &SecretKeys) -> Result<Option<Change>, DbError> {
+    fn add(&mut self, row: &Row, keys: &SecretKeys) -> Result<Option<PasswordChange>, DbError> {
         let (id, before): (ProxyId, String) = (row.try_get("id")?, row.try_get("password")?);
         let (host, port): (String, i32) = (row.try_get("host")?, row.try_get("port")?);
         let about = about(&host, port, row.try_get("username")?);
@@ -127,6 +127,6 @@ impl Rekeyed {
             None => &mut self.encrypted,
         };
         *count += 1;
-        Ok((!is_current).then_some(Change { id, before, sealed }))
+        Ok((!is_current).then_some(PasswordChange { id, before, sealed }))
     }
 }

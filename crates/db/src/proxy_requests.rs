@@ -21,21 +21,21 @@ pub struct ProxyChange {
 }
 
 /// What became of a request to add a proxy.
-pub enum Added {
+pub enum AddResult {
     New(Box<ProxyListing>),
     /// One with this address and user is there.
     Known(ProxyId),
 }
 
-pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys, budgets: Budgets) -> Result<Added, DbError> {
+pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys, budgets: Budgets) -> Result<AddResult, DbError> {
     lock(tx).await?;
     if let Some(known) = find(tx, entry).await? {
-        return Ok(Added::Known(known));
+        return Ok(AddResult::Known(known));
     }
     proxies::import_into(tx, std::slice::from_ref(entry), keys).await?;
     let missing = || DbError::Other("a proxy that was added is not there".to_owned());
     let id = find(tx, entry).await?.ok_or_else(missing)?;
-    Ok(Added::New(Box::new(proxies::get(tx, id, budgets).await?)))
+    Ok(AddResult::New(Box::new(proxies::get(tx, id, budgets).await?)))
 }
 
 /// `Missing` when there is none.

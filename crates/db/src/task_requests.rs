@@ -24,7 +24,7 @@ use telemetry::events;
 pub const MAX_BATCH_ITEMS: usize = 10_000;
 
 /// What a request that meets its twin can do.
-pub const WAYS_OUT: &str =
+pub const DUPLICATE_HINT: &str =
     "a request with a higher priority raises one that waits, and one with a dedup_key of its own makes a second task";
 
 /// Why no task was made.
@@ -36,7 +36,7 @@ pub enum RequestError {
     #[error("{field}: {what} does not exist")]
     Missing { field: &'static str, what: String },
     /// The same is queued or running already; `existing` does it.
-    #[error("task {existing} with the key '{key}' is queued or running already; {WAYS_OUT}")]
+    #[error("task {existing} with the key '{key}' is queued or running already; {DUPLICATE_HINT}")]
     Duplicate { existing: TaskId, key: String },
     #[error(transparent)]
     Db(#[from] DbError),
@@ -44,7 +44,7 @@ pub enum RequestError {
 
 /// What a request came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queued {
+pub struct QueuedTask {
     pub id: TaskId,
     /// It waited already, less urgent, and is as urgent as the request now.
     pub raised: bool,
@@ -53,7 +53,7 @@ pub struct Queued {
     pub priority: i32,
 }
 
-type Answer = Result<Queued, RequestError>;
+type Answer = Result<QueuedTask, RequestError>;
 
 /// Checks the request and queues it. In a transaction, which goes on after a refusal.
 pub async fn enqueue(tx: &Tx, request: TaskRequest) -> Answer {
@@ -99,7 +99,7 @@ fn answer(request: &CheckedRequest, row: &Row) -> Result<Answer, DbError> {
     let CheckedRequest { role, dispensary_id, priority, .. } = *request;
     let (outcome, task, other): (&str, Option<TaskId>, Option<&str>) =
         (row.try_get("outcome")?, row.try_get("task_id")?, row.try_get("other")?);
-    let queued = |id, raised| Ok(Queued { id, raised, role, dispensary_id, priority });
+    let queued = |id, raised| Ok(QueuedTask { id, raised, role, dispensary_id, priority });
     Ok(match (outcome, task) {
         ("made", Some(id)) => {
             events::tasks_enqueued(role, 1);

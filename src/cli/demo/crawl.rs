@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use db::demo_report::{self, Progress};
+use db::demo_report::{self, CrawlProgress};
 use db::{Db, DbError, schedules};
 
 const FETCH: &str = "payload_fetch_all";
@@ -18,7 +18,7 @@ const MAX_GENERATION: Duration = Duration::from_secs(30);
 
 /// Makes the tasks of crawl `n`, unless they are made, and waits until all of them have ended. Returns when the crawl began, and
 /// how its tasks ended.
-pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, Progress), DbError> {
+pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, CrawlProgress), DbError> {
     let due_at = due_at(n);
     generate(db, FETCH, due_at).await?;
     let since = demo_report::begun(&db.client().await?, FETCH, due_at).await?.unwrap_or(due_at);
@@ -42,7 +42,7 @@ async fn generate(db: &Db, schedule: &str, due_at: DateTime<Utc>) -> Result<(), 
     }
 }
 
-async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progress, DbError> {
+async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<CrawlProgress, DbError> {
     loop {
         match progress(db, since).await {
             Ok(progress) => {
@@ -60,7 +60,7 @@ async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progre
     }
 }
 
-async fn progress(db: &Db, since: DateTime<Utc>) -> Result<Progress, DbError> {
+async fn progress(db: &Db, since: DateTime<Utc>) -> Result<CrawlProgress, DbError> {
     demo_report::progress(&db.client().await?, since).await
 }
 

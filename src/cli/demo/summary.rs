@@ -8,7 +8,7 @@ use sim::Simulator;
 
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
-use db::demo_report::{self, Progress};
+use db::demo_report::{self, CrawlProgress};
 use db::{Client, DbError};
 
 #[derive(Clone, Debug, Serialize)]
@@ -45,7 +45,7 @@ impl Summary {
     pub async fn of(
         client: &Client,
         sim: &Simulator,
-        (since, progress): (DateTime<Utc>, Progress),
+        (since, progress): (DateTime<Utc>, CrawlProgress),
         blocks_to_bench: u32,
         database_url: Option<String>,
     ) -> Result<Summary, DbError> {

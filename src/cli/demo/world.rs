@@ -24,8 +24,8 @@ const PORTS: Range<u16> = 10_000..30_000;
 const MAX_TRIES: usize = 20;
 
 /// The ports of a demo that was just killed are free when its process has ended.
-const PORTS_ARE_FREE_WITHIN: Duration = Duration::from_secs(2);
-const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+const MAX_PORT_WAIT: Duration = Duration::from_secs(2);
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Starts the simulator that `state` describes; a new one gets ports, which are noted in `state`.
 pub async fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
@@ -41,11 +41,11 @@ pub async fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simul
 }
 
 async fn begin_on_known_ports(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
-    let give_up = Instant::now() + PORTS_ARE_FREE_WITHIN;
+    let give_up = Instant::now() + MAX_PORT_WAIT;
     loop {
         match begin(state, latency) {
             Ok(sim) => return Ok(sim),
-            Err(_) if Instant::now() < give_up => tokio::time::sleep(BETWEEN_TRIES).await,
+            Err(_) if Instant::now() < give_up => tokio::time::sleep(RETRY_PAUSE).await,
             Err(error) => {
                 let message = format!("{error:#}; another demo may be running in this directory");
                 return Err(CliError::conflict(message).into());

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode, values};
 use contract::task_requests::TaskRequest;
 use db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
@@ -112,7 +112,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     drop(client);
     let work = Work {
         files: Payloads::new(env.config.storage_root(), owner),
-        progress: Progress::begin(env, "payloads"),
+        progress: CommandProgress::begin(env, "payloads"),
         answer: Answer { dry_run, resumed, ..Answer::default() },
         db,
         choice,
@@ -172,7 +172,7 @@ fn not_queued(error: RequestError) -> anyhow::Error {
 struct Work {
     db: Db,
     files: Payloads,
-    progress: Progress,
+    progress: CommandProgress,
     choice: ReplayChoice,
     replay: Replay,
     answer: Answer,
@@ -241,10 +241,10 @@ impl Work {
         Ok(())
     }
 
-    async fn sort(&self, page: Vec<ReplayPayload>) -> anyhow::Result<Sorted> {
+    async fn sort(&self, page: Vec<ReplayPayload>) -> anyhow::Result<SortedPayloads> {
         let paths = page.iter().map(|payload| payload.storage_path.clone()).collect();
         let missing = self.files.missing(paths).await?;
-        let mut sorted = Sorted::default();
+        let mut sorted = SortedPayloads::default();
         for payload in page {
             match () {
                 () if missing.contains(&payload.storage_path) => sorted.missing.push(payload),
@@ -270,7 +270,7 @@ impl Work {
 
 /// A part's payloads by what becomes of them.
 #[derive(Default)]
-struct Sorted {
+struct SortedPayloads {
     to_queue: Vec<ReplayPayload>,
     missing: Vec<ReplayPayload>,
     of_disabled_stores: u64,
@@ -278,7 +278,7 @@ struct Sorted {
 }
 
 impl Answer {
-    fn add(&mut self, sorted: Sorted, queued: u64) {
+    fn add(&mut self, sorted: SortedPayloads, queued: u64) {
         self.queued += queued;
         self.already_queued += sorted.already_queued;
         self.of_disabled_stores += sorted.of_disabled_stores;

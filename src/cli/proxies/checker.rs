@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::app::data::DataFiles;
-use crate::platforms::{DiscoveryPoint, Registry};
+use crate::platforms::{DiscoveryPoint, PlatformRegistry};
 use crate::stealth::session::SessionConfig;
 use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
@@ -59,18 +59,18 @@ pub fn test_of(id: ProxyId, result: Result<Duration, String>) -> ProxyTest {
 /// Sends one request through each proxy.
 pub struct Checker {
     sessions: Sessions,
-    proxies: Arc<OnceEach>,
-    registry: Registry,
+    proxies: Arc<SingleUseProxies>,
+    registry: PlatformRegistry,
     points: Vec<DiscoveryPoint>,
 }
 
 impl Checker {
     pub fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
         let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
-        let registry = Registry::new(config, platforms, &states)?;
+        let registry = PlatformRegistry::new(config, platforms, &states)?;
         let platform = registry.get(PLATFORM);
         let points = platform.discovery_points.values().flatten().cloned().collect();
-        let proxies = Arc::new(OnceEach::new(rows));
+        let proxies = Arc::new(SingleUseProxies::new(rows));
         let sessions = Sessions::new(SessionConfig {
             proxies: proxies.clone(),
             identities,
@@ -114,15 +114,15 @@ impl Checker {
 }
 
 /// A source that gives out each proxy once and keeps its outcome.
-struct OnceEach {
+struct SingleUseProxies {
     left: Mutex<VecDeque<Arc<Proxy>>>,
     outcomes: Mutex<HashMap<ProxyId, ProxyOutcome>>,
 }
 
-impl OnceEach {
+impl SingleUseProxies {
     fn new(rows: &[ProxyRow]) -> Self {
         let all = rows.iter().map(|row| Arc::new(row.proxy.clone())).collect();
-        OnceEach { left: Mutex::new(all), outcomes: Mutex::default() }
+        SingleUseProxies { left: Mutex::new(all), outcomes: Mutex::default() }
     }
 
     fn outcome(&self, id: ProxyId) -> Option<ProxyOutcome> {
@@ -130,7 +130,7 @@ impl OnceEach {
     }
 }
 
-impl ProxySource for OnceEach {
+impl ProxySource for SingleUseProxies {
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
         let next = lock(&self.left).pop_front().map(|proxy| ProxyLease::new(proxy, || {}));
         Box::pin(ready(next.ok_or(FetchError::NoProxy { host: ask.host })))

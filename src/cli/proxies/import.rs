@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::list;
 use crate::cli::input::{self, Input};
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::proxies::ImportedProxy::Fields;
 use contract::proxies::{ImportCounts, Imported, ProxyImport};
@@ -43,7 +43,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         return Err(CliError::usage(format!("{name} holds no proxies")).into());
     }
     let api = env.api().await?;
-    let progress = Progress::begin(env, "proxies");
+    let progress = CommandProgress::begin(env, "proxies");
     progress.set_total(list.entries.len() as u64);
     let mut imported = Imported::default();
     let mut done = 0;

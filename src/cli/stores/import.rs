@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{file, import_part, private_host_here};
 use crate::cli::input::{self, Input};
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED};
 use domain::group::MAX_GROUPS;
@@ -51,7 +51,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         return Err(CliError::usage(format!("{name} holds no stores")).into());
     }
     let api = env.api().await?;
-    let progress = Progress::begin(env, "stores");
+    let progress = CommandProgress::begin(env, "stores");
     progress.set_total(list.stores.len() as u64);
     let mut answer = Answer { refused: list.bad.len(), remaining: list.stores.len(), ..Answer::default() };
     for part in list.stores.chunks(MAX_IMPORTED) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::filter::{Filter, flag};
 use crate::cli::client::ApiClient;
 use crate::cli::output::counted;
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode, values};
 use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};
 use contract::tasks::TaskFilter;
@@ -79,7 +79,7 @@ async fn send(api: &ApiClient, request: &BulkRequest) -> anyhow::Result<BulkAnsw
 /// Until it has ended, or a signal comes. Without a server, this command works the operation off itself.
 async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow::Result<ExitCode> {
     let db = if env.is_remote() { None } else { Some(env.db().await?) };
-    let progress = Progress::begin(env, "tasks");
+    let progress = CommandProgress::begin(env, "tasks");
     progress.set_total(operation.matched.unsigned_abs());
     let mut shown = 0;
     while operation.ended_at.is_none() {
@@ -102,7 +102,7 @@ async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow:
     }
 }
 
-async fn work_or_wait(db: Option<&Db>, progress: &Progress) -> anyhow::Result<()> {
+async fn work_or_wait(db: Option<&Db>, progress: &CommandProgress) -> anyhow::Result<()> {
     let batch = match db {
         Some(db) => operations::run_batch(db).await?,
         None => None,

@@ -6,14 +6,14 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::spelling::{Alike, Correction, correct};
+use super::spelling::{Correction, WordMatch, correct};
 use crate::row::{first_columns, read_all, rows};
 use crate::{Client, DbError};
 use contract::products::{MatchKind, ProductQuestion, SearchSort};
 use domain::store::StoreId;
 
 /// Products that match the words and are looked at more closely; of more, any. Also those that a walk looks at.
-const MAX_LOOKED_AT: i64 = 20_000;
+const MAX_SCANNED: i64 = 20_000;
 /// Of a state or city.
 const MAX_STORES: i64 = 100_000;
 /// Words of a question whose spelling is looked at.
@@ -134,7 +134,7 @@ impl<'a> Finder<'a> {
                     (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
                     (&after.map(|cursor| cursor.id), Type::INT8),
                     (&self.rows, Type::INT8),
-                    (&MAX_LOOKED_AT, Type::INT8),
+                    (&MAX_SCANNED, Type::INT8),
                     (&words, Type::TEXT),
                     (&likely, Type::TEXT),
                 ],
@@ -155,5 +155,5 @@ async fn stores(client: &Client, question: &ProductQuestion) -> Result<Option<Ve
 }
 
 rows! {
-    Alike { typed, word, products }
+    WordMatch { typed, word, products }
 }

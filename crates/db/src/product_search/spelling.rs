@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Words that one word may mean.
-const MAX_MEANT: usize = 3;
+const MAX_MEANINGS: usize = 3;
 /// From this length on, two wrong letters are as likely as one in a short word.
 const LONG: usize = 8;
 
@@ -19,7 +19,7 @@ pub struct Correction {
 
 /// A typed word, and a word of products that it may be; None: there is none like it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alike {
+pub struct WordMatch {
     pub typed: String,
     pub word: Option<String>,
     /// How many have it.
@@ -27,9 +27,9 @@ pub struct Alike {
 }
 
 /// None where nothing is to be corrected.
-pub fn correct(alike: &[Alike]) -> Option<Correction> {
+pub fn correct(alike: &[WordMatch]) -> Option<Correction> {
     let mut words: BTreeMap<&str, Vec<(&str, i64)>> = BTreeMap::new();
-    for Alike { typed, word, products } in alike {
+    for WordMatch { typed, word, products } in alike {
         words.entry(typed).or_default().extend(word.as_deref().map(|word| (word, *products)));
     }
     if words.iter().all(|(typed, alike)| meant(typed, alike) == [*typed]) {
@@ -48,7 +48,7 @@ fn meant<'a>(typed: &'a str, alike: &[(&'a str, i64)]) -> Vec<&'a str> {
     let mut near: Vec<_> = near.filter(|(edits, ..)| *edits <= most).collect();
     near.sort_unstable();
     let Some((least, ..)) = near.first().copied() else { return vec![typed] };
-    near.into_iter().take_while(|(edits, ..)| *edits == least).map(|(.., word)| word).take(MAX_MEANT).collect()
+    near.into_iter().take_while(|(edits, ..)| *edits == least).map(|(.., word)| word).take(MAX_MEANINGS).collect()
 }
 
 /// Each word may be the beginning of a longer one.
@@ -106,8 +106,8 @@ mod tests {
         assert_eq!(correct(&alike(words)), None);
     }
 
-    fn alike(words: Case) -> Vec<Alike> {
-        let of = |(typed, word, products): &(&str, Option<&str>, i64)| Alike {
+    fn alike(words: Case) -> Vec<WordMatch> {
+        let of = |(typed, word, products): &(&str, Option<&str>, i64)| WordMatch {
             typed: (*typed).to_owned(),
             word: word.map(str::to_owned),
             products: *products,

@@ -26,7 +26,7 @@ pub enum ChangeError {
     #[error("task {id} is {status}; {rule}")]
     Status { id: TaskId, status: Word<Status>, rule: &'static str },
     #[error("task {existing} does the same and is queued or running already")]
-    Twin { id: TaskId, existing: TaskId },
+    Duplicate { id: TaskId, existing: TaskId },
     #[error("task {dependent} waits for task {id}; cancel or delete that one first")]
     Depended { id: TaskId, dependent: TaskId },
     /// Not the version that the request expected.
@@ -88,7 +88,7 @@ fn status_of(id: TaskId, answer: Result<Row, DbError>, rule: &'static str) -> Re
         (None, _) => Ok(status),
         (Some("status"), _) => Err(ChangeError::Status { id, status, rule }),
         (Some("version"), _) => Err(ChangeError::Changed { id }),
-        (Some("twin"), Some(existing)) => Err(ChangeError::Twin { id, existing }),
+        (Some("twin"), Some(existing)) => Err(ChangeError::Duplicate { id, existing }),
         (Some("twin"), None) => Err(DbError::Contention(format!("a twin of task {id} has just ended")).into()),
         (Some("depended"), Some(dependent)) => Err(ChangeError::Depended { id, dependent }),
         (Some(refusal), _) => Err(DbError::Other(format!("task {id} was not changed: {refusal}")).into()),
