@@ -49,7 +49,7 @@ struct BackfillArgs {
 #[derive(Serialize)]
 struct Answer {
     dry_run: bool,
-    /// Images that were to be downloaded.
+    /// Images to be downloaded.
     wanted: usize,
     #[serde(flatten)]
     progress: DownloadProgress,
@@ -69,7 +69,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     backfill(env, db, &asks, wanted).await
 }
 
-/// The stores that have wanted images, each with how many of them are taken.
+/// The stores with wanted images, each with the number of images to take.
 async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
     let client = db.client().await?;
     let stores = db::images::stores(&client, args.state.as_deref(), args.store).await?;
@@ -93,7 +93,7 @@ async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
 async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow::Result<ExitCode> {
     let mut config = Config::clone(&env.config);
     config.images.download = true;
-    // a pod without workers: the proxies as tasks have them, and no tasks
+    // a pod without workers: the same proxies as tasks have, and no tasks
     let pod = PodPlan { name: "images".to_owned(), workers: Vec::new() };
     let plan = Plan { schedules: false, pods: vec![pod] };
     let app = App::prepare(Arc::new(config), db, env.runtime.clone(), plan).await?.start().await?;
@@ -113,7 +113,7 @@ async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow
     })
 }
 
-/// Until all are done, or a signal asks to stop: what is under way is then left for the next time.
+/// Returns when all are done, or when a signal asks to stop: then open downloads are left for the next time.
 async fn follow(queue: &DownloadQueue, asks: &[StoreAsk], wanted: usize, bar: &CommandProgress) -> DownloadProgress {
     asks.iter().for_each(|ask| queue.ask(*ask));
     bar.set_total(wanted as u64);

@@ -1,5 +1,5 @@
-//! `drover retention`: shows how long data is kept, and removes crawled data that is older than the
-//! configuration wants, as every service does each hour.
+//! `drover retention`: shows how long data is kept, and removes crawled data older than the configured age,
+//! as every service does each hour.
 
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ fn code(report: &RetentionReport) -> ExitCode {
     if is_whole { ExitCode::Ok } else { ExitCode::PartialFailure }
 }
 
-/// In days where it is whole days, which no other unit tells as well.
+/// In days if it is whole days; no other unit shows the age as well.
 fn age_text(age: Duration) -> String {
     const DAY: u64 = 24 * 3600;
     match (age.as_secs() / DAY, age.as_secs() % DAY) {

@@ -18,7 +18,7 @@ pub struct Summary {
     pub products: i64,
     pub snapshots: i64,
     pub payloads: i64,
-    /// The lowest of all stores, 0…1.
+    /// The lowest coverage of all stores, 0…1.
     pub coverage: f64,
     /// Requests that reached the simulator without a proxy.
     pub direct_requests: u64,
@@ -26,7 +26,7 @@ pub struct Summary {
     pub proxies_benched: i64,
     pub tasks: Tasks,
     pub oracle: OracleReport,
-    /// None where no images are downloaded.
+    /// None when no images are downloaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<ImageReport>,
     pub seconds: f64,

@@ -77,7 +77,7 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Hashes of other operations would never be sent.
+/// Refuses hashes of other operations, which would never be sent.
 fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
     let DataFiles { states, platforms, .. } = DataFiles::load(&env.config)?;
     let registry = PlatformRegistry::new(&env.config, platforms, &states)?;

@@ -12,7 +12,7 @@ use crate::cli::{CliError, Env, ExitCode};
 use contract::proxies::ImportedProxy::Fields;
 use contract::proxies::{ImportCounts, Imported, ProxyImport};
 
-/// Proxies that one transaction adds.
+/// Maximum proxies that one transaction adds.
 const PART: usize = 1_000;
 
 #[derive(Debug, clap::Args)]
@@ -29,9 +29,9 @@ struct Answer {
     #[serde(flatten)]
     imported: Imported,
     duplicates: Vec<String>,
-    /// Lines that were written to the file of `--skip-bad`.
+    /// Lines written to the file of `--skip-bad`.
     refused: usize,
-    /// Not imported, because the command was stopped.
+    /// Entries not imported because the command was stopped.
     remaining: usize,
 }
 

@@ -1,5 +1,5 @@
-//! `drover proxies rekey`: stores every password of a proxy encrypted with the current key, in parts, while
-//! workers run.
+//! `drover proxies rekey`: encrypts every password of a proxy with the current key, in parts, while workers
+//! run.
 
 use serde::Serialize;
 

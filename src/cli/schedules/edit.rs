@@ -1,4 +1,4 @@
-//! `drover schedules add | set | enable | disable | remove`: schedules of the operator's own.
+//! `drover schedules add | set | enable | disable | remove`: changes the operator's own schedules.
 
 use std::time::Duration;
 
