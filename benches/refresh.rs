@@ -19,7 +19,7 @@ use db::{Db, PoolSizes, migrate};
 use domain::role::Role;
 use domain::store::{Platform, StoreId};
 use drover::app;
-use drover::handlers::{self, Context, Services};
+use drover::handlers::{self, Context, TaskServices};
 use drover::simulated;
 use foundation::clock::Clock;
 use futures_util::{SinkExt, TryStreamExt};
@@ -36,7 +36,7 @@ const SIZE: u64 = 1185;
 const TABLES: [&str; 3] = ["store_products", "store_product_variants", "store_product_snapshots"];
 
 struct Bench {
-    services: Arc<Services>,
+    services: Arc<TaskServices>,
     raw: Client,
 }
 

@@ -21,7 +21,7 @@ use super::load;
 use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{StartError, TreeDeps};
-use crate::handlers::Services;
+use crate::handlers::TaskServices;
 use crate::stealth::{ProxySource, Sessions};
 use db::{DbError, listen, tasks};
 use decommissioned_workers::DecommissionedWorkers;
@@ -49,7 +49,7 @@ impl Pods {
         supervisor: &Addr<SupervisorActor>,
         watchdog: Watchdog,
         lifecycle: Lifecycle,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, E>,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
     ) -> Result<Pods, StartError<E>> {
         let TreeDeps { config, db, runtime, clock, plan, started_at, .. } = deps;
         let times = config.lease_times();

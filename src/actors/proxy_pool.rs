@@ -38,9 +38,9 @@ use foundation::secrets::SecretKeys;
 use supervision::Rebuild;
 use supervision::messages::{Observe, Tick};
 use supervision::supervised;
-use table::{Loaded, SyncResult};
+use table::{LoadedRows, SyncResult};
 use telemetry::events;
-use unreadable::ToldUnreadable;
+use unreadable::LoggedOnce;
 
 /// How often benches end and waiting asks are tried again.
 const TICK_INTERVAL: Duration = Duration::from_millis(250);
@@ -55,7 +55,7 @@ pub struct ProxyPoolDeps {
     pub config: Arc<settings::Proxies>,
     pub clock: Clock,
     keys: SecretKeys,
-    told_unreadable: ToldUnreadable,
+    logged_unreadable: LoggedOnce,
     /// The pool's state; all zero until the table has been read for the first time, the last known one across
     /// a restart.
     pub state: watch::Sender<PoolState>,
@@ -75,7 +75,7 @@ impl ProxyPoolDeps {
             config: Arc::new(config),
             clock,
             keys,
-            told_unreadable: ToldUnreadable::default(),
+            logged_unreadable: LoggedOnce::default(),
             state: watch::Sender::new(PoolState::default()),
             open_leases: OpenLeases::default(),
             instances: Arc::default(),
@@ -345,8 +345,8 @@ impl Handler<SyncResult> for ProxyPoolActor {
             self.pool.put_back(in_flight);
         }
         match synced.loaded {
-            Ok(Loaded { proxies: LoadedProxies { rows, unreadable }, usage }) => {
-                self.deps.told_unreadable.tell(&unreadable);
+            Ok(LoadedRows { proxies: LoadedProxies { rows, unreadable }, usage }) => {
+                self.deps.logged_unreadable.log(&unreadable);
                 let now = self.deps.clock.instant();
                 self.pool.load(rows, now);
                 let notices = usage.map(|usage| self.pool.load_usage(&usage, now)).unwrap_or_default();

@@ -17,7 +17,7 @@ use super::scheduler::SchedulerDeps;
 use super::scheduler::chore::ChoreDeps;
 use super::supervisor::StartScheduler;
 use super::supervisor::root;
-use crate::handlers::Services;
+use crate::handlers::TaskServices;
 use crate::handlers::housekeeping::Housekeeping;
 use crate::stealth::ProxySource;
 use db::Db;
@@ -61,7 +61,7 @@ impl Tree {
     /// `services` makes the handlers' dependencies around the proxy pool; it is called where tasks run.
     pub async fn start<E>(
         deps: TreeDeps,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, E>,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
     ) -> Result<Tree, StartError<E>> {
         let lifecycle = Lifecycle::default();
         let started = Tree::start_parts(deps, lifecycle.clone(), services).await;
@@ -75,7 +75,7 @@ impl Tree {
     async fn start_parts<E>(
         deps: TreeDeps,
         lifecycle: Lifecycle,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<Services, E>,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
     ) -> Result<Tree, StartError<E>> {
         let watchdog = Watchdog::start(&deps.config, lifecycle.clone(), deps.runtime.handle().clone())?;
         let started = root::start(&deps.config, &watchdog, &lifecycle, deps.runtime.clone()).await?;

@@ -5,7 +5,7 @@
 
 use futures_util::future::BoxFuture;
 
-use crate::stealth::{Exchanged, HostTable};
+use crate::stealth::{ExchangeResult, HostTable};
 use db::Db;
 use domain::host::{HostLimits, HostReport};
 use settings::Config;
@@ -28,12 +28,12 @@ impl SharedHosts {
 }
 
 impl HostTable for SharedHosts {
-    fn exchange(&self, host: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>> {
+    fn exchange(&self, host: &str, report: HostReport) -> BoxFuture<'static, Result<ExchangeResult, String>> {
         let (db, limits, process, host) = (self.db.clone(), self.limits.clone(), self.process.clone(), host.to_owned());
         Box::pin(async move {
             let change = db::hosts::exchange(&db, &host, |state, now| state.apply(&process, &report, &limits, now));
             let (row, applied) = change.await.map_err(|error| error.to_string())?;
-            Ok(Exchanged { state: row.state, now: row.now, applied })
+            Ok(ExchangeResult { state: row.state, now: row.now, applied })
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Builds the handlers' [`Services`] from the configuration and its data files.
+//! Builds the handlers' [`TaskServices`] from the configuration and its data files.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::data::DataFiles;
 use super::hosts::SharedHosts;
 use super::robots::SharedRobots;
 use crate::downloads::{DownloadDeps, DownloadQueue, Downloads};
-use crate::handlers::{ExhaustedHashAlarm, KnownHashes, Services};
-use crate::platforms::{BadPlatform, Registry};
+use crate::handlers::{ExhaustedHashAlarm, KnownHashes, TaskServices};
+use crate::platforms::{BadPlatform, PlatformRegistry};
 use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
 use db::Db;
 use domain::store::Platform;
@@ -35,9 +35,9 @@ pub fn services(
     payloads: Payloads,
     clock: &Clock,
     proxies: Arc<dyn ProxySource>,
-) -> Result<Services, ServicesError> {
+) -> Result<TaskServices, ServicesError> {
     let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
-    let platforms = Registry::new(config, platforms, &states)?;
+    let platforms = PlatformRegistry::new(config, platforms, &states)?;
     let sessions = Sessions::new(stealth::SessionConfig {
         proxies,
         identities,
@@ -51,7 +51,7 @@ pub fn services(
         clock: clock.clone(),
     })
     .map_err(ServicesError::Tls)?;
-    Ok(Services {
+    Ok(TaskServices {
         db: db.clone(),
         sessions,
         payloads,
@@ -65,7 +65,7 @@ pub fn services(
 
 /// Starts to download images, where this process does. Errors: an address of the platform that cannot be
 /// asked.
-pub fn downloads(config: &Config, services: &Services) -> Result<Option<Downloads>, ServicesError> {
+pub fn downloads(config: &Config, services: &TaskServices) -> Result<Option<Downloads>, ServicesError> {
     let Some(queue) = &services.downloads else { return Ok(None) };
     let platform = services.platforms.get(Platform::Dutchie);
     let deps = DownloadDeps {
@@ -80,7 +80,7 @@ pub fn downloads(config: &Config, services: &Services) -> Result<Option<Download
 }
 
 /// The platforms' own hosts and those the operator adds; a store's registered hosts come with its sessions.
-fn allowed_hosts(config: &Config, platforms: &Registry) -> AllowList {
+fn allowed_hosts(config: &Config, platforms: &PlatformRegistry) -> AllowList {
     AllowList::new(platforms.api_hosts().chain(&config.http.host_allowlist).cloned())
 }
 
@@ -96,7 +96,7 @@ mod tests {
         let set = [("http.host_allowlist", "menu.example"), ("platform.dutchie_plus.key", "a-key")];
         let config = Config::with(&set).unwrap();
         let DataFiles { states, platforms, .. } = DataFiles::load(&config).unwrap();
-        let platforms = Registry::new(&config, platforms, &states).unwrap();
+        let platforms = PlatformRegistry::new(&config, platforms, &states).unwrap();
         let allowed = allowed_hosts(&config, &platforms);
         for platform in Platform::VARIANTS {
             let api = platforms.get(*platform).adapter.endpoint(None).unwrap();

@@ -1,4 +1,4 @@
-//! `drover audit`: who changed what by request or command.
+//! `drover audit`: lists changes by request or command, with their callers.
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,4 @@
-//! `drover capacity`: waiting and running tasks of each role, and the workers that it needs.
+//! `drover capacity`: shows waiting and running tasks of each role, and the workers that it needs.
 
 use super::client::path_segment;
 use super::output::counted;

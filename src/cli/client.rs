@@ -1,5 +1,5 @@
-//! `ApiClient`: how commands use the API. By default the router runs in this process, on the database itself;
-//! with `--url` it is that of a server, called with the token of `DROVER_TOKEN`. A refusal is a
+//! `ApiClient`: calls the API for commands. By default the router runs in this process, on the database
+//! itself; with `--url` a server answers, called with the token of `DROVER_TOKEN`. A refusal is a
 //! [`ClientError`] with the exit code of its status.
 
 use std::time::Duration;
@@ -19,22 +19,22 @@ use tower::ServiceExt;
 use super::ExitCode;
 use super::remote::Remote;
 
-/// More than the largest page of a list.
+/// Maximum size of an answer; larger than the largest page of a list.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
-/// A server answers within its own, shorter limit.
+/// Maximum time for an answer; the server's own limit is shorter.
 const MAX_WAIT: Duration = Duration::from_secs(120);
 
 pub struct ApiClient {
     server: Server,
 }
 
-/// Why there is no answer, or which one: refused.
+/// Reason why there is no answer, or the refusal.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct ClientError {
     pub code: ExitCode,
     message: String,
-    /// The parameter or field that is at fault.
+    /// The faulty parameter or field.
     field: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl ClientError {
         ClientError { code, message: message.into(), field: None }
     }
 
-    /// Names the flag instead of the field that it fills.
+    /// Replaces the field's name in the error by the flag that sets it.
     pub fn naming_flags(mut self, flag: impl Fn(&str) -> String) -> Self {
         if let Some(field) = &self.field
             && let Some(fault) = self.message.strip_prefix(&format!("{field}: "))
@@ -139,7 +139,7 @@ fn json(body: &impl Serialize) -> Result<Bytes, ClientError> {
     Ok(bytes.into())
 }
 
-/// The path with a query of those pairs that have a value.
+/// The path with a query of all pairs that have a value.
 pub fn with_query<N: AsRef<str>, V: ToString>(path: &str, pairs: impl IntoIterator<Item = (N, Option<V>)>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs {
@@ -153,7 +153,7 @@ pub fn with_query<N: AsRef<str>, V: ToString>(path: &str, pairs: impl IntoIterat
     }
 }
 
-/// A text as one segment of a path.
+/// Escapes a text as one segment of a path.
 pub fn path_segment(text: &str) -> String {
     let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
     encoded.replace('+', "%20")
@@ -169,7 +169,7 @@ fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T, Clien
     })
 }
 
-/// The problem document's text, with the exit code of its status.
+/// Makes the error of a problem document, with the exit code of its status.
 fn refused(status: StatusCode, body: &[u8]) -> ClientError {
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     let detail = problem["detail"].as_str().unwrap_or("no problem document: is this the address of drover's API?");

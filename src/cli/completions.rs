@@ -1,4 +1,4 @@
-//! `drover completions`: a shell's script to complete commands and flags.
+//! `drover completions`: prints a shell's script that completes commands and flags.
 
 use clap_complete::Shell;
 

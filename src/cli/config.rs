@@ -39,7 +39,7 @@ struct CheckAnswer {
     fingerprints: Vec<FingerprintSummary>,
 }
 
-/// A fingerprint: how often it is drawn, and on what evidence its headers rest.
+/// A fingerprint: its share of draws, and the evidence for its headers.
 #[derive(Serialize)]
 struct FingerprintSummary {
     id: String,
@@ -86,7 +86,7 @@ fn fingerprints(config: &Config) -> Vec<FingerprintSummary> {
     DataFiles::load(config).iter().flat_map(|files| files.identities.all()).map(shown).collect()
 }
 
-/// Checks what loading leaves unchecked: data files, the CA file and the database's URL.
+/// Checks what loading does not: data files, the CA file and the database's URL.
 fn usable(loaded: LoadedConfig) -> Result<LoadedConfig, ConfigErrors> {
     let mut faults = DataFiles::load(&loaded.config).err().unwrap_or_default();
     let config = &loaded.config;

@@ -1,5 +1,5 @@
-//! `drover db`: opens psql on the database, whichever it is; starts the private server and prints its URL, or
-//! stops it.
+//! `drover db`: opens psql on the configured database; starts the private server and prints its URL, or stops
+//! it.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command as Process, Stdio};
@@ -16,7 +16,7 @@ use db::server_info;
 use settings::DatabaseUrl;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// A server that does not answer this often in a row is taken as stopped.
+/// Unanswered polls in a row after which a server counts as stopped.
 const MAX_MISSED_POLLS: u32 = 3;
 
 #[derive(Debug, clap::Args)]
@@ -76,7 +76,7 @@ async fn url(env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Becomes psql, which inherits the lock that keeps the server.
+/// Replaces this process by psql, which inherits the lock that keeps the server running.
 async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
     let database = env.database().await?;
     database.keep_through_exec()?;
@@ -103,9 +103,9 @@ async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Holds the lock that it was started with, and never starts a server itself.
+/// Holds the inherited lock, and never starts a server itself.
 async fn hold(server: &str, idle: Duration) -> anyhow::Result<ExitCode> {
-    // outlives the terminal that asked for the URL
+    // outlives the terminal of the command
     let _ = nix::unistd::setsid();
     let (mut last_client, mut missed) = (Instant::now(), 0);
     while last_client.elapsed() < idle && missed < MAX_MISSED_POLLS {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::env::database_name;
 use super::{Env, ExitCode, process};
 use db::migrate::{self, MigrateError};
-use db::proxy_passwords::{Rekeyed, rekey};
+use db::proxy_passwords::{RekeyReport, rekey};
 use db::server_info::{self, ServerInfo};
 use db::{Db, installation, payloads, proxies};
 use domain::proxy::PoolState;
@@ -20,12 +20,13 @@ use foundation::secrets::SecretKeys;
 use geo::{Geo, GeoError};
 use storage::Payloads;
 
-/// What 75 workers with their sockets and files need, with room to spare.
+/// Open files that 75 workers with their sockets and files need, with a margin.
 const FILES_NEEDED: u64 = 4096;
-/// Payloads whose files are looked for.
-const FILES_LOOKED_AT: i64 = 100;
+/// Number of the newest payloads whose files are checked.
+const FILES_CHECKED: i64 = 100;
 
-/// Logs are written in this machine's time and compared with rows in the database's.
+/// Maximum difference of the clocks: logs have this machine's time and are compared with rows in the
+/// database's.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 
 #[derive(Debug, clap::Args)]
@@ -36,7 +37,7 @@ struct Finding {
     check: &'static str,
     ok: bool,
     detail: String,
-    /// What to do about it; none when it is well.
+    /// The remedy; None when all is well.
     remedy: Option<String>,
 }
 
@@ -69,7 +70,7 @@ fn configuration(env: &Env) -> Finding {
 
 fn storage(root: &Path) -> Finding {
     let shown = root.display();
-    // a check makes nothing; a symbolic link whose target is missing is there
+    // a check creates nothing; a symbolic link whose target is missing exists
     let nearest = root.ancestors().find(|dir| dir.symlink_metadata().is_ok()).unwrap_or(Path::new("."));
     match tempfile::NamedTempFile::new_in(nearest) {
         Ok(_) if nearest == root => Finding::well("storage", format!("{shown} is writable")),
@@ -108,7 +109,7 @@ async fn places(env: &Env) -> Finding {
     }
 }
 
-/// The database; then, if it answers, its clock and schema; then, if that is current, the proxies.
+/// Checks the database; if it answers, its clock and schema; if that is current, the proxies.
 async fn database(env: &Env) -> Vec<Finding> {
     let (db, kind, info, skew) = match reach(env, &Clock::system()).await {
         Ok(reached) => reached,
@@ -156,7 +157,7 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
     Ok((opened.db.clone(), kind, info, skew))
 }
 
-/// How far the database's time `theirs` is outside of the time between `asked` and `answered`.
+/// Distance of the database's time `theirs` from the time between `asked` and `answered`.
 fn skew(theirs: DateTime<Utc>, asked: DateTime<Utc>, answered: DateTime<Utc>) -> Duration {
     let off = (asked - theirs).max(theirs - answered);
     off.to_std().unwrap_or(Duration::ZERO)
@@ -181,8 +182,8 @@ async fn proxy_table(db: &Db) -> Finding {
     }
 }
 
-/// Whether the files of the newest payloads are there, which a restore of the database alone does not bring. Nothing where there is no
-/// payload.
+/// Checks that the files of the newest payloads exist, which a restore of the database alone does not bring.
+/// None without payloads.
 async fn payload_files(db: &Db, root: &Path) -> Option<Finding> {
     match missing_files(db, root).await {
         Ok((0, _)) => None,
@@ -195,10 +196,10 @@ async fn payload_files(db: &Db, root: &Path) -> Option<Finding> {
     }
 }
 
-/// How many payloads were looked at, and the paths of those that have no file.
+/// Number of payloads checked, and the paths of missing files.
 async fn missing_files(db: &Db, root: &Path) -> anyhow::Result<(usize, Vec<String>)> {
     let client = db.client().await?;
-    let paths = payloads::newest_paths(&client, FILES_LOOKED_AT).await?;
+    let paths = payloads::newest_paths(&client, FILES_CHECKED).await?;
     let files = Payloads::new(root, installation::storage_owner(&client).await?);
     let missing = files.missing(paths.clone()).await?;
     Ok((paths.len(), paths.into_iter().filter(|path| missing.contains(path)).collect()))
@@ -215,7 +216,7 @@ fn files_of_rows(looked_at: usize, missing: &[String]) -> Finding {
     )
 }
 
-/// How the proxies' passwords are stored, and whether they can be read.
+/// Checks how the proxies' passwords are stored, and whether they are readable.
 async fn passwords(db: &Db, keys: &SecretKeys) -> Finding {
     let counted = async { rekey(&db.client().await?, keys, true).await };
     match counted.await {
@@ -224,7 +225,7 @@ async fn passwords(db: &Db, keys: &SecretKeys) -> Finding {
     }
 }
 
-fn stored_passwords(all: &Rekeyed, key: Option<&str>) -> Finding {
+fn stored_passwords(all: &RekeyReport, key: Option<&str>) -> Finding {
     if let Some(first) = all.unreadable.first() {
         let detail = format!("{} cannot be read; of proxy {}: {}", all.unreadable.len(), first.id, first.error);
         let add_key = "add the key to secrets.previous_keys, or import these proxies again";

@@ -12,7 +12,7 @@ pub struct Ids {
     pub ids: Vec<i64>,
 }
 
-/// With one id its refusal is the error; of several the exit code says whether some were changed.
+/// With one id its refusal is the error; with several the exit code shows whether some were changed.
 pub async fn each<T: Serialize>(
     ids: &[i64],
     env: &Env,

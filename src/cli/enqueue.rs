@@ -54,7 +54,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Also of a discovery (`drover tasks generate discovery`).
+/// Also for a discovery (`drover tasks generate discovery`).
 pub fn text(RequestedTask { task, raised }: &RequestedTask) -> String {
     let raise = if *raised { format!(" waited already and has priority {} now", task.priority) } else { String::new() };
     format!("task {}: {}{raise}", task.id, task.role)

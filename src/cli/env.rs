@@ -27,7 +27,7 @@ pub struct Env {
     pub runtime: Arc<Runtime>,
     /// The data directory that `--dir` names.
     pub dir: Option<PathBuf>,
-    /// The signals that the process gets.
+    /// Signals to the process.
     pub stop: Stop,
     database: OnceCell<OpenDatabase>,
 }
@@ -43,20 +43,20 @@ impl Env {
         Env { config: Arc::new(loaded.config.clone()), loaded, out, runtime, stop, dir, database: OnceCell::new() }
     }
 
-    /// The database, its schema brought up to date first, for commands that no API serves.
+    /// The database, for commands that no API serves; brings its schema up to date first.
     pub async fn db(&self) -> anyhow::Result<Db> {
         self.require_own_database()?;
         self.service_db().await
     }
 
-    /// For services, which are what others have as their API. Starts the private server where there is no URL.
+    /// The database for services, whose API other commands use. Starts the private server if there is no URL.
     pub async fn service_db(&self) -> anyhow::Result<Db> {
         let opened = self.database().await?;
         migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
     }
 
-    /// For commands that only read: they change nothing, so an outdated schema is an error.
+    /// The database for commands that only read: they change nothing, so an outdated schema is an error.
     pub async fn db_to_read(&self) -> anyhow::Result<Db> {
         self.require_own_database()?;
         let opened = self.database().await?;
@@ -64,7 +64,8 @@ impl Env {
         Ok(opened.db.clone())
     }
 
-    /// The API, for commands that change something: that of `--url`, or of this process on the database.
+    /// The API, for commands that change something: a server's with `--url`, else of this process on the
+    /// database.
     pub async fn api(&self) -> anyhow::Result<ApiClient> {
         match self.remote()? {
             Some(remote) => Ok(remote),
@@ -85,7 +86,7 @@ impl Env {
         !self.config.client.url.is_empty()
     }
 
-    /// So that none changes or shows another database than the server's.
+    /// Prevents a command from changing or showing another database than the server's.
     fn require_own_database(&self) -> Result<(), CliError> {
         if self.is_remote() {
             return Err(CliError::usage("no API serves this command: run it where the database is, without --url"));
@@ -106,14 +107,14 @@ impl Env {
         ApiClient::local(api::command_line(http::api_state(self, &self.config, db.one_off(), health)))
     }
 
-    /// The database as it is, whatever its schema.
+    /// Opens the database without checking its schema.
     pub async fn database(&self) -> Result<&OpenDatabase, OpenError> {
         self.database.get_or_try_init(|| database::open(&self.config)).await
     }
 }
 
-/// The error of comparing or changing the schema, with the database's name and, where it is at fault, what to do. The cause stays
-/// in the chain: the exit code is read off it.
+/// The error of comparing or changing the schema, with the database's name and, if it is at fault, a remedy.
+/// The cause stays in the chain: the exit code is derived from it.
 pub(super) fn schema_error(database: &OpenDatabase, error: MigrateError) -> anyhow::Error {
     match error {
         MigrateError::Db(error) => {

@@ -1,4 +1,4 @@
-//! Exit codes, and the one place where an error becomes one.
+//! Exit codes, and the only place where an error becomes an exit code.
 
 use std::io::{ErrorKind, Write};
 
@@ -20,7 +20,7 @@ pub enum ExitCode {
     Usage = 2,
     NotFound = 3,
     Conflict = 4,
-    /// Some of several items failed.
+    /// Some items failed, and some did not.
     PartialFailure = 5,
     /// The database, a port or a program that drover needs is unavailable.
     Unavailable = 69,
@@ -58,7 +58,7 @@ impl CliError {
     }
 }
 
-/// The process's exit code; an error is reported here, once.
+/// Reports an error, once, and returns the process's exit code.
 pub fn code(result: anyhow::Result<ExitCode>) -> std::process::ExitCode {
     let code = match result {
         Ok(code) => code,
@@ -75,7 +75,7 @@ pub fn code(result: anyhow::Result<ExitCode>) -> std::process::ExitCode {
 /// Prints what clap answers: help and version to stdout, usage errors to stderr.
 pub fn usage(error: &clap::Error) -> std::process::ExitCode {
     let text = error.render().to_string();
-    // a failure to write has no other place to be reported
+    // a failure to write cannot be reported anywhere else
     let _ = if error.use_stderr() {
         std::io::stderr().write_all(text.as_bytes())
     } else {

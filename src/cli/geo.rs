@@ -1,4 +1,4 @@
-//! `drover geo lookup`: where an address is, by the file of `geo.database`.
+//! `drover geo lookup`: looks up an address in the file of `geo.database`.
 
 use std::net::IpAddr;
 

@@ -15,7 +15,7 @@ use super::{CliError, Env, ExitCode, values};
 use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
 use domain::host::HostState;
 
-/// Hosts that one request asks for.
+/// Hosts per request.
 const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]
@@ -94,7 +94,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// All pages, as one.
+/// All pages in one.
 async fn all(api: &ApiClient) -> Result<HostPage, ClientError> {
     let mut all = HostPage { hosts: Vec::new(), next_cursor: None };
     loop {
@@ -133,14 +133,14 @@ fn path(host: &str) -> String {
     format!("/api/hosts/{}", path_segment(host))
 }
 
-/// As the table names it: in small letters, of an address the host alone.
+/// Normalises a name as the table has it: in lower case, and only the host of an address.
 fn host_name(text: &str) -> Result<String, String> {
     let url = Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
     let host = url.unwrap_or_else(|| text.trim().to_ascii_lowercase());
     if host.is_empty() { Err("expected a host such as menu.example.com".to_owned()) } else { Ok(host) }
 }
 
-/// Says of a host that is not there where those are that are.
+/// For a host that does not exist, names the command that lists the existing ones.
 fn explained(host: &str, error: ClientError) -> anyhow::Error {
     match error.code {
         ExitCode::NotFound => {

@@ -14,14 +14,15 @@ use crate::actors::proxy_pool::ProxyPool;
 use crate::app::App;
 use crate::platforms;
 use api::rendered_images::Renderer;
-use api::{Actors, ApiState, Health, PayloadFiles, Scrape, Services};
+use api::{Actors, ApiServices, ApiState, Health, PayloadFiles, Scrape};
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
 use settings::Config;
 use supervision::lifecycle::Lifecycle;
 
-/// Clients that connect before they are accepted. The usual 128 are few in a burst: the system lets further ones try again after a second.
+/// Maximum connected clients not accepted yet. The usual 128 are few in a burst: further clients would try
+/// again after a second.
 const BACKLOG: u32 = 4096;
 
 /// Bound addresses, not yet served.
@@ -30,16 +31,16 @@ pub struct Listeners {
     pub probes: Option<TcpListener>,
 }
 
-/// Running servers; they go on while the process drains, so that probes and people see it drain.
+/// Running servers; they keep running while the process drains, so that probes and people can watch.
 pub struct Servers {
-    /// Where the API is served.
+    /// Address of the API.
     pub api: Option<SocketAddr>,
     stop: CancellationToken,
     tasks: JoinSet<()>,
 }
 
 impl Listeners {
-    /// The probes' address is bound when one is configured.
+    /// Binds the API's address, and the probes' if one is configured.
     pub async fn bind(env: &Env, with_api: bool) -> Result<Listeners, CliError> {
         let config = &env.config;
         let api = match with_api {
@@ -53,7 +54,7 @@ impl Listeners {
         Ok(Listeners { api, probes })
     }
 
-    /// `config` is what `app` runs by.
+    /// `config`: the configuration that `app` uses.
     pub fn serve(self, env: &Env, config: &Arc<Config>, app: &App, db: Db) -> anyhow::Result<Servers> {
         let state = state(env, config, app, db);
         let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
@@ -77,7 +78,7 @@ impl Listeners {
 }
 
 impl Servers {
-    /// Lets open requests finish. A server's panic has been logged where it happened.
+    /// Lets open requests finish. A server's panic was logged where it happened.
     pub async fn close(mut self) {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
@@ -90,7 +91,7 @@ async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> 
     })
 }
 
-/// Listens on the first address of the name on which it can.
+/// Listens on the first usable address of the name.
 async fn bind(address: &str) -> io::Result<TcpListener> {
     let mut fault = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in lookup_host(address).await? {
@@ -104,7 +105,7 @@ async fn bind(address: &str) -> io::Result<TcpListener> {
 
 fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // a restarted server need not wait for the last of its former connections
+    // a restarted server does not wait for the last of its former connections
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
@@ -117,9 +118,9 @@ fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> ApiState {
     api_state(env, config, db, health)
 }
 
-/// The state of an API in this process, which runs by `config`.
+/// The state of an API in this process, with `config`.
 pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> ApiState {
-    let services = Services {
+    let services = ApiServices {
         files: PayloadFiles::new(config.storage_root(), platforms::normalise),
         health,
         keys: config.secrets.keys(),

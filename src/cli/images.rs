@@ -5,13 +5,13 @@ use std::sync::Arc;
 use clap::Subcommand;
 use serde::Serialize;
 
-use super::progress::Progress as Bar;
+use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode, service, values};
 use crate::actors::plan::{Plan, PodPlan};
 use crate::app::App;
-use crate::downloads::{DownloadQueue, Progress, StoreAsk};
+use crate::downloads::{DownloadProgress, DownloadQueue, StoreAsk};
 use db::Db;
-use db::images::Wanted;
+use db::images::ImageSelection;
 use domain::store::StoreId;
 use settings::Config;
 
@@ -49,10 +49,10 @@ struct BackfillArgs {
 #[derive(Serialize)]
 struct Answer {
     dry_run: bool,
-    /// Images that were to be downloaded.
+    /// Images to be downloaded.
     wanted: usize,
     #[serde(flatten)]
-    progress: Progress,
+    progress: DownloadProgress,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -61,7 +61,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let asks = asks(&db, &args).await?;
     let wanted: usize = asks.iter().filter_map(|ask| ask.limit).sum();
     if args.dry_run || wanted == 0 {
-        let answer = Answer { dry_run: args.dry_run, wanted, progress: Progress::default() };
+        let answer = Answer { dry_run: args.dry_run, wanted, progress: DownloadProgress::default() };
         env.out.either(&answer, text)?;
         return Ok(ExitCode::Ok);
     }
@@ -69,14 +69,14 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     backfill(env, db, &asks, wanted).await
 }
 
-/// The stores that have wanted images, each with how many of them are taken.
+/// The stores with wanted images, each with the number of images to take.
 async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
     let client = db.client().await?;
     let stores = db::images::stores(&client, args.state.as_deref(), args.store).await?;
     if stores.is_empty() {
         return Err(CliError::not_found("no such store: `drover stores list` shows them").into());
     }
-    let kind = if args.refetch { Wanted::All } else { Wanted::Missing };
+    let kind = if args.refetch { ImageSelection::All } else { ImageSelection::Missing };
     let mut left = args.limit.map_or(usize::MAX, |limit| limit as usize);
     let mut asks = Vec::new();
     for store in stores {
@@ -93,14 +93,14 @@ async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
 async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow::Result<ExitCode> {
     let mut config = Config::clone(&env.config);
     config.images.download = true;
-    // a pod without workers: the proxies as tasks have them, and no tasks
+    // a pod without workers: the same proxies as tasks have, and no tasks
     let pod = PodPlan { name: "images".to_owned(), workers: Vec::new() };
     let plan = Plan { schedules: false, pods: vec![pod] };
     let app = App::prepare(Arc::new(config), db, env.runtime.clone(), plan).await?.start().await?;
-    let bar = Bar::begin(env, "images");
+    let bar = CommandProgress::begin(env, "images");
     let answer = match app.downloads() {
         Some(queue) => Answer { dry_run: false, wanted, progress: follow(queue, asks, wanted, &bar).await },
-        None => Answer { dry_run: false, wanted, progress: Progress::default() },
+        None => Answer { dry_run: false, wanted, progress: DownloadProgress::default() },
     };
     let is_stopped = bar.is_stopped();
     drop(bar);
@@ -113,8 +113,8 @@ async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow
     })
 }
 
-/// Until all are done, or a signal asks to stop: what is under way is then left for the next time.
-async fn follow(queue: &DownloadQueue, asks: &[StoreAsk], wanted: usize, bar: &Bar) -> Progress {
+/// Returns when all are done, or when a signal asks to stop: then open downloads are left for the next time.
+async fn follow(queue: &DownloadQueue, asks: &[StoreAsk], wanted: usize, bar: &CommandProgress) -> DownloadProgress {
     asks.iter().for_each(|ask| queue.ask(*ask));
     bar.set_total(wanted as u64);
     let mut progress = queue.progress();
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_said_with_the_way_to_do_it_all_the_same() {
-        let answer = Answer { dry_run: false, wanted: 0, progress: Progress::default() };
+        let answer = Answer { dry_run: false, wanted: 0, progress: DownloadProgress::default() };
         assert!(text(&answer).contains("--refetch"));
     }
 }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::list_file::{self, BadLine};
 use super::{CliError, ExitCode};
 
-/// Several times the longest list that `list_file` accepts.
+/// Maximum size: several times the longest list that `list_file` accepts.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Faults that are printed; further ones are counted.
+/// Maximum printed faults; further ones are counted.
 const MAX_FAULTS: usize = 100;
 
 pub struct Input {
@@ -44,8 +44,9 @@ pub fn refusal(faults: &[String]) -> CliError {
     CliError::usage(lines.join("\n"))
 }
 
-/// What becomes of refused lines: without a file for them they refuse the whole list; else they go there, each below its faults, so
-/// that the file can be corrected and imported. `header`: the list's own first line.
+/// Handles refused lines. Without a file for them the whole list is refused; else they are written there,
+/// each below its faults, so that the file can be corrected and imported. `header`: the list's own first
+/// line.
 pub fn skip_bad(
     name: &str,
     header: Option<&str>,
@@ -64,7 +65,8 @@ pub fn skip_bad(
     })
 }
 
-/// How an import ended that left out so many entries, because it was stopped or because of their faults.
+/// Exit code of an import that skipped `remaining` entries because it was stopped, and `refused` ones because
+/// of their faults.
 pub fn code(remaining: usize, refused: usize) -> ExitCode {
     match (remaining, refused) {
         (1.., _) => ExitCode::Interrupted,
@@ -73,7 +75,7 @@ pub fn code(remaining: usize, refused: usize) -> ExitCode {
     }
 }
 
-/// The same in words.
+/// The same result in words.
 pub fn outcome(remaining: usize, refused: usize, skip_bad: Option<&Path>) -> Vec<String> {
     let mut lines = Vec::new();
     if let (1.., Some(path)) = (refused, skip_bad) {
@@ -85,7 +87,7 @@ pub fn outcome(remaining: usize, refused: usize, skip_bad: Option<&Path>) -> Vec
     lines
 }
 
-/// Whole or not at all, and readable by its owner alone: lines may hold passwords.
+/// Writes the file whole or not at all, readable by its owner alone: lines may hold passwords.
 fn write_bad(path: &Path, header: Option<&str>, bad: &[BadLine<'_>]) -> io::Result<()> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(dir)?;

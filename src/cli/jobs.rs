@@ -205,7 +205,7 @@ fn cells(job: &JobView) -> Vec<String> {
     ]
 }
 
-/// How far it is, or why it failed.
+/// Its progress, or the reason of its failure.
 fn progress(job: &JobView) -> Option<String> {
     let message = job.error_message.as_ref().or(job.progress_message.as_ref());
     match (job.progress_percent, message) {

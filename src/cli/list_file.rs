@@ -1,8 +1,8 @@
-//! A list that an operator keeps in a file (proxies, stores): text in, numbered lines out, read as CSV rows
-//! below a header.
+//! An operator's list in a file (proxies, stores): text in, numbered lines out, read as CSV rows below a
+//! header.
 //!
-//! One line is one entry. Blank lines and lines that begin with `#` are left out. Knows nothing of what a row
-//! means.
+//! One line is one entry. Blank lines and lines that begin with `#` are left out. It must not know the
+//! meaning of a row.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 const MAX_LINES: usize = 100_000;
 
-/// The columns that a CSV list may have, of which the first `required` ones must be there.
+/// Columns that a CSV list may have; the first `required` ones are mandatory.
 pub struct Columns {
     pub known: &'static [&'static str],
     pub required: usize,
@@ -20,14 +20,14 @@ pub struct Columns {
 /// The first line of a CSV list.
 pub struct Header(StringRecord);
 
-/// The lines that hold something, with their numbers from 1.
+/// The non-empty lines, with their numbers from 1.
 pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let numbered = text.lines().enumerate().map(|(n, line)| (n + 1, line.trim_matches(' ')));
     numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// A line that is refused, and everything that is wrong with it.
+/// A refused line, with all its faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine<'a> {
     pub number: usize,
@@ -35,7 +35,7 @@ pub struct BadLine<'a> {
     pub faults: Vec<String>,
 }
 
-/// Hands every line to `read`; returns those that it refuses. An error where the list is too long.
+/// Passes every line to `read`; returns the refused ones. An error if the list is too long.
 pub fn read_lines<'a>(
     file: &str,
     lines: impl Iterator<Item = (usize, &'a str)>,
@@ -55,7 +55,7 @@ pub fn read_lines<'a>(
     Ok(bad)
 }
 
-/// Every fault with its file and line.
+/// All faults with file and line.
 pub fn faults(file: &str, bad: &[BadLine<'_>]) -> Vec<String> {
     let of_line = |line: &BadLine<'_>| line.faults.iter().map(|fault| at(file, line.number, fault)).collect::<Vec<_>>();
     bad.iter().flat_map(of_line).collect()
@@ -87,7 +87,7 @@ impl Header {
         }
     }
 
-    /// Whether the line names this column, so that it is a header and no entry.
+    /// Whether the line names this column, which makes it a header.
     pub fn names(line: &str, column: &str) -> bool {
         cells(line).is_ok_and(|cells| cells.iter().any(|cell| cell.eq_ignore_ascii_case(column)))
     }
@@ -98,12 +98,12 @@ impl Header {
         if cells.len() != self.0.len() {
             return Err(format!("its number of cells is {}, and the header's is {}", cells.len(), self.0.len()));
         }
-        // without the error's own text: it may repeat a cell
+        // without the error's own text, which may repeat a cell
         cells.deserialize(Some(&self.0)).map_err(|_| "a cell cannot be read".to_owned())
     }
 }
 
-/// The cells of one CSV line without the blanks around them.
+/// The cells of one CSV line, trimmed.
 fn cells(line: &str) -> Result<StringRecord, String> {
     // the CSV reader would take the rest of the text for the cell
     if line.matches('"').count() % 2 == 1 {

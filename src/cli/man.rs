@@ -1,4 +1,4 @@
-//! `drover man`: the manual pages, one of the program and one of each command.
+//! `drover man`: prints the manual pages, one for the program and one for each command.
 
 use std::path::PathBuf;
 

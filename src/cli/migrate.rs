@@ -1,7 +1,7 @@
 //! `drover migrate`: brings the schema up to date, or shows its state.
 //!
-//! Every process that writes does the same when it starts; the command serves deployments that migrate as a
-//! step of their own.
+//! Every process that writes does the same when it starts; the command serves deployments that migrate in a
+//! separate step.
 
 use clap::Subcommand;
 

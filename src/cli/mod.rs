@@ -203,7 +203,7 @@ impl Command {
         }
     }
 
-    /// How to log: beside a progress bar only errors, unless the level is set.
+    /// Log settings: beside a progress bar only errors, unless the level is set.
     fn log(&self, loaded: &LoadedConfig) -> Log {
         let log = loaded.config.log.clone();
         let shows_bar = (self.is_demo() || matches!(self, Command::Images(_))) && std::io::stderr().is_terminal();
@@ -213,7 +213,7 @@ impl Command {
         Log { level: "error".to_owned(), ..log }
     }
 
-    /// It shows a progress bar.
+    /// Whether it is a demo, which shows a progress bar.
     fn is_demo(&self) -> bool {
         match self {
             #[cfg(feature = "demo")]
@@ -228,13 +228,13 @@ impl Command {
             || matches!(self, Command::Images(_) | Command::Db(_) | Command::Doctor(_) | Command::Migrate(_))
     }
 
-    /// Whether it runs until a signal ends it; the signal is then a successful end.
+    /// Whether it runs until a signal ends it, which is then a successful end.
     fn is_service(&self) -> bool {
         matches!(self, Command::Api(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
     }
 }
 
-/// The whole program.
+/// Runs the whole program.
 pub fn main() -> std::process::ExitCode {
     process::prepare();
     let cli = match Cli::try_parse() {
@@ -299,7 +299,7 @@ async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
 mod tests {
     use super::*;
 
-    /// The parser would take the one for the other.
+    /// The parser would confuse the two.
     #[test]
     fn no_command_has_an_argument_with_the_name_of_one_that_all_share() {
         let shared: Vec<String> =
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// `command` and those below it, each with what it prints for `--help`, without the options that all share.
+    /// `command` and its subcommands, each with its `--help` text, without the options that all share.
     fn help_of(command: &mut clap::Command, path: &str, into: &mut String) {
         let help = command.render_help().to_string();
         let own = help.split("\nGlobal options:").next().unwrap_or_default();

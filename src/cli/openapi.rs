@@ -1,4 +1,4 @@
-//! `drover openapi`: the API's description, as `/api/openapi.json` answers it.
+//! `drover openapi`: prints the API's description, the same as `/api/openapi.json`.
 
 use super::{Env, ExitCode};
 

@@ -1,4 +1,4 @@
-//! `Output`: a command's output on stdout, a table or lines for people, JSON for programs.
+//! `Output`: a command's output on stdout: a table or lines for people, JSON for programs.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -30,17 +30,18 @@ impl Output {
         out.flush()
     }
 
-    /// A value as one line of JSON, so that scripts can read a command's output line by line.
+    /// Prints a value as one line of JSON, so that scripts can read a command's output line by line.
     pub fn value(&self, value: &impl Serialize) -> io::Result<()> {
         self.line(serde_json::to_string(value)?)
     }
 
-    /// With `--json` the items as one array; else a table, where `row` makes an item's cells in the order of `headers`.
+    /// Prints the items: with `--json` as one array; else as a table, where `row` makes an item's cells in
+    /// the order of `headers`.
     pub fn rows<T: Serialize>(&self, items: &[T], headers: &[&str], row: impl Fn(&T) -> Vec<String>) -> io::Result<()> {
         self.list(&items, items, headers, row)
     }
 
-    /// With `--json` the API's whole answer; else a table of its items.
+    /// Prints the API's whole answer with `--json`; else a table of its items.
     pub fn list<T>(
         &self,
         answer: &impl Serialize,
@@ -57,43 +58,43 @@ impl Output {
         out.flush()
     }
 
-    /// Says on stderr that a list was cut; with `--json` its `next_cursor` does.
+    /// Reports on stderr that a list was cut; with `--json` its `next_cursor` does.
     pub fn note_of_more(&self, has_more: bool, limit: i64) {
         if has_more {
             self.note(format_args!("only the first {limit} are shown"));
         }
     }
 
-    /// What a reader of a table must know of it, on stderr; a program has it in the answer.
+    /// Prints a note about a table on stderr; the JSON for programs contains it already.
     pub fn note(&self, text: impl Display) {
         if !self.json {
             eprintln!("{text}");
         }
     }
 
-    /// With `--json` the value; else the text that `text` makes of it.
+    /// Prints the value with `--json`; else the result of `text`.
     pub fn either<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
         if self.json { self.value(value) } else { self.line(text(value)) }
     }
 }
 
-/// Cents, as dollars.
+/// Formats cents as dollars.
 pub fn money(cents: i32) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     format!("{sign}${}.{:02}", cents.unsigned_abs() / 100, cents.unsigned_abs() % 100)
 }
 
-/// How much there is of something; a censored quantity is a platform's cap.
+/// Formats a quantity; a censored one is a platform's cap.
 pub fn amount(quantity: Option<i32>, is_censored: bool) -> Option<String> {
     quantity.map(|quantity| if is_censored { format!("{quantity} or more") } else { quantity.to_string() })
 }
 
-/// A time as tables and texts show it, in UTC.
+/// Formats a time in UTC, for tables and texts.
 pub fn time(at: DateTime<Utc>) -> String {
     at.format("%F %T").to_string()
 }
 
-/// A number of bytes as tables show it, in the units of those who sell them.
+/// Formats a number of bytes for tables, in decimal units, as vendors of traffic count.
 pub fn bytes(count: i64) -> String {
     const UNITS: [(i64, &str); 4] =
         [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
@@ -105,7 +106,7 @@ pub fn bytes(count: i64) -> String {
 
 const MAX_CELL_CHARS: usize = 200;
 const GAP: &str = "  ";
-/// A column is not made narrower than a time.
+/// Minimum width of a cut column: the width of a time.
 const MIN_CUT: usize = 19;
 
 /// The cell, or its beginning with a mark.
@@ -123,13 +124,14 @@ fn shown(cell: &str) -> String {
     cut(&plain, MAX_CELL_CHARS).into_owned()
 }
 
-/// How wide a table may be: as its terminal, if it goes to one.
+/// Maximum width of a table: its terminal's, if it goes to one.
 fn room(out: &io::StdoutLock) -> Option<usize> {
     let size = out.is_terminal().then(|| terminal_size_of(out)).flatten();
     size.map(|(Width(columns), _)| usize::from(columns))
 }
 
-/// Takes from the widest columns what does not fit; numbers, times and words that are this short stay whole.
+/// Shrinks the widest columns until the table fits; columns of numbers, times and words this short stay
+/// whole.
 fn fit(widths: &mut [usize], room: usize) {
     loop {
         let needed: usize = widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
@@ -141,7 +143,7 @@ fn fit(widths: &mut [usize], room: usize) {
     }
 }
 
-/// Columns as wide as their widest cell, two spaces apart, no trailing blanks.
+/// Makes columns as wide as their widest cell, two spaces apart, without trailing blanks.
 fn table(headers: &[&str], rows: &[Vec<String>], room: Option<usize>) -> String {
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
     let mut widths: Vec<usize> = headers.iter().map(|header| header.chars().count()).collect();

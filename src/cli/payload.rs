@@ -1,4 +1,4 @@
-//! `drover payload`: lists payloads, shows one with what its file holds, compares two, and replays them.
+//! `drover payload`: lists payloads, shows one with the content of its file, compares two, and replays them.
 
 mod diff;
 mod list;

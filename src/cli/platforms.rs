@@ -1,4 +1,4 @@
-//! `drover platforms`: drover's data about a menu platform, which is the hashes of its persisted queries.
+//! `drover platforms`: drover's data about a menu platform: the hashes of its persisted queries.
 
 mod hashes;
 

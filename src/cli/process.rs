@@ -13,7 +13,7 @@ pub fn prepare() {
     raise_file_limit();
 }
 
-/// A full disk or a closed pipe then is an error of the write, and does not kill the process.
+/// Makes a full disk or a closed pipe an error of the write, which does not kill the process.
 fn ignore_write_signals() {
     for ignored in [Signal::SIGXFSZ, Signal::SIGPIPE] {
         // SAFETY: ignoring a signal installs no handler; failing leaves the default, which is no worse than
@@ -22,7 +22,7 @@ fn ignore_write_signals() {
     }
 }
 
-/// The sockets and files of many workers are more than the usual limit of 1,024.
+/// Raises the limit of open files: many workers need more sockets and files than the usual limit of 1,024.
 fn raise_file_limit() {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     let wanted = if cfg!(target_os = "macos") { hard.min(MAX_OPEN_FILES) } else { hard };
@@ -32,7 +32,7 @@ fn raise_file_limit() {
     }
 }
 
-/// How many files this process may have open.
+/// Maximum open files of this process.
 pub fn file_limit() -> Option<u64> {
     getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, _)| soft)
 }

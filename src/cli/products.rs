@@ -1,4 +1,4 @@
-//! `drover products`: finds products in all stores, shows one with its options, and what it cost over time.
+//! `drover products`: finds products in all stores, shows one with its options, and its prices over time.
 
 mod history;
 mod search;

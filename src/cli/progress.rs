@@ -1,8 +1,7 @@
-//! `Progress`: a long command that works part by part: a bar on a terminal, and a signal that is obeyed
+//! `CommandProgress`: runs a long command part by part, with a bar on a terminal, and a signal that is obeyed
 //! between two parts.
 //!
-//! In: how much there is to do, and how much is done. Out: the bar, on stderr, and whether to stop. It must
-//! not know the work.
+//! In: the total and the work done. Out: the bar, on stderr, and whether to stop. It must not know the work.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -11,21 +10,22 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Env, Stop};
 
-pub struct Progress {
+pub struct CommandProgress {
     bar: ProgressBar,
     stop: Stop,
 }
 
-impl Progress {
-    /// From now on the first signal lets the part under way end; the second ends the command. `noun`: what is counted.
-    pub fn begin(env: &Env, noun: &str) -> Progress {
+impl CommandProgress {
+    /// From now on the first signal lets the current part end; the second ends the command. `noun`: the
+    /// counted things.
+    pub fn begin(env: &Env, noun: &str) -> CommandProgress {
         let stop = env.stop.end_after_part();
         if !std::io::stderr().is_terminal() {
-            return Progress { bar: ProgressBar::hidden(), stop };
+            return CommandProgress { bar: ProgressBar::hidden(), stop };
         }
         let template = format!("[{{bar:30}}] {{pos}}/{{len}} {noun} · {{elapsed}} {{msg}}");
         let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        Progress { bar: ProgressBar::new(0).with_style(style), stop }
+        CommandProgress { bar: ProgressBar::new(0).with_style(style), stop }
     }
 
     pub fn set_total(&self, total: u64) {
@@ -36,7 +36,7 @@ impl Progress {
         self.bar.inc(by);
     }
 
-    /// What the command waits for, beside the bar; empty = nothing.
+    /// Shows the reason of a wait beside the bar; empty = none.
     pub fn says(&self, message: &'static str) {
         self.bar.set_message(message);
     }
@@ -51,14 +51,14 @@ impl Progress {
         self.stop.drain.cancelled().await;
     }
 
-    /// Waits, for less when a signal asks to stop.
+    /// Waits, for less time when a signal asks to stop.
     pub async fn pause(&self, time: Duration) {
-        // either way the caller looks whether it is to stop
+        // either way the caller checks whether to stop
         let _ = tokio::time::timeout(time, self.stop.drain.cancelled()).await;
     }
 }
 
-impl Drop for Progress {
+impl Drop for CommandProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -39,11 +39,11 @@ enum Command {
     /// Write every proxy as a CSV that `import` reads
     Export(export::Args),
     /// Switch a proxy on, and end its cooldown
-    Enable(One),
+    Enable(IdArg),
     /// Switch a proxy off: no task uses it until it is switched on
-    Disable(One),
+    Disable(IdArg),
     /// Send one request through a proxy, as tasks do; exit code 1 when it failed
-    Test(One),
+    Test(IdArg),
     /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did
     Check,
     /// Store every password encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not be read
@@ -55,7 +55,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct One {
+struct IdArg {
     /// The proxy's id, as `proxies list` shows it
     #[arg(value_parser = values::whole_number)]
     id: ProxyId,
@@ -66,9 +66,9 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, env).await,
         Command::List { state, limit } => list(state, limit, env).await,
         Command::Export(args) => export::run(&args, env).await,
-        Command::Enable(One { id }) => switch(id, true, env).await,
-        Command::Disable(One { id }) => switch(id, false, env).await,
-        Command::Test(One { id }) => test(id, env).await,
+        Command::Enable(IdArg { id }) => switch(id, true, env).await,
+        Command::Disable(IdArg { id }) => switch(id, false, env).await,
+        Command::Test(IdArg { id }) => test(id, env).await,
         Command::Check => check::run(env).await,
         Command::Rekey { dry_run } => rekey::run(dry_run, env).await,
     }

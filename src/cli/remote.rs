@@ -1,4 +1,4 @@
-//! `Remote`: the API of a server, as `--url` names it. One connection a request.
+//! `Remote`: the API of the server at `--url`. One connection per request.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -21,21 +21,21 @@ use super::CliError;
 use foundation::authorities;
 use settings::Secret;
 
-/// For TCP and TLS.
+/// Maximum time for TCP and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct Remote {
-    /// Scheme, host and port.
+    /// Scheme, host and port of the server.
     origin: Uri,
-    /// Where the API begins: without a slash at the end.
+    /// Path of the API, without a slash at its end.
     base: String,
-    /// For `https`.
+    /// TLS settings for `https`.
     tls: Arc<ClientConfig>,
     token: Secret,
 }
 
 impl Remote {
-    /// `url` is where the API is served: `https://crawler.example` or with a path.
+    /// `url`: the address of the API, such as `https://crawler.example`, with or without a path.
     pub fn new(url: &str, token: Secret) -> Result<Remote, CliError> {
         let wrong =
             || CliError::usage(format!("--url: expected an address such as https://crawler.example, got '{url}'"));
@@ -59,7 +59,7 @@ impl Remote {
         Some(self.token.reveal()).filter(|token| !token.is_empty())
     }
 
-    /// The error says what is wrong with the connection.
+    /// Sends a request; the error describes the fault of the connection.
     pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Body>, String> {
         let target = format!("{}{}", self.base, request.uri());
         *request.uri_mut() = target.parse().map_err(|_| format!("{target} is no path"))?;
@@ -78,7 +78,7 @@ impl Display for Remote {
     }
 }
 
-/// Without TLS, which the connector adds where the scheme asks for it.
+/// Connects without TLS, which the connector adds if the scheme requires it.
 async fn dial(origin: Uri) -> io::Result<TokioIo<TcpStream>> {
     let host = origin.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, origin.port_u16().unwrap_or_default())).await?;

@@ -1,5 +1,5 @@
-//! `drover retention`: shows how long data is kept, and removes crawled data that is older than the
-//! configuration wants, as every service does each hour.
+//! `drover retention`: shows how long data is kept, and removes crawled data older than the configured age,
+//! as every service does each hour.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use humantime::format_duration;
 use serde::Serialize;
 
 use super::output::{counted, time};
-use super::progress::Progress;
+use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
@@ -76,7 +76,7 @@ async fn remove(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
     let owner = installation::storage_owner(&db.client().await?).await?;
     let housekeeping = Housekeeping { db, payloads: Payloads::new(env.config.storage_root(), owner) };
-    let progress = Progress::begin(env, "parts");
+    let progress = CommandProgress::begin(env, "parts");
     let goes_on = |_: &RetentionReport| {
         progress.advance(1);
         !progress.is_stopped()
@@ -97,7 +97,7 @@ fn code(report: &RetentionReport) -> ExitCode {
     if is_whole { ExitCode::Ok } else { ExitCode::PartialFailure }
 }
 
-/// In days where it is whole days, which no other unit tells as well.
+/// In days if it is whole days; no other unit shows the age as well.
 fn age_text(age: Duration) -> String {
     const DAY: u64 = 24 * 3600;
     match (age.as_secs() / DAY, age.as_secs() % DAY) {

@@ -1,4 +1,4 @@
-//! `drover scheduler`: schedules alone, in any number of replicas.
+//! `drover scheduler`: runs only schedules, in any number of replicas.
 
 use super::service::{self, Http};
 use super::{Env, ExitCode};

@@ -1,5 +1,5 @@
 //! The common part of `up`, `api`, `worker` and `scheduler`: start, run until a signal or a failure, drain,
-//! report how it ended.
+//! report the result.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use db::{Db, DbError, api_tokens, proxies};
 use domain::proxy::PoolState;
 use telemetry::events;
 
-/// What a service answers by HTTP, beside its probes.
+/// HTTP endpoints of a service, beside its probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Http {
     Api,
@@ -46,7 +46,7 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
     }
 }
 
-/// On an address that others can reach, no caller is trusted without a token.
+/// Requires a token on an address that others can reach: no caller is trusted without one.
 async fn require_token(env: &Env, db: &Db) -> anyhow::Result<()> {
     if env.config.api.is_loopback() || api_tokens::exist(&db.client().await?).await? {
         return Ok(());
@@ -58,7 +58,7 @@ async fn require_token(env: &Env, db: &Db) -> anyhow::Result<()> {
     .into())
 }
 
-/// Refuses to begin what sends requests while there is no proxy, active or benched.
+/// Refuses to start anything that sends requests while there is no proxy, active or benched.
 pub async fn require_proxies(db: &Db) -> anyhow::Result<()> {
     let pool = proxies::count(&db.client().await?).await?;
     if pool.active + pool.benched > 0 {
@@ -68,11 +68,12 @@ pub async fn require_proxies(db: &Db) -> anyhow::Result<()> {
     Err(CliError::bad_config(text).into())
 }
 
-/// How long a service waits for a database that cannot be reached yet.
+/// Maximum time a service waits for an unreachable database.
 const MAX_DATABASE_WAIT: Duration = Duration::from_secs(30);
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// The database with its schema, once it can be reached. Fails after [`MAX_DATABASE_WAIT`]; systemd or Kubernetes then restarts the process.
+/// Connects to the database, and brings its schema up to date. Fails after [`MAX_DATABASE_WAIT`]; systemd or
+/// Kubernetes then restarts the process.
 pub async fn database(env: &Env) -> anyhow::Result<Db> {
     let begun = Instant::now();
     loop {
@@ -86,7 +87,7 @@ pub async fn database(env: &Env) -> anyhow::Result<Db> {
     }
 }
 
-/// A server that cannot be reached may come up later; a private server that does not start stays so.
+/// An unreachable server may come up later; a private server that does not start will not.
 fn is_transient(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<DbError>().is_some_and(DbError::is_transient))
 }

@@ -1,18 +1,18 @@
 //! A series as one short line of bars. In: counts. Out: a text that fits a column of a table.
 
-/// Wider ones leave no room for the rest of a line of 80 characters.
+/// Maximum bars: more would leave no room in a line of 80 characters.
 const MAX_BARS: usize = 24;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const NOTHING: char = '·';
 
-/// A bar for each point, or for each few of them where there are many; the largest is full.
+/// Draws a bar for each point, or for each group of points if there are many; the largest is full.
 pub fn sparkline(points: &[i64]) -> String {
     let sums: Vec<i64> = points.chunks(points_of_a_bar(points.len())).map(|part| part.iter().sum()).collect();
     let largest = sums.iter().copied().max().unwrap_or_default();
     sums.into_iter().map(|sum| bar(sum, largest)).collect()
 }
 
-/// How many points one bar stands for.
+/// Number of points per bar.
 pub fn points_of_a_bar(points: usize) -> usize {
     points.div_ceil(MAX_BARS).max(1)
 }

@@ -1,4 +1,4 @@
-//! `drover stats`: counts of runs and requests, a line a series.
+//! `drover stats`: prints counts of runs and requests, one line per series.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs are counted some seconds after they ended, by a process that runs.
+/// Runs are counted some seconds after their end, by a running process.
 fn nothing_counted(chart: &StatsSeries) -> String {
     match chart.closed_until {
         Some(until) => format!("nothing was counted in this time; every minute before {} UTC is counted", time(until)),
@@ -113,7 +113,7 @@ fn timed_cells(line: &Line, metric: Metric) -> Vec<String> {
     cells
 }
 
-/// Of all series.
+/// Sum of all series.
 fn sum(chart: &StatsSeries) -> Values {
     let parts = chart.series.iter().map(|series| &series.values).chain(chart.other.as_ref().map(|other| &other.values));
     let mut all = Values { total: 0, points: Vec::new(), mean_seconds: None };
@@ -130,7 +130,7 @@ fn sum(chart: &StatsSeries) -> Values {
     all
 }
 
-/// How much time a bar stands for.
+/// Duration of a bar.
 fn each_bar(chart: &StatsSeries) -> String {
     let points = chart.series.first().map_or(1, |series| series.values.points.len());
     let bars = i64::try_from(points_of_a_bar(points)).unwrap_or(1);

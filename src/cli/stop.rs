@@ -22,12 +22,13 @@ pub struct Stop {
     by_ctrl_c: Arc<AtomicBool>,
     /// The command drains by itself.
     taken_over: Arc<AtomicBool>,
-    /// The command ends by itself after the part that it works on; the second signal does not wait for that.
+    /// The command ends by itself after its current part; the second signal does not wait for that.
     ends_after_part: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Listens for signals from now on, on a thread and a runtime of its own, so that they arrive while the process's runtime hangs.
+    /// Listens for signals from now on, on a thread and a runtime of its own, so that they arrive even if the
+    /// process's runtime hangs.
     pub fn on_signals() -> std::io::Result<Stop> {
         let stop = Stop::default();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -45,13 +46,14 @@ impl Stop {
         self.clone()
     }
 
-    /// From now on the caller looks at `drain` after each part of its work; the second signal ends the command.
+    /// From now on the caller checks `drain` after each part of its work; the second signal ends the command.
     pub fn end_after_part(&self) -> Stop {
         self.ends_after_part.store(true, Ordering::Relaxed);
         self.clone()
     }
 
-    /// Returns at the signal that ends the command, whatever it does: the first, unless the command ends by itself.
+    /// Returns at the signal that ends the command in any state: the first, unless the command ends by
+    /// itself.
     pub async fn ends_command(&self) {
         self.drain.cancelled().await;
         if self.ends_after_part.load(Ordering::Relaxed) {
@@ -62,7 +64,7 @@ impl Stop {
         }
     }
 
-    /// The exit code of a command that a signal ended well: SIGTERM is the ordinary way to stop a service.
+    /// Exit code of a command that a signal ended well: SIGTERM is the ordinary way to stop a service.
     pub fn exit_code(&self) -> ExitCode {
         if self.by_ctrl_c.load(Ordering::Relaxed) { ExitCode::Interrupted } else { ExitCode::Ok }
     }

@@ -76,7 +76,7 @@ async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// A server has an allow-list of its own.
+/// None with `--url`: the server has its own allow-list.
 fn private_host_here(store: &NewStore, env: &Env) -> Option<String> {
     if env.is_remote() { None } else { private_host(store, &env.config.http.host_allowlist) }
 }

@@ -1,4 +1,4 @@
-//! `drover token`: makes, lists and revokes the tokens by which others may call the API.
+//! `drover token`: makes, lists and revokes the tokens that open the API.
 
 use clap::Subcommand;
 

@@ -1,4 +1,4 @@
-//! `drover up`: API, schedules and pods in one process.
+//! `drover up`: runs API, schedules and pods in one process.
 
 use super::service::{self, Http};
 use super::{Env, ExitCode};

@@ -1,4 +1,4 @@
-//! Readers of flags' values. In: the text of a flag. Out: its value, or what was expected in its place.
+//! Readers of flags' values. In: the text of a flag. Out: its value, or a text that names the expected form.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

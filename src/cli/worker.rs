@@ -1,4 +1,4 @@
-//! `drover worker`: one pod of workers, without API and schedules.
+//! `drover worker`: runs one pod of workers, without API and schedules.
 
 use super::service::{self, Http};
 use super::{Env, ExitCode, values};
@@ -44,7 +44,7 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     service::run(env, Plan { schedules: false, pods: vec![pod] }, Http::Nothing).await
 }
 
-/// A worker whose roles need a proxy does not start when there is none, active or benched.
+/// A worker whose roles need a proxy does not start without one, active or benched.
 async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
     let roles: RoleSet = env.config.worker.role.parse()?;
     match roles.needs_proxy() {

@@ -1,5 +1,5 @@
-//! `drover workers`: lists the worker registry, where each worker describes itself with its heartbeat, and
-//! orders a worker to pause, to go on or to leave.
+//! `drover workers`: lists the worker registry, which holds each worker's last heartbeat, and orders a worker
+//! to pause, to resume or to leave.
 
 use clap::Subcommand;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

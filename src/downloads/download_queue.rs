@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, watch};
 
-use super::progress::Progress;
+use super::progress::DownloadProgress;
 use domain::image::ImageOwner;
 use domain::store::StoreId;
 use telemetry::events;
@@ -43,7 +43,7 @@ struct Shared {
     added: Notify,
     /// Tasks that this process runs.
     runs: watch::Sender<usize>,
-    progress: watch::Sender<Progress>,
+    progress: watch::Sender<DownloadProgress>,
 }
 
 #[derive(Default)]
@@ -95,14 +95,14 @@ impl DownloadQueue {
     }
 
     /// Progress until now; changes wake its waiters.
-    pub fn progress(&self) -> watch::Receiver<Progress> {
+    pub fn progress(&self) -> watch::Receiver<DownloadProgress> {
         self.0.progress.subscribe()
     }
 
     /// Waits until nothing is queued or under way.
     pub async fn until_idle(&self) {
         // the sender lives as long as this handle
-        let _ = self.progress().wait_for(Progress::is_idle).await;
+        let _ = self.progress().wait_for(DownloadProgress::is_idle).await;
     }
 
     /// The next store; [`DownloadQueue::looked_up`] ends its turn.
@@ -140,7 +140,7 @@ impl DownloadQueue {
     }
 
     /// An image is stored, or is not to be had for now.
-    pub(super) fn end(&self, owner: ImageOwner, note: impl FnOnce(&mut Progress)) {
+    pub(super) fn end(&self, owner: ImageOwner, note: impl FnOnce(&mut DownloadProgress)) {
         let mut state = self.state();
         state.begun.remove(&owner);
         self.change(&state, note);
@@ -151,7 +151,7 @@ impl DownloadQueue {
     }
 
     /// Its waiters see both at once.
-    fn change(&self, state: &State, note: impl FnOnce(&mut Progress)) {
+    fn change(&self, state: &State, note: impl FnOnce(&mut DownloadProgress)) {
         let (stores, images) = (state.stores.len() + usize::from(state.is_looking), state.begun.len());
         self.0.progress.send_modify(|progress| {
             note(progress);

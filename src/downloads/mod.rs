@@ -19,12 +19,12 @@ use tokio::task::JoinHandle;
 use url::Url;
 
 use crate::stealth::{AllowList, Sessions};
-use db::images::Wanted;
+use db::images::ImageSelection;
 use db::{Db, DbError};
 use domain::image::WantedImage;
 use domain::store::StoreId;
 pub use download_queue::{DownloadQueue, RunGuard, StoreAsk};
-pub use progress::Progress;
+pub use progress::DownloadProgress;
 use storage::Images;
 use telemetry::events;
 
@@ -105,7 +105,7 @@ impl Feeder {
     }
 
     async fn wanted(&self, ask: &StoreAsk) -> Result<Vec<WantedImage>, DbError> {
-        let wanted = if ask.refetch { Wanted::All } else { Wanted::Missing };
+        let wanted = if ask.refetch { ImageSelection::All } else { ImageSelection::Missing };
         db::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted).await
     }
 

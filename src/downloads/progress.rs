@@ -1,4 +1,4 @@
-//! `Progress`: how far the downloads of this process have come.
+//! `DownloadProgress`: how far the downloads of this process have come.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use domain::image::ImageFailure;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Progress {
+pub struct DownloadProgress {
     /// Stores that wait, or are being looked at.
     pub stores: usize,
     /// Images under way.
@@ -23,7 +23,7 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-impl Progress {
+impl DownloadProgress {
     pub fn is_idle(&self) -> bool {
         self.stores == 0 && self.images == 0
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{Context, Services, run};
+use super::{Context, TaskServices, run};
 use db::tasks::ClaimedTask;
 use domain::role::Role;
 use queue::{Body, HandOver, Outcome, TaskError, Work};
@@ -17,7 +17,7 @@ struct HandlerRun {
     payload: Value,
 }
 
-impl Work for Services {
+impl Work for TaskServices {
     fn body(self: Arc<Self>, task: &ClaimedTask) -> Arc<dyn Body> {
         let context = Context::new(self, task.lease.id, task.dispensary_id, task.platform.clone());
         let context = context.with_lease(task.lease.clone());

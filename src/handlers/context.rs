@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::{ExhaustedHashAlarm, KnownHashes, Progress};
+use super::{ExhaustedHashAlarm, KnownHashes, RunProgress};
 use crate::downloads::{DownloadQueue, RunGuard};
-use crate::platforms::Registry;
+use crate::platforms::PlatformRegistry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use db::Db;
 use domain::store::{Platform, Store, StoreId, UnknownPlatform};
@@ -18,12 +18,12 @@ use queue::TaskError;
 use storage::Payloads;
 
 /// Dependencies that all tasks of a process share.
-pub struct Services {
+pub struct TaskServices {
     pub db: Db,
     pub sessions: Sessions,
     pub payloads: Payloads,
     pub clock: Clock,
-    pub platforms: Registry,
+    pub platforms: PlatformRegistry,
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
     /// None where this process downloads no images.
@@ -32,7 +32,7 @@ pub struct Services {
 
 /// One run of a task, as its handler sees it.
 pub struct Context {
-    pub services: Arc<Services>,
+    pub services: Arc<TaskServices>,
     pub task_id: TaskId,
     pub dispensary_id: Option<StoreId>,
     /// As the task names it, which may be one that this program does not know.
@@ -62,7 +62,7 @@ const NO_PLATFORM: &str = "a task of this role needs a platform and this one has
 
 impl Context {
     pub fn new(
-        services: Arc<Services>,
+        services: Arc<TaskServices>,
         task_id: TaskId,
         dispensary_id: Option<StoreId>,
         platform: Option<String>,
@@ -85,7 +85,7 @@ impl Context {
     }
 
     /// Shows people how far the run is. Best effort: a failure is ignored.
-    pub async fn note_progress(&self, progress: &Progress) {
+    pub async fn note_progress(&self, progress: &RunProgress) {
         let Some(lease) = &self.lease else { return };
         if let Ok(client) = self.services.db.client().await {
             let _ = db::tasks::note_progress(&client, lease, progress.percent, &progress.message).await;

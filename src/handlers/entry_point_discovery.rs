@@ -11,7 +11,7 @@ use super::platform_client::PlatformClient;
 use crate::platforms::StoreRef;
 use domain::args;
 use domain::store::Store;
-use queue::{FollowUp, Outcome, TaskError, Written};
+use queue::{FollowUp, Outcome, TaskError, WriteResults};
 
 pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {
@@ -27,7 +27,7 @@ pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome,
         |(store, found), tx| {
             Box::pin(async move {
                 db::stores::resolve(tx, *store, &found.platform_dispensary_id, found.slug.as_deref()).await?;
-                Ok(Written::default())
+                Ok(WriteResults::default())
             })
         },
     );

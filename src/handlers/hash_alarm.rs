@@ -18,10 +18,10 @@ const MAX_ALARMS: usize = 32;
 
 /// One a process.
 #[derive(Debug, Default)]
-pub struct ExhaustedHashAlarm(Mutex<HashMap<Refused, Instant>>);
+pub struct ExhaustedHashAlarm(Mutex<HashMap<RefusedHash, Instant>>);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Refused {
+struct RefusedHash {
     platform: Platform,
     operation: &'static str,
     endpoint: String,
@@ -34,7 +34,7 @@ impl ExhaustedHashAlarm {
     pub fn raise(&self, platform: Platform, operation: &'static str, endpoint: &str, now: Instant) -> bool {
         let mut raised = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         raised.retain(|_, last| now.saturating_duration_since(*last) < ALARM_INTERVAL);
-        let refused = Refused { platform, operation, endpoint: endpoint.to_owned() };
+        let refused = RefusedHash { platform, operation, endpoint: endpoint.to_owned() };
         if raised.len() >= MAX_ALARMS || raised.contains_key(&refused) {
             return false;
         }

@@ -21,10 +21,10 @@ mod store_discovery;
 
 use serde_json::Value;
 
-pub use context::{Context, Services};
+pub use context::{Context, TaskServices};
 pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;
-pub use progress::Progress;
+pub use progress::RunProgress;
 
 use domain::args::Args;
 use domain::role::Role;

@@ -13,8 +13,8 @@ use tokio::sync::watch;
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
 use super::product_refresh::FetchedMenu;
-use super::progress::telling;
-use super::{Context, Progress};
+use super::progress::report_progress_while;
+use super::{Context, RunProgress};
 use crate::platforms::{Menu, MenuProgress};
 use crate::stealth::ProxyId;
 use db::pipeline;
@@ -22,7 +22,7 @@ use domain::args;
 use domain::payload::{FetchStart, NewPayload, Payload};
 use domain::role::Role;
 use domain::store::{Store, StoreId};
-use queue::{FollowUp, HandOver, Outcome, TaskError, Written};
+use queue::{FollowUp, HandOver, Outcome, TaskError, WriteResults};
 use storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
 use telemetry::events::DataWritten;
 
@@ -51,7 +51,7 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
             let next = vec![refresh_task(&payload)];
             let data = Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage });
             let fetched = FetchedMenu { payload, menu: Some(menu.clone()), memory: memory.clone() };
-            Ok(Written { result, next, data, hand_over: Some(HandOver::new(fetched)) })
+            Ok(WriteResults { result, next, data, hand_over: Some(HandOver::new(fetched)) })
         })
     });
     Ok(done.into())
@@ -74,7 +74,8 @@ async fn fetch(ctx: &Context, store: &Store, start: &FetchStart) -> Result<Menu,
     let mut platform_client = PlatformClient::for_store(ctx, store).await?;
     let (pages, seen) = watch::channel(MenuProgress::default());
     let on_page = |page| _ = pages.send(page);
-    let menu = telling(ctx, seen, progress, platform_client.crawler().fetch_menu(store, start, &on_page)).await;
+    let menu =
+        report_progress_while(ctx, seen, progress, platform_client.crawler().fetch_menu(store, start, &on_page)).await;
     let proxy = platform_client.proxy();
     platform_client.end().await;
     let menu = menu?;
@@ -84,10 +85,10 @@ async fn fetch(ctx: &Context, store: &Store, start: &FetchStart) -> Result<Menu,
     Ok(menu)
 }
 
-fn progress(&MenuProgress { products, announced }: &MenuProgress) -> Progress {
+fn progress(&MenuProgress { products, announced }: &MenuProgress) -> RunProgress {
     match announced {
-        Some(total) => Progress::of(products, total, format!("{products} of {total} products fetched")),
-        None => Progress { percent: None, message: format!("{products} products fetched") },
+        Some(total) => RunProgress::of(products, total, format!("{products} of {total} products fetched")),
+        None => RunProgress { percent: None, message: format!("{products} products fetched") },
     }
 }
 

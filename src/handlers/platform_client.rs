@@ -6,7 +6,7 @@
 
 use url::{Position, Url};
 
-use super::{Context, Services};
+use super::{Context, TaskServices};
 use crate::platforms::{Crawler, HashObservation, PlatformEntry, QueryHashes};
 use crate::stealth::{ProxyId, Session, SessionAsk};
 use db::DbError;
@@ -66,7 +66,7 @@ impl<'a> PlatformClient<'a> {
     /// however the requests ended. Observations that cannot be saved will be made again, so that an answer is
     /// kept all the same.
     pub async fn end(mut self) {
-        let Services { hash_alarm, known_hashes, clock, .. } = &*self.ctx.services;
+        let TaskServices { hash_alarm, known_hashes, clock, .. } = &*self.ctx.services;
         let now = clock.instant();
         for operation in self.hashes.exhausted() {
             hash_alarm.raise(self.platform, operation, &self.endpoint, now);
@@ -101,7 +101,7 @@ impl<'a> PlatformClient<'a> {
 /// The hashes that may work at `endpoint`. The first task of a process adds the data file's hashes that the
 /// table lacks, so that an edited file or a newer release helps.
 async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Result<QueryHashes, TaskError> {
-    let Services { db, platforms, known_hashes, clock, .. } = &*ctx.services;
+    let TaskServices { db, platforms, known_hashes, clock, .. } = &*ctx.services;
     let now = clock.instant();
     if let Some(fresh) = known_hashes.fresh(platform, endpoint, now) {
         return Ok(QueryHashes::new(fresh));

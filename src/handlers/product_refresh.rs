@@ -22,7 +22,7 @@ use domain::payload::Payload;
 use domain::role::Role;
 use domain::store::StoreId;
 use foundation::memory::MemoryPermit;
-use queue::{FollowUp, HandOver, Outcome, TaskError, Written};
+use queue::{FollowUp, HandOver, Outcome, TaskError, WriteResults};
 use storage::{StorageError, StoredMenu};
 use telemetry::events::DataWritten;
 use write::MenuWrite;
@@ -75,7 +75,7 @@ fn refresh(ctx: &Context, payload: Payload, menu: Arc<NormalMenu>, memory: Memor
         Box::pin(async move {
             let counts = menu_write.write(tx).await?;
             let data = Some(DataWritten::Products((&counts).into()));
-            Ok(Written { result: counts.into(), data, ..Written::default() })
+            Ok(WriteResults { result: counts.into(), data, ..WriteResults::default() })
         })
     });
     match ctx.services.downloads.clone() {
@@ -124,7 +124,11 @@ fn fetch_again(payload: Payload, lost: &StorageError) -> Outcome {
             };
             let is_needed = db::payloads::needs_refetch(tx, payload.id).await?;
             let result = [("fetches_again".to_owned(), json!(is_needed))].into_iter().collect();
-            Ok(Written { result, next: is_needed.then_some(fetch).into_iter().collect(), ..Written::default() })
+            Ok(WriteResults {
+                result,
+                next: is_needed.then_some(fetch).into_iter().collect(),
+                ..WriteResults::default()
+            })
         })
     });
     done.into()

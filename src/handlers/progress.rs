@@ -1,4 +1,4 @@
-//! `Progress`: how far a run is, reported while its work goes on.
+//! `RunProgress`: how far a run is, reported while its work goes on.
 //!
 //! In: the steps of the work, as often as they come. Out: the task's `progress_percent` and
 //! `progress_message`, seldom. Best effort: a failed write does not fail the run. It must not know what the
@@ -15,28 +15,28 @@ use super::Context;
 const GAP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct RunProgress {
     /// None where the total is unknown.
     pub percent: Option<u8>,
     pub message: String,
 }
 
-impl Progress {
+impl RunProgress {
     /// `done` of `total`.
-    pub fn of(done: usize, total: usize, message: String) -> Progress {
+    pub fn of(done: usize, total: usize, message: String) -> RunProgress {
         let percent = u8::try_from(100 * done.min(total) / total.max(1)).unwrap_or(100);
-        Progress { percent: Some(percent), message }
+        RunProgress { percent: Some(percent), message }
     }
 }
 
 /// Does `work`, and reports its newest step.
-pub async fn telling<S, T>(
+pub async fn report_progress_while<S, T>(
     ctx: &Context,
     mut steps: watch::Receiver<S>,
-    describe: fn(&S) -> Progress,
+    describe: fn(&S) -> RunProgress,
     work: impl Future<Output = T>,
 ) -> T {
-    let tell = async {
+    let report = async {
         loop {
             tokio::time::sleep(GAP).await;
             if steps.changed().await.is_err() {
@@ -48,6 +48,6 @@ pub async fn telling<S, T>(
     };
     tokio::select! {
         result = work => result,
-        never = tell => never,
+        never = report => never,
     }
 }

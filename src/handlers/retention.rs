@@ -9,9 +9,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::housekeeping::Housekeeping;
-use db::partitions::{self, OldPartition, Partitioned};
+use db::partitions::{self, OldPartition, PartitionedTable};
 use db::{DbError, payload_removals};
-use domain::payload::{PayloadId, Removed};
+use domain::payload::{PayloadId, RemovedFiles};
 use domain::stock::PayloadPosition;
 use queue::TaskError;
 use settings::Retention;
@@ -22,7 +22,7 @@ const PART: i64 = 500;
 /// Counts of a run: what it removed, or would remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RetentionReport {
-    pub payloads: Removed,
+    pub payloads: RemovedFiles,
     /// Files that cannot be removed, or not now; their rows are gone, and the next run tries again.
     pub files_left: u64,
     pub partitions: Vec<OldPartition>,
@@ -143,7 +143,7 @@ impl Housekeeping {
                 Err(error) => return Err(error.into()),
             }
         }
-        for table in Partitioned::ALL {
+        for table in PartitionedTable::ALL {
             self.retain_loose(run, table, before, report).await?;
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Housekeeping {
     async fn retain_loose(
         &self,
         run: RetentionRun<'_>,
-        table: Partitioned,
+        table: PartitionedTable,
         before: DateTime<Utc>,
         report: &mut RetentionReport,
     ) -> Result<(), DbError> {

@@ -13,21 +13,21 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::platform_client::PlatformClient;
-use super::{Context, Progress};
+use super::{Context, RunProgress};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
 use db::discovery::DiscoveredStore;
 use db::{DbError, Tx};
 use domain::args;
 use domain::role::Role;
 use domain::store::{FoundStore, Platform};
-use queue::{FollowUp, Outcome, TaskError, Written};
+use queue::{FollowUp, Outcome, TaskError, WriteResults};
 
 /// Points are not asked any more after this long, so that the result is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
 /// After this many points of a state fail in a row, the rest of it is left to the follow-up.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 /// Points asked between two notes of the progress.
-const POINTS_A_NOTE: usize = 20;
+const POINTS_PER_NOTE: usize = 20;
 
 pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
     let platform = ctx.platform()?;
@@ -238,12 +238,12 @@ impl<'a> Discovery<'a> {
     }
 
     async fn note_progress(&self, state: &str) {
-        if !self.asked.is_multiple_of(POINTS_A_NOTE) {
+        if !self.asked.is_multiple_of(POINTS_PER_NOTE) {
             return;
         }
         let (asked, total, found) = (self.asked, self.total, self.report.found.len());
         let message = format!("{state}: {asked} of {total} points asked, {found} stores found");
-        self.ctx.note_progress(&Progress::of(asked, total, message)).await;
+        self.ctx.note_progress(&RunProgress::of(asked, total, message)).await;
     }
 }
 
@@ -267,17 +267,17 @@ impl DiscoveryReport {
         result
     }
 
-    async fn write(&self, tx: &Tx, platform: Platform) -> Result<Written, DbError> {
+    async fn write(&self, tx: &Tx, platform: Platform) -> Result<WriteResults, DbError> {
         let found: Vec<DiscoveredStore> = self.found.values().cloned().collect();
         db::discovery::record(tx, platform, &found).await?;
         let new = db::discovery::promote(tx, platform, &found).await?;
         let vanished = db::discovery::flag_vanished(tx, platform, &self.answered_states, &found).await?;
         let closed = db::discovery::close(tx, platform).await?;
         let result = [("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
-        Ok(Written {
+        Ok(WriteResults {
             result: result.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             next: new.into_iter().map(|store| FollowUp::first_fetch(platform, store)).collect(),
-            ..Written::default()
+            ..WriteResults::default()
         })
     }
 }

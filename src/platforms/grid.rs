@@ -5,7 +5,7 @@ use super::DiscoveryPoint;
 /// Maximum radius of a circle: a platform answers with all stores around a point at once.
 const MAX_MILES: f64 = 100.0;
 /// Maximum length of a degree of latitude, and of a degree of longitude at the equator.
-const MILES_A_DEGREE: f64 = 69.5;
+const MILES_PER_DEGREE: f64 = 69.5;
 /// Coordinates are rounded, and the earth is round.
 const SLACK_MILES: f64 = 2.0;
 
@@ -16,7 +16,7 @@ pub type Bounds = [f64; 4];
 pub fn over(bounds: &Bounds) -> Vec<DiscoveryPoint> {
     let [south, west, north, east] = *bounds;
     let side = (MAX_MILES - SLACK_MILES) * std::f64::consts::SQRT_2;
-    let rows = parts((north - south) * MILES_A_DEGREE, side);
+    let rows = parts((north - south) * MILES_PER_DEGREE, side);
     let height = (north - south) / rows as f64;
     (0..rows).flat_map(|row| points_of_row(south + row as f64 * height, height, (west, east), side)).collect()
 }
@@ -24,10 +24,10 @@ pub fn over(bounds: &Bounds) -> Vec<DiscoveryPoint> {
 fn points_of_row(south: f64, height: f64, (west, east): (f64, f64), side: f64) -> impl Iterator<Item = DiscoveryPoint> {
     // a row is widest at the end that is nearer to the equator
     let widest = if south <= 0.0 && south + height >= 0.0 { 0.0 } else { south.abs().min((south + height).abs()) };
-    let degree = MILES_A_DEGREE * widest.to_radians().cos();
+    let degree = MILES_PER_DEGREE * widest.to_radians().cos();
     let columns = parts((east - west) * degree, side);
     let width = (east - west) / columns as f64;
-    let miles = ((height * MILES_A_DEGREE / 2.0).hypot(width * degree / 2.0) + SLACK_MILES).ceil();
+    let miles = ((height * MILES_PER_DEGREE / 2.0).hypot(width * degree / 2.0) + SLACK_MILES).ceil();
     (0..columns).map(move |column| DiscoveryPoint {
         latitude: rounded(south + height / 2.0),
         longitude: rounded(west + (column as f64 + 0.5) * width),

@@ -30,7 +30,7 @@ pub use crawler::{CrawlLimits, Crawler, MenuProgress};
 pub use dutchie::Dutchie;
 pub use dutchie_plus::DutchiePlus;
 pub use query_hashes::{HashObservation, QueryHashes};
-pub use registry::{BadPlatform, PlatformData, PlatformEntry, Registry};
+pub use registry::{BadPlatform, PlatformData, PlatformEntry, PlatformRegistry};
 
 /// A menu platform.
 ///

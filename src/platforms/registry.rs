@@ -1,4 +1,4 @@
-//! `Registry`: the platforms that this program crawls, each with its adapter, data and limits.
+//! `PlatformRegistry`: the platforms that this program crawls, each with its adapter, data and limits.
 //!
 //! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry
 //! does not compile.
@@ -24,7 +24,7 @@ pub struct PlatformData {
     pub dutchie_plus: DutchiePlusData,
 }
 
-pub struct Registry {
+pub struct PlatformRegistry {
     dutchie: PlatformEntry,
     dutchie_plus: PlatformEntry,
 }
@@ -51,10 +51,10 @@ pub enum BadPlatform {
     DutchiePlus(url::ParseError),
 }
 
-impl Registry {
+impl PlatformRegistry {
     /// Fails when a configured base address is not one of a web server.
-    pub fn new(config: &Config, data: PlatformData, states: &States) -> Result<Registry, BadPlatform> {
-        Ok(Registry {
+    pub fn new(config: &Config, data: PlatformData, states: &States) -> Result<PlatformRegistry, BadPlatform> {
+        Ok(PlatformRegistry {
             dutchie: dutchie(config, data.dutchie, states).map_err(BadPlatform::Dutchie)?,
             dutchie_plus: dutchie_plus(config, data.dutchie_plus).map_err(BadPlatform::DutchiePlus)?,
         })
@@ -136,7 +136,7 @@ mod tests {
         let config = Config::with(&[(setting, "0.5")]).unwrap();
         let (dutchie, dutchie_plus) = (DutchieData::load(None).unwrap(), DutchiePlusData::load(None).unwrap());
         let data = PlatformData { dutchie, dutchie_plus };
-        let registry = Registry::new(&config, data, &States::load(None).unwrap()).unwrap();
+        let registry = PlatformRegistry::new(&config, data, &States::load(None).unwrap()).unwrap();
         let of = |platform| registry.get(platform).limits.min_coverage;
         assert_eq!([of(Platform::Dutchie), of(Platform::DutchiePlus)], expected);
     }

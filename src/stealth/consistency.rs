@@ -11,7 +11,7 @@ use super::request::RequestKind;
 
 /// Headers for which a fingerprint holds no value: they come from the request, its connection, the jar or the
 /// locale.
-const OF_THE_REQUEST: [&str; 11] = [
+const REQUEST_HEADERS: [&str; 11] = [
     "host",
     "connection",
     "content-length",
@@ -26,7 +26,7 @@ const OF_THE_REQUEST: [&str; 11] = [
 ];
 
 /// Headers that no fetch of these browsers carries.
-const NEVER: [&str; 7] =
+const NEVER_SENT: [&str; 7] =
     ["dnt", "sec-gpc", "pragma", "cache-control", "upgrade-insecure-requests", "sec-fetch-user", "x-requested-with"];
 
 pub(super) fn errors(lists: &HeaderLists, entries: &[Fingerprint]) -> Vec<String> {
@@ -96,7 +96,7 @@ fn list_errors(place: &str, names: &[String], allowed: impl Fn(&str) -> bool) ->
     let mut seen = BTreeSet::new();
     let mut errors = Vec::new();
     for name in names.iter().map(|name| name.to_ascii_lowercase()) {
-        if NEVER.contains(&name.as_str()) || !allowed(&name) {
+        if NEVER_SENT.contains(&name.as_str()) || !allowed(&name) {
             errors.push(format!("{place}: {name} must not be sent"));
         }
         if http::HeaderName::try_from(&name).is_err() {
@@ -183,7 +183,7 @@ fn position_errors(entry: &Fingerprint) -> Vec<String> {
             let valued = values_of(entry, protocol);
             let script_headers = entry.kinds.get(kind).map(|kind| kind.script_headers.as_slice()).unwrap_or_default();
             let is_of_the_request =
-                |name: &String| OF_THE_REQUEST.contains(&name.as_str()) || script_headers.contains(name);
+                |name: &String| REQUEST_HEADERS.contains(&name.as_str()) || script_headers.contains(name);
             let without_value = named.iter().filter(|name| !valued.contains(name.as_str()) && !is_of_the_request(name));
             errors.extend(without_value.map(|name| format!("{kind}.{protocol}: {name} has no value")));
             let without_place = valued.iter().filter(|name| !named.contains(**name));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::error::{FetchError, RequestDisposition};
-use super::host_limits::Seen;
+use super::host_limits::HostOutcome;
 use super::proxy::{ProxyId, ProxyOutcome};
 use domain::host::Throttle;
 
@@ -64,16 +64,16 @@ impl Failure {
     }
 
     /// The failure as an observation of the host.
-    pub fn seen(&self) -> Seen {
+    pub fn host_outcome(&self) -> HostOutcome {
         match (&self.error, &self.outcome) {
             (FetchError::Throttled { status, retry_after, .. }, _) => {
-                Seen::Throttled(Throttle { status: *status, retry_after: *retry_after })
+                HostOutcome::Throttled(Throttle { status: *status, retry_after: *retry_after })
             }
-            _ if self.is_block() => Seen::Refused,
-            (FetchError::ServerError { .. }, _) => Seen::Failed,
-            (_, ProxyOutcome::Success { took, .. }) => Seen::Accepted(Some(*took)),
-            (_, ProxyOutcome::Answered) => Seen::Accepted(None),
-            _ => Seen::Nothing,
+            _ if self.is_block() => HostOutcome::Refused,
+            (FetchError::ServerError { .. }, _) => HostOutcome::Failed,
+            (_, ProxyOutcome::Success { took, .. }) => HostOutcome::Accepted(Some(*took)),
+            (_, ProxyOutcome::Answered) => HostOutcome::Accepted(None),
+            _ => HostOutcome::Nothing,
         }
     }
 

@@ -76,7 +76,7 @@ pub struct Fingerprint {
     pub accept_encoding: Vec<String>,
     /// Absent = never sent.
     pub priority: Option<Priority>,
-    pub te: Te,
+    pub te: TeHeader,
     /// On HTTP/2 one `cookie` field per pair instead of one for all.
     pub cookie_crumbs: bool,
     pub evidence: Evidence,
@@ -114,7 +114,7 @@ pub struct Priority {
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Te {
+pub struct TeHeader {
     pub value: Option<String>,
     pub on: Vec<Protocol>,
 }

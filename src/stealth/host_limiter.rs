@@ -12,8 +12,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::host_table::{Exchanged, HostTable};
-use domain::host::{Applied, BreakerState, HostLimits, HostReport, HostState, Permission, Refusing, Trouble};
+use super::host_table::{ExchangeResult, HostTable};
+use domain::host::{BreakerState, HostLimits, HostReport, HostState, Permission, Refusing, ReportResult, Trouble};
 use foundation::clock::Clock;
 use telemetry::events;
 
@@ -116,7 +116,7 @@ impl HostLimiter {
     }
 
     /// Adds `report`, and all that was noted before, to the shared state.
-    pub async fn exchange(self: &Arc<Self>, mut report: HostReport) -> Applied {
+    pub async fn exchange(self: &Arc<Self>, mut report: HostReport) -> ReportResult {
         let begun = self.deps.clock.instant();
         // not noted: an exchange that took it along would be given the probe
         let asks_probe = std::mem::take(&mut report.asks_probe);
@@ -126,13 +126,13 @@ impl HostLimiter {
         tokio::spawn(async move { limiter.exchange_in_turn(begun, asks_probe).await }).await.unwrap_or_default()
     }
 
-    async fn exchange_in_turn(&self, begun: Instant, asks_probe: bool) -> Applied {
+    async fn exchange_in_turn(&self, begun: Instant, asks_probe: bool) -> ReportResult {
         let _turn = self.turn.lock().await;
         let report = {
             let mut view = lock(&self.view);
             if !asks_probe && view.unsaved.is_empty() && view.exchanged >= Some(begun) {
                 // the one before took the report along
-                return Applied { hold: view.held(self.deps.clock.instant()), ..Applied::default() };
+                return ReportResult { hold: view.held(self.deps.clock.instant()), ..ReportResult::default() };
             }
             HostReport { asks_probe, ..std::mem::take(&mut view.unsaved) }
         };
@@ -150,8 +150,8 @@ impl HostLimiter {
         applied
     }
 
-    fn adopt(&self, exchanged: Exchanged) -> Applied {
-        let Exchanged { state, now, applied } = exchanged;
+    fn adopt(&self, exchanged: ExchangeResult) -> ReportResult {
+        let ExchangeResult { state, now, applied } = exchanged;
         let mut view = lock(&self.view);
         (view.state, view.read, view.table_fails) = (state, (now, self.deps.clock.instant()), false);
         applied
@@ -159,7 +159,7 @@ impl HostLimiter {
 
     /// The table fails: the report is judged here, and added to the table later. Only the table gives out
     /// probes.
-    fn keep(&self, mut report: HostReport, error: &str) -> Applied {
+    fn keep(&self, mut report: HostReport, error: &str) -> ReportResult {
         report.asks_probe = false;
         let applied = self.apply_here(&report);
         let mut view = lock(&self.view);
@@ -170,7 +170,7 @@ impl HostLimiter {
         applied
     }
 
-    fn apply_here(&self, report: &HostReport) -> Applied {
+    fn apply_here(&self, report: &HostReport) -> ReportResult {
         let mut view = lock(&self.view);
         let now = view.now(self.deps.clock.instant());
         view.state.apply("", report, &self.deps.limits, now)
@@ -271,14 +271,14 @@ mod tests {
     }
 
     impl HostTable for SlowTable {
-        fn exchange(&self, _: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>> {
+        fn exchange(&self, _: &str, report: HostReport) -> BoxFuture<'static, Result<ExchangeResult, String>> {
             let (state, limits, answers) = (self.state.clone(), self.limits.clone(), self.answers.clone());
             Box::pin(async move {
                 answers.acquire().await.map_err(|closed| closed.to_string())?.forget();
                 let mut state = lock(&state);
                 let now = DateTime::UNIX_EPOCH;
                 let applied = state.apply("a", &report, &limits, now);
-                Ok(Exchanged { state: state.clone(), now, applied })
+                Ok(ExchangeResult { state: state.clone(), now, applied })
             })
         }
     }

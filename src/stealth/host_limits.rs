@@ -2,7 +2,7 @@
 //! that hosts ask for, and their breakers.
 //!
 //! One [`HostRateLimits`] is shared by all sessions of the process. It must not know proxies or identities: a
-//! host goes in, a [`RequestPermit`] comes out, and a [`Seen`] goes back.
+//! host goes in, a [`RequestPermit`] comes out, and a [`HostOutcome`] goes back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use telemetry::metrics;
 /// Hosts that are remembered; beyond it those not in use are forgotten.
 const MAX_HOSTS: usize = 1024;
 /// A hold that ends within this is waited for here; for a longer one the task is snoozed.
-const SHORT_HOLD: Duration = Duration::from_secs(5);
+const MAX_INLINE_WAIT: Duration = Duration::from_secs(5);
 /// How long a task waits when it is not known whether it may send the probe.
 const UNKNOWN_WAIT: Duration = Duration::from_secs(5);
 
@@ -48,7 +48,7 @@ impl RequestPermit {
 
 /// How a request ended, as far as its host is concerned.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Seen {
+pub(super) enum HostOutcome {
     /// It took the request; how long the answer took, where all of it was read.
     Accepted(Option<Duration>),
     Refused,
@@ -77,7 +77,7 @@ impl HostRateLimits {
         let limiter = self.limiter(host);
         limiter.refresh().await;
         match limiter.permission() {
-            Permission::Held { left, status } if left > SHORT_HOLD => Err(throttled(host, status, left)),
+            Permission::Held { left, status } if left > MAX_INLINE_WAIT => Err(throttled(host, status, left)),
             Permission::Refusing(refusing) => Err(refused(host, refusing)),
             _ => Ok(()),
         }
@@ -110,12 +110,12 @@ impl HostRateLimits {
 
     /// Ends the permit. A change of the host's limits is shared at once, everything else with the next
     /// exchange. Returns how long a throttle holds the host, which is capped.
-    pub async fn note(&self, mut permit: RequestPermit, seen: Seen) -> Option<Duration> {
+    pub async fn note(&self, mut permit: RequestPermit, outcome: HostOutcome) -> Option<Duration> {
         let probe = permit.probe.take();
-        let report = seen.report(probe);
+        let report = outcome.report(probe);
         let limiter = Arc::clone(&permit.limiter);
         drop(permit);
-        if probe.is_none() && matches!(seen, Seen::Accepted(_) | Seen::Nothing) {
+        if probe.is_none() && matches!(outcome, HostOutcome::Accepted(_) | HostOutcome::Nothing) {
             limiter.note(report);
             return None;
         }
@@ -151,7 +151,7 @@ impl HostRateLimits {
 
 async fn wait_out_hold(limiter: &Arc<HostLimiter>) -> Result<(), FetchError> {
     while let Permission::Held { left, status } = limiter.permission() {
-        if left > SHORT_HOLD {
+        if left > MAX_INLINE_WAIT {
             return Err(throttled(&limiter.host, status, left));
         }
         tokio::time::sleep(left).await;
@@ -187,29 +187,29 @@ fn refused(host: &str, refusing: Refusing) -> FetchError {
     FetchError::HostRefuses { host: host.to_owned(), refusing: Box::new(refusing) }
 }
 
-impl Seen {
+impl HostOutcome {
     fn report(self, probe: Option<ProbeNumber>) -> HostReport {
         let (answers, refusals, failures, throttles) = match self {
-            Seen::Accepted(_) => (1, 0, 0, 0),
-            Seen::Refused => (1, 1, 0, 0),
-            Seen::Failed => (1, 0, 1, 0),
-            Seen::Throttled(_) => (1, 0, 0, 1),
-            Seen::Nothing => (0, 0, 0, 0),
+            HostOutcome::Accepted(_) => (1, 0, 0, 0),
+            HostOutcome::Refused => (1, 1, 0, 0),
+            HostOutcome::Failed => (1, 0, 1, 0),
+            HostOutcome::Throttled(_) => (1, 0, 0, 1),
+            HostOutcome::Nothing => (0, 0, 0, 0),
         };
         let mut latency = Latency::default();
-        if let Seen::Accepted(Some(took)) = self {
+        if let HostOutcome::Accepted(Some(took)) = self {
             latency.observe(took);
         }
-        let throttle = if let Seen::Throttled(throttle) = self { Some(throttle) } else { None };
+        let throttle = if let HostOutcome::Throttled(throttle) = self { Some(throttle) } else { None };
         let probe = probe.map(|number| (number, self.verdict()));
         HostReport { answers, refusals, failures, throttles, throttle, latency, probe, asks_probe: false }
     }
 
     fn verdict(self) -> Verdict {
         match self {
-            Seen::Accepted(_) => Verdict::Accepted,
-            Seen::Refused | Seen::Failed | Seen::Throttled(_) => Verdict::Refused,
-            Seen::Nothing => Verdict::Unknown,
+            HostOutcome::Accepted(_) => Verdict::Accepted,
+            HostOutcome::Refused | HostOutcome::Failed | HostOutcome::Throttled(_) => Verdict::Refused,
+            HostOutcome::Nothing => Verdict::Unknown,
         }
     }
 }
@@ -218,7 +218,7 @@ impl Seen {
 impl Drop for RequestPermit {
     fn drop(&mut self) {
         if self.probe.is_some() {
-            self.limiter.note(Seen::Nothing.report(self.probe));
+            self.limiter.note(HostOutcome::Nothing.report(self.probe));
         }
     }
 }
@@ -232,7 +232,7 @@ mod tests {
     use futures_util::future::{BoxFuture, ready};
 
     use super::*;
-    use crate::stealth::host_table::Exchanged;
+    use crate::stealth::host_table::ExchangeResult;
     use domain::host::{HostLimits, HostState};
 
     const HOST: &str = "menu.test";
@@ -247,9 +247,9 @@ mod tests {
         HostRateLimits::new(politeness, SECOND, clock.clone(), None)
     }
 
-    async fn see(limits: &HostRateLimits, seen: Seen) -> Option<Duration> {
+    async fn see(limits: &HostRateLimits, outcome: HostOutcome) -> Option<Duration> {
         let permit = limits.permit(HOST).await.unwrap();
-        limits.note(permit, seen).await
+        limits.note(permit, outcome).await
     }
 
     #[tokio::test]
@@ -268,7 +268,7 @@ mod tests {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
         let limits = limits(politeness(), &clock);
         let throttle = Throttle { status: 503, retry_after: None };
-        assert_eq!(see(&limits, Seen::Throttled(throttle)).await, Some(30 * SECOND));
+        assert_eq!(see(&limits, HostOutcome::Throttled(throttle)).await, Some(30 * SECOND));
         assert!(matches!(limits.permit(HOST).await, Err(FetchError::Throttled { status: 503, .. })));
         assert!(limits.permit("other.test").await.is_ok());
         clock.advance(30 * SECOND);
@@ -280,7 +280,7 @@ mod tests {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
         let limits = limits(settings::Politeness { breaker_requests: 3, ..politeness() }, &clock);
         for _ in 0..3 {
-            see(&limits, Seen::Refused).await;
+            see(&limits, HostOutcome::Refused).await;
         }
         let error = limits.permit(HOST).await.err().unwrap();
         let told = "menu.test refuses 100 % of requests since 00:00 UTC; next probe in 30 s";
@@ -290,7 +290,7 @@ mod tests {
         clock.advance(30 * SECOND);
         let probe = limits.permit(HOST).await.unwrap();
         assert!(limits.permit(HOST).await.is_err(), "one at a time");
-        limits.note(probe, Seen::Accepted(None)).await;
+        limits.note(probe, HostOutcome::Accepted(None)).await;
         assert!(limits.permit(HOST).await.is_ok());
     }
 
@@ -302,15 +302,15 @@ mod tests {
     }
 
     impl SharedTable {
-        fn apply(&self, report: &HostReport) -> Exchanged {
+        fn apply(&self, report: &HostReport) -> ExchangeResult {
             let (mut state, now) = (lock(&self.state), self.clock.utc());
             let applied = state.apply("a", report, &self.limits, now);
-            Exchanged { state: state.clone(), now, applied }
+            ExchangeResult { state: state.clone(), now, applied }
         }
     }
 
     impl HostTable for SharedTable {
-        fn exchange(&self, _: &str, report: HostReport) -> BoxFuture<'static, Result<Exchanged, String>> {
+        fn exchange(&self, _: &str, report: HostReport) -> BoxFuture<'static, Result<ExchangeResult, String>> {
             Box::pin(ready(Ok(self.apply(&report))))
         }
     }
@@ -323,9 +323,9 @@ mod tests {
         let table = Arc::new(SharedTable { state, limits, clock: clock.clone() });
         let process = HostRateLimits::new(politeness(), SECOND, clock.clone(), Some(table.clone()));
         let throttled = |seconds: u32| Throttle { status: 429, retry_after: Some(seconds * SECOND) };
-        see(&process, Seen::Throttled(throttled(6))).await;
+        see(&process, HostOutcome::Throttled(throttled(6))).await;
         clock.advance(5 * SECOND);
-        table.apply(&Seen::Throttled(throttled(60)).report(None));
+        table.apply(&HostOutcome::Throttled(throttled(60)).report(None));
         clock.advance(2 * SECOND);
         assert!(matches!(process.permit(HOST).await, Err(FetchError::Throttled { .. })));
     }
@@ -348,7 +348,7 @@ mod tests {
     async fn a_probe_whose_task_is_stopped_is_sent_again_later() {
         let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
         let limits = limits(settings::Politeness { breaker_requests: 1, ..politeness() }, &clock);
-        see(&limits, Seen::Refused).await;
+        see(&limits, HostOutcome::Refused).await;
         clock.advance(30 * SECOND);
         drop(limits.permit(HOST).await.unwrap());
         limits.exchange_all().await;

@@ -38,18 +38,18 @@ pub(super) struct KnownRobots {
     /// One session of this process reads or fetches them at a time.
     pub turn: tokio::sync::Mutex<()>,
     read: Mutex<Option<(Instant, Arc<Robots>)>>,
-    reported: Mutex<Reported>,
+    reported: Mutex<ReportedRules>,
 }
 
 /// Rules that were reported since a time.
 #[derive(Default)]
-struct Reported {
+struct ReportedRules {
     since: Option<Instant>,
     rules: HashSet<String>,
 }
 
 /// A request that a rule forbids.
-pub(super) struct Breach<'a> {
+pub(super) struct RobotsViolation<'a> {
     pub host: &'a str,
     pub authority: &'a str,
     pub path: &'a str,
@@ -77,8 +77,13 @@ impl HostRobots {
     }
 
     /// Consequence of a forbidden request: the error of an obeyed rule, or a report.
-    pub async fn forbidden(&self, policy: RobotsPolicy, breach: Breach<'_>, now: Instant) -> Result<(), FetchError> {
-        let Breach { host, authority, path, rule } = breach;
+    pub async fn forbidden(
+        &self,
+        policy: RobotsPolicy,
+        violation: RobotsViolation<'_>,
+        now: Instant,
+    ) -> Result<(), FetchError> {
+        let RobotsViolation { host, authority, path, rule } = violation;
         let path: String = path.split('?').next().unwrap_or_default().chars().take(MAX_PATH).collect();
         let label: &str = policy.into();
         metrics::ROBOTS_FORBIDDEN.with_label_values(&[label]).inc();
@@ -115,7 +120,7 @@ impl KnownRobots {
         let mut reported = lock(&self.reported);
         let is_old = reported.since.is_none_or(|since| now.saturating_duration_since(since) >= REPORT_EVERY);
         if is_old || reported.rules.len() >= MAX_REPORTED {
-            *reported = Reported { since: Some(now), rules: HashSet::new() };
+            *reported = ReportedRules { since: Some(now), rules: HashSet::new() };
         }
         reported.rules.insert(rule.shown().to_owned())
     }

@@ -44,7 +44,7 @@ pub use data_file::DataFileError;
 pub use error::{FetchError, RequestDisposition};
 pub use fetch_meter::FetchMeter;
 pub use fingerprint::{Fingerprint, Protocol};
-pub use host_table::{Exchanged, HostTable};
+pub use host_table::{ExchangeResult, HostTable};
 pub use identity::{Identities, Identity};
 pub use locale::{StateLocale, States};
 pub use proxy::{Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyProtocol, ProxySource};

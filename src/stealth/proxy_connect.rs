@@ -23,7 +23,7 @@ use url::{Host, Url};
 
 use super::proxy::{Proxy, ProxyProtocol};
 use super::tls;
-use super::traffic::{Metered, Traffic};
+use super::traffic::{MeteredStream, Traffic};
 use foundation::process_limits;
 
 pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its row holds";
@@ -31,7 +31,7 @@ pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its ro
 const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
 
 /// A stream to a proxy, and through it: inside TLS where the proxy is an https one.
-pub(super) type ProxyStream = MaybeHttpsStream<TokioIo<Metered<TcpStream>>>;
+pub(super) type ProxyStream = MaybeHttpsStream<TokioIo<MeteredStream<TcpStream>>>;
 
 /// Why there is no stream. Holds no secret.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ pub struct RotationLimits {
 
 /// Tries beyond the first that have been made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct ExtraTries {
     pub request: u32,
     pub task: u32,
 }
@@ -42,7 +42,7 @@ pub enum Step {
 pub fn next(
     disposition: &RequestDisposition,
     needs_other_proxy: bool,
-    spent: Spent,
+    spent: ExtraTries,
     limits: RotationLimits,
     jitter: f64,
 ) -> Step {
@@ -75,22 +75,22 @@ mod tests {
     use super::*;
 
     const LIMITS: RotationLimits = RotationLimits { per_request: 3, per_task: 12 };
-    const UNSPENT: Spent = Spent { request: 0, task: 0 };
+    const UNSPENT: ExtraTries = ExtraTries { request: 0, task: 0 };
     const SECOND: Duration = Duration::from_secs(1);
 
     #[rstest]
     #[case::a_block_rotates(RequestDisposition::RotateBlocked, UNSPENT, Step::Rotate)]
     #[case::a_dead_proxy_rotates(RequestDisposition::RotateProxy, UNSPENT, Step::Rotate)]
-    #[case::the_third_rotation_is_the_last(RequestDisposition::RotateBlocked, Spent { request: 2, task: 2 }, Step::Rotate)]
-    #[case::no_fourth_in_a_request(RequestDisposition::RotateBlocked, Spent { request: 3, task: 3 }, Step::GiveUp)]
-    #[case::no_thirteenth_in_a_task(RequestDisposition::RotateProxy, Spent { request: 0, task: 12 }, Step::GiveUp)]
+    #[case::the_third_rotation_is_the_last(RequestDisposition::RotateBlocked, ExtraTries { request: 2, task: 2 }, Step::Rotate)]
+    #[case::no_fourth_in_a_request(RequestDisposition::RotateBlocked, ExtraTries { request: 3, task: 3 }, Step::GiveUp)]
+    #[case::no_thirteenth_in_a_task(RequestDisposition::RotateProxy, ExtraTries { request: 0, task: 12 }, Step::GiveUp)]
     #[case::retry_after_is_obeyed(RequestDisposition::Snooze { after: Some(SECOND) }, UNSPENT, Step::Wait { pause: SECOND, new_route: false })]
     #[case::a_long_wait_is_left_to_the_queue(RequestDisposition::Snooze { after: Some(60 * SECOND) }, UNSPENT, Step::GiveUp)]
     #[case::a_failed_attempt_ends(RequestDisposition::FailAttempt, UNSPENT, Step::GiveUp)]
     #[case::permanent_ends(RequestDisposition::Permanent, UNSPENT, Step::GiveUp)]
     fn a_disposition_leads_to_a_step(
         #[case] disposition: RequestDisposition,
-        #[case] spent: Spent,
+        #[case] spent: ExtraTries,
         #[case] step: Step,
     ) {
         assert_eq!(next(&disposition, false, spent, LIMITS, 0.5), step);
@@ -101,7 +101,7 @@ mod tests {
     #[case::second(1, 1000)]
     #[case::third(2, 2000)]
     fn pauses_double(#[case] tries: u32, #[case] millis: u64) {
-        let spent = Spent { request: tries, task: tries };
+        let spent = ExtraTries { request: tries, task: tries };
         let step = next(&RequestDisposition::TryAgain, true, spent, LIMITS, 0.5);
         assert_eq!(step, Step::Wait { pause: Duration::from_millis(millis), new_route: true });
     }
@@ -110,7 +110,7 @@ mod tests {
         #[test]
         fn a_pause_stays_within_its_bounds(tries in 0_u32..40, jitter in 0.0..1.0_f64) {
             let unlimited = RotationLimits { per_request: u32::MAX, per_task: u32::MAX };
-            let step = next(&RequestDisposition::TryAgain, true, Spent { request: tries, task: tries }, unlimited, jitter);
+            let step = next(&RequestDisposition::TryAgain, true, ExtraTries { request: tries, task: tries }, unlimited, jitter);
             let is_bounded = matches!(step, Step::Wait { pause, .. } if pause >= FIRST_PAUSE / 2 && pause <= MAX_PAUSE);
             prop_assert!(is_bounded, "{step:?}");
         }

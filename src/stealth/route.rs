@@ -19,7 +19,7 @@ use super::deps::{Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::headers;
-use super::host_limits::{RequestPermit, Seen};
+use super::host_limits::{HostOutcome, RequestPermit};
 use super::identity::Identity;
 use super::jar::Jar;
 use super::proxy::{ProxyId, ProxyLease, ProxyOutcome};
@@ -91,11 +91,11 @@ impl Route {
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
         self.count(exchange, label, took, before);
-        let seen = match &result {
-            Ok(_) => Seen::Accepted(Some(took)),
-            Err(failure) => failure.seen(),
+        let host_outcome = match &result {
+            Ok(_) => HostOutcome::Accepted(Some(took)),
+            Err(failure) => failure.host_outcome(),
         };
-        let hold = deps.host_limits.note(permit, seen).await;
+        let hold = deps.host_limits.note(permit, host_outcome).await;
         result.map_err(|failure| failure.held_for(hold))
     }
 

@@ -27,7 +27,7 @@ use super::locale::{StateLocale, States};
 use super::proxy::{ProxyAsk, ProxyId, ProxySource};
 use super::request::{Request, Response};
 use super::robots_table::RobotsTable;
-use super::rotation::{self, RotationLimits, Spent, Step};
+use super::rotation::{self, ExtraTries, RotationLimits, Step};
 use super::route::Route;
 use super::tls::TlsSetupError;
 use super::trace::TraceHandle;
@@ -286,7 +286,7 @@ impl Session {
     }
 
     fn next_step(&mut self, failure: &Failure, tries: &Tries) -> Step {
-        let spent = Spent { request: tries.made, task: self.extra_tries };
+        let spent = ExtraTries { request: tries.made, task: self.extra_tries };
         let jitter = self.rng.random();
         rotation::next(&failure.error.request_disposition(), failure.needs_other_proxy, spent, self.deps.limits, jitter)
     }

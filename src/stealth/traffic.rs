@@ -1,4 +1,4 @@
-//! `Traffic`: the bytes that go over the connections to one proxy, which its vendor bills. `Metered`: a
+//! `Traffic`: the bytes that go over the connections to one proxy, which its vendor bills. `MeteredStream`: a
 //! stream that counts them.
 //!
 //! In: a stream. Out: the same, and the counts. TLS, tunnels and headers are in them; what TCP adds below is
@@ -30,7 +30,7 @@ pub(super) struct Bytes {
     pub received: u64,
 }
 
-pub struct Metered<S> {
+pub struct MeteredStream<S> {
     stream: S,
     traffic: Traffic,
 }
@@ -41,8 +41,8 @@ impl Traffic {
         Bytes { sent: sent.load(Ordering::Relaxed), received: received.load(Ordering::Relaxed) }
     }
 
-    pub fn meter<S>(&self, stream: S) -> Metered<S> {
-        Metered { stream, traffic: self.clone() }
+    pub fn meter<S>(&self, stream: S) -> MeteredStream<S> {
+        MeteredStream { stream, traffic: self.clone() }
     }
 }
 
@@ -52,7 +52,7 @@ impl Bytes {
     }
 }
 
-impl<S> Metered<S> {
+impl<S> MeteredStream<S> {
     fn sent(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(bytes)) = &result {
             self.traffic.0.sent.fetch_add(*bytes as u64, Ordering::Relaxed);
@@ -62,13 +62,13 @@ impl<S> Metered<S> {
 }
 
 /// The bound that hyper's connectors have for streams.
-impl<S: Connection> Connection for Metered<S> {
+impl<S: Connection> Connection for MeteredStream<S> {
     fn connected(&self) -> Connected {
         self.stream.connected()
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MeteredStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
@@ -77,7 +77,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.sent(result)

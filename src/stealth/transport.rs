@@ -64,7 +64,7 @@ enum Sender {
 }
 
 /// The part that was read of a useless body.
-pub(super) struct Skipped {
+pub(super) struct SkippedBody {
     pub beginning: Bytes,
     /// Whether its connection can carry the next request.
     pub is_whole: bool,
@@ -174,7 +174,7 @@ impl Transport {
     }
 
     /// Reads past a useless body, so that its connection can carry the next request, where that is worth it.
-    pub async fn skip(&self, mut body: Incoming) -> Skipped {
+    pub async fn skip(&self, mut body: Incoming) -> SkippedBody {
         let mut beginning = Bytes::new();
         let skipped = async {
             let mut bytes = 0;
@@ -191,7 +191,7 @@ impl Transport {
             Some(())
         };
         let is_whole = timeout(MAX_SKIP, skipped).await.ok().flatten().is_some();
-        Skipped { beginning, is_whole }
+        SkippedBody { beginning, is_whole }
     }
 
     async fn next_chunk(&self, url: &Url, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {

@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use testkit::{Child, Farm, PATIENCE, database, drover, empty_database, server_dir};
 
-const NOBODY_LISTENS: &str = "postgresql://me:secret@127.0.0.1:1/drover";
+const UNREACHABLE_DATABASE: &str = "postgresql://me:secret@127.0.0.1:1/drover";
 
 async fn ended(command: &mut Command) -> Output {
     command.output().await.unwrap()
@@ -70,7 +70,7 @@ async fn config_check_lists_faults_as_data() {
 
 #[tokio::test]
 async fn config_show_tells_origins_and_no_secret() {
-    let output = ended(drover().args(["config", "show", "--origin"]).env("DATABASE_URL", NOBODY_LISTENS)).await;
+    let output = ended(drover().args(["config", "show", "--origin"]).env("DATABASE_URL", UNREACHABLE_DATABASE)).await;
     let shown = String::from_utf8(output.stdout).unwrap();
     let line = shown.lines().find(|line| line.starts_with("database.url")).unwrap();
     assert!(line.contains("me:***@") && line.ends_with("DATABASE_URL"), "{line}");
@@ -175,7 +175,7 @@ fn set_mode(path: &Path, mode: u32) {
 #[tokio::test]
 async fn a_database_that_is_away_is_an_exit_code_of_its_own() {
     for arguments in [["migrate", "status"], ["stores", "list"], ["proxies", "check"]] {
-        let output = ended(drover().args(arguments).env("DATABASE_URL", NOBODY_LISTENS)).await;
+        let output = ended(drover().args(arguments).env("DATABASE_URL", UNREACHABLE_DATABASE)).await;
         assert_eq!(output.status.code(), Some(69), "{arguments:?}");
         let message = String::from_utf8(output.stderr).unwrap();
         let database = "the database postgresql://me:***@127.0.0.1:1/drover ";
@@ -256,7 +256,7 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
     let files = find(&findings, "payload files");
     assert!(files["detail"].as_str().unwrap().contains("1 of the newest 1 are missing"), "{findings}");
 
-    let (code, findings) = ask(NOBODY_LISTENS).await;
+    let (code, findings) = ask(UNREACHABLE_DATABASE).await;
     assert_eq!(code, Some(1));
     let database = find(&findings, "database");
     assert!(database["remedy"].as_str().unwrap().contains("unset database.url"), "{findings}");
@@ -274,7 +274,8 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
 async fn a_data_directory_that_is_named_is_used_whatever_database_is_configured() {
     let dir = server_dir();
     let run = async |args: &[&str]| {
-        let output = ended(drover().args(args).arg("--dir").arg(dir.path()).env("DATABASE_URL", NOBODY_LISTENS)).await;
+        let output =
+            ended(drover().args(args).arg("--dir").arg(dir.path()).env("DATABASE_URL", UNREACHABLE_DATABASE)).await;
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         output
     };

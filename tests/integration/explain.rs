@@ -12,7 +12,7 @@ use crate::queue::{BACK, LEASE, ME, Queue, asks, just_beaten};
 use testkit::filled_database;
 
 /// Pages that one claimed, renewed, swept or recovered task may touch, in heap and indexes of both tables.
-const PAGES_A_TASK: i64 = 60;
+const PAGES_PER_TASK: i64 = 60;
 
 /// So few that no plan reads the whole table for their sake, which for fifty would be cheaper at this size.
 const ASKED: i64 = 10;
@@ -21,7 +21,7 @@ const BUSY_WAITING: i64 = 400;
 const READY: i64 = 40_000;
 /// Found, locked, updated, and once more for the attempt: a few reads a task, where a search would make
 /// thousands.
-const READS_A_TASK: i64 = 8;
+const READS_PER_TASK: i64 = 8;
 
 const FILL: &str = "
     SET drover.own = 'on';
@@ -70,7 +70,7 @@ async fn pages_of(queue: &Queue, statement: &str) -> i64 {
 async fn a_claim_is_an_index_walk(#[case] role: &str, #[case] walks: i64) {
     let queue = Queue::crowded().await;
     let pages = pages_of(&queue, &format!("SELECT id FROM claim_task({role}, 'me')")).await;
-    assert!(pages <= walks * PAGES_A_TASK, "{pages} pages");
+    assert!(pages <= walks * PAGES_PER_TASK, "{pages} pages");
 }
 
 #[tokio::test]
@@ -79,14 +79,14 @@ async fn a_claim_of_some_roles_does_not_walk_past_the_backlog_of_another() {
     let claim = "SELECT id FROM settle_and_claim('{}', '{}', '{}', '{}', '{}', '{product_refresh,analytics_refresh}', false, \
                  '{me}', '10 min', true, NULL)";
     let pages = pages_of(&queue, claim).await;
-    assert!(pages <= PAGES_A_TASK, "{pages} pages");
+    assert!(pages <= PAGES_PER_TASK, "{pages} pages");
 }
 
 #[tokio::test]
 async fn a_sweep_of_what_is_due_looks_at_nothing_else() {
     let queue = Queue::crowded().await;
     let pages = pages_of(&queue, "SELECT * FROM sweep_due(interval '30 seconds', NULL, 1000)").await;
-    assert!(pages <= PAGES_A_TASK, "{pages} pages");
+    assert!(pages <= PAGES_PER_TASK, "{pages} pages");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_renewal_finds_its_tasks_by_id() {
     assert_eq!(tasks::renew(&queue.database.raw, &just_beaten(&leases), LEASE).await.unwrap().len(), 10);
     let after = queue.touched().await;
     assert_eq!(after.1 - before.1, 0);
-    assert!(after.0 - before.0 <= 10 * PAGES_A_TASK, "{} pages", after.0 - before.0);
+    assert!(after.0 - before.0 <= 10 * PAGES_PER_TASK, "{} pages", after.0 - before.0);
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
     let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(roles, every_crawl_role).await;
     assert_eq!(claimed, ASKED);
     assert_eq!(whole_table, 0, "rows read by looking through the table");
-    assert!(by_index <= ASKED * READS_A_TASK, "{by_index} rows read for {ASKED} tasks");
+    assert!(by_index <= ASKED * READS_PER_TASK, "{by_index} rows read for {ASKED} tasks");
 }
 
 #[rstest]
@@ -260,10 +260,10 @@ async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
     assert!(by_index <= 20, "a settlement read {by_index} rows");
     let (whole_table, by_index, swept) = queue.rows_read(sweep).await;
     assert_eq!((whole_table, swept), (0, 12));
-    assert!(by_index <= 12 * 2 * READS_A_TASK, "a sweep of twelve stores read {by_index} rows");
+    assert!(by_index <= 12 * 2 * READS_PER_TASK, "a sweep of twelve stores read {by_index} rows");
     let (whole_table, by_index, _) = queue.rows_read(due).await;
     assert_eq!(whole_table, 0);
-    assert!(by_index <= READS_A_TASK, "a sweep of nothing read {by_index} rows");
+    assert!(by_index <= READS_PER_TASK, "a sweep of nothing read {by_index} rows");
 }
 
 /// `count` tasks, spread evenly over `stores` with ids above `above`.
@@ -300,6 +300,6 @@ async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[
 
     let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(&EVERY_CRAWL_ROLE, true).await;
     assert_eq!((whole_table, claimed), (0, ASKED));
-    let most = 2 * ASKED * READS_A_TASK + 2 * locked;
+    let most = 2 * ASKED * READS_PER_TASK + 2 * locked;
     assert!(by_index <= most, "{by_index} rows read for {ASKED} tasks");
 }

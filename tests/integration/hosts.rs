@@ -6,7 +6,7 @@ use db::hosts;
 use domain::host::{BreakerState, HostReport, Permission, Throttle, Verdict};
 use domain::role::Role;
 use drover::app::hosts::SharedHosts;
-use drover::stealth::{Exchanged, HostTable};
+use drover::stealth::{ExchangeResult, HostTable};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sim::{Counts, Fault, FaultKind, Refusal};
@@ -23,7 +23,7 @@ fn process(database: &TestDatabase) -> SharedHosts {
     SharedHosts::new(&database.db, &config(&settings))
 }
 
-async fn report(process: &SharedHosts, report: HostReport) -> Exchanged {
+async fn report(process: &SharedHosts, report: HostReport) -> ExchangeResult {
     process.exchange(HOST, report).await.unwrap()
 }
 

@@ -31,14 +31,14 @@ pub trait Guard {
 }
 
 /// An access role, as a type.
-pub trait Role: Send + Sync + 'static {
+pub trait CallerRole: Send + Sync + 'static {
     const ROLE: AccessRole;
 }
 
 macro_rules! roles {
     ($($role:ident)+) => {$(
         pub struct $role;
-        impl Role for $role {
+        impl CallerRole for $role {
             const ROLE: AccessRole = AccessRole::$role;
         }
     )+};
@@ -86,11 +86,11 @@ impl Guard for Anyone {
     const ACCESS: Access = Access { role: None, is_audited: false };
 }
 
-impl<R: Role> Guard for Caller<R> {
+impl<R: CallerRole> Guard for Caller<R> {
     const ACCESS: Access = Access { role: Some(R::ROLE), is_audited: false };
 }
 
-impl<R: Role> Guard for Changes<R> {
+impl<R: CallerRole> Guard for Changes<R> {
     const ACCESS: Access = Access { role: Some(R::ROLE), is_audited: true };
 }
 
@@ -102,7 +102,7 @@ impl FromRequestParts<ApiState> for Anyone {
     }
 }
 
-impl<R: Role> FromRequestParts<ApiState> for Caller<R> {
+impl<R: CallerRole> FromRequestParts<ApiState> for Caller<R> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, ApiError> {
@@ -111,7 +111,7 @@ impl<R: Role> FromRequestParts<ApiState> for Caller<R> {
     }
 }
 
-impl<R: Role> FromRequestParts<ApiState> for Changes<R> {
+impl<R: CallerRole> FromRequestParts<ApiState> for Changes<R> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, ApiError> {

@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::credentials::{Known, SecretText};
+use super::credentials::{KnownCredentials, SecretText};
 use super::guard::RequestId;
 use super::origin;
 use super::{ApiError, ApiState};
@@ -147,7 +147,7 @@ async fn caller(
 }
 
 /// No token was ever made, and the request comes from this machine, by a name that no other site can have.
-fn is_trusted(known: &Known, host: &Authority, address: Option<IpAddr>) -> bool {
+fn is_trusted(known: &KnownCredentials, host: &Authority, address: Option<IpAddr>) -> bool {
     !known.has_tokens && origin::is_loopback(host.host()) && address.is_some_and(|address| address.is_loopback())
 }
 

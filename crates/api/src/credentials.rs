@@ -34,7 +34,7 @@ pub struct SecretText {
 }
 
 /// Credentials of the API, as of a moment ago.
-pub struct Known {
+pub struct KnownCredentials {
     read_at: Instant,
     /// A token was made once.
     pub has_tokens: bool,
@@ -43,7 +43,7 @@ pub struct Known {
 
 #[derive(Default)]
 pub struct Credentials {
-    known: RwLock<Option<Arc<Known>>>,
+    known: RwLock<Option<Arc<KnownCredentials>>>,
     /// One request at a time asks the database.
     reading: tokio::sync::Mutex<()>,
     used: Mutex<BTreeSet<TokenId>>,
@@ -90,7 +90,7 @@ impl SecretText {
     }
 }
 
-impl Known {
+impl KnownCredentials {
     /// Whether a request that was let in by this token would be let in now.
     pub fn holds(&self, token: Option<TokenId>) -> bool {
         match token {
@@ -116,12 +116,12 @@ impl Known {
 impl Credentials {
     /// Credentials of the API, at most [`MAX_AGE`] old; [`MAX_AGE_IN_OUTAGE`] while the database cannot be
     /// read.
-    pub async fn known(&self, db: &Db) -> Result<Arc<Known>, ApiError> {
+    pub async fn known(&self, db: &Db) -> Result<Arc<KnownCredentials>, ApiError> {
         self.at_most(MAX_AGE, db).await
     }
 
     /// As [`Credentials::known`], and as of the request or later where `secret` opens nothing yet.
-    pub async fn known_for(&self, secret: &SecretText, db: &Db) -> Result<Arc<Known>, ApiError> {
+    pub async fn known_for(&self, secret: &SecretText, db: &Db) -> Result<Arc<KnownCredentials>, ApiError> {
         let known = self.known(db).await?;
         if known.find(secret).is_some() {
             return Ok(known);
@@ -130,7 +130,7 @@ impl Credentials {
         self.at_most(MAX_AGE_FOR_UNKNOWN, db).await
     }
 
-    async fn at_most(&self, age: Duration, db: &Db) -> Result<Arc<Known>, ApiError> {
+    async fn at_most(&self, age: Duration, db: &Db) -> Result<Arc<KnownCredentials>, ApiError> {
         if let Some(known) = self.younger_than(age) {
             return Ok(known);
         }
@@ -155,12 +155,12 @@ impl Credentials {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(token);
     }
 
-    fn younger_than(&self, age: Duration) -> Option<Arc<Known>> {
+    fn younger_than(&self, age: Duration) -> Option<Arc<KnownCredentials>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.clone().filter(|known| known.read_at.elapsed() < age)
     }
 
-    async fn read(&self, db: &Db) -> Result<Known, DbError> {
+    async fn read(&self, db: &Db) -> Result<KnownCredentials, DbError> {
         let read_at = Instant::now();
         let client = &db.api_client().await?;
         let used: Vec<TokenId> =
@@ -170,7 +170,7 @@ impl Credentials {
         }
         let credentials = api_tokens::credentials(client).await?;
         let has_tokens = !credentials.is_empty() || api_tokens::exist(client).await?;
-        Ok(Known { read_at, has_tokens, credentials })
+        Ok(KnownCredentials { read_at, has_tokens, credentials })
     }
 }
 

@@ -22,13 +22,13 @@ pub const BEARER: &str = "token";
 pub const LOGIN: &str = "login";
 
 /// A handler's arguments, of which the first is a [`Guard`].
-pub trait Guarded {
+pub trait GuardedArgs {
     const ACCESS: Access;
 }
 
 macro_rules! guarded {
     ($($argument:ident)*) => {
-        impl<Kind, G: Guard, $($argument),*> Guarded for (Kind, G, $($argument,)*) {
+        impl<Kind, G: Guard, $($argument),*> GuardedArgs for (Kind, G, $($argument,)*) {
             const ACCESS: Access = G::ACCESS;
         }
     };
@@ -42,7 +42,7 @@ guarded! { A B C D }
 guarded! { A B C D E }
 
 /// The requirement of `handler` for its caller.
-pub fn access<H: Handler<T, ApiState>, T: Guarded>(_: H) -> Access {
+pub fn access<H: Handler<T, ApiState>, T: GuardedArgs>(_: H) -> Access {
     T::ACCESS
 }
 

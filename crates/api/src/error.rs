@@ -15,7 +15,7 @@ use db::generation::GenerationError;
 use db::idempotency_keys::KeptAnswer;
 use db::operations::BulkError;
 use db::schedules::ScheduleError;
-use db::task_requests::{RequestError, WAYS_OUT};
+use db::task_requests::{DUPLICATE_HINT, RequestError};
 use db::tasks::ChangeError;
 use domain::task::TaskId;
 
@@ -47,10 +47,10 @@ pub enum ApiError {
     SlowBody(Duration),
     #[error("{0}")]
     Conflict(String),
-    #[error("task {existing} with the key '{key}' is queued or running already; {WAYS_OUT}")]
+    #[error("task {existing} with the key '{key}' is queued or running already; {DUPLICATE_HINT}")]
     Duplicate { existing: TaskId, key: String },
     #[error("task {existing} does the same and is queued or running already")]
-    Twin { existing: TaskId },
+    DuplicateWork { existing: TaskId },
     /// A file that a row names has gone.
     #[error("{0}")]
     Gone(String),
@@ -122,7 +122,7 @@ impl ApiError {
             ApiError::NotFound(_) | ApiError::MissingReference { .. } => StatusCode::NOT_FOUND,
             ApiError::NotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
-            ApiError::Conflict(_) | ApiError::Duplicate { .. } | ApiError::Twin { .. } => StatusCode::CONFLICT,
+            ApiError::Conflict(_) | ApiError::Duplicate { .. } | ApiError::DuplicateWork { .. } => StatusCode::CONFLICT,
             ApiError::Gone(_) => StatusCode::GONE,
             ApiError::Damaged(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::FilesUnavailable(_) | ApiError::GeoOff(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -182,7 +182,7 @@ impl ApiError {
 
     pub fn existing_task(&self) -> Option<TaskId> {
         match self {
-            ApiError::Duplicate { existing, .. } | ApiError::Twin { existing } => Some(*existing),
+            ApiError::Duplicate { existing, .. } | ApiError::DuplicateWork { existing } => Some(*existing),
             _ => None,
         }
     }
@@ -310,7 +310,7 @@ impl From<ChangeError> for ApiError {
         match error {
             ChangeError::Bad(bad) => bad.into(),
             ChangeError::Missing(id) => ApiError::NotFound(format!("task {id}")),
-            ChangeError::Twin { existing, .. } => ApiError::Twin { existing },
+            ChangeError::Duplicate { existing, .. } => ApiError::DuplicateWork { existing },
             ChangeError::Db(error) => error.into(),
             changed @ ChangeError::Changed { .. } => ApiError::Changed(changed.to_string()),
             refused @ (ChangeError::Status { .. } | ChangeError::Depended { .. }) => {

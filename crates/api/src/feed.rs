@@ -1,6 +1,6 @@
 //! `Feed`: changes of runs, workers, schedules and proxies, as numbered events. One for each process.
 //!
-//! In: the database, polled every [`TICK`] while there are listeners, and for [`REST_AFTER`] longer. Out: the
+//! In: the database, polled every [`TICK`] while there are listeners, and for [`IDLE_AFTER`] longer. Out: the
 //! latest [`MAX_EVENTS`], from which each listener reads the ones it has not seen. A listener that fell
 //! behind further, or comes back after a pause, learns so, as do all listeners after a time without the
 //! database.
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
 use contract::tasks::Counts;
-use db::charts::{self, Written};
+use db::charts::{self, WrittenMinutes};
 use db::task_views::activity::Activity;
 use db::task_views::counts;
 use db::{Client, Db, DbError, proxies, schedules, workers};
@@ -24,8 +24,8 @@ use telemetry::events;
 const TICK: Duration = Duration::from_secs(1);
 /// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses
 /// nothing.
-const REST_AFTER: Duration = Duration::from_secs(60);
-/// How long a listener waits for the first look after a rest; without the database it goes on without.
+const IDLE_AFTER: Duration = Duration::from_secs(60);
+/// Maximum time a listener waits for the first poll after an idle time; without the database it goes on without it.
 const MAX_WAKE: Duration = Duration::from_secs(2);
 /// Some minutes of a busy farm.
 const MAX_EVENTS: usize = 4_096;
@@ -64,18 +64,18 @@ pub struct Feed {
     newest: watch::Sender<u64>,
     /// A listener has come.
     called: Notify,
-    /// False from the beginning of a rest until the first look after it.
+    /// False from the beginning of an idle time until the first poll after it.
     is_watching: watch::Sender<bool>,
     tick: Duration,
-    rest_after: Duration,
+    idle_after: Duration,
 }
 
 /// Where events come from.
 trait Source {
     /// Changes since the last poll, `elapsed` ago.
-    fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
+    fn poll(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
     /// Reset: the next poll reports no differences.
-    fn forget(&mut self);
+    fn reset(&mut self);
 }
 
 /// The events that a listener asks for are not kept any more.
@@ -92,7 +92,7 @@ impl Default for Feed {
             called: Notify::new(),
             is_watching: watch::Sender::new(false),
             tick: TICK,
-            rest_after: REST_AFTER,
+            idle_after: IDLE_AFTER,
         }
     }
 }
@@ -100,19 +100,19 @@ impl Default for Feed {
 impl Feed {
     /// Polls and publishes while there are listeners; publishes nothing while the database is down.
     pub async fn run(&self, db: &Db) {
-        self.follow(Tables { db, known: Known::default() }).await;
+        self.follow(Tables { db, known: PublishedRows::default() }).await;
     }
 
     async fn follow(&self, mut source: impl Source) {
         loop {
-            self.rest().await;
+            self.idle().await;
             self.watch(&mut source).await;
-            source.forget();
+            source.reset();
         }
     }
 
     /// Returns once there is a listener.
-    async fn rest(&self) {
+    async fn idle(&self) {
         self.is_watching.send_replace(false);
         self.skip();
         while self.newest.receiver_count() == 0 {
@@ -122,30 +122,30 @@ impl Feed {
 
     /// Until there was no listener for some time.
     async fn watch(&self, source: &mut impl Source) {
-        let (mut looked, mut listened) = (Instant::now(), Instant::now());
+        let (mut polled, mut listened) = (Instant::now(), Instant::now());
         let mut is_interrupted = false;
         loop {
-            let elapsed = looked.elapsed();
-            looked = Instant::now();
-            match source.look(elapsed).await {
-                Ok(news) => {
+            let elapsed = polled.elapsed();
+            polled = Instant::now();
+            match source.poll(elapsed).await {
+                Ok(changes) => {
                     if std::mem::take(&mut is_interrupted) {
-                        // events of the interruption are not among the news
+                        // events of the interruption are not among the changes
                         self.skip();
                     }
-                    self.publish(news);
+                    self.publish(changes);
                     self.is_watching.send_replace(true);
                 }
                 Err(error) => {
                     events::feed_interrupted(&error);
-                    source.forget();
+                    source.reset();
                     is_interrupted = true;
                 }
             }
             tokio::time::sleep(self.tick).await;
             if self.newest.receiver_count() > 0 {
                 listened = Instant::now();
-            } else if listened.elapsed() >= self.rest_after {
+            } else if listened.elapsed() >= self.idle_after {
                 return;
             }
         }
@@ -173,13 +173,13 @@ impl Feed {
         Ok(latest.iter().filter(|event| event.number > number).cloned().collect())
     }
 
-    pub fn publish(&self, news: Vec<(Topic, Value)>) {
-        if news.is_empty() {
+    pub fn publish(&self, changes: Vec<(Topic, Value)>) {
+        if changes.is_empty() {
             return;
         }
         let mut latest = self.latest();
         let mut number = *self.newest.borrow();
-        for (topic, data) in news {
+        for (topic, data) in changes {
             number += 1;
             latest.push_back(Arc::new(FeedEvent { number, topic, data: data.to_string() }));
         }
@@ -201,51 +201,51 @@ impl Feed {
 
 struct Tables<'a> {
     db: &'a Db,
-    known: Known,
+    known: PublishedRows,
 }
 
 impl Source for Tables<'_> {
-    fn look(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send {
-        look(self.db, &mut self.known, elapsed)
+    fn poll(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send {
+        poll(self.db, &mut self.known, elapsed)
     }
 
-    fn forget(&mut self) {
-        self.known = Known::default();
+    fn reset(&mut self) {
+        self.known = PublishedRows::default();
     }
 }
 
 /// Rows that were published last.
 #[derive(Default)]
-struct Known {
+struct PublishedRows {
     activity: Option<Activity>,
     counts: Option<Counts>,
     proxies: Option<PoolState>,
-    written: Option<Written>,
+    written: Option<WrittenMinutes>,
     workers: BTreeMap<String, Value>,
     schedules: BTreeMap<String, Value>,
 }
 
-async fn look(db: &Db, known: &mut Known, elapsed: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
+async fn poll(db: &Db, known: &mut PublishedRows, elapsed: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
     let client = db.api_client().await?;
-    let mut news = runs(&client, &mut known.activity, elapsed).await?;
+    let mut changes = runs(&client, &mut known.activity, elapsed).await?;
     let counted = counts::counts(&client).await?.all;
     if known.counts.replace(counted) != Some(counted) {
-        news.push((Topic::Counts, json!(counted)));
+        changes.push((Topic::Counts, json!(counted)));
     }
     let pool = proxies::count(&client).await?;
     if known.proxies.replace(pool) != Some(pool) {
-        news.push((Topic::Proxies, json!(pool)));
+        changes.push((Topic::Proxies, json!(pool)));
     }
     let written = charts::written(&client).await?;
     if known.written.replace(written) != Some(written) {
-        news.push((Topic::Rollups, json!(written)));
+        changes.push((Topic::Rollups, json!(written)));
     }
     let workers = workers::list(&client).await?.into_iter().map(|worker| (worker.worker_id.clone(), json!(worker)));
-    news.extend(changes(Topic::Worker, "worker_id", &mut known.workers, workers.collect()));
+    changes.extend(differences(Topic::Worker, "worker_id", &mut known.workers, workers.collect()));
     let schedules =
         schedules::list(&client).await?.into_iter().map(|schedule| (schedule.name.clone(), json!(schedule)));
-    news.extend(changes(Topic::Schedule, "name", &mut known.schedules, schedules.collect()));
-    Ok(news)
+    changes.extend(differences(Topic::Schedule, "name", &mut known.schedules, schedules.collect()));
+    Ok(changes)
 }
 
 async fn runs(
@@ -262,7 +262,7 @@ async fn runs(
 }
 
 /// New, changed and removed entries.
-fn changes(
+fn differences(
     topic: Topic,
     key: &str,
     known: &mut BTreeMap<String, Value>,
@@ -270,9 +270,9 @@ fn changes(
 ) -> Vec<(Topic, Value)> {
     let gone = known.keys().filter(|name| !now.contains_key(*name)).map(|name| json!({ key: name, "gone": true }));
     let differ = now.iter().filter(|(name, value)| known.get(*name) != Some(value)).map(|(_, value)| value.clone());
-    let news = gone.chain(differ).map(|value| (topic, value)).collect();
+    let differences = gone.chain(differ).map(|value| (topic, value)).collect();
     *known = now;
-    news
+    differences
 }
 
 #[cfg(test)]
@@ -294,15 +294,15 @@ mod tests {
     }
 
     /// Publishes one event at each poll, and the number of polls.
-    struct Looks(watch::Sender<u64>);
+    struct PollCount(watch::Sender<u64>);
 
-    impl Source for Looks {
-        async fn look(&mut self, _: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
-            self.0.send_modify(|looks| *looks += 1);
+    impl Source for PollCount {
+        async fn poll(&mut self, _: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
+            self.0.send_modify(|polls| *polls += 1);
             Ok(vec![(Topic::Task, json!(null))])
         }
 
-        fn forget(&mut self) {}
+        fn reset(&mut self) {}
     }
 
     /// Waits until this holds for the source's count, or for whether the feed polls.
@@ -313,24 +313,24 @@ mod tests {
 
     #[tokio::test]
     async fn it_rests_while_nobody_listens_and_who_comes_back_then_has_missed_something() {
-        let quick = Feed { tick: Duration::from_millis(1), rest_after: Duration::ZERO, ..Feed::default() };
+        let quick = Feed { tick: Duration::from_millis(1), idle_after: Duration::ZERO, ..Feed::default() };
         let feed = Arc::new(quick);
-        let (looks, looked) = watch::channel(0);
+        let (polls, polled) = watch::channel(0);
         let running = tokio::spawn({
             let feed = feed.clone();
-            async move { feed.follow(Looks(looks)).await }
+            async move { feed.follow(PollCount(polls)).await }
         });
         let listener = feed.listen().await;
-        until(looked.clone(), |looks| *looks >= 3).await;
+        until(polled.clone(), |polls| *polls >= 3).await;
         let seen = *listener.borrow();
         assert!(feed.after(seen).is_ok());
 
         drop(listener);
         until(feed.is_watching.subscribe(), |is_watching| !is_watching).await;
         assert_eq!(feed.after(seen).unwrap_err(), TooOld);
-        let before = *looked.borrow();
+        let before = *polled.borrow();
         let listener = feed.listen().await;
-        assert!(*looked.borrow() > before, "it looks before anybody is told to have listened");
+        assert!(*polled.borrow() > before, "it looks before anybody is told to have listened");
         assert!(feed.after(*listener.borrow()).is_ok());
         running.abort();
     }
@@ -351,9 +351,9 @@ mod tests {
         let named =
             |pairs: &[(&str, i32)]| pairs.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         let mut known = named(&[("a", 1), ("b", 2), ("c", 3)]);
-        let news = changes(Topic::Worker, "worker_id", &mut known, named(&[("b", 2), ("c", 4), ("d", 5)]));
-        let told: Vec<Value> = news.into_iter().map(|(_, value)| value).collect();
+        let found = differences(Topic::Worker, "worker_id", &mut known, named(&[("b", 2), ("c", 4), ("d", 5)]));
+        let told: Vec<Value> = found.into_iter().map(|(_, value)| value).collect();
         assert_eq!(told, [json!({"worker_id": "a", "gone": true}), json!(4), json!(5)]);
-        assert!(changes(Topic::Worker, "worker_id", &mut known, named(&[("b", 2), ("c", 4), ("d", 5)])).is_empty());
+        assert!(differences(Topic::Worker, "worker_id", &mut known, named(&[("b", 2), ("c", 4), ("d", 5)])).is_empty());
     }
 }

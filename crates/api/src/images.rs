@@ -32,7 +32,7 @@ use domain::product::ProductId;
 use storage::{StorageError, image_layout};
 
 /// A year: the image at an address never changes.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// An image that is not there may come.
 const SOON: &str = "public, max-age=60";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -209,7 +209,7 @@ impl ImageAsk {
         let variant = api.renderer.variant(path, &self.transform).await?;
         let mut response = self.conditions.answer(&variant);
         let headers = response.headers_mut();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static(FOR_EVER));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));
         show_anywhere(headers);
         if self.varies_by_accept {
             headers.insert(VARY, HeaderValue::from_static("accept"));

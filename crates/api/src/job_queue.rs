@@ -17,7 +17,7 @@ use contract::generation::{StateRequest, StateTasks};
 use contract::problem::Problem;
 use contract::task_requests::{BatchAnswer, BatchItem, BatchRequest, RequestedTask, TaskRequest};
 use contract::tasks::QueuePicture;
-use db::task_requests::{self, MAX_BATCH_ITEMS, Queued};
+use db::task_requests::{self, MAX_BATCH_ITEMS, QueuedTask};
 use db::task_views::counts;
 use db::{Tx, generation, workers};
 use domain::pod;
@@ -96,7 +96,7 @@ async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, A
     }
     let mut made = task_requests::enqueue_batch(tx, requests).await?.into_iter();
     let items = read.into_iter().map(|read| match read.map(|()| made.next()) {
-        Ok(Some(Ok(Queued { id, raised, .. }))) => BatchItem { id: Some(id), raised, ..BatchItem::default() },
+        Ok(Some(Ok(QueuedTask { id, raised, .. }))) => BatchItem { id: Some(id), raised, ..BatchItem::default() },
         Ok(Some(Err(refused))) => refused_item(&refused.into()),
         Ok(None) => refused_item(&ApiError::Internal("a request of the batch has no answer".to_owned())),
         Err(unread) => refused_item(&unread),

@@ -158,7 +158,7 @@ async fn answer(change: Change, id: TaskId) -> Result<Response, ApiError> {
 impl From<NewJobError> for ApiError {
     fn from(error: NewJobError) -> Self {
         match error {
-            NewJobError::Duplicate { existing } => ApiError::Twin { existing },
+            NewJobError::Duplicate { existing } => ApiError::DuplicateWork { existing },
             NewJobError::MissingDependency(id) => {
                 ApiError::MissingReference { field: "depends_on", what: format!("task {id}") }
             }

@@ -83,7 +83,7 @@ pub use files::PayloadFiles;
 pub use process_health::{Actors, Health};
 pub use router::command_line;
 pub use server::Bounds;
-pub use state::{ApiState, Services};
+pub use state::{ApiServices, ApiState};
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;

@@ -28,7 +28,7 @@ use domain::stock::PayloadPosition;
 use storage::{Around, PayloadForm};
 
 /// A payload never changes.
-const FOREVER: &str = "private, max-age=31536000, immutable";
+const IMMUTABLE: &str = "private, max-age=31536000, immutable";
 
 #[derive(Deserialize)]
 pub struct IdPath {
@@ -93,7 +93,7 @@ pub async fn data(
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
     let mut response = stream(&api, &payload, form, Around::default()).await?;
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(FOREVER));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));
     if let Ok(tag) = HeaderValue::try_from(tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }

@@ -22,7 +22,7 @@ use contract::proxies::{
     ChangedProxy, Imported, ImportedProxy, NewProxy, ProxyFilter, ProxyImport, ProxyListing, ProxyPage,
 };
 use db::proxies;
-use db::proxy_requests::{self, Added, ProxyChange};
+use db::proxy_requests::{self, AddResult, ProxyChange};
 use domain::proxy::{ProxyEntry, ProxyId};
 
 const MAX_IMPORTED: usize = 1_000;
@@ -70,8 +70,8 @@ pub async fn create(
     geo::locate(&api.geo, std::slice::from_mut(&mut entry)).await;
     let mut change = changes.begin(&api).await?;
     match proxy_requests::add(&change, &entry, &api.keys, api.budgets).await? {
-        Added::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
-        Added::New(proxy) => {
+        AddResult::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
+        AddResult::New(proxy) => {
             change.audit("proxies.create", proxy.id, json!({"host": proxy.host, "port": proxy.port}));
             change.created(format!("/api/proxies/{}", proxy.id), &*proxy).await
         }

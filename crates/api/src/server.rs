@@ -46,9 +46,9 @@ pub struct Bounds {
 
 /// A connection's share of the limits, as an extension of its requests.
 #[derive(Clone)]
-pub struct Place(Arc<Mutex<Option<(OwnedSemaphorePermit, PeerPermit)>>>);
+pub struct ConnectionPermit(Arc<Mutex<Option<(OwnedSemaphorePermit, PeerPermit)>>>);
 
-impl Place {
+impl ConnectionPermit {
     /// Gives it to another client; the connection goes on.
     pub fn free(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -58,7 +58,7 @@ impl Place {
 struct Client {
     stream: TcpStream,
     address: IpAddr,
-    place: Place,
+    permit: ConnectionPermit,
 }
 
 /// Serves `router` on `listener` until `stop`, then lets open requests finish.
@@ -89,7 +89,11 @@ async fn next(listener: &TcpListener, places: &Arc<Semaphore>, peers: &PeerLimit
         let (stream, address) = accept(listener).await;
         match peers.take(address) {
             Some(peer) => {
-                return Some(Client { stream, address, place: Place(Arc::new(Mutex::new(Some((place, peer))))) });
+                return Some(Client {
+                    stream,
+                    address,
+                    permit: ConnectionPermit(Arc::new(Mutex::new(Some((place, peer))))),
+                });
             }
             None => events::connection_refused(),
         }
@@ -109,12 +113,12 @@ async fn accept(listener: &TcpListener) -> (TcpStream, IpAddr) {
 }
 
 fn connection(
-    Client { stream, address, place }: Client,
+    Client { stream, address, permit }: Client,
     router: Router,
     write_idle: Duration,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send + 'static {
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(MAX_HEAD_TIME).max_buf_size(MAX_HEAD_BYTES);
-    let service = Extension(place).layer(Extension(ClientAddress(address)).layer(router));
+    let service = Extension(permit).layer(Extension(ClientAddress(address)).layer(router));
     protocol.serve_connection(TokioIo::new(ClientStream::new(stream, write_idle)), TowerToHyperService::new(service))
 }

@@ -19,7 +19,7 @@ use contract::problem::Problem;
 use contract::sessions::{Login, LoginRequest};
 use db::api_tokens;
 
-const LASTS: Duration = Duration::from_secs(12 * 3600);
+const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 3600);
 
 /// Who the caller is.
 #[utoipa::path(get, path = "/api/session", tag = "access", responses((status = 200, body = Login)))]
@@ -46,11 +46,11 @@ pub async fn log_in(
     api.rates.take(token.token, token.role).map_err(ApiError::TooManyRequests)?;
     let login = SecretText::new_login();
     let client = api.db.api_client().await?;
-    let expires_at = Some(api_tokens::log_in(&client, token.token, &login.digest(), LASTS).await?);
+    let expires_at = Some(api_tokens::log_in(&client, token.token, &login.digest(), SESSION_LIFETIME).await?);
     api.credentials.forget();
     let csrf_token = Some(login.csrf_token());
     let answer = Login { name: token.name.clone(), role: token.role, csrf_token, expires_at };
-    Ok(([(SET_COOKIE, cookie(&api.config.base_path, login.reveal(), LASTS))], Json(answer)).into_response())
+    Ok(([(SET_COOKIE, cookie(&api.config.base_path, login.reveal(), SESSION_LIFETIME))], Json(answer)).into_response())
 }
 
 /// Ends the login of the request, where it has one; as every change by a login, this needs its CSRF token.

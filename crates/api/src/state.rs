@@ -23,7 +23,7 @@ use geo::Geo;
 use settings::Setting;
 
 /// The parts of the program that the API uses.
-pub struct Services {
+pub struct ApiServices {
     pub files: PayloadFiles,
     pub health: Health,
     /// For the passwords of proxies.
@@ -47,7 +47,7 @@ pub struct Services {
 pub struct ApiState(Arc<Shared>);
 
 pub struct Shared {
-    services: Services,
+    services: ApiServices,
     pub db: Db,
     pub config: Arc<settings::Api>,
     pub visitors: Arc<Visitors>,
@@ -66,7 +66,7 @@ pub struct Shared {
 }
 
 impl ApiState {
-    pub fn new(db: Db, config: Arc<settings::Api>, services: Services) -> Self {
+    pub fn new(db: Db, config: Arc<settings::Api>, services: ApiServices) -> Self {
         let hosts = Hosts::new(&config.hosts, config.is_loopback());
         let rates = Rates::new(config.requests_per_minute, config.consumer_requests_per_minute);
         ApiState(Arc::new(Shared {
@@ -95,9 +95,9 @@ impl Deref for ApiState {
 }
 
 impl Deref for Shared {
-    type Target = Services;
+    type Target = ApiServices;
 
-    fn deref(&self) -> &Services {
+    fn deref(&self) -> &ApiServices {
         &self.services
     }
 }

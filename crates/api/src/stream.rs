@@ -20,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::access::{Caller, Viewer};
 use super::feed::{Feed, FeedEvent, TooOld, Topic};
 use super::query::Query;
-use super::server::Place;
+use super::server::ConnectionPermit;
 use super::{ApiError, ApiState};
 use domain::access::Principal;
 use domain::vocabulary;
@@ -61,15 +61,15 @@ pub struct EventMessage {
 pub async fn events(
     caller: Caller<Viewer>,
     State(api): State<ApiState>,
-    place: Option<Extension<Place>>,
+    permit: Option<Extension<ConnectionPermit>>,
     headers: HeaderMap,
     Query(EventsQuery { topics }): Query<EventsQuery>,
 ) -> Result<Response, ApiError> {
     let full = || ApiError::Busy(format!("{} clients listen already: try again later", super::MAX_LISTENERS));
     let listening = api.listeners.clone().try_acquire_owned().map_err(|_| full())?;
-    if let Some(Extension(place)) = place {
+    if let Some(Extension(permit)) = permit {
         // listeners have places of their own
-        place.free();
+        permit.free();
     }
     let newest = api.feed.listen().await;
     let (seen, is_reset) = match headers.get(LAST_EVENT_ID) {

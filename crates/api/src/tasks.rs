@@ -20,7 +20,7 @@ use contract::cursor::Cursor;
 use contract::problem::Problem;
 use contract::task_requests::{RequestedTask, TaskRequest};
 use contract::tasks::{TaskCounts, TaskDetail, TaskFilter, TaskPage, TaskView};
-use db::task_requests::{self, Queued};
+use db::task_requests::{self, QueuedTask};
 use db::task_views::counts;
 use db::{Client, DbError, task_views};
 use domain::task::TaskId;
@@ -93,7 +93,7 @@ pub async fn create(
 
 /// Makes a task, or raises the one that does the same, and answers it.
 pub async fn make(mut change: Change, request: TaskRequest) -> Result<Response, ApiError> {
-    let Queued { id, raised, role, dispensary_id, priority } = task_requests::enqueue(&change, request).await?;
+    let QueuedTask { id, raised, role, dispensary_id, priority } = task_requests::enqueue(&change, request).await?;
     let detail = json!({"role": role, "dispensary_id": dispensary_id, "priority": priority});
     change.audit(if raised { "tasks.raise" } else { "tasks.create" }, id, detail);
     let (status, location) = match raised {

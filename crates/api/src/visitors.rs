@@ -17,7 +17,7 @@ use telemetry::events;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(60);
 /// How often it is looked whether the geo file has changed.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const LAST_FLUSH: Duration = Duration::from_secs(5);
 
 /// Keeps the geo file fresh and writes the counts, until the server ends.
@@ -29,7 +29,7 @@ pub async fn run(api: &ApiState) {
 }
 
 async fn look(geo: &Geo) {
-    let mut ticks = tokio::time::interval(LOOK_EVERY);
+    let mut ticks = tokio::time::interval(POLL_INTERVAL);
     loop {
         ticks.tick().await;
         geo.refresh().await;

@@ -1,4 +1,4 @@
-//! Market data: stores, brands, categories and prices by day, and what they are listed by.
+//! Market data: stores, brands, categories and prices by day, and their filters.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Who changed what by request, and what the rows are listed by.
+//! Changes by request with their callers, and their filters.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

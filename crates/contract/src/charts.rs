@@ -1,7 +1,8 @@
 //! Charts of counts: metrics, their dimensions, the points in time, and the series. Pure.
 //!
-//! Counts are kept by minute, and of stores by day, so a point is some whole minutes long. Points begin at
-//! multiples of their length since a Monday: hours and days, in UTC, and weeks begin where people expect it.
+//! Counts are kept by minute, and counts of stores by day, so a point lasts a whole number of minutes. Points
+//! begin at multiples of their length since a Monday: hours and days, in UTC, and weeks begin where people
+//! expect it.
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ pub const MAX_POINTS: i64 = 1_000;
 /// Maximum series of one chart; the rest is summed.
 pub const MAX_SERIES: i64 = 100;
 pub const DEFAULT_SERIES: i64 = 20;
-/// How long a point may be by default: the shortest that makes few enough points.
+/// Default lengths of a point: the shortest that gives few enough points.
 const STEPS: [Duration; 6] = [MINUTE, minutes(5), minutes(15), minutes(60), minutes(6 * 60), minutes(24 * 60)];
 const USUAL_POINTS: i64 = 200;
 const MINUTE: Duration = minutes(1);
@@ -57,7 +58,7 @@ vocabulary! {
     }
 }
 
-/// The points of a chart: `[from, to)` in parts of `step`, whose beginning and end are multiples of it.
+/// The points of a chart: `[from, to)` divided into parts of `step`; both are multiples of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub from: DateTime<Utc>,
@@ -136,12 +137,12 @@ impl Metric {
         matches!(self, Metric::Waits | Metric::Runs | Metric::Requests) && by != Dimension::Store
     }
 
-    /// Whether runs are counted, not requests.
+    /// Whether it counts runs, not requests.
     pub fn is_of_runs(self) -> bool {
         self.dimensions().contains(&Dimension::Role)
     }
 
-    /// Refuses a dimension that has no meaning; by default the first one.
+    /// Refuses a dimension without meaning for the metric; by default the first one.
     pub fn by(self, wanted: Option<Dimension>) -> Result<Dimension, BadField> {
         let known = self.dimensions();
         let by = wanted.unwrap_or(known[0]);
@@ -154,7 +155,7 @@ impl Metric {
 }
 
 impl Dimension {
-    /// How many series by default.
+    /// Default number of series.
     pub fn default_series(self) -> i64 {
         match self {
             Dimension::Store => MAX_SERIES,
@@ -162,7 +163,7 @@ impl Dimension {
         }
     }
 
-    /// Refuses a step that was not counted by; where only days are counted, a day by default.
+    /// Refuses a step that is not counted; where only days are counted, the default is a day.
     pub fn step(self, wanted: Option<Duration>) -> Result<Option<Duration>, BadField> {
         if self != Dimension::Store {
             return Ok(wanted);
@@ -175,7 +176,7 @@ impl Dimension {
 }
 
 impl Grid {
-    /// The points that `from` and `to` are in, and those between. Without a step: few enough to be looked at.
+    /// The points that contain `from` and `to`, and those between. Without a step: few enough to read.
     pub fn new(from: DateTime<Utc>, to: DateTime<Utc>, step: Option<Duration>) -> Result<Grid, BadField> {
         if from >= to {
             return Err(bad("from", "is not before the end of the time that is asked for"));
@@ -183,7 +184,7 @@ impl Grid {
         let usual = || STEPS.into_iter().find(|step| points(from, to, *step) <= USUAL_POINTS);
         let step = match step {
             Some(step) => whole_minutes(step)?,
-            // longer times than that need a step of their own
+            // longer times need an explicit step
             None => usual().unwrap_or(STEPS[STEPS.len() - 1]),
         };
         let points = points(from, to, step);
@@ -206,7 +207,7 @@ impl Grid {
         usize::try_from(points).unwrap_or_default()
     }
 
-    /// The number of the point that begins at this time; none outside.
+    /// The number of the point that begins at this time; None outside.
     pub fn point(&self, at: DateTime<Utc>) -> Option<usize> {
         let point = usize::try_from((at - self.from).num_seconds().div_euclid(self.step)).ok()?;
         (point < self.points()).then_some(point)
@@ -231,7 +232,7 @@ fn points(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> i64 {
     (end - begin) / seconds(step)
 }
 
-/// In seconds since 1970.
+/// Both ends, in seconds since 1970.
 fn bounds(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> (i64, i64) {
     let step = seconds(step);
     // a part of a second belongs to its point

@@ -24,7 +24,7 @@ pub struct BadField {
     pub fault: String,
 }
 
-/// For `deserialize_with`: a field that is there, null or not.
+/// For `deserialize_with`: a field that is present, null or not.
 pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -41,7 +41,7 @@ pub(crate) fn check_time(time: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Res
     }
 }
 
-/// A day from 1970 on.
+/// Accepts days from 1970 on.
 pub(crate) fn check_day(field: &'static str, day: NaiveDate, now: DateTime<Utc>) -> Result<(), BadField> {
     match day {
         day if !YEARS.contains(&day.year()) => Err(out_of_range(field, day, &YEARS)),
@@ -63,7 +63,7 @@ pub(crate) fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadFi
     Ok(ids)
 }
 
-/// For names and the like, which are shown in one line.
+/// For names and other texts that are shown in one line.
 pub fn check_text(field: &'static str, text: Option<&str>) -> Result<(), BadField> {
     let fits = |text: &str| (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control);
     match text.is_none_or(fits) {

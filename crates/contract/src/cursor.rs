@@ -1,4 +1,4 @@
-//! `Cursor`: where a page of a list ended. Clients send it back as they received it; its form may change.
+//! `Cursor`: the end of a page of a list. Clients send it back as they received it; its form may change.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -16,7 +16,7 @@ use domain::store::Platform;
 
 const DEFAULT_BATCHES: i32 = 6;
 const DEFAULT_THRESHOLD_MINUTES: i32 = 10;
-/// A day.
+/// One day.
 const MAX_THRESHOLD_MINUTES: i64 = 24 * 60;
 /// Priority of work on demand.
 const DISCOVERY_PRIORITY: i64 = 10;
@@ -101,7 +101,7 @@ impl ResyncRequest {
 }
 
 impl StateRequest {
-    /// The role and the priority of its tasks.
+    /// Checks the request; returns the role and the priority of its tasks.
     pub fn check(&self) -> Result<(Role, i32), BadField> {
         let role = match self.role.as_deref() {
             None | Some(RESYNC) => Role::PayloadFetch,

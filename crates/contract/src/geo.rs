@@ -1,4 +1,4 @@
-//! Where an address is.
+//! Location of an address.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! The answers to probes.
+//! Answers to probes.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -89,7 +89,7 @@ impl HostListing {
 }
 
 impl HostUpdate {
-    /// The first fault.
+    /// Returns the first fault.
     pub fn check(&self) -> Result<(), BadField> {
         if self.breaker == BreakerChange::Closed {
             let given = [("until", self.until.is_some()), ("why", self.why.is_some())];

@@ -1,5 +1,5 @@
 //! Media jobs: tasks whose role is the job's type, in the words and numbers of clients that know them as
-//! jobs: pages, one, and requests with all checks of them that need no database.
+//! jobs: pages, one, and requests with all their checks that need no database.
 //!
 //! A job's priority is 1 (first) to 10; the queue's is 10 minus it.
 
@@ -60,13 +60,13 @@ pub struct JobRequest {
     pub depends_on: Option<Vec<TaskId>>,
 }
 
-/// A request whose every field is good by itself.
+/// A request whose fields are each valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewJob {
     pub role: Role,
     pub platform: Option<String>,
     pub account: Option<String>,
-    /// The job's.
+    /// The job's priority, not its task's.
     pub priority: i32,
     pub payload: Value,
     pub scheduled_for: Option<DateTime<Utc>>,
@@ -162,7 +162,7 @@ pub struct JobsNow {
 }
 
 impl JobRequest {
-    /// The first fault, or the job with its defaults.
+    /// Returns the first fault, or the job with its defaults.
     pub fn check(self, now: DateTime<Utc>) -> Result<NewJob, BadField> {
         let role = job_type(&self.job_type)?;
         let payload = if self.payload.is_null() { Value::Object(Default::default()) } else { self.payload };
@@ -195,7 +195,7 @@ impl JobChange {
     }
 }
 
-/// In the OpenAPI document.
+/// Schema of the job types in the OpenAPI document.
 pub fn job_types() -> Object {
     one_of(Family::Media.roles().map(Role::name))
 }
@@ -207,7 +207,7 @@ pub fn job_type(name: &str) -> Result<Role, BadField> {
     role.ok_or_else(|| bad("job_type", format!("unknown job type '{name}': the job types are {}", known())))
 }
 
-/// A [`job_type`] by which jobs are listed, for `deserialize_with`.
+/// A [`job_type`] that filters jobs, for `deserialize_with`.
 pub fn optional_job_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Role>, D::Error> {
     let name = String::deserialize(deserializer)?;
     job_type(&name).map(Some).map_err(|bad| D::Error::custom(bad.fault))
@@ -265,7 +265,7 @@ struct EasynewsMonitor {
 #[serde(deny_unknown_fields)]
 struct NoArgs {}
 
-/// As the role's handler will read them.
+/// Checks the arguments as the role's handler will read them.
 fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
     match role {
         Role::ScrapeAccount => check_account(&read(role, payload)?, platform, account),

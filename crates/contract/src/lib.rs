@@ -1,7 +1,7 @@
 //! The shapes of the API: requests, answers, filters and pages, one file a resource.
 //!
-//! The server, the database and the command line read and write them. A request has every check of itself that
-//! needs no database. It must not know HTTP, SQL or the clock.
+//! The server, the database and the command line read and write them. A request has every check of itself
+//! that needs no database. It must not know HTTP, SQL or the clock.
 
 pub mod analytics;
 pub mod audit;

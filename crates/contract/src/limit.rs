@@ -1,4 +1,4 @@
-//! `Limit`: how long a page of a list may be.
+//! `Limit`: maximum length of a page of a list.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -21,7 +21,7 @@ impl Limit {
         self.0
     }
 
-    /// Takes the row away that is only there to show that there is another page; where that page begins.
+    /// Removes the extra row that shows whether there is another page; returns the beginning of that page.
     pub fn next<T, C>(self, rows: &mut Vec<T>, position: impl Fn(&T) -> C) -> Option<C> {
         let has_next = rows.len() as i64 > self.0;
         rows.truncate(self.0 as usize);

@@ -13,7 +13,7 @@ use domain::task::TaskId;
 use domain::vocabulary::Word;
 use domain::years::YEARS;
 
-/// Ids that one request may name.
+/// Maximum ids in one request.
 const MAX_IDS: usize = 10_000;
 
 /// The fields of `POST /api/tasks/bulk`: `filter` or `ids`, not both.
@@ -85,7 +85,7 @@ pub struct Failure {
 }
 
 impl BulkRequest {
-    /// The tasks that are meant, and the change of `reprioritize`.
+    /// Returns the selected tasks, and the change of `reprioritize`.
     pub fn check(&self, now: DateTime<Utc>) -> Result<(TaskFilter, Value), BadField> {
         let change = TaskChange { priority: self.priority, scheduled_for: None };
         match (self.action, self.priority) {

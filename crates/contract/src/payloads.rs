@@ -1,4 +1,4 @@
-//! Payloads, and what they are listed by.
+//! Payloads and their filters.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ pub struct PayloadWithData {
 }
 
 impl PayloadView {
-    /// Where the next page begins.
+    /// Beginning of the next page.
     pub fn position(&self) -> PayloadPosition {
         PayloadPosition { fetched_at: self.fetched_at, id: self.id }
     }

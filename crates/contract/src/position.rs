@@ -1,4 +1,4 @@
-//! `Position`: where a page of a list ended that is not ordered by descending ids. Clients send it back as
+//! `Position`: the end of a page of a list that is not ordered by descending ids. Clients send it back as
 //! they received it.
 
 use base64::Engine;
@@ -15,7 +15,7 @@ pub struct Position<T>(pub T);
 
 impl<T: Serialize> Position<T> {
     pub fn text(&self) -> String {
-        // what cannot be written leads to no page, and none can: these are numbers and texts
+        // an unwritable position would lead to no page; none is, since all are numbers and texts
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&self.0).unwrap_or_default())
     }
 }

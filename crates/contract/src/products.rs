@@ -1,4 +1,4 @@
-//! Products: one with its options, pages of them, a search, and what one cost over time.
+//! Products: one with its options, pages of them, a search, and prices over time.
 
 use chrono::{DateTime, Utc};
 use serde::de::{Deserializer, Error as _};
@@ -12,7 +12,7 @@ use domain::store::{Platform, StoreId};
 use domain::vocabulary::Word;
 use domain::{span, state_code};
 
-/// A longer text is not looked for.
+/// Maximum length of a searched text.
 const MAX_WORDS_CHARS: usize = 200;
 
 const MAX_POINTS: usize = 1000;

@@ -1,5 +1,5 @@
-//! Schedules and their runs as people see them; the fields of `POST /api/schedules` and
-//! `PUT /api/schedules/{id}` as they came, and everything about them that can be checked without the database.
+//! Schedules and their runs for display; the unchecked fields of `POST /api/schedules` and
+//! `PUT /api/schedules/{id}`, and all their checks that need no database.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ pub struct ScheduleUpdate {
     pub args: Option<Value>,
 }
 
-/// A schedule whose every field is good by itself.
+/// A schedule whose fields are each valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSchedule {
     pub name: String,
@@ -104,7 +104,7 @@ pub struct NewSchedule {
     pub recurrence: Recurrence,
 }
 
-/// Scope of its tasks: these fields must fit each other.
+/// Scope of its tasks: these fields must agree with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     pub role: Role,
@@ -113,7 +113,7 @@ pub struct Scope {
     pub args: Value,
 }
 
-/// A change whose every field is good by itself; None stays.
+/// A change whose fields are each valid; None changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleChange {
     pub name: Option<String>,
@@ -184,7 +184,7 @@ pub struct ScheduleList {
 }
 
 impl ScheduleRequest {
-    /// The first fault, or the schedule with its defaults.
+    /// Returns the first fault, or the schedule with its defaults.
     pub fn check(self) -> Result<NewSchedule, BadField> {
         let name = check_name(self.name)?;
         let role = role_of(&self.role)?;
@@ -205,7 +205,7 @@ impl ScheduleRequest {
 }
 
 impl ScheduleUpdate {
-    /// The first fault, or the change.
+    /// Returns the first fault, or the change.
     pub fn check(self) -> Result<ScheduleChange, BadField> {
         if self == ScheduleUpdate::default() {
             return Err(bad("enabled", "missing: give at least one field to change"));
@@ -232,7 +232,7 @@ impl ScheduleChange {
 }
 
 impl Scope {
-    /// The first fault, or the scope with its arguments as tasks have them.
+    /// Returns the first fault, or the scope with its arguments in the form of tasks.
     pub fn check(self) -> Result<Scope, BadField> {
         let Scope { role, platform, group_name, args } = self;
         let args = check_payload(role, args).map_err(|bad| match bad.field {

@@ -21,7 +21,7 @@ pub struct TaskChange {
 }
 
 impl TaskChange {
-    /// The first fault.
+    /// Returns the first fault.
     pub fn check(&self, now: DateTime<Utc>) -> Result<(), BadField> {
         if *self == TaskChange::default() {
             let fault = "missing: give a priority, a scheduled_for or both".to_owned();

@@ -1,6 +1,5 @@
-//! `TaskRequest`: a task that a person or program requests by API or command line, and everything about it
-//! that can be checked without the database. The database checks whether its store and the tasks it waits for
-//! exist.
+//! `TaskRequest`: a task that a person or program requests by API or command line, and all its checks that
+//! need no database. The database checks that its store and the tasks it waits for exist.
 
 use std::ops::RangeInclusive;
 
@@ -21,7 +20,7 @@ use domain::vocabulary;
 
 const RETRIES: RangeInclusive<i64> = 0..=20;
 
-/// More than any state has.
+/// Maximum points; more than any state has.
 const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
 
@@ -53,11 +52,11 @@ pub struct TaskRequest {
     pub dedup_key: Option<String>,
 }
 
-/// A request whose every field is good by itself.
+/// A request whose fields are each valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedRequest {
     pub role: Role,
-    /// There exactly when the role is per store.
+    /// Present exactly when the role is per store.
     pub dispensary_id: Option<StoreId>,
     pub platform: Option<Platform>,
     pub priority: i32,
@@ -116,7 +115,7 @@ pub struct BatchItem {
 }
 
 impl TaskRequest {
-    /// The first fault, or the request with its defaults.
+    /// Returns the first fault, or the request with its defaults.
     pub fn check(self, now: DateTime<Utc>) -> Result<CheckedRequest, BadField> {
         let payload = if self.payload.is_null() { Value::Object(Default::default()) } else { self.payload };
         let role = role_of(&self.role, &payload)?;
@@ -137,7 +136,7 @@ impl TaskRequest {
 }
 
 impl CheckedRequest {
-    /// The request's own key, otherwise [`CheckedRequest::default_key`].
+    /// The request's own key, else [`CheckedRequest::default_key`].
     pub fn dedup_key(&self) -> String {
         self.dedup_key.clone().unwrap_or_else(|| self.default_key())
     }
@@ -153,14 +152,14 @@ impl CheckedRequest {
         parts.into_iter().flatten().collect::<Vec<_>>().join(":")
     }
 
-    /// The `payload_id` of its arguments, as text; null is none.
+    /// The `payload_id` of its arguments, as text; None for null.
     pub fn payload_id(&self) -> Option<String> {
         self.payload.get("payload_id").filter(|id| !id.is_null()).map(Value::to_string)
     }
 }
 
 fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
-    // it fetched, or took a payload that was there
+    // it fetched, or took an existing payload
     if name == RESYNC {
         let replays = payload.get("payload_id").is_some();
         return Ok(if replays { Role::ProductRefresh } else { Role::PayloadFetch });
@@ -168,7 +167,7 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
     name.parse().map_err(|unknown| bad("role", unknown))
 }
 
-/// The payload, with its state code in capital letters.
+/// Checks the payload; puts its state code in capital letters.
 pub(crate) fn check_payload(role: Role, mut payload: Value) -> Result<Value, BadField> {
     let args = Args::read(role, &payload).map_err(|error| match error {
         BadArgs::NoHandler(_) => bad("role", error),

@@ -1,4 +1,4 @@
-//! Tasks: pages, one with its attempts and children, counts, and what they are filtered by.
+//! Tasks: pages, one with its attempts and children, counts, and their filters.
 
 use std::collections::BTreeMap;
 
@@ -218,12 +218,12 @@ pub struct QueuePicture {
 }
 
 impl TaskFilter {
-    /// Whether one of its texts is empty, so that it finds more than was meant.
+    /// Whether one of its texts is empty, and would match more than was meant.
     pub fn has_empty_text(&self) -> bool {
         [&self.worker_id, &self.q, &self.error].into_iter().flatten().any(String::is_empty)
     }
 
-    /// The stored statuses that it admits; None: all.
+    /// Stored statuses that it admits; None: all.
     pub fn statuses(&self) -> Option<&'static [Status]> {
         self.status.map(ShownStatus::stored)
     }

@@ -55,7 +55,7 @@ pub struct VisitorPage {
 }
 
 impl VisitorHour {
-    /// Where the next page begins.
+    /// Beginning of the next page.
     pub fn position(&self) -> VisitorCursor {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         VisitorCursor { hour: self.hour, country: text(&self.country), region: text(&self.region) }

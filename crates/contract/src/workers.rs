@@ -91,7 +91,7 @@ pub struct RoleView {
 }
 
 impl WorkerReport {
-    /// The first fault.
+    /// Returns the first fault.
     pub fn check(&self) -> Result<(), BadField> {
         check_text("worker_id", Some(&self.worker_id))?;
         check_text("friendly_name", self.friendly_name.as_deref())?;
@@ -104,7 +104,7 @@ impl WorkerReport {
         }
     }
 
-    /// The time to its next heartbeat.
+    /// Time to its next heartbeat.
     pub fn every(&self) -> Duration {
         Duration::from_secs(self.heartbeat_seconds.into())
     }

@@ -13,7 +13,7 @@ pub const IS_BUILT: bool = true;
 /// Scripts and styles are files of this server, and requests go to it alone.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 pub fn routes() -> Router<ApiState> {
     Router::new()
@@ -33,7 +33,7 @@ async fn document(State(api): State<ApiState>) -> Result<Response, ApiError> {
 async fn file(Path((version, name)): Path<(String, String)>) -> Result<Response, ApiError> {
     let file = files::get(&name).filter(|_| version == *files::version());
     let file = file.ok_or_else(|| ApiError::NotFound(format!("/ui/{version}/{name}")))?;
-    let headers = [(CONTENT_TYPE, content_type(&name)), (CACHE_CONTROL, FOR_EVER)];
+    let headers = [(CONTENT_TYPE, content_type(&name)), (CACHE_CONTROL, IMMUTABLE)];
     Ok((headers, file).into_response())
 }
 

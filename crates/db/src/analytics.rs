@@ -1,7 +1,8 @@
-//! What the market sells, as of the last analytics_refresh: stores, brands, categories, prices by day. Reads only.
+//! Market data as of the last analytics_refresh: stores, brands, categories, prices by day. Reads only.
 //!
-//! Four materialized views and the days of prices that one of them is made of; [`refresh`] writes them. Until the first refresh they are
-//! empty. Prices are cents: the special where it is lower, the medical price where there is no other; of what is in stock.
+//! Reads four materialized views, and the prices by day that one of them is made of; [`refresh`] writes them.
+//! They are empty until the first refresh. Prices are in cents, of products in stock: the special price where
+//! it is lower, the medical price where there is no other.
 
 pub mod refresh;
 
@@ -16,17 +17,17 @@ use contract::analytics::{
 };
 use domain::store::StoreId;
 
-/// A page of what is read.
+/// A page of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarketPage<R, C> {
     pub rows: Vec<R>,
-    /// Where the next page begins; None on the last one.
+    /// Position of the next page; None on the last one.
     pub next: Option<C>,
-    /// When it was brought up to date; None where it never was.
+    /// Time of the last refresh; None before the first.
     pub as_of: Option<DateTime<Utc>>,
 }
 
-/// A statement of a view, with a page's rows as its last parameter.
+/// A statement that reads a view; its last parameter is the number of rows of a page.
 struct Read<'a> {
     view: &'static str,
     sql: &'static str,
@@ -54,14 +55,14 @@ pub async fn store_summary(
         ],
         limit,
     };
-    // the brands of stores are another view's
+    // another view has the brands of stores
     if filter.brand.is_some() && !refresh::is_filled(client, "mv_brand_presence").await? {
         return Ok(MarketPage::empty());
     }
     read.page(client, |row| Ok(row.try_get("dispensary_id")?)).await
 }
 
-/// Brands by state, those of most stores first.
+/// Brands by state, those in the most stores first.
 pub async fn brand_presence(
     client: &Client,
     filter: &MarketFilter,
@@ -154,13 +155,13 @@ pub async fn price_trend(
     read.page(client, cursor).await
 }
 
-/// The day before which a time ends.
+/// The last day that begins before a time.
 fn last_day(to: DateTime<Utc>) -> NaiveDate {
     to.checked_sub_signed(TimeDelta::nanoseconds(1)).unwrap_or(to).date_naive()
 }
 
 impl Read<'_> {
-    /// One row more than asked for tells that there is a next page.
+    /// Reads one row more than asked for, which shows whether there is a next page.
     async fn page<R: FromRow, C>(
         self,
         client: &Client,

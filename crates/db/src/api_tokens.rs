@@ -1,4 +1,5 @@
-//! `api_tokens`: who may call the API, as digests of their tokens; and `api_logins`: the logins of people by one.
+//! `api_tokens` and `api_logins`: digests of the tokens that open the API, and of the logins that people make
+//! with a token.
 
 use std::time::Duration;
 
@@ -9,11 +10,11 @@ use super::{Client, DbError};
 use contract::tokens::ApiToken;
 use domain::access::{AccessRole, TokenId};
 
-/// Together with [`MAX_LOGINS`], what a process keeps in memory.
+/// Maximum number of tokens. Together with [`MAX_LOGINS`] it bounds the memory of a process.
 pub const MAX_TOKENS: i64 = 1_000;
 const MAX_LOGINS: i64 = 1_000;
 
-/// What opens the API: a token, or a login by one.
+/// A credential of the API: a token, or a login made with one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
     /// SHA-256 of its text, in hex.
@@ -24,7 +25,7 @@ pub struct Credential {
     pub role: AccessRole,
 }
 
-/// None: there are [`MAX_TOKENS`]. A name that a token has already is a conflict.
+/// None when there are [`MAX_TOKENS`] already. A name that another token has is a conflict.
 pub async fn insert(client: &Client, name: &str, role: AccessRole, digest: &str) -> Result<Option<ApiToken>, DbError> {
     let role: &str = role.into();
     let row =
@@ -36,18 +37,18 @@ pub async fn list(client: &Client) -> Result<Vec<ApiToken>, DbError> {
     read_all(&client.query(include_str!("sql/api_tokens/list.sql"), &[]).await?)
 }
 
-/// None: there is no such token.
+/// None when the token does not exist.
 pub async fn revoke(client: &Client, id: TokenId) -> Result<Option<ApiToken>, DbError> {
     let row = client.query_opt(include_str!("sql/api_tokens/revoke.sql"), &[&id]).await?;
     row.as_ref().map(ApiToken::from_row).transpose()
 }
 
-/// Everything that opens the API now.
+/// All credentials that open the API now.
 pub async fn credentials(client: &Client) -> Result<Vec<Credential>, DbError> {
     read_all(&client.query(include_str!("sql/api_tokens/credentials.sql"), &[]).await?)
 }
 
-/// Whether a token was ever made. Revoking the last one opens nothing.
+/// Whether a token was ever made, revoked ones included: revoking the last token opens nothing.
 pub async fn exist(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/api_tokens/exists.sql"), &[]).await?)
 }

@@ -2,7 +2,7 @@
 
 use domain::product::Potency;
 
-/// One column: what `read` finds in each item.
+/// One column: the value that `read` takes from each item.
 pub fn column<'a, T, C>(items: &'a [T], read: impl Fn(&'a T) -> C) -> Vec<C> {
     items.iter().map(read).collect()
 }

@@ -1,4 +1,4 @@
-//! `audit_log`: who changed what by request, written by the transaction that makes the change.
+//! `audit_log`: the callers and their changes, written by the transaction that makes the change.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Client, DbError, Tx};
 use contract::audit::{AuditFilter, AuditRow};
 use domain::access::{AuditEntry, Principal};
 
-/// Commits a request's transaction with its rows, and returns what `read` finds in it.
+/// Commits a request's transaction with its audit rows, and returns the result of `read` in it.
 pub async fn commit<T>(
     tx: Tx,
     principal: &Principal,
@@ -25,7 +25,7 @@ pub async fn commit<T>(
     tx.commit_with(sql, &values.into_iter().zip(types).collect::<Vec<_>>(), read).await
 }
 
-/// The newest first, at most `limit`.
+/// At most `limit` rows, newest first.
 pub async fn list(client: &Client, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>, DbError> {
     let AuditFilter { who, action, from, to, below } = filter;
     let sql = include_str!("sql/audit_log/list.sql");

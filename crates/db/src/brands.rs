@@ -11,7 +11,7 @@ pub struct MenuBrand {
     pub image_url: Option<String>,
 }
 
-/// Adds brands that are new, and addresses of logos that are. Slugs must be distinct.
+/// Adds new brands, and new addresses of logos. Slugs must be distinct.
 pub async fn add(tx: &Tx, brands: &[MenuBrand]) -> Result<(), DbError> {
     if brands.is_empty() {
         return Ok(());

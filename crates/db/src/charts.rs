@@ -1,7 +1,7 @@
-//! Charts of the counts by minute (`stats_minute`, `fetch_minute`) and by day (`fetch_store_day`): reads only. In: what to count, by what, and
-//! the points. Out: series.
+//! Charts of counts by minute (`stats_minute`, `fetch_minute`) and by day (`fetch_store_day`). Reads only.
+//! In: a metric, a dimension and the points. Out: series.
 //!
-//! The hot tables are not read: what a minute holds was counted before.
+//! The hot tables are not read: minutes are counted beforehand.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -16,23 +16,23 @@ pub struct ChartRequest {
     pub metric: Metric,
     pub by: Dimension,
     pub grid: Grid,
-    /// At most so many series; the rest is summed.
+    /// Maximum number of series; the rest is summed.
     pub series: i64,
 }
 
-/// The largest series, the largest first.
+/// The largest series, largest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
     pub series: Vec<Series>,
     pub other: Option<OtherSeries>,
 }
 
-/// How far minutes are written.
+/// Up to when minutes are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
-    /// Of ended runs, earlier minutes do not change any more.
+pub struct WrittenMinutes {
+    /// Counts of runs in earlier minutes do not change any more.
     pub runs_until: Option<DateTime<Utc>>,
-    /// The latest minute with requests; it may still grow.
+    /// The latest minute with requests, which may still grow.
     pub requests_until: Option<DateTime<Utc>>,
 }
 
@@ -63,12 +63,12 @@ pub async fn chart(client: &Client, request: &ChartRequest) -> Result<Chart, DbE
     Ok(chart)
 }
 
-pub async fn written(client: &Client) -> Result<Written, DbError> {
+pub async fn written(client: &Client) -> Result<WrittenMinutes, DbError> {
     let row = client.query_one(include_str!("sql/charts/written.sql"), &[]).await?;
-    Ok(Written { runs_until: row.try_get("runs_until")?, requests_until: row.try_get("requests_until")? })
+    Ok(WrittenMinutes { runs_until: row.try_get("runs_until")?, requests_until: row.try_get("requests_until")? })
 }
 
-/// The row's points, each at its place.
+/// The row's points, each in its position.
 fn values(row: &Row, request: &ChartRequest) -> Result<Values, DbError> {
     let times: Vec<DateTime<Utc>> = row.try_get("points")?;
     let numbers: Vec<i64> = row.try_get("numbers")?;

@@ -1,6 +1,7 @@
 //! `Client` (one borrowed connection) and `Tx` (one transaction), each call under a deadline.
 //!
-//! The driver has no deadlines, and dropping its futures cancels nothing on the server. Both are added here, and only here.
+//! The driver has no deadlines, and dropping its futures cancels nothing on the server. This file adds both,
+//! and no other does.
 
 use std::ops::Deref;
 use std::pin::pin;
@@ -20,31 +21,33 @@ use super::pipeline;
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 type TypedParams<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
-/// How long a server that is alive may take to confirm that it cancelled a statement.
+/// Maximum time in which a live server confirms that it cancelled a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// COMMIT alone rolls a failed transaction back and calls that a success; any statement before it is refused.
+/// COMMIT alone rolls a failed transaction back and reports success; the server refuses any statement before
+/// it.
 const COMMIT: &str = "SELECT; COMMIT";
 
-/// One borrowed connection. Dropped in the middle of a call, it is cancelled and closed, never returned to the pool.
+/// One borrowed connection. Dropped in the middle of a call, it is cancelled and closed, and does not return
+/// to the pool.
 pub struct Client {
     object: Option<Object>,
     server: Server,
     deadline: Duration,
     until: Option<Instant>,
-    /// What it is used for is done once: a statement is not prepared for later.
+    /// Each statement runs once, so none is prepared.
     is_one_off: bool,
     state: State,
 }
 
-/// What the next call and the drop must know.
+/// State that the next call and the drop read.
 #[derive(Default)]
 struct State {
     /// Calls without an answer: the server may still run them.
     open_calls: AtomicUsize,
     /// A call exceeded its deadline: its cancel request may arrive late, and would hit the next statement.
     gave_up: AtomicBool,
-    /// The session is not what the next borrower expects.
+    /// The session differs from the state that the next borrower expects.
     discard: AtomicBool,
 }
 
@@ -67,8 +70,8 @@ impl Client {
         self.within(async |object| object.query_typed(sql, params).await).await
     }
 
-    /// Like [`Client::query`], with the types of the parameters: a command, which runs each statement once, need not wait for its
-    /// preparation.
+    /// Like [`Client::query`], with the types of the parameters: a command that runs each statement once
+    /// saves the wait for its preparation.
     pub async fn query_typed(&self, sql: &str, params: TypedParams<'_>) -> Result<Vec<Row>, DbError> {
         if self.is_one_off {
             return self.query_planned(sql, params).await;
@@ -109,7 +112,8 @@ impl Client {
         self.within(async |object| object.batch_execute(sql).await).await
     }
 
-    /// Sends statements without parameters and does not wait for their answer: what is sent after them is run after them.
+    /// Sends statements without parameters and does not wait for their answer: later statements run after
+    /// them.
     fn send(&self, sql: &str) {
         let Some(object) = self.object.as_ref().filter(|_| !self.is_discarded()) else { return };
         // the first poll hands the statements to the connection
@@ -118,17 +122,17 @@ impl Client {
         }
     }
 
-    /// Whether the connection is closed instead of given back.
+    /// Whether the connection is closed, not returned to the pool.
     fn is_discarded(&self) -> bool {
         self.state.open_calls.load(Ordering::Relaxed) > 0 || self.state.discard.load(Ordering::Relaxed)
     }
 
-    /// Closes the connection instead of giving it back.
+    /// Closes the connection at the end, and does not return it to the pool.
     pub fn discard_when_done(&self) {
         self.state.discard.store(true, Ordering::Relaxed);
     }
 
-    /// Runs a call under the deadline.
+    /// Runs a call within the deadline.
     pub(super) async fn within<T, E>(&self, call: impl AsyncFnOnce(&Object) -> Result<T, E>) -> Result<T, DbError>
     where
         DbError: From<E>,
@@ -150,8 +154,8 @@ impl Client {
         answer.map_err(DbError::from).inspect_err(|error| self.discard_after(error))
     }
 
-    /// Cancels a call that exceeded its deadline. A server that is alive answers that at once, so this tells a slow statement from a
-    /// silent server. The connection is used no more.
+    /// Cancels a call that exceeded its deadline. A live server answers the cancellation at once, which
+    /// distinguishes a slow statement from a silent server. The connection is not used again.
     async fn answer_after_cancel<T>(
         &self,
         object: &Object,
@@ -167,7 +171,7 @@ impl Client {
         }
     }
 
-    /// After any failure but a violated constraint the connection itself may be at fault.
+    /// After any failure except a violated constraint the connection itself may be at fault.
     fn discard_after(&self, error: &DbError) {
         if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_) | DbError::NoTable(_) | DbError::Aborted) {
             self.discard_when_done();
@@ -188,7 +192,8 @@ impl Drop for Client {
     }
 }
 
-/// A closed connection alone would leave the statement running, with its locks, until the server's own timeout.
+/// A closed connection alone would leave the statement running, with its locks, until the server's own
+/// timeout.
 fn cancel(server: &Server, object: &Object) {
     let (server, token) = (server.clone(), object.cancel_token());
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -203,8 +208,8 @@ pub struct Tx {
 }
 
 impl Tx {
-    /// `deadline` holds for the transaction as a whole, and a wait for a lock is `max_lock_wait` at most.
-    /// The first statement tells whether the connection works.
+    /// `deadline` bounds the whole transaction, `max_lock_wait` each wait for a lock. The first statement
+    /// shows whether the connection works.
     pub(super) fn begin(mut client: Client, deadline: Duration, max_lock_wait: Duration) -> Tx {
         client.until = Some(Instant::now() + deadline);
         let timeout = deadline.as_millis();
@@ -214,15 +219,15 @@ impl Tx {
         Tx { client, open: true }
     }
 
-    /// After `Unavailable` it is not known whether the transaction was committed: look before running it again.
+    /// After `Unavailable` the outcome of the commit is unknown: look before running the transaction again.
     pub async fn commit(mut self) -> Result<(), DbError> {
         self.client.batch(COMMIT).await?;
         self.open = false;
         Ok(())
     }
 
-    /// Like [`Tx::commit`], after one last statement and beside a read, none of which waits for another. Where the statement fails,
-    /// nothing is committed. The read may also run right after the commit.
+    /// Like [`Tx::commit`], after one last statement and beside a read; none of the three waits for another.
+    /// If the statement fails, nothing is committed. The read may also run right after the commit.
     pub async fn commit_with<T>(
         mut self,
         sql: &str,
@@ -230,7 +235,8 @@ impl Tx {
         read: impl AsyncFnOnce(&Client) -> Result<T, DbError>,
     ) -> Result<T, DbError> {
         let client = &self.client;
-        // planned for these values alone, the statement is sent by the first poll, and the server gets it before the COMMIT
+        // planned for these values alone: the first poll sends the statement, so the server gets it before
+        // the COMMIT
         let commit = pipeline(client.query_planned(sql, params), client.batch(COMMIT));
         let (found, _) = pipeline(read(client), commit).await?;
         self.open = false;

@@ -1,7 +1,8 @@
-//! The columns of the tables that take many rows at once: each is one line, with its name, type and value.
+//! The columns of the tables into which many rows are written at once: one line each, with name, type and
+//! value.
 //!
-//! [`columns!`] makes from these lines what the statements need: the names in COPY, the encoder of its rows,
-//! and the arrays and assignments of an update. No column is counted, and a new one is a new line.
+//! [`columns!`] makes the statements' parts from these lines: the names in COPY, the encoder of its rows, and
+//! the arrays and assignments of an update. No column is counted; a new column is a new line.
 
 use tokio_postgres::types::ToSql;
 
@@ -17,15 +18,15 @@ pub type Array<'r> = Box<dyn ToSql + Sync + Send + 'r>;
 
 /// A struct that is written to one row of a table. [`columns!`] implements it.
 pub trait Columns: Sized {
-    /// What the rows of one COPY have in common.
+    /// Values that all rows of one COPY share.
     type Common;
 
     const TABLE: &'static str;
-    /// An update finds its row by these.
+    /// Columns by which an update finds its row.
     const KEY: &'static [Column];
-    /// A new row gets these, and an update leaves them alone.
+    /// Columns that are set in a new row, and that an update leaves alone.
     const NEW: &'static [Column];
-    /// A new row gets these, and an update sets them.
+    /// Columns that are set in a new row, and that an update sets too.
     const SET: &'static [Column];
 
     /// Encodes the values of all columns: the key, then `NEW`, then `SET`.
@@ -35,8 +36,9 @@ pub trait Columns: Sized {
     fn arrays(rows: &[Self]) -> Vec<Array<'_>>;
 }
 
-/// Implements [`Columns`]: the table, a name for the row, a name for what all rows have in common, and the
-/// columns. The types are the constants of [`Type`](tokio_postgres::types::Type).
+/// Implements [`Columns`] for a table. Its arguments: the table, a name for the row, a name for the values
+/// that all rows share, and the columns. The types are the constants of
+/// [`Type`](tokio_postgres::types::Type).
 ///
 /// ```text
 /// columns! {
@@ -47,7 +49,7 @@ pub trait Columns: Sized {
 /// }
 /// ```
 ///
-/// Only columns of `new` may use what all rows have in common. Where that is nothing it is `_: ()`.
+/// Only columns of `new` may use the shared values. Without any it is `_: ()`.
 macro_rules! columns {
     (
         $table:literal, $row:tt: $row_type:ty, $common:tt: $common_type:ty;
@@ -92,7 +94,7 @@ macro_rules! columns {
 
 pub(crate) use columns;
 
-/// The values that `value` finds in each row.
+/// The result of `value` for each row.
 pub fn array<'r, T, C>(rows: &'r [T], value: impl Fn(&'r T) -> C) -> Array<'r>
 where
     C: ToSql + Sync + Send + 'r,
@@ -121,13 +123,13 @@ pub fn update_statement<R: Columns>(template: &str) -> String {
         .replace("{names}", &list(&given, |name, _| name.to_owned()))
 }
 
-/// What `write` makes of the name and the type of each column, with commas between.
+/// The results of `write` for the name and the type of each column, separated by commas.
 fn list(columns: &[Column], mut write: impl FnMut(&str, &str) -> String) -> String {
     columns.iter().map(|&(name, type_)| write(name, type_)).collect::<Vec<_>>().join(", ")
 }
 
-/// Runs an update that [`update_statement`] made, for all rows. `first` are the values of the template's own
-/// parameters.
+/// Runs an update that [`update_statement`] made, for all rows. `first` holds the values of the template's
+/// own parameters.
 pub async fn update_rows<R: Columns>(
     tx: &Tx,
     statement: &str,

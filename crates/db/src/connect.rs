@@ -1,9 +1,9 @@
-//! `Server`: how to connect to the database that a URL names, TLS and session settings included.
+//! `Server`: connects to the database that a URL names, with TLS and session settings.
 //!
-//! `sslmode` follows libpq, but stricter: `prefer` (the default) and `require` encrypt, `verify-ca` and `verify-full` also check
-//! the certificate and the host name. With `sslrootcert` they are checked in every mode that encrypts, against its authorities
-//! and the public ones. Unix sockets and loopback stay plain unless the URL says otherwise. No error that leaves here holds the
-//! URL, since it may hold a password.
+//! `sslmode` follows libpq, but stricter: `prefer` (the default) and `require` encrypt, `verify-ca` and
+//! `verify-full` also check the certificate and the host name. With `sslrootcert` every encrypting mode
+//! checks them, against its authorities and the public ones. Unix sockets and loopback stay plain unless the
+//! URL asks for TLS. No error contains the URL, because it may hold a password.
 
 mod tls;
 
@@ -21,10 +21,10 @@ use super::error::DbError;
 use settings::DatabaseUrl;
 use tls::TlsSettings;
 
-/// The half of a connection that does its I/O: the client works only while this is polled.
+/// The I/O half of a connection: the client works only while this is polled.
 pub type Connection = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-/// A network that went silent is noticed after about a minute, not after the kernel's two hours.
+/// Detects a silent network after about a minute; the kernel would take two hours.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 const KEEPALIVE_RETRIES: u32 = 3;
@@ -59,7 +59,8 @@ impl Server {
         Ok(Server { config: Arc::new(config), tls, timeout: connect_timeout })
     }
 
-    /// One connection outside any pool, within the connect deadline. `application_name` is what `pg_stat_activity` shows.
+    /// Opens one connection outside any pool, within the connect deadline. `pg_stat_activity` shows
+    /// `application_name`.
     pub async fn connect(
         &self,
         application_name: &str,
@@ -85,14 +86,15 @@ impl Server {
         deadpool_postgres::Manager::from_config((*self.config).clone(), self.tls.clone(), config)
     }
 
-    /// Asks the server to cancel what that connection runs; best effort, within the connect deadline.
+    /// Asks the server to cancel the statement of that connection; best effort, within the connect deadline.
     pub(super) async fn cancel(&self, token: CancelToken) {
         let _ = tokio::time::timeout(self.timeout, token.cancel_query(self.tls.clone())).await;
     }
 }
 
-/// The server's half of the deadlines, and what statements rely on whatever the server's defaults are. A frozen process must not hold row locks for longer than its successor waits. To compile a
-/// statement takes longer than any here runs.
+/// The server's half of the deadlines, and the settings that statements rely on whatever the server's
+/// defaults are. A frozen process must not hold row locks for longer than its successor waits. JIT is off:
+/// compiling takes longer than any statement here runs.
 pub(super) fn session_settings(application_name: &str, statement_timeout: Duration) -> String {
     format!(
         "SET application_name = '{application_name}'; SET timezone = 'UTC'; SET statement_timeout = {}; \
@@ -103,12 +105,13 @@ pub(super) fn session_settings(application_name: &str, statement_timeout: Durati
     )
 }
 
-/// Shorter than the statement's deadline, so that a wait for another transaction's lock is not taken for a slow statement.
+/// Shorter than the statement's deadline, so that a wait for another transaction's lock is not mistaken for a
+/// slow statement.
 pub(super) fn lock_timeout(statement_timeout: Duration) -> Duration {
     statement_timeout * 9 / 10
 }
 
-/// Names and addresses are looked at both: the driver connects to the address where there is one.
+/// Checks names and addresses: the driver connects to the address where there is one.
 fn is_local(config: &tokio_postgres::Config) -> bool {
     let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
     let is_named = !hosts.is_empty() || !addresses.is_empty();
@@ -126,7 +129,7 @@ fn unreadable(cause: impl Display) -> DbError {
     DbError::Other(format!("the database URL cannot be read: {cause}"))
 }
 
-/// The driver names the key that it rejects, never a value.
+/// The driver names the key that it rejects, and never a value.
 fn cause(error: &tokio_postgres::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -1,7 +1,7 @@
-//! Rows on their way into a table by binary COPY, in messages of bounded size.
+//! Writes rows into a table by binary COPY, in messages of bounded size.
 //!
-//! In: rows whose columns are known ([`Columns`]). Out: how many the server took. COPY checks no conflict: a
-//! row that violates a constraint fails the statement.
+//! In: rows with declared columns ([`Columns`]). Out: the number that the server took. COPY checks no
+//! conflict: a row that violates a constraint fails the statement.
 
 use std::error::Error;
 
@@ -13,7 +13,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type};
 use super::columns::{Columns, copy_statement};
 use super::{Client, DbError};
 
-/// A message is sent once it is this long, so one is longer by a row at most.
+/// A message is sent once it has this length, so it is longer by one row at most.
 const MESSAGE_BYTES: usize = 32 << 10;
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 const END: i16 = -1;
@@ -40,7 +40,7 @@ impl CopyEncoder {
         row.encode(self, common)
     }
 
-    /// The value of the row's next column.
+    /// Appends the value of the row's next column.
     pub fn value(&mut self, value: &(dyn ToSql + Sync), type_: &Type) -> Result<(), EncodeError> {
         let start = self.message.len();
         self.message.put_i32(-1); // the length of a null
@@ -52,8 +52,8 @@ impl CopyEncoder {
     }
 }
 
-/// Appends `rows` by COPY, encoded one by one; without rows nothing is sent. `common` is what the rows have
-/// in common.
+/// Appends `rows` by COPY, encoded one by one; without rows nothing is sent. All rows share the values of
+/// `common`.
 pub async fn copy_in<R: Columns>(client: &Client, common: &R::Common, rows: &[R]) -> Result<u64, DbError> {
     if rows.is_empty() {
         return Ok(0);

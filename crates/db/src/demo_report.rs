@@ -10,7 +10,7 @@ use super::{Client, DbError};
 
 /// Tasks made since the crawl began, by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct CrawlProgress {
     pub open: i64,
     pub completed: i64,
     pub failed: i64,
@@ -20,11 +20,11 @@ pub struct Progress {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Totals {
-    /// Rows of the product table, of all crawls.
+    /// Rows of the product table, from all crawls.
     pub products: i64,
     pub snapshots: i64,
     pub payloads: i64,
-    /// The lowest of its payloads, 0…1.
+    /// The lowest coverage of its payloads, 0…1.
     pub coverage: f64,
     pub blocks: i64,
     /// Proxies benched now, as a whole or at a host.
@@ -32,15 +32,15 @@ pub struct Totals {
     pub seconds: f64,
 }
 
-/// When the tasks of that run of a schedule were made; None before.
+/// Time at which that run of a schedule made its tasks; None before.
 pub async fn begun(client: &Client, schedule: &str, due_at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, DbError> {
     let row = client.query_opt(include_str!("sql/demo_report/begun.sql"), &[&schedule, &due_at]).await?;
     row.as_ref().map(first_column).transpose()
 }
 
-pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<Progress, DbError> {
+pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<CrawlProgress, DbError> {
     let row = client.query_one(include_str!("sql/demo_report/progress.sql"), &[&since]).await?;
-    Ok(Progress {
+    Ok(CrawlProgress {
         open: row.try_get("open")?,
         completed: row.try_get("completed")?,
         failed: row.try_get("failed")?,

@@ -1,5 +1,5 @@
-//! `dutchie_discovery_locations`: every store that a run of discovery saw, promoted or not, and since when it is gone. Keyed by
-//! platform: ids of two platforms may be equal.
+//! `dutchie_discovery_locations`: every store that a discovery run saw, promoted or not, and since when it is
+//! gone. Keyed by platform: ids of two platforms may be equal.
 
 use super::arrays::column;
 use super::row::first_columns;
@@ -13,7 +13,7 @@ pub struct DiscoveredStore {
     pub store: FoundStore,
 }
 
-/// Keeps all that was seen of `platform`, each id once.
+/// Stores everything that was seen of `platform`, each id once.
 pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<(), DbError> {
     tx.execute(
         include_str!("sql/discovery/record.sql"),
@@ -43,15 +43,16 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
     Ok(())
 }
 
-/// Makes stores of the valid ones among what was seen and returns the ids of the new ones; known ones are updated.
+/// Makes stores of the valid entries of `seen` and returns the ids of the new ones; updates known ones.
 pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<Vec<StoreId>, DbError> {
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
     let rows = tx.query(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;
     first_columns(&rows)
 }
 
-/// Flags those of `platform` that a run of discovery in `states` did not see again; returns how many. They are kept. Where more
-/// than half of a state's stores (three or more) are missing, none is flagged.
+/// Flags the stores of `platform` that a discovery run in `states` did not see again; returns how many.
+/// Flagged stores are kept. When more than half of a state's stores (three or more) are missing, it flags
+/// none of them.
 pub async fn flag_vanished(
     tx: &Tx,
     platform: Platform,
@@ -62,9 +63,10 @@ pub async fn flag_vanished(
     tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids, &platform.name()]).await
 }
 
-/// Disables the stores that are closed or have vanished, and marks their products out of stock; returns how many.
+/// Disables the stores that are closed or have vanished, and marks their products out of stock; returns how
+/// many.
 pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
-    // the next statement sees what a refresh committed while this one waited for its lock
+    // the next statement sees the commits of refreshes that this one waited for
     let closing = tx.query(include_str!("sql/discovery/closing.sql"), &[&platform.name()]).await?;
     let ids: Vec<StoreId> = first_columns(&closing)?;
     let reasons: Vec<String> = closing.iter().map(|row| row.try_get("reason")).collect::<Result<_, _>>()?;

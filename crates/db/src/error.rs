@@ -1,4 +1,4 @@
-//! `DbError`: what a failed call means for its caller, read off the SQLSTATE once.
+//! `DbError`: the meaning of a failed call for its caller, derived once from the SQLSTATE.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -9,40 +9,44 @@ use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
 use domain::disposition::{Disposition, HasDisposition};
 
-/// Of drover's own functions: no state of the server's has this code.
+/// SQLSTATE that drover's own functions raise; no state of the server has this code.
 const UNFIT: &str = "DV001";
 /// How long a task waits after the database became unavailable.
 const SNOOZE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Error)]
 pub enum DbError {
-    /// A unique or exclusion constraint was violated: another row has the key. `constraint` is its name.
+    /// A unique or exclusion constraint was violated: another row has the key. `constraint` names it.
     #[error("conflict with {constraint}: {detail}")]
     Conflict { constraint: String, detail: String },
-    /// The row that was asked for does not exist.
+    /// The requested row does not exist.
     #[error("{0} does not exist")]
     Missing(String),
-    /// The server cannot be reached, shuts down, lacks resources, or does not answer. It says nothing about the statement. Whether a
-    /// COMMIT without an answer took place is not known: look before running its transaction again.
+    /// The server cannot be reached, shuts down, lacks resources, or does not answer. The statement itself
+    /// may be fine. The outcome of a COMMIT without an answer is unknown: look before running its transaction
+    /// again.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
-    /// The server undid the transaction because of another one: deadlock, serialisation failure, a lock not granted in time, a plan
-    /// that a migration made invalid. The same transaction may succeed when it is run again from its beginning.
+    /// The server undid the transaction because of another one: deadlock, serialisation failure, a lock not
+    /// granted in time, a plan that a migration made invalid. The same transaction may succeed when run again
+    /// from its beginning.
     #[error("the transaction was in conflict with another one: {0}")]
     Contention(String),
     /// The server is alive, and the statement ran longer than its deadline. It may be as slow the next time.
     #[error("the statement took too long: {0}")]
     TooSlow(String),
-    /// What the database holds has another shape than the statement needs. Only drover's own functions say so, in words for people.
+    /// The stored data has another shape than the statement needs. Only drover's own functions raise this, in
+    /// words for people.
     #[error("{0}")]
     Unfit(String),
     /// The schema lacks a table.
     #[error("{0}: bring the schema up to date by `drover migrate up`")]
     NoTable(String),
-    /// An earlier statement of the transaction failed, and the server refuses this one. That one's failure is what counts.
+    /// An earlier statement of the transaction failed, and the server refuses this one. That one's failure is
+    /// what counts.
     #[error("an earlier statement of the transaction failed")]
     Aborted,
-    /// Anything else, which another try does not mend.
+    /// Anything else; another try fails as well.
     #[error("database: {0}")]
     Other(String),
 }
@@ -53,13 +57,14 @@ impl DbError {
         matches!(self, DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_))
     }
 
-    /// Whether the cause is outside of the statement: another try costs the task nothing, and a transaction whose COMMIT was not
-    /// sent may be run again.
+    /// Whether the cause is outside of the statement: another try costs the task nothing, and a transaction
+    /// whose COMMIT was not sent may be run again.
     pub fn is_external(&self) -> bool {
         matches!(self, DbError::Unavailable(_) | DbError::Contention(_))
     }
 
-    /// For failures before there is a connection: each of them may pass by itself, even a refused password.
+    /// Classifies failures before there is a connection: each of them may pass by itself, even a refused
+    /// password.
     pub(super) fn from_connecting(error: tokio_postgres::Error) -> Self {
         match DbError::from(error) {
             DbError::Other(text) => DbError::Unavailable(text),
@@ -130,13 +135,14 @@ fn is_contention(code: &SqlState) -> bool {
         || *code == SqlState::LOCK_NOT_AVAILABLE
 }
 
-/// "cached plan must not change result type": the statement was prepared before a migration. It shares its SQLSTATE with whatever
-/// Postgres does not support, and its message depends on the server's language.
+/// "cached plan must not change result type": the statement was prepared before a migration. Features that
+/// Postgres does not support have the same SQLSTATE, and the message depends on the server's language.
 fn is_outdated_plan(error: &DbServerError) -> bool {
     *error.code() == SqlState::FEATURE_NOT_SUPPORTED && error.routine() == Some("RevalidateCachedQuery")
 }
 
-/// Operator intervention (57), connection failures (08), insufficient resources (53), and a primary that became a standby.
+/// Operator intervention (57), connection failures (08), insufficient resources (53), and a primary that
+/// became a standby.
 fn means_unavailable(code: &SqlState) -> bool {
     let class = code.code();
     class.starts_with("57")

@@ -7,7 +7,8 @@ use super::{Client, DbError, MAX_BATCH};
 use domain::fetch_counts::FetchTotal;
 use domain::store_fetch_counts::StoreDay;
 
-/// Writes the totals that `process` has counted so far. To write them again, or older ones later, changes nothing.
+/// Writes the totals that `process` has counted so far. Writing them again, or older ones later, changes
+/// nothing.
 pub async fn write(client: &Client, process: i64, totals: &[(StoreDay, FetchTotal)]) -> Result<(), DbError> {
     for part in totals.chunks(MAX_BATCH) {
         client

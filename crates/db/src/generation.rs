@@ -1,7 +1,8 @@
-//! Many tasks by request: a day's crawls, one for each store of a state. A store that has such a task already gets no second one.
+//! Makes many tasks by request: a day's crawls, one for each store of a state. A store with such a task gets
+//! no second one.
 //!
-//! In: a request, and a client or a transaction. Out: how many tasks were made. While another session makes tasks of the same role:
-//! `Contention`.
+//! In: a request, and a client or a transaction. Out: the number of tasks made. `Contention` while another
+//! session makes tasks of the same role.
 
 use thiserror::Error;
 
@@ -39,13 +40,13 @@ pub async fn resync(client: &Client, request: &ResyncRequest) -> Result<Resync, 
     Ok(made)
 }
 
-/// A task for every crawlable store of a state.
+/// Makes a task for every crawlable store of a state.
 pub async fn of_state(client: &Client, request: &StateRequest) -> Result<StateTasks, GenerationError> {
     let (role, priority) = request.check()?;
     Ok(for_stores(client, Some(&*request.state_code), role, priority).await?)
 }
 
-/// A crawl of every crawlable store, of one state or of all.
+/// Makes a crawl of every crawlable store, in one state or in all.
 pub async fn of_stores(client: &Client, state_code: Option<&str>) -> Result<StateTasks, DbError> {
     let role = Role::PayloadFetch;
     for_stores(client, state_code, role, role.default_priority()).await

@@ -1,7 +1,8 @@
-//! Groups of stores: which there are, which stores are in them, and the schedules that are for them. A group is there while a store is in it
-//! or a schedule is for it.
+//! Groups of stores: their names, their stores, and their schedules. A group exists while a store is in it or
+//! a schedule is for it.
 //!
-//! In: the caller's transaction, and names that [`domain::group`] has read. Out: counts, or why nothing was changed.
+//! In: the caller's transaction, and names that [`domain::group`] has read. Out: counts, or the reason why
+//! nothing was changed.
 
 use thiserror::Error;
 
@@ -11,7 +12,7 @@ use contract::groups::Group;
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
 
-/// Why a group was not changed.
+/// Reason why a group was not changed.
 #[derive(Debug, Error)]
 pub enum GroupError {
     #[error("group {0} does not exist")]
@@ -28,7 +29,7 @@ pub enum GroupError {
     Db(#[from] DbError),
 }
 
-/// At most `limit` groups by name; those behind `after`.
+/// At most `limit` groups by name, after `after`.
 pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<Group>, DbError> {
     read_all(&client.query(include_str!("sql/groups/list.sql"), &[&after, &limit]).await?)
 }
@@ -38,7 +39,7 @@ pub async fn get(client: &Client, name: &str) -> Result<Option<Group>, DbError> 
     Ok(Some(group).filter(|group| group.stores > 0 || !group.schedules.is_empty()))
 }
 
-/// Puts stores into a group, each once; returns how many were not in it.
+/// Puts stores into a group, each once; returns the number of new members.
 pub async fn put_in(client: &Client, name: &str, ids: &[StoreId]) -> Result<u64, GroupError> {
     require_stores(client, ids).await?;
     let sql = include_str!("sql/groups/first_full.sql");
@@ -48,13 +49,13 @@ pub async fn put_in(client: &Client, name: &str, ids: &[StoreId]) -> Result<u64,
     }
 }
 
-/// Takes stores out of a group; returns how many were in it.
+/// Takes stores out of a group; returns the number of former members.
 pub async fn take_out(client: &Client, name: &str, ids: &[StoreId]) -> Result<u64, GroupError> {
     require_stores(client, ids).await?;
     Ok(client.execute(include_str!("sql/groups/take_out.sql"), &[&name, &Some(ids)]).await?)
 }
 
-/// Gives a group another name, which no other group has; its schedules are for it as before.
+/// Gives a group another name, which no other group has; its schedules move with it.
 pub async fn rename(client: &Client, name: &str, new_name: &str) -> Result<(), GroupError> {
     require(client, name).await?;
     if name != new_name && get(client, new_name).await?.is_some() {
@@ -64,7 +65,7 @@ pub async fn rename(client: &Client, name: &str, new_name: &str) -> Result<(), G
     Ok(())
 }
 
-/// Takes all stores out of a group that no schedule is for; returns how many.
+/// Takes all stores out of a group that no schedule is for; returns their number.
 pub async fn delete(client: &Client, name: &str) -> Result<u64, GroupError> {
     let Group { schedules, .. } = require(client, name).await?;
     if !schedules.is_empty() {

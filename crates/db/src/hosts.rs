@@ -1,6 +1,8 @@
-//! `hosts`: what all processes together know of each host. One row is locked, changed by the rules of `domain::host`, and stored.
+//! `hosts`: the shared knowledge of all processes about each host. One row is locked, changed by the rules of
+//! `domain::host`, and stored.
 //!
-//! Times are the database's. A row is read and written as JSON by the names of its columns, which are those of [`HostState`].
+//! Times are the database's. Rows are read and written as JSON by the names of their columns, which are the
+//! fields of [`HostState`].
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
@@ -9,7 +11,7 @@ use super::row::{FromRow, read_all, rows};
 use super::{Client, Db, DbError};
 use domain::host::HostState;
 
-/// A host's state, and when it was so by the database's clock.
+/// A host's state, and its time by the database's clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostRow {
     pub host: String,
@@ -17,8 +19,8 @@ pub struct HostRow {
     pub now: DateTime<Utc>,
 }
 
-/// Applies `change` to the row of `host`, which is made where there is none, while no other process can. Returns the row as stored,
-/// and what `change` returned. `Unavailable` may mean that it was stored all the same.
+/// Applies `change` to the row of `host` while no other process can; makes the row where there is none.
+/// Returns the stored row and the result of `change`. After `Unavailable` the row may be stored all the same.
 pub async fn exchange<T>(
     db: &Db,
     host: &str,
@@ -32,8 +34,8 @@ pub async fn exchange<T>(
     Ok((row, result))
 }
 
-/// Applies `change` to the row of a host that was asked, in the caller's transaction, while no other process can. `Missing` when there is
-/// no such row.
+/// Applies `change` to the row of a known host, in the caller's transaction, while no other process can.
+/// `Missing` when there is no such row.
 pub async fn change<E: From<DbError>>(
     client: &Client,
     host: &str,
@@ -46,7 +48,7 @@ pub async fn change<E: From<DbError>>(
     Ok(row)
 }
 
-/// At most `limit` hosts that were ever asked, by name; those behind `after`.
+/// At most `limit` hosts that were ever asked, by name, after `after`.
 pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<HostRow>, DbError> {
     read_all(&client.query(include_str!("sql/hosts/list.sql"), &[&after, &limit]).await?)
 }
@@ -57,7 +59,7 @@ pub async fn get(client: &Client, host: &str) -> Result<HostRow, DbError> {
     HostRow::from_row(&row.ok_or_else(|| missing(host))?)
 }
 
-/// Forgets a host: processes learn it with their next exchange. `Missing` when there is no such row.
+/// Forgets a host: processes notice with their next exchange. `Missing` when there is no such row.
 pub async fn reset(client: &Client, host: &str) -> Result<(), DbError> {
     match client.execute(include_str!("sql/hosts/reset.sql"), &[&host]).await? {
         0 => Err(missing(host)),

@@ -1,5 +1,5 @@
-//! `idempotency_keys`: what a request with an `Idempotency-Key` was answered, so that the same request sent again within a day gets that
-//! answer and changes nothing.
+//! `idempotency_keys`: answers to requests with an `Idempotency-Key`, so that the same request sent again
+//! within a day gets the same answer and changes nothing.
 
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -7,18 +7,18 @@ use tokio_postgres::Row;
 use super::row::FromRow;
 use super::{Client, DbError, Tx};
 
-/// An answer that was kept.
+/// A kept answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptAnswer {
-    /// Digest of the request that it answers.
+    /// Digest of the answered request.
     pub request: String,
     pub status: u16,
     pub location: Option<String>,
     pub body: Value,
 }
 
-/// Takes `key` of `who` for this transaction; waits for another that has taken it. None: it is this transaction's, which must
-/// [`keep`] an answer. Some: it is answered already.
+/// Takes `key` of `who` for this transaction; waits for another transaction that has taken it. None: this
+/// transaction has it, and must [`keep`] an answer. Some: the request was answered before.
 pub async fn take(tx: &Tx, who: &str, key: &str, request: &str) -> Result<Option<KeptAnswer>, DbError> {
     let taken = tx.execute(include_str!("sql/idempotency_keys/reserve.sql"), &[&who, &key, &request]).await?;
     if taken > 0 {

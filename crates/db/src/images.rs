@@ -1,4 +1,4 @@
-//! Images of products and brands: which are to be downloaded, where they are stored, what failed.
+//! Images of products and brands: the ones to download, their files, their failures.
 
 use std::time::Duration;
 
@@ -12,27 +12,31 @@ use domain::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, Wante
 use domain::product::ProductId;
 use domain::store::StoreId;
 
-/// Where an image is.
+/// Location of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginalImage {
-    /// Of the stored file; None where it is not stored.
+    /// Path of the stored file; None where it is not stored.
     pub path: Option<String>,
-    /// In the feed.
+    /// Address in the feed.
     pub url: Option<String>,
 }
 
-/// What a search for images takes in.
+/// Images that a search includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// Those that are not stored, have not been given up, and whose wait is over.
+pub enum ImageSelection {
+    /// Images that are not stored, have not been given up, and whose wait is over.
     Missing,
     /// All, stored or not.
     All,
 }
 
 /// Images of a store's products, after the logos of their brands.
-pub async fn of_store_and_brands(client: &Client, store: StoreId, wanted: Wanted) -> Result<Vec<WantedImage>, DbError> {
-    let all = wanted == Wanted::All;
+pub async fn of_store_and_brands(
+    client: &Client,
+    store: StoreId,
+    wanted: ImageSelection,
+) -> Result<Vec<WantedImage>, DbError> {
+    let all = wanted == ImageSelection::All;
     let params: [&(dyn ToSql + Sync); 3] = [&store, &all, &MAX_TRIES];
     let logos = client.query(include_str!("sql/images/wanted_logos.sql"), &params);
     let products = client.query(include_str!("sql/images/wanted_products.sql"), &params);
@@ -47,13 +51,13 @@ pub async fn stores(client: &Client, state: Option<&str>, store: Option<StoreId>
     first_columns(&client.query(include_str!("sql/images/stores.sql"), &[&state, &store]).await?)
 }
 
-/// Where a product's image is. None: there is no such product.
+/// Location of a product's image. None when the product does not exist.
 pub async fn of_product(client: &Client, id: ProductId) -> Result<Option<OriginalImage>, DbError> {
     let row = client.query_opt(include_str!("sql/images/of_product.sql"), &[&id]).await?;
     row.as_ref().map(OriginalImage::from_row).transpose()
 }
 
-/// Where a brand's logo is. None: there is no such brand.
+/// Location of a brand's logo. None when the brand does not exist.
 pub async fn of_brand(client: &Client, slug: &str) -> Result<Option<OriginalImage>, DbError> {
     let row = client.query_opt(include_str!("sql/images/of_brand.sql"), &[&slug]).await?;
     row.as_ref().map(OriginalImage::from_row).transpose()
@@ -65,18 +69,18 @@ pub async fn store_names(client: &Client) -> Result<Vec<(StoreId, Option<String>
     rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("state")?, row.try_get("store")?))).collect()
 }
 
-/// Where the images of a store's products are stored.
+/// Paths of the stored images of a store's products.
 pub async fn stored_of_store(client: &Client, store: StoreId) -> Result<Vec<String>, DbError> {
     first_columns(&client.query(include_str!("sql/images/stored_of_store.sql"), &[&store]).await?)
 }
 
-/// Where the logos of brands are stored.
+/// Paths of the stored logos of brands.
 pub async fn stored_logos(client: &Client) -> Result<Vec<String>, DbError> {
     first_columns(&client.query(include_str!("sql/images/stored_logos.sql"), &[]).await?)
 }
 
-/// Notes where images are stored, and forgets their failures. Returns those that were noted: rows that another transaction holds are left
-/// out.
+/// Writes the paths of stored images, and forgets their failures. Returns the images that were written: rows
+/// that another transaction has locked are left out.
 pub async fn store(client: &Client, images: &[(ImageOwner, String)]) -> Result<Vec<ImageOwner>, DbError> {
     let (products, product_paths) = columns(images, |owner| match owner {
         ImageOwner::Product(id) => Some(id),
@@ -100,19 +104,19 @@ pub async fn store(client: &Client, images: &[(ImageOwner, String)]) -> Result<V
     Ok(stored)
 }
 
-/// Adds to what was ever downloaded and stored; `bytes` as downloaded.
+/// Adds to the total of downloaded and stored images; `bytes` as downloaded.
 pub async fn add_totals(client: &Client, images: u64, bytes: u64) -> Result<(), DbError> {
     let (images, bytes) = (images.cast_signed(), bytes.cast_signed());
     client.execute(include_str!("sql/images/add_totals.sql"), &[&images, &bytes]).await?;
     Ok(())
 }
 
-/// How many images were ever stored, and how many could not be.
+/// Number of images ever stored, and number of failed ones.
 pub async fn totals(client: &Client) -> Result<ImageTotals, DbError> {
     ImageTotals::from_row(&client.query_one(include_str!("sql/images/totals.sql"), &[]).await?)
 }
 
-/// Counts a try that failed; the next one comes after `base`, doubled with each.
+/// Counts a failed try; the next one comes after `base`, doubled with each failure.
 pub async fn fail(client: &Client, image: &WantedImage, reason: ImageFailure, base: Duration) -> Result<(), DbError> {
     let (sql, id) = match image.owner {
         ImageOwner::Product(id) => (include_str!("sql/images/fail_product.sql"), id),

@@ -1,17 +1,20 @@
-//! Indexes that are made while the queue works, by `CREATE INDEX CONCURRENTLY`: no transaction of a migration can hold that, and made in
-//! one, an index of millions of tasks would hold the queue up. What needs them works without, and is slow.
+//! Indexes built while the queue works, by `CREATE INDEX CONCURRENTLY`, which no migration's transaction can
+//! hold; built in one, an index of millions of tasks would stop the queue. Without these indexes everything
+//! works, but slowly.
 //!
-//! In: the pools. Out: how many were made. One process makes them at a time. One that died leaves an index broken off, which is replaced.
+//! In: the pools. Out: the number of indexes built. One process builds at a time. A process that dies leaves
+//! an invalid index, which is replaced.
 
 use super::row::first_column;
 use super::{Client, Db, DbError};
 
-/// The advisory lock of who makes indexes, held by the session.
+/// Session advisory lock held while building indexes.
 const LOCK: i64 = 7345;
-/// Each waits for the transactions that are open when it begins. Longer ones are a person's, and the next turn tries again.
+/// Each build waits for the transactions that are open when it begins. Longer ones are a person's, and the
+/// next turn tries again.
 const LOCK_TIMEOUT: &str = "SET lock_timeout = '60s'";
 
-/// Only where the server has trigrams (migrations/0006_product_search.sql).
+/// Built only where the server has trigrams (migrations/0006_product_search.sql).
 const ERROR_TRIGRAMS: &str = "worker_tasks_error_trigrams";
 
 const INDEXES: [(&str, &str); 10] = [
@@ -27,12 +30,12 @@ const INDEXES: [(&str, &str); 10] = [
     ("worker_tasks_jobs", include_str!("sql/indexes/worker_tasks_jobs.sql")),
 ];
 
-/// Makes what is missing; None: another process is doing that.
+/// Builds missing indexes; None when another process is building.
 pub async fn ensure(db: &Db) -> Result<Option<u64>, DbError> {
     if missing(&db.client().await?).await?.is_empty() {
         return Ok(Some(0));
     }
-    // closed when it is done, and the lock with it
+    // closed at the end, which releases the lock
     let client = db.maintenance_client().await?;
     if !first_column::<bool>(&client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await?)? {
         return Ok(None);
@@ -50,7 +53,7 @@ pub async fn ensure(db: &Db) -> Result<Option<u64>, DbError> {
     Ok(Some(made))
 }
 
-/// Name, and whether there is a part of it.
+/// Name, and whether an invalid part of it exists.
 async fn missing(client: &Client) -> Result<Vec<(String, bool)>, DbError> {
     let names: Vec<&str> = INDEXES.iter().map(|(name, _)| *name).collect();
     let rows = client.query(include_str!("sql/indexes/missing.sql"), &[&names, &ERROR_TRIGRAMS]).await?;

@@ -1,10 +1,10 @@
-//! What tells this database from every other one, so that files outside it can name the database they belong to.
+//! Identifies this database among all others, so that files outside it can name the database they belong to.
 
 use super::{Client, DbError};
 
-/// `INSTALLATION DATABASE [SERVER]`, separated by spaces: the id that travels with a dump, the database's oid, and the server's
-/// identifier where the user may read it. Another database, by dump or by copy, gives another text; a physical copy of the
-/// whole server gives the same.
+/// `INSTALLATION DATABASE [SERVER]`, separated by spaces: the id that travels with a dump, the database's
+/// oid, and the server's identifier where the user may read it. A dump or copy into another database gives
+/// another text; a physical copy of the whole server gives the same.
 pub async fn storage_owner(client: &Client) -> Result<String, DbError> {
     let row = client.query_one(include_str!("sql/installation/database.sql"), &[]).await?;
     let database: String = row.try_get("database")?;

@@ -1,5 +1,5 @@
-//! Media jobs: tasks whose role is the job's type, read and queued by the view `worker_job_queue`'s rules. Other changes of a job are those
-//! of its task ([`super::tasks`]).
+//! Media jobs: tasks whose role is the job's type, read and queued by the rules of the view
+//! `worker_job_queue`. Other changes of a job are changes of its task ([`super::tasks`]).
 
 use thiserror::Error;
 use tokio_postgres::types::ToSql;
@@ -11,7 +11,7 @@ use domain::role::Role;
 use domain::task::TaskId;
 use telemetry::events;
 
-/// Why no job was queued.
+/// Reason why no job was queued.
 #[derive(Debug, Error)]
 pub enum NewJobError {
     #[error("job {existing} does the same")]
@@ -23,7 +23,7 @@ pub enum NewJobError {
     Db(#[from] DbError),
 }
 
-/// The newest first, at most `limit`.
+/// At most `limit` jobs, newest first.
 pub async fn list(client: &Client, filter: &JobFilter, limit: i64) -> Result<Vec<JobView>, DbError> {
     let JobFilter { id, platform, account, below, .. } = filter;
     let (status, job_type) = (filter.status.map(<&str>::from), filter.job_type.map(Role::name));
@@ -31,7 +31,7 @@ pub async fn list(client: &Client, filter: &JobFilter, limit: i64) -> Result<Vec
     read_all(&client.query(sql, &[id, &status, platform, account, &job_type, below, &limit]).await?)
 }
 
-/// `Missing` when there is none, or the task is no job.
+/// `Missing` when there is none, or the task is not a job.
 pub async fn get(client: &Client, id: TaskId) -> Result<JobView, DbError> {
     let found = list(client, &JobFilter { id: Some(id), ..JobFilter::default() }, 1).await?.pop();
     found.ok_or_else(|| DbError::Missing(format!("job {id}")))
@@ -60,7 +60,7 @@ pub async fn insert(tx: &Tx, job: &NewJob) -> Result<TaskId, NewJobError> {
     Ok(id)
 }
 
-/// How many wait, by platform.
+/// Number of waiting jobs, by platform.
 pub async fn pending_counts(client: &Client) -> Result<Vec<PendingCount>, DbError> {
     let rows = client.query(include_str!("sql/jobs/pending_counts.sql"), &[]).await?;
     rows.iter()

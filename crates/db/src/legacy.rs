@@ -1,5 +1,5 @@
-//! The tables of the older schema (`job_schedules`, `dispensary_crawl_jobs`, `job_run_logs`), where a database still holds them: what they
-//! hold, and how they are put to rest. Where there are none, each function finds and changes nothing.
+//! Tables of the older schema (`job_schedules`, `dispensary_crawl_jobs`, `job_run_logs`), where a database
+//! still has them: counts their rows, and retires them. Without them each function finds and changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use domain::role::Role;
 use domain::store::Platform;
 use domain::task::TaskId;
 
-/// What the old tables hold.
+/// Contents of the old tables.
 pub async fn tables(client: &Client) -> Result<LegacyTables, DbError> {
     Ok(LegacyTables {
         job_schedules: counts(client, "job_schedules", "enabled").await?,
@@ -23,27 +23,27 @@ pub async fn tables(client: &Client) -> Result<LegacyTables, DbError> {
     })
 }
 
-/// Whether there is any of them.
+/// Whether any of them exists.
 pub async fn exists(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one("SELECT legacy_tables() IS NOT NULL", &[]).await?)
 }
 
-/// Switches the old schedules off; returns how many were on.
+/// Switches the old schedules off; returns the number of schedules that were on.
 pub async fn disable_schedules(client: &Client) -> Result<i32, DbError> {
     first_column(&client.query_one("SELECT disable_legacy_schedules()", &[]).await?)
 }
 
-/// Cancels the old crawl jobs that wait; returns how many.
+/// Cancels the waiting old crawl jobs; returns their number.
 pub async fn cancel_crawl_jobs(client: &Client) -> Result<i32, DbError> {
     first_column(&client.query_one("SELECT cancel_legacy_crawl_jobs()", &[]).await?)
 }
 
-/// Closes the old job runs that were left running; returns how many.
+/// Closes the old job runs that were left running; returns their number.
 pub async fn close_runs(client: &Client) -> Result<i32, DbError> {
     first_column(&client.query_one("SELECT close_legacy_runs()", &[]).await?)
 }
 
-/// Moves everything to the queue, in the caller's transaction. A second time it changes nothing more.
+/// Moves everything to the queue, in the caller's transaction. A second call changes nothing more.
 pub async fn move_all(tx: &Tx) -> Result<LegacyMove, DbError> {
     let schedules_disabled = disable_schedules(tx).await?;
     let crawl_jobs_cancelled = cancel_crawl_jobs(tx).await?;
@@ -59,7 +59,7 @@ pub async fn move_all(tx: &Tx) -> Result<LegacyMove, DbError> {
     })
 }
 
-/// None where such a task is open already.
+/// None when such a task is open already.
 async fn queue(tx: &Tx, role: Role) -> Result<Option<TaskId>, DbError> {
     let platform = (role == Role::StoreDiscovery).then(|| Platform::DEFAULT.name().to_owned());
     let request = TaskRequest { role: role.name().to_owned(), platform, ..TaskRequest::default() };
@@ -71,7 +71,7 @@ async fn queue(tx: &Tx, role: Role) -> Result<Option<TaskId>, DbError> {
     }
 }
 
-/// The rows of an old table by the words of one of its columns. None: there is no such table.
+/// Numbers of rows of an old table by the words of one of its columns. None when the table does not exist.
 async fn counts(client: &Client, table: &str, column: &str) -> Result<Option<BTreeMap<String, i64>>, DbError> {
     let row = client.query_one("SELECT legacy_counts($1, $2)", &[&table, &column]).await?;
     let counts: Option<Value> = first_column(&row)?;

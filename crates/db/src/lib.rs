@@ -1,7 +1,9 @@
-//! The only module with SQL (beside `migrations/`): one file per table, statements in `sql/<table>/<verb>.sql`.
+//! The only module with SQL (beside `migrations/`): one file per table, statements in
+//! `sql/<table>/<verb>.sql`.
 //!
 //! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
-//! Every call has a deadline, here and on the server; a connection whose call reached its deadline is cancelled and dropped.
+//! Every call has a deadline, here and on the server; a connection whose call exceeded it is cancelled and
+//! dropped.
 
 pub mod analytics;
 pub mod api_tokens;
@@ -75,5 +77,5 @@ pub use error::DbError;
 pub use pipeline::pipeline;
 pub use pools::{Db, PoolSizes};
 
-/// Rows that one statement binds as arrays, at most: a message of tens of thousands would be held whole on both sides.
+/// Maximum rows that one statement binds as arrays: both sides hold a message whole.
 const MAX_BATCH: usize = 1000;

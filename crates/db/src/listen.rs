@@ -1,7 +1,7 @@
 //! `listen`: wake-ups of one NOTIFY channel, on a connection of its own that comes back by itself.
 //!
-//! A wake-up says "look now" and nothing else: several at once become one, and any may be missed while the connection is
-//! away. So it is never the only way to learn of something: every receiver polls as well.
+//! A wake-up says only "look now": several at once become one, and any may be missed while the connection is
+//! down. So receivers also poll.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -17,12 +17,12 @@ use telemetry::events;
 
 const MIN_PAUSE: Duration = Duration::from_millis(200);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
-/// A connection that is dead without an error brings no wake-ups.
+/// Detects a connection that is dead without an error, and would bring no wake-ups.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Counts wake-ups of `channel` (a plain lower-case name) until the last receiver is dropped. `changed()` also fires after
-/// each reconnection, since something may have been missed.
+/// Counts wake-ups of `channel` (a plain lower-case name) until the last receiver is dropped. `changed()`
+/// also fires after each reconnection, since a wake-up may have been missed.
 pub fn listen(server: &Server, channel: &'static str) -> watch::Receiver<u64> {
     let (wake, wakes) = watch::channel(0);
     let server = server.clone();

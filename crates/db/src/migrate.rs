@@ -1,8 +1,9 @@
-//! Brings the schema up to date: what `migrations/` has and the database lacks, under one lock, in one transaction.
+//! Brings the schema up to date: applies the files of `migrations/` that the database lacks, under one lock,
+//! in one transaction.
 //!
-//! Any number of processes may call [`up`] at once: one works, the others wait and find nothing left to do. A running queue is not
-//! held up: only objects that differ are replaced, and a lock that is not granted within [`LOCK_TIMEOUT`] is asked for again
-//! later. The rules for the files are in `migrations/README.md`.
+//! Any number of processes may call [`up`] at once: one works, the others wait and find nothing left to do. A
+//! running queue is not blocked: only changed objects are replaced, and a lock that is not granted within
+//! [`LOCK_TIMEOUT`] is requested again later. `migrations/README.md` has the rules for the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -24,13 +25,15 @@ include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 
 /// The advisory lock of migrations ("drover" in ASCII).
 const LOCK: i64 = 0x6472_6f76_6572;
-/// How long DDL may wait for a lock. Everything that asks for the table after it waits as long, claims and heartbeats included.
+/// Maximum time DDL waits for a lock. Every later request for the table waits as long, claims and heartbeats
+/// included.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
-/// What the queue gets between two such waits.
+/// Pause between two such waits, in which the queue works.
 const LOCK_PAUSE: Duration = Duration::from_secs(2);
 const MAX_LOCK_ATTEMPTS: u32 = 10;
 
-/// Why the schema is not what this program needs. Only [`MigrateError::Db`] and [`MigrateError::Locked`] may pass by themselves.
+/// Reason why the schema does not suit this program. Only [`MigrateError::Db`] and [`MigrateError::Locked`]
+/// may pass by themselves.
 #[derive(Debug, Error)]
 pub enum MigrateError {
     #[error("migration {0} was changed after it had been applied; restore its file, and put the change into a new one")]
@@ -64,21 +67,21 @@ pub enum MigrateError {
     Db(#[from] DbError),
 }
 
-/// What [`up`] did, by name.
+/// Changes that [`up`] made, by name.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     pub applied: Vec<String>,
     pub objects: Vec<String>,
 }
 
-/// How the database compares with the files.
+/// Result of comparing the database with the files.
 #[derive(Debug, Serialize)]
 pub struct Status {
     pub applied: Vec<AppliedMigration>,
     pub pending: Vec<String>,
     /// Functions, views and triggers that differ from their files.
     pub objects: Vec<String>,
-    /// The objects are those of a newer program. They stay as they are, and serve this one as well.
+    /// The objects are those of a newer program. They stay as they are, and work with this program as well.
     pub has_newer_objects: bool,
 }
 
@@ -101,12 +104,12 @@ impl Status {
     }
 }
 
-/// Runs what is missing. On an error nothing of it has happened.
+/// Applies everything that is missing. On an error nothing is applied.
 pub async fn up(db: &Db) -> Result<Report, MigrateError> {
     Files::embedded()?.up(db).await
 }
 
-/// Like [`up`], in a database that is drover's or empty: another program's is left alone.
+/// Like [`up`], but only in a database that is drover's or empty: another program's is left alone.
 pub async fn up_own(db: &Db) -> Result<Report, MigrateError> {
     if status(db).await?.is_current() {
         return Ok(Report::default());
@@ -119,12 +122,12 @@ pub async fn up_own(db: &Db) -> Result<Report, MigrateError> {
     }
 }
 
-/// Compares without changing anything; the faults that [`up`] would refuse are errors here too.
+/// Compares without changing anything; faults that [`up`] would refuse are errors here too.
 pub async fn status(db: &Db) -> Result<Status, MigrateError> {
     Files::embedded()?.status(db).await
 }
 
-/// Like [`status`], on a connection of the caller's.
+/// Like [`status`], on the caller's connection.
 pub async fn status_on(client: &Client) -> Result<Status, MigrateError> {
     Files::embedded()?.status_on(client).await
 }
@@ -142,11 +145,11 @@ pub fn digest() -> String {
     digest_of(&[MIGRATIONS, OBJECTS].concat())
 }
 
-/// The files to compare the database with: those in this program, or a test's own.
+/// Files to compare the database with: those in this program, or a test's own.
 struct Files {
     migrations: Vec<Migration>,
     objects: Vec<Object>,
-    /// Of the objects as a whole; it only grows.
+    /// Revision of all objects together; it only grows.
     revision: i32,
 }
 
@@ -208,7 +211,7 @@ impl Files {
         if schema.is_none_or(|schema| schema == "pg_catalog") {
             return Err(MigrateError::NoSchema);
         }
-        // waiting for another process that migrates delays no other session
+        // a wait for another process that migrates delays no other session
         tx.batch("SET LOCAL lock_timeout = 0").await?;
         tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         tx.batch(&format!("SET LOCAL lock_timeout = {}", LOCK_TIMEOUT.as_millis())).await?;
@@ -307,8 +310,8 @@ impl Migration {
 }
 
 impl Object {
-    /// In place where Postgres can, so that nothing that uses it is disturbed. What Postgres refuses to replace (a function with
-    /// another result, a view without a column of before) is dropped and made again.
+    /// Replaces an object in place where Postgres can, which disturbs no user of it. If Postgres refuses (a
+    /// function with another result, a view that loses a column), it is dropped and created again.
     async fn replace(&self, tx: &Client, revision: i32) -> Result<(), MigrateError> {
         let failed = || failed(&self.name);
         let before = self.functions(tx).await?;
@@ -331,7 +334,8 @@ impl Object {
         Ok(())
     }
 
-    /// Drops what the file creates, the last first: a function may return a view's rows, and a view may call a function.
+    /// Drops the objects that the file creates, the last first: a function may return a view's rows, and a
+    /// view may call a function.
     async fn drop_created(&self, tx: &Client, functions: &[Function]) -> Result<(), DbError> {
         let created: Vec<_> = self.created().collect();
         for (kind, name) in created.into_iter().rev() {
@@ -344,13 +348,14 @@ impl Object {
         Ok(())
     }
 
-    /// The functions in the database that have a name of this file's.
+    /// Functions in the database whose names occur in this file.
     async fn functions(&self, tx: &Client) -> Result<Vec<Function>, DbError> {
         let names: Vec<&str> = self.created().filter(|(kind, _)| *kind == "FUNCTION").map(|(_, name)| name).collect();
         read_all(&tx.query(include_str!("sql/migrate/functions.sql"), &[&names]).await?)
     }
 
-    /// Kind and name of each object after `CREATE` or `CREATE OR REPLACE` at the beginning of a line, in the file's order.
+    /// Kind and name of each object after `CREATE` or `CREATE OR REPLACE` at the beginning of a line, in the
+    /// file's order.
     fn created(&self) -> impl Iterator<Item = (&str, &str)> {
         self.sql.lines().filter_map(|line| {
             let rest = line.strip_prefix("CREATE ")?;
@@ -360,8 +365,8 @@ impl Object {
     }
 }
 
-/// A function in the database. One that keeps its `version` while its file runs was not replaced: it has other arguments, and would
-/// make calls ambiguous.
+/// A function in the database. If its `version` is unchanged after its file has run, it was not replaced: it
+/// has other arguments, and would make calls ambiguous.
 #[derive(PartialEq)]
 struct Function {
     name: String,
@@ -393,7 +398,7 @@ fn checksum(sql: &str) -> String {
     sha256_hex(sql.replace("\r\n", "\n"))
 }
 
-/// Of all these files.
+/// Digest of all these files.
 fn digest_of(files: &[(&str, &str)]) -> String {
     let all: Vec<&str> = files.iter().flat_map(|(name, sql)| [*name, *sql]).collect();
     checksum(&all.join("\0"))

@@ -1,6 +1,8 @@
-//! `operations`: one action on many tasks. Few are changed at once; more become a row that is worked off in batches, also after a crash.
+//! `operations`: one action on many tasks. A few are changed at once; more become a row that is processed in
+//! batches, also after a crash.
 //!
-//! In: a [`BulkRequest`], and a transaction or the pools. Out: what would be changed, what was, or the operation to ask for later.
+//! In: a [`BulkRequest`], and a transaction or the pools. Out: the planned changes, the changes made, or the
+//! operation to query later.
 
 mod batch;
 
@@ -22,7 +24,7 @@ use domain::bulk_action::BulkAction;
 use domain::task::{Status, TaskId};
 use foundation::clock::Clock;
 
-/// As many tasks are changed within one request; more become an operation.
+/// Maximum tasks changed within one request; more become an operation.
 pub const MAX_AT_ONCE: usize = 1_000;
 
 #[derive(Debug, Error)]
@@ -36,7 +38,7 @@ pub enum BulkError {
 /// Counts, changes, or starts an operation for `who`.
 pub async fn bulk(tx: &Tx, request: &BulkRequest, who: Option<&str>) -> Result<BulkAnswer, BulkError> {
     let (filter, change) = request.check(Clock::system().utc())?;
-    // named tasks that cannot be changed are answered with the reason; of those that a filter finds only the others are meant
+    // named tasks that cannot be changed are answered with the reason; a filter selects only tasks that can
     let statuses = if request.ids.is_some() { None } else { Some(eligible(request.action, &filter)) };
     let counts = count(tx, &filter, request.action).await?;
     if request.dry_run {
@@ -76,12 +78,12 @@ pub async fn get(client: &Client, id: i64) -> Result<Option<Operation>, DbError>
     row.as_ref().map(Operation::from_row).transpose()
 }
 
-/// Removes what ended longer ago; returns how many.
+/// Removes operations that ended longer ago; returns their number.
 pub async fn prune(client: &Client, age: Duration) -> Result<u64, DbError> {
     client.execute(include_str!("sql/operations/prune.sql"), &[&age.as_secs_f64()]).await
 }
 
-/// All that match, and those among them that the action can change.
+/// Number of matching tasks, and of those that the action can change.
 async fn count(client: &Client, filter: &TaskFilter, action: BulkAction) -> Result<(i64, i64), DbError> {
     let eligible: Vec<&str> = action.statuses().iter().map(|status| status.name()).collect();
     let rows = COUNT_MATCHING.rows(client, &FilterValues::of(filter), (&eligible, Type::TEXT_ARRAY)).await?;
@@ -91,7 +93,7 @@ async fn count(client: &Client, filter: &TaskFilter, action: BulkAction) -> Resu
     }
 }
 
-/// At most `limit` of them, the newest first.
+/// At most `limit` matching tasks, newest first.
 async fn matching(
     client: &Client,
     filter: &TaskFilter,

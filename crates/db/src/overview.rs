@@ -1,11 +1,12 @@
-//! What somebody asks first: what waits longest, what fails and why, and how old the stores' menus are. Reads only.
+//! Status summary for the overview page: longest waits, failures with their reasons, ages of the stores'
+//! menus. Reads only.
 
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::counts;
 use super::{Client, DbError, images};
 use contract::overview::{FailureReason, Failures, Overview, StoreAges};
 
-/// A time in which so many fail has one reason, and these are enough to see it.
+/// Maximum failures read; enough to find the common cause.
 const MAX_READ: i64 = 10_000;
 const MAX_REASONS: i64 = 20;
 const MAX_OLDEST: i64 = 20;

@@ -1,6 +1,6 @@
-//! The month partitions of snapshots and of variants' history: made ahead, and dropped when they are older than anybody wants.
+//! Month partitions of snapshots and of variants' history: created ahead, and dropped when they are too old.
 //!
-//! Rows whose month has no partition lie in a table's default partition ("loose").
+//! Rows whose month has no partition are in a table's default partition ("loose").
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -8,53 +8,53 @@ use serde::Serialize;
 use super::row::{first_column, read_all, rows};
 use super::{Client, DbError};
 
-/// Rows that one statement deletes.
+/// Maximum rows that one statement deletes.
 const MAX_DELETED: i64 = 5_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OldPartition {
     pub name: String,
     pub ends_at: DateTime<Utc>,
-    /// As the last ANALYZE saw them.
+    /// Estimate of the last ANALYZE.
     pub rows: i64,
     pub bytes: i64,
 }
 
 /// The tables with partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Partitioned {
+pub enum PartitionedTable {
     Snapshots,
     VariantHistory,
 }
 
-impl Partitioned {
-    pub const ALL: [Partitioned; 2] = [Partitioned::Snapshots, Partitioned::VariantHistory];
+impl PartitionedTable {
+    pub const ALL: [PartitionedTable; 2] = [PartitionedTable::Snapshots, PartitionedTable::VariantHistory];
 }
 
-/// The partitions that end before `before`, oldest first. May count rows: for a client with time.
+/// Partitions that end before `before`, oldest first. May count rows, so its client needs time.
 pub async fn old(client: &Client, before: DateTime<Utc>) -> Result<Vec<OldPartition>, DbError> {
     read_all(&client.query(include_str!("sql/partitions/old.sql"), &[&before]).await?)
 }
 
-/// False when it has gone already; `Contention` when its table is in use for too long.
+/// False when the partition is gone already; `Contention` when its table is in use for too long.
 pub async fn drop_old(client: &Client, name: &str, before: DateTime<Utc>) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/partitions/drop.sql"), &[&name, &before]).await?)
 }
 
-/// How many rows from before `before` no month's partition holds.
-pub async fn count_loose(client: &Client, table: Partitioned, before: DateTime<Utc>) -> Result<u64, DbError> {
+/// Number of rows from before `before` that no month's partition holds.
+pub async fn count_loose(client: &Client, table: PartitionedTable, before: DateTime<Utc>) -> Result<u64, DbError> {
     let sql = match table {
-        Partitioned::Snapshots => include_str!("sql/partitions/count_loose_snapshots.sql"),
-        Partitioned::VariantHistory => include_str!("sql/partitions/count_loose_history.sql"),
+        PartitionedTable::Snapshots => include_str!("sql/partitions/count_loose_snapshots.sql"),
+        PartitionedTable::VariantHistory => include_str!("sql/partitions/count_loose_history.sql"),
     };
     Ok(first_column::<i64>(&client.query_one(sql, &[&before]).await?)?.unsigned_abs())
 }
 
-/// Deletes some of them; returns how many, 0 when none is left.
-pub async fn delete_loose(client: &Client, table: Partitioned, before: DateTime<Utc>) -> Result<u64, DbError> {
+/// Deletes some of them; returns the number of deleted rows, 0 when none is left.
+pub async fn delete_loose(client: &Client, table: PartitionedTable, before: DateTime<Utc>) -> Result<u64, DbError> {
     let sql = match table {
-        Partitioned::Snapshots => include_str!("sql/partitions/delete_loose_snapshots.sql"),
-        Partitioned::VariantHistory => include_str!("sql/partitions/delete_loose_history.sql"),
+        PartitionedTable::Snapshots => include_str!("sql/partitions/delete_loose_snapshots.sql"),
+        PartitionedTable::VariantHistory => include_str!("sql/partitions/delete_loose_history.sql"),
     };
     client.execute(sql, &[&before, &MAX_DELETED]).await
 }

@@ -1,7 +1,8 @@
-//! `payload_replays`: payloads that become refresh tasks once more, in the order of their fetches, part by part.
+//! `payload_replays`: turns payloads into refresh tasks once more, in the order of their fetches, part by
+//! part.
 //!
-//! The tasks of a part and the replay's new position are one transaction: a command that was killed goes on where it stopped, and
-//! queues nothing twice. A removal of payloads locks their rows, as a part does.
+//! One transaction writes the tasks of a part and the replay's new position: a killed command resumes where
+//! it stopped, and queues nothing twice. Removing payloads locks their rows, and so does a part.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -17,30 +18,30 @@ use domain::stock::PayloadPosition;
 use domain::store::{Platform, StoreId};
 use telemetry::events;
 
-/// Below everything that crawls: new data goes first.
+/// Below all crawl roles: new data goes first.
 const PRIORITY: i32 = -10;
 
-/// Which payloads; none = no limit. A replay that was cut goes on when the same is asked for again.
+/// Selection of payloads; None = no limit. The same request resumes an interrupted replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplayChoice {
     pub since: Option<DateTime<Utc>>,
-    /// Payloads fetched at that time or later are left out.
+    /// Excludes payloads fetched at that time or later.
     pub until: Option<DateTime<Utc>>,
-    /// In order, none twice.
+    /// In order, without repetition.
     pub stores: Option<Vec<StoreId>>,
 }
 
-/// A replay and how far it has come.
+/// A replay and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replay {
     id: i64,
-    /// What is fetched later is not part of it.
+    /// Payloads fetched later are not part of it.
     up_to: DateTime<Utc>,
-    /// The last payload that it looked at.
+    /// The last payload it has processed.
     position: PayloadPosition,
 }
 
-/// A payload on its way to be replayed.
+/// A payload to be replayed.
 #[derive(Clone, Debug)]
 pub struct ReplayPayload {
     pub id: PayloadId,
@@ -49,9 +50,9 @@ pub struct ReplayPayload {
     pub storage_path: String,
     pub bytes: i64,
     pub fetched_at: DateTime<Utc>,
-    /// Its store is to be crawled; the tasks of others would be cancelled.
+    /// Its store is enabled; tasks of disabled stores would be cancelled.
     pub is_enabled: bool,
-    /// An open task does the same.
+    /// An open task replays it already.
     pub is_queued: bool,
 }
 
@@ -68,7 +69,7 @@ pub async fn begin(client: &Client, choice: &ReplayChoice) -> Result<Replay, DbE
     Replay::from_row(&row)
 }
 
-/// What [`begin`] would begin, to be looked at only.
+/// The replay that [`begin`] would begin, for display only.
 pub async fn plan(client: &Client, choice: &ReplayChoice) -> Result<Replay, DbError> {
     let sql = include_str!("sql/payload_replays/plan.sql");
     let rows = [(&choice.since as _, Type::TIMESTAMPTZ), (&choice.until as _, Type::TIMESTAMPTZ)];
@@ -83,7 +84,7 @@ pub async fn abandon(client: &Client, choice: &ReplayChoice) -> Result<(), DbErr
     Ok(())
 }
 
-/// How many payloads it has not looked at yet.
+/// Number of payloads it has not processed yet.
 pub async fn remaining(client: &Client, replay: &Replay, choice: &ReplayChoice) -> Result<u64, DbError> {
     let sql = include_str!("sql/payload_replays/count.sql");
     let rows = client.query_planned(sql, &replay.range(&choice.stores)).await?;
@@ -91,7 +92,7 @@ pub async fn remaining(client: &Client, replay: &Replay, choice: &ReplayChoice) 
     Ok(count.unsigned_abs())
 }
 
-/// The next payloads, at most `limit`; none = it is at its end.
+/// At most `limit` next payloads; none at the end.
 pub async fn page(
     client: &Client,
     replay: &Replay,
@@ -99,13 +100,14 @@ pub async fn page(
     limit: i64,
 ) -> Result<Vec<ReplayPayload>, DbError> {
     let [at, id, up_to, stores] = replay.range(&choice.stores);
-    // planned for its values: of all stores along their times, of a few by theirs
+    // planned for its values: for all stores by time, for a few by their own times
     let sql = include_str!("sql/payload_replays/page.sql");
     read_all(&client.query_planned(sql, &[at, id, up_to, stores, (&limit, Type::INT8)]).await?)
 }
 
-/// Queues a task for each of `payloads`, of the page that ends with `last`; returns how many, and moves the replay on in the same
-/// transaction. `Conflict` when another process queues the same now, `Contention` when it has moved the replay: nothing has happened.
+/// Queues a task for each of `payloads`, of the page that ends with `last`, and moves the replay on in the
+/// same transaction; returns the number of tasks. `Conflict` when another process queues the same now,
+/// `Contention` when another process has moved the replay: nothing has happened.
 pub async fn queue_part(
     db: &Db,
     replay: &mut Replay,
@@ -131,7 +133,7 @@ pub async fn finish(client: &Client, replay: &Replay) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Tasks of replays that are not claimed yet.
+/// Number of tasks of replays that are not claimed yet.
 pub async fn open_tasks(client: &Client) -> Result<u64, DbError> {
     let row = client.query_one(include_str!("sql/payload_replays/open_tasks.sql"), &[&PRIORITY]).await?;
     Ok(first_column::<i64>(&row)?.unsigned_abs())

@@ -1,6 +1,6 @@
-//! Payloads as people see them: pages, one, and the two of a store that are to be compared. Reads only.
+//! Payloads for display: pages, one, and two of a store for comparison. Reads only.
 //!
-//! Their files are `storage`'s: a row may be there whose file has gone.
+//! `storage` has their files: the file of a row may be gone.
 
 use tokio_postgres::types::Type;
 
@@ -36,8 +36,8 @@ pub async fn get(client: &Client, id: PayloadId) -> Result<Option<PayloadView>, 
     row.as_ref().map(PayloadView::from_row).transpose()
 }
 
-/// The two payloads of a store that are to be compared, older one first unless they are named otherwise: `to` is the latest where it is
-/// not named, `from` the one before `to`. `Missing` where the store has no such payload.
+/// The two payloads of a store to compare, older one first unless the caller names another order: without
+/// `to` the latest, without `from` the one before `to`. `Missing` when the store has no such payload.
 pub async fn to_compare(
     client: &Client,
     store: StoreId,

@@ -8,14 +8,14 @@ use tokio_postgres::Row;
 
 use super::row::{FromRow, first_column, first_columns, parsed, rows};
 use super::{Client, Db, DbError, Tx};
-use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, Removed, SweepTimes};
+use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, RemovedFiles, SweepTimes};
 use domain::stock::PayloadPosition;
 use domain::store::StoreId;
 
-/// At most so many payloads are counted for one store; it makes fewer in years.
+/// Maximum payloads counted for one store; a store makes fewer in years.
 const MAX_BETWEEN: i64 = 10_000;
 
-/// What a fetch must know of its store before it begins.
+/// Facts about its store that a fetch reads before it begins.
 pub async fn before_fetch(client: &Client, store: StoreId) -> Result<FetchStart, DbError> {
     let row = client.query_one(include_str!("sql/payloads/before_fetch.sql"), &[&store]).await?;
     let products: i64 = row.try_get("products")?;
@@ -26,8 +26,8 @@ pub async fn before_fetch(client: &Client, store: StoreId) -> Result<FetchStart,
     })
 }
 
-/// Notes a menu that is too small to be believed at once; true when it is to be believed after all: the third in a row, hours
-/// apart and, where there are several proxies, not all through one; or the sixth.
+/// Records a menu that is too small to be believed at once. True when it is believed after all: the third in
+/// a row, hours apart and, where there are several proxies, not all through one; or the sixth.
 pub async fn believe_small_menu(
     client: &Client,
     store: StoreId,
@@ -65,7 +65,7 @@ pub async fn get(client: &Client, id: PayloadId) -> Result<Option<Payload>, DbEr
     client.query_opt(include_str!("sql/payloads/get.sql"), &[&id]).await?.as_ref().map(Payload::from_row).transpose()
 }
 
-/// The store's newest payload by when it was fetched.
+/// The store's payload that was fetched last.
 pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, DbError> {
     client
         .query_opt(include_str!("sql/payloads/latest.sql"), &[&store])
@@ -75,12 +75,13 @@ pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, 
         .transpose()
 }
 
-/// Whether the store of a payload whose file cannot be read needs a fetch that was not asked for yet.
+/// Whether the store of a payload with an unreadable file needs a fetch that was not requested yet.
 pub async fn needs_refetch(tx: &Tx, lost: PayloadId) -> Result<bool, DbError> {
     first_column(&tx.query_one(include_str!("sql/payloads/needs_refetch.sql"), &[&lost]).await?)
 }
 
-/// Which files without a row may be deleted, when a file's row may come as late as `wait` after its fetch began.
+/// Times that decide which files without a row may be deleted. A file's row may come as late as `wait` after
+/// its fetch began.
 pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, DbError> {
     let row = client.query_one(include_str!("sql/payloads/sweep_times.sql"), &[&wait.as_secs_f64()]).await?;
     Ok(SweepTimes { now: row.try_get("now")?, before: row.try_get("before")? })
@@ -91,12 +92,12 @@ pub async fn newest_paths(client: &Client, limit: i64) -> Result<Vec<String>, Db
     first_columns(&client.query(include_str!("sql/payloads/newest_paths.sql"), &[&limit]).await?)
 }
 
-/// Whether the database knows any payload.
+/// Whether any payload exists.
 pub async fn any(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)
 }
 
-/// Payloads fetched before `before`, in the order of their fetches, that come after `after`; at most `limit`.
+/// At most `limit` payloads fetched before `before`, in the order of their fetches, after `after`.
 pub async fn aged(
     client: &Client,
     before: DateTime<Utc>,
@@ -110,13 +111,13 @@ pub async fn aged(
         .collect()
 }
 
-/// How many of these payloads nothing needs: not the newest of their store, nor of an open task.
-pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<Removed, DbError> {
+/// Totals of the payloads that nothing needs: not the newest of their store, nor used by an open task.
+pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<RemovedFiles, DbError> {
     removed(&client.query_one(include_str!("sql/payloads/expendable.sql"), &[&ids]).await?)
 }
 
-/// Deletes the rows of those payloads that nothing needs; their files are `payload_removals` from now on.
-pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<Removed, DbError> {
+/// Deletes the rows of unneeded payloads; their files go into `payload_removals`.
+pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<RemovedFiles, DbError> {
     let tx = db.begin().await?;
     let locked: Vec<PayloadId> = first_columns(&tx.query(include_str!("sql/payloads/lock.sql"), &[&ids]).await?)?;
     // a statement of its own, after the lock: it sees the tasks of the session that had the rows locked
@@ -125,18 +126,20 @@ pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<Removed, DbError> {
     Ok(gone)
 }
 
-pub(super) fn removed(row: &Row) -> Result<Removed, DbError> {
+pub(super) fn removed(row: &Row) -> Result<RemovedFiles, DbError> {
     let of = |column| row.try_get::<_, i64>(column).map(i64::unsigned_abs);
-    Ok(Removed { files: of("files")?, bytes: of("bytes")? })
+    Ok(RemovedFiles { files: of("files")?, bytes: of("bytes")? })
 }
 
-/// Which of these storage paths have a row, or had one that retention deleted: the others may be set aside once they are old enough.
+/// The storage paths that have a row, or had one that retention deleted. The others may be set aside once
+/// they are old enough.
 pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>, DbError> {
     let rows = client.query(include_str!("sql/payloads/known.sql"), &[&paths]).await?;
     rows.iter().map(first_column).collect()
 }
 
-/// How many complete crawls of the store were fetched after `from` and up to `to`, as far as [`MAX_BETWEEN`] payloads tell.
+/// Number of complete crawls of the store fetched after `from` and up to `to`, among at most [`MAX_BETWEEN`]
+/// payloads.
 pub async fn complete_between(
     client: &Client,
     store: StoreId,

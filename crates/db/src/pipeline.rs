@@ -1,12 +1,13 @@
-//! `pipeline`: statements that are sent on one connection without waiting for each other.
+//! `pipeline`: sends statements on one connection without waiting between them.
 //!
-//! In: calls of one [`Client`](super::Client) or [`Tx`](super::Tx) that need nothing of each other. Out: the answers of both, or the
-//! failure that counts. The server runs them one after the other, in either order: the first use of a statement on a connection
-//! prepares it, and another may overtake it. What is saved are the waits in between.
+//! In: independent calls of one [`Client`](super::Client) or [`Tx`](super::Tx). Out: both answers, or the
+//! failure that counts. The server runs the statements one after the other, in either order: the first use of
+//! a statement on a connection prepares it, and another may overtake it. Only the waits in between are saved.
 
 use super::DbError;
 
-/// Runs two calls at once; each may be a sequence. Both have ended when this returns, so that the connection stays usable.
+/// Runs two calls at once; each may be a sequence. Both have ended when this returns, so the connection stays
+/// usable.
 pub async fn pipeline<A, B>(
     first: impl Future<Output = Result<A, DbError>>,
     second: impl Future<Output = Result<B, DbError>>,

@@ -1,6 +1,8 @@
-//! `Db`: the connection pools. A borrow returns a connection or `Unavailable` within `connect_timeout` and [`BORROW_GRACE`].
+//! `Db`: the connection pools. A borrow returns a connection or `Unavailable` within `connect_timeout` and
+//! [`BORROW_GRACE`].
 //!
-//! After an outage the pools mend themselves: a closed connection is noticed before it is lent, and a new one made.
+//! The pools recover from an outage by themselves: a closed connection is detected before it is lent, and
+//! replaced.
 
 use std::time::Duration;
 
@@ -11,17 +13,18 @@ use super::client::{Client, Tx};
 use super::connect::{Server, lock_timeout, session_settings};
 use super::error::DbError;
 
-/// How many connections each pool may hold.
+/// Maximum number of connections of each pool.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolSizes {
     pub work: usize,
     pub api: usize,
 }
 
-/// Beyond the pool's own deadlines: for a connection that first waits for its turn and is then slow to open.
+/// Added to the pool's own deadlines, for a connection that first waits for its turn and is then slow to
+/// open.
 const BORROW_GRACE: Duration = Duration::from_secs(1);
 
-/// All connections to the database but those of the heartbeat and of LISTEN. Cheap to clone.
+/// All connections to the database except those of the heartbeat and of LISTEN. Cheap to clone.
 #[derive(Clone)]
 pub struct Db {
     server: Server,
@@ -40,7 +43,7 @@ struct Deadlines {
 }
 
 impl Db {
-    /// Makes the pools; connects nothing yet. `url` is a libpq URL or key-value string.
+    /// Makes the pools; opens no connection yet. `url` is a libpq URL or key-value string.
     pub fn new(url: &str, config: &settings::Database, sizes: PoolSizes) -> Result<Db, DbError> {
         let deadlines = Deadlines {
             connect: config.connect_timeout,
@@ -53,7 +56,7 @@ impl Db {
         Ok(Db { server, work, api, deadlines, is_one_off: false })
     }
 
-    /// For a command, which does one thing after the other and each once: work and API share their connections.
+    /// For a command, which runs its statements one by one and each once: work and API share the connections.
     pub fn one_off(&self) -> Db {
         Db { api: self.work.clone(), is_one_off: true, ..self.clone() }
     }
@@ -63,27 +66,27 @@ impl Db {
         &self.server
     }
 
-    /// A connection for work, within the connect deadline.
+    /// Borrows a connection for work, within the connect deadline.
     pub async fn client(&self) -> Result<Client, DbError> {
         self.borrow(&self.work, self.deadlines.statement).await
     }
 
-    /// A connection for the HTTP API, which work can never starve.
+    /// Borrows a connection for the HTTP API, which work cannot starve.
     pub async fn api_client(&self) -> Result<Client, DbError> {
         self.borrow(&self.api, self.deadlines.statement).await
     }
 
-    /// A connection for migrations and refreshes of views, with minutes to run.
+    /// Borrows a connection for migrations and refreshes of views, with minutes to run.
     pub async fn maintenance_client(&self) -> Result<Client, DbError> {
         let client = self.borrow(&self.work, self.deadlines.maintenance).await?;
         let millis = self.deadlines.maintenance.as_millis();
         client.batch(&format!("SET statement_timeout = {millis}")).await?;
-        // the pool must not get the setting
+        // the setting must not stay in the pool
         client.discard_when_done();
         Ok(client)
     }
 
-    /// Begins a write transaction, which has its own, longer deadline as a whole.
+    /// Begins a write transaction, which has a longer deadline of its own for the whole.
     pub async fn begin(&self) -> Result<Tx, DbError> {
         self.begin_within(&self.work, self.deadlines.transaction, self.deadlines.transaction).await
     }
@@ -93,8 +96,8 @@ impl Db {
         self.begin_within(&self.work, self.deadlines.maintenance, self.deadlines.maintenance).await
     }
 
-    /// Begins a write transaction of the HTTP API, on a connection that work can never starve. Somebody waits for it: it waits for a
-    /// lock no longer than a single statement does.
+    /// Begins a write transaction of the HTTP API, on a connection that work cannot starve. A client waits
+    /// for the answer, so it waits for a lock no longer than a single statement does.
     pub async fn begin_api(&self) -> Result<Tx, DbError> {
         self.begin_within(&self.api, self.deadlines.transaction, self.deadlines.statement).await
     }
@@ -126,7 +129,7 @@ fn pool(server: &Server, config: &settings::Database, size: usize) -> Result<Poo
         .timeouts(timeouts)
         .runtime(Runtime::Tokio1)
         .post_create(Hook::async_fn(move |client, _| {
-            // not waited for: the first statement runs after it
+            // not awaited: the first statement runs after it
             let sent = client.batch_execute(&settings).now_or_never();
             let failed = sent.and_then(Result::err).map(HookError::Backend);
             Box::pin(std::future::ready(failed.map_or(Ok(()), Err)))

@@ -1,8 +1,9 @@
 //! `product_search`: finds products of all stores by words of their names and brands, or by filters alone.
 //!
-//! What products are found by lies apart from them, so that a crawl pays nothing for it: [`copy`] brings it up to date afterwards.
-//! What no words find is looked for by its spelling, at first by words of products that are a wrong letter apart, then, where the server has
-//! trigrams, by these; the answer says which way it was found.
+//! The search data is separate from the products, so that a crawl pays nothing for it: [`copy`] updates it
+//! afterwards. When the words find nothing, similar spellings are tried: first words of products that differ
+//! by a letter, then, where the server has trigrams, trigrams. The answer names the method that found the
+//! products.
 
 mod copy;
 mod find;
@@ -23,11 +24,11 @@ pub struct FoundProducts {
     /// None on the last page.
     pub next: Option<SearchCursor>,
     pub by: MatchKind,
-    /// A spelling mistake is forgiven: the words of products are known, or the server has trigrams.
+    /// Spelling mistakes are corrected: the words of products are known, or the server has trigrams.
     pub forgives_spelling: bool,
-    /// So many match that only a part of them was looked at: more words help.
+    /// Too many products match, and only a part of them was ranked; more words narrow the search.
     pub truncated: bool,
-    /// Stores with a crawl whose products are not copied yet.
+    /// Crawled stores whose products are not copied yet.
     pub stores_waiting: i64,
 }
 

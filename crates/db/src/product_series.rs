@@ -1,6 +1,7 @@
-//! What a product and its options cost and how much of them there was, over time. Reads only.
+//! Price and stock of a product and its options over time. Reads only.
 //!
-//! A product's series are its snapshots, one a crawl. An option's are its changes: each holds until the next one.
+//! A product's series holds its snapshots, one per crawl. An option's series holds its changes: each lasts
+//! until the next one.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use contract::products::{OfferPoint, OptionPoint, ProductPoint};
 use domain::product::ProductId;
 use domain::series::thin;
 
-/// Rows of a series that are read: a crawl every hour for two years. Of more, the newest.
+/// Maximum rows read for a series, the newest: a crawl every hour for two years.
 const MAX_ROWS: i64 = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct SeriesRange {
     pub from: DateTime<Utc>,
     /// Exclusive.
     pub to: DateTime<Utc>,
-    /// At most so many points.
+    /// Maximum number of points.
     pub points: usize,
 }
 
@@ -35,13 +36,13 @@ pub struct OptionKey {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series<T> {
     pub points: Vec<T>,
-    /// Rows that the points were chosen from: where there are more, repetitions were left out first.
+    /// Rows from which the points were chosen; of more rows, repetitions were left out first.
     pub rows: usize,
-    /// There is more in this time than was read: the oldest is missing.
+    /// The time range holds more rows than were read: the oldest are missing.
     pub truncated: bool,
 }
 
-/// A product's crawls. Empty where there is no such product.
+/// A product's crawls. Empty when the product does not exist.
 pub async fn of_product(client: &Client, id: ProductId, range: &SeriesRange) -> Result<Series<ProductPoint>, DbError> {
     let sql = include_str!("sql/snapshots/series.sql");
     let rows = client
@@ -62,7 +63,7 @@ pub async fn of_product(client: &Client, id: ProductId, range: &SeriesRange) -> 
     Ok(Series::new(points, range.points, is_same))
 }
 
-/// An option's changes. The first one may be older than `range.from`: it held then.
+/// An option's changes. The first one may be older than `range.from`: it was valid then.
 pub async fn of_option(
     client: &Client,
     id: ProductId,

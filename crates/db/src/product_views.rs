@@ -1,6 +1,6 @@
-//! Products as people see them: one with its options, and a store's page by page. Reads only.
+//! Products for display: one with its options, and a store's page by page. Reads only.
 //!
-//! What a product cost and how much of it there was over time is in [`super::product_series`].
+//! [`super::product_series`] has prices and stock over time.
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
@@ -13,7 +13,7 @@ use domain::product::ProductId;
 use domain::stock;
 use domain::store::StoreId;
 
-/// Options of a product that are shown; the normaliser keeps no more.
+/// Maximum options of a product that are shown; the normaliser keeps no more.
 const MAX_OPTIONS: i64 = 200;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ pub async fn of_store(
     page(&rows, limit)
 }
 
-/// Of rows one more than asked for tells that there is a next page.
+/// One row more than asked for shows whether there is a next page.
 fn page(rows: &[Row], limit: i64) -> Result<ProductPage, DbError> {
     let (shown, next) = row::page(rows, limit);
     Ok(ProductPage { products: read_all(shown)?, next: next.map(ProductCursor::from_row).transpose()? })
@@ -96,7 +96,7 @@ rows! {
     }
 }
 
-/// When the product was last on the menu, also by its store's last complete crawl.
+/// Time when the product was last on the menu, also by its store's last complete crawl.
 fn last_seen(row: &Row, column: &str) -> Result<DateTime<Utc>, DbError> {
     let (misses, last_complete) = (row.try_get("consecutive_misses")?, row.try_get("last_complete_at")?);
     Ok(stock::last_seen(row.try_get(column)?, misses, last_complete))

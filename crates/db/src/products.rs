@@ -1,7 +1,7 @@
 //! `store_products`: the current row of each product.
 //!
-//! Every function here needs the store's row locked ([`super::stores::lock`]): then no other transaction writes its products.
-//! Nothing here compares: which rows are new or changed is `domain/menu_diff`'s to say.
+//! Every function here requires the store's row locked ([`super::stores::lock`]): then no other transaction
+//! writes its products. Nothing here compares: `domain/menu_diff` decides which rows are new or changed.
 
 use std::sync::LazyLock;
 
@@ -16,23 +16,23 @@ use domain::menu_diff::KnownProduct;
 use domain::product::{Product, ProductId, SpecialsJson};
 use domain::store::{Platform, StoreId};
 
-/// Whose products: a store's, as one platform (column `provider`) names them.
+/// The products of a store, as one platform (column `provider`) names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProductScope {
     pub dispensary_id: StoreId,
     pub platform: Platform,
 }
 
-/// A product of a menu on its way into its row.
+/// A product of a menu, to be written into its row.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductWrite<'a> {
     pub id: ProductId,
-    /// None = the row is to be written again at the next refresh.
+    /// None: the next refresh writes the row again.
     pub content_hash: Option<i64>,
     pub product: &'a Product,
 }
 
-/// What the products that are added at once have in common.
+/// Values that all products added at once share.
 #[derive(Clone, Copy, Debug)]
 pub struct NewProducts {
     scope: ProductScope,
@@ -88,13 +88,13 @@ columns! {
 pub(super) static UPDATE: LazyLock<String> =
     LazyLock::new(|| update_statement::<ProductWrite<'_>>(include_str!("sql/products/update.sql")));
 
-/// Every product that the store has.
+/// Every product of the store.
 pub async fn known(tx: &Tx, scope: ProductScope) -> Result<Vec<KnownProduct>, DbError> {
     let sql = include_str!("sql/products/known.sql");
     read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?)
 }
 
-/// Ids for that many new products.
+/// Reserves `count` ids for new products.
 pub async fn reserve_ids(tx: &Tx, count: usize) -> Result<Vec<ProductId>, DbError> {
     if count == 0 {
         return Ok(Vec::new());
@@ -103,7 +103,7 @@ pub async fn reserve_ids(tx: &Tx, count: usize) -> Result<Vec<ProductId>, DbErro
     first_columns(&tx.query(include_str!("sql/products/reserve_ids.sql"), &[&count]).await?)
 }
 
-/// Adds products that have no row yet. `misses` is 0 unless their payload is older than what the store has already.
+/// Adds products that have no row yet. `misses` is 0 unless their payload is older than the store's newest.
 pub async fn insert(
     tx: &Tx,
     scope: ProductScope,
@@ -115,12 +115,13 @@ pub async fn insert(
     Ok(())
 }
 
-/// Writes products of the menu over their rows, which have no miss any more.
+/// Writes products of the menu over their rows, and resets their misses.
 pub async fn update(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrite<'_>]) -> Result<(), DbError> {
     update_rows(tx, &UPDATE, &[&fetched_at], changed).await
 }
 
-/// Widens `first_seen_at` and `last_seen_at` of these products to `fetched_at`: an older payload had them.
+/// Widens `first_seen_at` and `last_seen_at` of these products to `fetched_at`: an older payload contains
+/// them.
 pub async fn widen_seen(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -> Result<(), DbError> {
     for batch in ids.chunks(MAX_BATCH) {
         tx.execute(include_str!("sql/products/widen_seen.sql"), &[&batch, &fetched_at]).await?;
@@ -128,8 +129,8 @@ pub async fn widen_seen(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -
     Ok(())
 }
 
-/// Counts a miss for each of these products. `previous` = when the last complete crawl before this one was fetched, which is when a
-/// product at its first miss was last seen.
+/// Counts a miss for each of these products. `previous` is the fetch time of the previous complete crawl,
+/// which last saw a product that now has its first miss.
 pub async fn record_misses(tx: &Tx, ids: &[ProductId], previous: Option<DateTime<Utc>>) -> Result<(), DbError> {
     for batch in ids.chunks(MAX_BATCH) {
         tx.execute(include_str!("sql/products/record_misses.sql"), &[&batch, &previous]).await?;

@@ -1,7 +1,7 @@
-//! `proxies`: the forward proxies. Several processes share the table, so counters are only ever added to.
+//! `proxies`: the forward proxies. Several processes share the table, so counters are only incremented.
 //!
-//! Only [`load`] returns passwords; [`proxy_passwords`] says how they are stored. Cooldowns follow the database's clock: [`load`]
-//! returns the time that is left, [`flush`] takes the time that a cooldown lasts.
+//! Only [`load`] returns passwords; [`proxy_passwords`] describes how they are stored. Cooldowns follow the
+//! database's clock: [`load`] returns the time left, [`flush`] takes the duration of a cooldown.
 
 use std::time::{Duration, Instant};
 
@@ -14,24 +14,24 @@ use super::row::{FromRow, read_all, word};
 use super::{Client, Db, DbError, Tx, proxy_usage};
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
-    Budgets, Change, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyRow, ShownState, StoredState,
-    UsageToday,
+    Budgets, ConditionChange, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyRow, ShownState,
+    StoredState, UsageToday,
 };
 use domain::vocabulary;
 use foundation::secrets::SecretKeys;
 
-/// Bytes of an error that are kept.
+/// Maximum bytes of a stored error.
 const MAX_ERROR_BYTES: usize = 500;
 
-/// The rows of a pool.
+/// Rows of a pool.
 #[derive(Debug, Default)]
 pub struct LoadedProxies {
     pub rows: Vec<ProxyRow>,
-    /// Left out, because their passwords cannot be read.
+    /// Proxies left out because their passwords cannot be read.
     pub unreadable: Vec<UnreadableProxy>,
 }
 
-/// Every proxy that the program can speak to, off ones too.
+/// Every proxy whose protocol the program speaks, switched-off ones too.
 pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, DbError> {
     let mut loaded = LoadedProxies::default();
     for mut row in read_all::<ProxyRow>(&client.query(include_str!("sql/proxies/load.sql"), &[]).await?)? {
@@ -69,20 +69,20 @@ async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<P
     read_all(&client.query(include_str!("sql/proxies/list.sql"), &[id, &state, above, &limit]).await?)
 }
 
-/// `Missing` when there is none.
+/// `Missing` when the proxy does not exist.
 pub async fn get(client: &Client, id: ProxyId, budgets: Budgets) -> Result<ProxyListing, DbError> {
     let mut found = row(client, id).await?;
     note_usage(&mut found, budgets, &proxy_usage::today(client).await?);
     Ok(found)
 }
 
-/// The same without what it has carried.
+/// The same without its usage.
 pub(super) async fn row(client: &Client, id: ProxyId) -> Result<ProxyListing, DbError> {
     let found = rows(client, &ProxyFilter { id: Some(id), ..ProxyFilter::default() }, 1).await?.pop();
     found.ok_or_else(|| DbError::Missing(format!("proxy {id}")))
 }
 
-/// Notes the bytes that it has carried today, and what its budget allows.
+/// Fills in the bytes that the proxy has carried today, and its budget.
 fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
     let Some(own) = usage.by_proxy.get(&proxy.id) else { return };
     proxy.bytes_today = own.bytes;
@@ -90,15 +90,15 @@ fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
     proxy.rests_until = budgets.rests_until(own, &usage.in_all);
 }
 
-/// How many there are of each kind; a benched one counts as benched until a request through it has succeeded.
+/// Number of proxies of each kind; a benched one counts as benched until a request through it has succeeded.
 pub async fn count(client: &Client) -> Result<PoolState, DbError> {
     let row = client.query_one(include_str!("sql/proxies/count.sql"), &[]).await?;
     let of = |column| row.try_get::<_, i64>(column).map(|n| n as usize);
     Ok(PoolState { active: of("active")?, benched: of("benched")?, off: of("off")? })
 }
 
-/// Adds `entries`, or changes the password, and state and timezone where given, of those that are there; all or none.
-/// The same address must not come twice.
+/// Adds `entries`, or changes the password, and state and timezone where given, of existing proxies; all or
+/// none. No address may come twice.
 pub async fn import(db: &Db, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
     let tx = db.begin().await?;
     let counts = import_into(&tx, entries, keys).await?;
@@ -106,12 +106,13 @@ pub async fn import(db: &Db, entries: &[ProxyEntry], keys: &SecretKeys) -> Resul
     Ok(counts)
 }
 
-/// Workers write their counts ordered by id and a list has any order, so without the lock the two could deadlock.
+/// Workers write their counts ordered by id and a list has any order, so without the lock the two could
+/// deadlock.
 pub(super) async fn lock(tx: &Tx) -> Result<(), DbError> {
     tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await
 }
 
-/// As [`import`], in a transaction of the caller's.
+/// Like [`import`], in the caller's transaction.
 pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
     lock(tx).await?;
     let passwords = proxy_passwords::to_store(tx, entries, keys).await?;
@@ -134,10 +135,10 @@ pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> 
     Ok(ImportCounts { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
 }
 
-/// Adds the deltas to the rows, at most one a proxy; rows that are gone are passed over.
+/// Adds the deltas to the rows, at most one per proxy; deltas of missing rows are skipped.
 ///
-/// `now` turns the ends of cooldowns into what is left of them. `Unavailable` may mean that it was written all the same:
-/// deltas sent again then count twice, which is better than not at all.
+/// `now` converts the ends of cooldowns to remaining times. After `Unavailable` the deltas may be written all
+/// the same: deltas sent again then count twice, which is better than not at all.
 pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Result<(), DbError> {
     client
         .execute(
@@ -165,16 +166,16 @@ fn printable(error: &str) -> String {
     error[..error.floor_char_boundary(MAX_ERROR_BYTES)].replace(char::is_control, " ")
 }
 
-fn change_name(change: Change) -> &'static str {
+fn change_name(change: ConditionChange) -> &'static str {
     match change {
-        Change::Benched { .. } => "benched",
-        Change::Revived => "revived",
+        ConditionChange::Benched { .. } => "benched",
+        ConditionChange::Revived => "revived",
     }
 }
 
-fn cooldown_seconds(change: Option<Change>, now: Instant) -> Option<f64> {
+fn cooldown_seconds(change: Option<ConditionChange>, now: Instant) -> Option<f64> {
     match change {
-        Some(Change::Benched { until }) => Some(until.saturating_duration_since(now).as_secs_f64()),
+        Some(ConditionChange::Benched { until }) => Some(until.saturating_duration_since(now).as_secs_f64()),
         _ => None,
     }
 }

@@ -1,7 +1,8 @@
-//! The passwords of `proxies` as stored: encrypted where there is a key, each bound to the host, port and user of its row.
+//! The passwords of `proxies` as stored: encrypted where there is a key, each bound to the host, port and
+//! user of its row.
 //!
-//! In: entries and rows with passwords as people know them, or as stored. Out: the other. A password that cannot be read spoils its
-//! own row only.
+//! In: entries and rows, with passwords in plain text or as stored. Out: the other form. An unreadable
+//! password affects its own row only.
 
 use tokio_postgres::Row;
 
@@ -13,7 +14,7 @@ use foundation::secrets::{SecretError, SecretKeys, key_id};
 /// Rows of one part of a rekeying.
 const PART: i64 = 500;
 
-/// A proxy that cannot be used, because its password cannot be read.
+/// A proxy that cannot be used because its password is unreadable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableProxy {
     pub id: ProxyId,
@@ -22,24 +23,24 @@ pub struct UnreadableProxy {
     pub error: SecretError,
 }
 
-/// What a rekeying met: how many passwords were, or would be, stored anew.
+/// Result of [`rekey`]: numbers of passwords, changed or, with `is_dry`, to be changed.
 #[derive(Debug, Default)]
-pub struct Rekeyed {
-    /// Stored without a key before.
+pub struct RekeyReport {
+    /// Stored in plain text before.
     pub encrypted: usize,
-    /// With another key before.
+    /// Encrypted with another key before.
     pub reencrypted: usize,
     pub current: usize,
     pub unreadable: Vec<UnreadableProxy>,
 }
 
-/// What a password is bound to: in another row it cannot be read.
+/// Context that a password is bound to: in another row it is unreadable.
 pub(super) fn about(host: &str, port: i32, username: Option<&str>) -> String {
     format!("{host}\0{port}\0{}", username.unwrap_or_default())
 }
 
-/// What to store for the password of each entry: what is there already where it is the same password, in whatever form. The table
-/// is locked by the caller.
+/// Value to store for the password of each entry: the stored one where it holds the same password, in
+/// whatever form. The caller has locked the table.
 pub(super) async fn to_store(
     client: &Client,
     entries: &[ProxyEntry],
@@ -73,10 +74,11 @@ fn refused(entry: &ProxyEntry, error: &SecretError) -> DbError {
     DbError::Other(format!("the password of {}:{} cannot be stored: {error}", entry.host, entry.port))
 }
 
-/// Encrypts with the current key every password that is not yet, in parts, unless `is_dry`. Nothing is lost when it is stopped
-/// between two parts, or when an import changes a row meanwhile; the rest follows when it runs again.
-pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<Rekeyed, DbError> {
-    let (mut rekeyed, mut after) = (Rekeyed::default(), ProxyId::MIN);
+/// Encrypts with the current key every password that is not yet, in parts, unless `is_dry`. Nothing is lost
+/// when it is stopped between two parts, or when an import changes a row meanwhile; the next run does the
+/// rest.
+pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<RekeyReport, DbError> {
+    let (mut rekeyed, mut after) = (RekeyReport::default(), ProxyId::MIN);
     loop {
         let rows = client.query(include_str!("sql/proxies/next_passwords.sql"), &[&after, &PART]).await?;
         let mut changes = Vec::new();
@@ -94,22 +96,22 @@ pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<R
 }
 
 /// A password in its new form.
-struct Change {
+struct PasswordChange {
     id: ProxyId,
     before: String,
     sealed: String,
 }
 
-async fn replace(client: &Client, changes: &[Change]) -> Result<(), DbError> {
+async fn replace(client: &Client, changes: &[PasswordChange]) -> Result<(), DbError> {
     let (ids, before) = (column(changes, |it| it.id), column(changes, |it| it.before.as_str()));
     let sealed = column(changes, |it| it.sealed.as_str());
     client.execute(include_str!("sql/proxies/replace_passwords.sql"), &[&ids, &before, &sealed]).await?;
     Ok(())
 }
 
-impl Rekeyed {
-    /// Counts a row, and returns what is to be changed in it.
-    fn add(&mut self, row: &Row, keys: &SecretKeys) -> Result<Option<Change>, DbError> {
+impl RekeyReport {
+    /// Counts a row, and returns its change, if any.
+    fn add(&mut self, row: &Row, keys: &SecretKeys) -> Result<Option<PasswordChange>, DbError> {
         let (id, before): (ProxyId, String) = (row.try_get("id")?, row.try_get("password")?);
         let (host, port): (String, i32) = (row.try_get("host")?, row.try_get("port")?);
         let about = about(&host, port, row.try_get("username")?);
@@ -127,6 +129,6 @@ impl Rekeyed {
             None => &mut self.encrypted,
         };
         *count += 1;
-        Ok((!is_current).then_some(Change { id, before, sealed }))
+        Ok((!is_current).then_some(PasswordChange { id, before, sealed }))
     }
 }

@@ -1,4 +1,5 @@
-//! What people ask of single rows of `proxies`: to add one, to change one, to remove one. Each in the transaction of the request.
+//! Changes of single rows of `proxies` by request: adds one, changes one, removes one. Each in the
+//! transaction of the request.
 
 use super::proxies::{self, lock};
 use super::row::first_column;
@@ -7,38 +8,38 @@ use contract::proxies::ProxyListing;
 use domain::proxy::{Budgets, ProxyEntry, ProxyId};
 use foundation::secrets::SecretKeys;
 
-/// What to change of a proxy; None leaves it as it is.
+/// Changed fields of a proxy; None leaves a field as it is.
 #[derive(Default)]
 pub struct ProxyChange {
-    /// Switches it on or off; either way its cooldown is over.
+    /// Switches it on or off; both end its cooldown.
     pub is_active: Option<bool>,
-    /// A new start for one that was benched.
+    /// Ends the cooldown of a benched proxy.
     pub password: Option<String>,
-    /// Empty: none.
+    /// Empty removes it.
     pub state_code: Option<String>,
-    /// Empty: none.
+    /// Empty removes it.
     pub timezone: Option<String>,
 }
 
-/// What became of a request to add a proxy.
-pub enum Added {
+/// Result of a request to add a proxy.
+pub enum AddResult {
     New(Box<ProxyListing>),
-    /// One with this address and user is there.
+    /// A proxy with this address and user exists.
     Known(ProxyId),
 }
 
-pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys, budgets: Budgets) -> Result<Added, DbError> {
+pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys, budgets: Budgets) -> Result<AddResult, DbError> {
     lock(tx).await?;
     if let Some(known) = find(tx, entry).await? {
-        return Ok(Added::Known(known));
+        return Ok(AddResult::Known(known));
     }
     proxies::import_into(tx, std::slice::from_ref(entry), keys).await?;
     let missing = || DbError::Other("a proxy that was added is not there".to_owned());
     let id = find(tx, entry).await?.ok_or_else(missing)?;
-    Ok(Added::New(Box::new(proxies::get(tx, id, budgets).await?)))
+    Ok(AddResult::New(Box::new(proxies::get(tx, id, budgets).await?)))
 }
 
-/// `Missing` when there is none.
+/// `Missing` when the proxy does not exist.
 pub async fn change(
     tx: &Tx,
     id: ProxyId,
@@ -59,7 +60,7 @@ pub async fn change(
     proxies::get(tx, id, budgets).await
 }
 
-/// `Missing` when there is none. Tasks that use it end by it; their counts are dropped.
+/// `Missing` when the proxy does not exist. Tasks that use it finish with it; their counts are dropped.
 pub async fn remove(tx: &Tx, id: ProxyId) -> Result<(), DbError> {
     match tx.execute(include_str!("sql/proxies/remove.sql"), &[&id]).await? {
         0 => Err(DbError::Missing(format!("proxy {id}"))),

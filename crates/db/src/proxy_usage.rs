@@ -1,6 +1,8 @@
-//! What proxies have carried today, as all processes have written it (`fetch_minute`), and when their days end.
+//! Bytes that proxies have carried today, as all processes have written them (`fetch_minute`), and the ends
+//! of their days.
 //!
-//! In: nothing but the tables; midnight is the database's. Out: bytes by proxy, and of all together. It must not know budgets.
+//! In: only the tables; midnight is the database's. Out: bytes by proxy, and of all together. It must not
+//! know budgets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use tokio_postgres::Row;
 use super::{Client, DbError};
 use domain::proxy::{DayUsage, ProxyId, UsageToday};
 
-/// Reads every minute of a day: not for each request.
+/// Reads every minute of a day, so it must not run for each request.
 pub async fn today(client: &Client) -> Result<UsageToday, DbError> {
     let (mut by_proxy, mut in_all) = (BTreeMap::new(), None);
     for row in &client.query(include_str!("sql/proxies/usage.sql"), &[]).await? {

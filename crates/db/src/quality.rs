@@ -1,6 +1,7 @@
-//! `quality_findings`: stores whose data is not what it should be.
+//! `quality_findings`: stores with faulty data.
 //!
-//! In: what refreshes and crawls left in the database. Out: findings, and which of them began or ended. It must not know who looks.
+//! In: the data that refreshes and crawls left in the database. Out: findings, and which of them began or
+//! ended. It must not know its readers.
 
 use std::time::Duration;
 use strum::VariantArray;
@@ -13,7 +14,7 @@ use domain::quality::QualityKind;
 use domain::store::StoreId;
 use domain::vocabulary::Word;
 
-/// A refresh comes to light when its transaction commits, which may be this long after the end that it notes.
+/// A refresh becomes visible when its transaction commits, up to this long after the end that it notes.
 const LOOK_BACK: Duration = Duration::from_secs(900);
 
 /// A finding that began, or ended.
@@ -25,7 +26,7 @@ pub struct FindingChange {
     pub begins: bool,
 }
 
-/// Looks at all stores, unless another process has just done so (None).
+/// Checks all stores, unless another process has just done so (None).
 pub async fn look_unless_recent(client: &Client, every: Duration) -> Result<Option<Vec<FindingChange>>, DbError> {
     match take_turn(client, "quality", every).await? {
         true => look(client).await.map(Some),
@@ -33,7 +34,7 @@ pub async fn look_unless_recent(client: &Client, every: Duration) -> Result<Opti
     }
 }
 
-/// Notes which stores have faulty data now; returns what differs from the look before.
+/// Records which stores have faulty data now; returns the changes since the previous check.
 pub async fn look(client: &Client) -> Result<Vec<FindingChange>, DbError> {
     read_all(&client.query(include_str!("sql/quality/look.sql"), &[&LOOK_BACK.as_secs_f64()]).await?)
 }

@@ -1,8 +1,9 @@
-//! `query_hashes`: the persisted queries that a platform has been seen to accept, which it changes without notice.
+//! `query_hashes`: persisted queries that a platform was seen to accept; platforms change them without
+//! notice.
 //!
-//! In: hashes, and the endpoint (`host/path`) at which one was accepted or refused. Out: the order in which to try them. A row for
-//! `%` says what is known of a hash anywhere; a row for an endpoint says that this one refused it, since a platform's shards
-//! do not change at once.
+//! In: hashes, and the endpoint (`host/path`) that accepted or refused one. Out: the order in which to try
+//! them. A row for `%` holds the knowledge about a hash at any endpoint; a row for an endpoint records that
+//! this one refused it, since a platform's shards do not change at once.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -12,7 +13,7 @@ use super::{Client, DbError};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 
-/// A row, for people.
+/// A row, for display.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueryHashRow {
     pub operation: String,
@@ -37,14 +38,15 @@ pub async fn list(client: &Client, platform: Platform) -> Result<Vec<QueryHashRo
     read_all(&rows)
 }
 
-/// Adds those of `hashes`, newest first, that the table lacks; returns how many. An untried hash is tried before refused ones.
+/// Adds the hashes (newest first) that the table lacks; returns their number. An untried hash is tried before
+/// refused ones.
 pub async fn add(client: &Client, platform: Platform, hashes: &[QueryHash]) -> Result<u64, DbError> {
     let operations: Vec<&str> = hashes.iter().map(|known| known.operation.as_str()).collect();
     let hashes: Vec<&str> = hashes.iter().map(|known| known.hash.as_str()).collect();
     client.execute(include_str!("sql/query_hashes/add.sql"), &[&platform.name(), &operations, &hashes]).await
 }
 
-/// Notes that `endpoint` accepted a hash; one that was unknown is kept.
+/// Records that `endpoint` accepted a hash; an unknown one is added.
 pub async fn record_worked(
     client: &Client,
     platform: Platform,
@@ -56,7 +58,7 @@ pub async fn record_worked(
     Ok(())
 }
 
-/// Notes that `endpoint` does not know a hash (any more, or yet).
+/// Records that `endpoint` does not know a hash (any more, or yet).
 pub async fn record_not_found(
     client: &Client,
     platform: Platform,

@@ -1,11 +1,11 @@
-//! `retention_runs`: when old rows and files were last removed, and how many.
+//! `retention_runs`: times and counts of the latest removals of old rows and files.
 
 use super::row::{read_all, rows, word};
 use super::{Client, DbError};
 use contract::retention::LastRetentionRun;
 use domain::retention::RetentionKind;
 
-/// Notes a run that ended now.
+/// Records a run that ended now.
 pub async fn note(client: &Client, kind: RetentionKind, removed: u64) -> Result<(), DbError> {
     let (kind, removed) = (<&str>::from(kind), i64::try_from(removed).unwrap_or(i64::MAX));
     client.execute(include_str!("sql/retention_runs/note.sql"), &[&kind, &removed]).await?;

@@ -1,6 +1,7 @@
-//! `robots`: the robots.txt of each host as last answered, and the rules that our requests break. One process fetches a file at a time.
+//! `robots`: the last robots.txt of each host, and the rules that our requests break. One process fetches a
+//! file at a time.
 //!
-//! Times are the database's: they come out as what is left, and go in as how long something lasts.
+//! Times are the database's: results hold the time left, parameters a duration.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::{Client, DbError};
 use contract::hosts::Breach;
 use domain::robots::{RobotsAnswer, RobotsRecord};
 
-/// As people see it.
+/// For display.
 #[derive(Clone, Debug)]
 pub struct RobotsRow {
     pub authority: String,
@@ -30,7 +31,7 @@ pub async fn read(client: &Client, authority: &str) -> Result<RobotsRecord, DbEr
     row.map_or_else(|| Ok(RobotsRecord::default()), |row| RobotsRecord::from_row(&row))
 }
 
-/// Whether this process is to fetch the file of `authority`, within `limit`.
+/// Whether this process shall fetch the file of `authority`, within `limit`.
 pub async fn take(client: &Client, authority: &str, host: &str, limit: Duration) -> Result<bool, DbError> {
     let seconds = limit.as_secs_f64();
     Ok(client.execute(include_str!("sql/robots/take.sql"), &[&authority, &host, &seconds]).await? > 0)
@@ -48,7 +49,7 @@ pub async fn store(client: &Client, authority: &str, answer: &RobotsAnswer) -> R
     Ok(())
 }
 
-/// Whether it is to be told: once a day for each rule.
+/// Whether to log it: once a day for each rule.
 pub async fn report(client: &Client, authority: &str, rule: &str, path: &str) -> Result<bool, DbError> {
     Ok(client.execute(include_str!("sql/robots/report.sql"), &[&authority, &rule, &path]).await? > 0)
 }

@@ -1,8 +1,8 @@
 //! Reading rows: a value that Rust cannot decode is an error of its row, never a panic.
 //!
-//! The database holds more than Rust can: infinite and far dates, numbers and nesting of JSON beyond what the
-//! decoder takes. A struct that is read from rows implements [`FromRow`]: by [`rows!`] where its fields are
-//! columns, else by `try_get`. `Row::get` panics and is not used.
+//! The database holds values that Rust cannot: infinite and far dates, numbers and nesting of JSON beyond the
+//! decoder's limits. A struct that is read from rows implements [`FromRow`]: by [`rows!`] where its fields
+//! are columns, else by `try_get`. `Row::get` panics and is not used.
 //!
 //! A reader is a function from a row and a column to a value or an error, such as [`word`].
 
@@ -24,7 +24,7 @@ pub trait FromRow: Sized {
     fn from_row(row: &Row) -> Result<Self, DbError>;
 }
 
-/// Implements [`FromRow`] for structs. What follows a field says where in the row its value is:
+/// Implements [`FromRow`] for structs. The text after a field names its column or reader:
 ///
 /// ```text
 /// rows! {
@@ -74,12 +74,12 @@ pub fn parsed<T: FromStr<Err: Display>>(row: &Row, column: impl RowIndex + Displ
     row.try_get::<_, &str>(column)?.parse().map_err(|unknown: T::Err| DbError::Other(unknown.to_string()))
 }
 
-/// A column whose words are those of `T`, or of a newer program.
+/// A column that holds a word of `T`, or of a newer program.
 pub fn word<T: VariantArray + Copy + Into<&'static str>>(row: &Row, column: &str) -> Result<Word<T>, DbError> {
     Ok(row.try_get::<_, String>(column)?.into())
 }
 
-/// As [`word`], of a column that may be NULL.
+/// Like [`word`], for a column that may be NULL.
 pub fn optional_word<T>(row: &Row, column: &str) -> Result<Option<Word<T>>, DbError>
 where
     T: VariantArray + Copy + Into<&'static str>,
@@ -87,21 +87,21 @@ where
     Ok(row.try_get::<_, Option<String>>(column)?.map(Word::from))
 }
 
-/// The rows of a page, and the last of them where another page follows. `rows` were asked for with one more
-/// than `limit`.
+/// The rows of a page, and its last row if another page follows. The query asked for one row more than
+/// `limit`.
 pub fn page(rows: &[Row], limit: i64) -> (&[Row], Option<&Row>) {
     let limit = usize::try_from(limit).unwrap_or_default();
     let shown = &rows[..rows.len().min(limit)];
     (shown, shown.last().filter(|_| rows.len() > limit))
 }
 
-/// A document of JSON. One that the decoder does not take (a number beyond f64, 1,000 levels) must not hide
-/// its row.
+/// A document of JSON. A document beyond the decoder's limits (a number beyond f64, 1,000 levels) must not
+/// hide its row.
 pub fn json(row: &Row, column: &str) -> Result<Value, DbError> {
     Ok(optional_json(row, column)?.unwrap_or_default())
 }
 
-/// As [`json`], of a column that may be NULL.
+/// Like [`json`], for a column that may be NULL.
 pub fn optional_json(row: &Row, column: &str) -> Result<Option<Value>, DbError> {
     Ok(row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}")))))
 }

@@ -1,5 +1,6 @@
-//! `task_schedules` and `schedule_runs`: which schedule is due, and one generation of tasks for each due time, however many
-//! processes look for due ones. A schedule that cannot run keeps the reason in `last_error` and holds up no other.
+//! `task_schedules` and `schedule_runs`: finds due schedules, and makes one generation of tasks for each due
+//! time, however many processes look for due ones. A failing schedule keeps the reason in `last_error` and
+//! does not stop the others.
 
 mod edits;
 
@@ -15,7 +16,7 @@ use domain::role::Role;
 use domain::schedule::Recurrence;
 use domain::skipped::Skipped;
 
-/// What Rust reads of a schedule to find its due times; the rest stays in the database.
+/// Columns of a schedule from which Rust computes its due times; the rest stays in the database.
 struct ScheduleRow {
     id: i64,
     name: String,
@@ -27,13 +28,14 @@ struct ScheduleRow {
     now: DateTime<Utc>,
 }
 
-/// Creates the default schedules where they are absent.
+/// Creates missing default schedules.
 pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/ensure_defaults.sql"), &[]).await
 }
 
-/// Runs the due schedule that was tried longest ago; `None` when none is due, or other processes are running them.
-/// Tasks and the schedule's update are one transaction; a failure is written in one of its own, and is the run's `fault`.
+/// Runs the due schedule that was tried longest ago; `None` when none is due, or other processes run them.
+/// Tasks and the schedule's update are one transaction; another one writes a failure, which is the run's
+/// `fault`.
 pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
     let tx = db.begin().await?;
     let Some(row) = tx.query_opt(include_str!("sql/schedules/due.sql"), &[]).await? else {
@@ -54,7 +56,8 @@ pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
     }
 }
 
-/// Runs a schedule now, for this due time: one that was run already makes nothing more. `Missing` when there is none of that name.
+/// Runs a schedule now, for this due time, which makes nothing more after its first run. `Missing` when there
+/// is no schedule of that name.
 pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, DbError> {
     let tx = db.begin().await?;
     let schedule = by_name(&tx, name).await?;
@@ -70,12 +73,13 @@ pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> 
     row.as_ref().map(Schedule::from_row).transpose()
 }
 
-/// Runs are kept for a month: what keeps a due time from being run twice is needed for as long as that time can come again.
+/// Keeps runs for a month: a run's row prevents a second run of its due time for as long as that time can
+/// come again.
 pub async fn prune(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/prune.sql"), &[]).await
 }
 
-/// Until the transaction's end, no other one runs or changes it.
+/// Locks the schedule: no other transaction runs or changes it until this one ends.
 async fn lock(tx: &Tx, id: i64) -> Result<Option<ScheduleRow>, DbError> {
     let row = tx.query_opt(include_str!("sql/schedules/lock.sql"), &[&Some(id), &None::<&str>]).await?;
     row.as_ref().map(ScheduleRow::from_row).transpose()
@@ -86,7 +90,7 @@ async fn by_name(tx: &Tx, name: &str) -> Result<ScheduleRow, DbError> {
     ScheduleRow::from_row(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?)
 }
 
-/// The latest run, where it was made within 10 s.
+/// The latest run, if it was made within 10 s.
 async fn run_recently(tx: &Tx, schedule: &ScheduleRow) -> Result<Option<Run>, DbError> {
     let row = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await?;
     let Some(row) = row else { return Ok(None) };
@@ -94,7 +98,7 @@ async fn run_recently(tx: &Tx, schedule: &ScheduleRow) -> Result<Option<Run>, Db
     Ok(Some(counted(run, schedule, &row)?))
 }
 
-/// Ends the transaction either way.
+/// Ends the transaction in both cases.
 async fn run_at(tx: Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result<Run, DbError> {
     match run_within(&tx, schedule, due_at).await {
         Ok(run) => {
@@ -102,7 +106,7 @@ async fn run_at(tx: Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> Result
             Ok(run)
         }
         Err(error) => {
-            // gives the schedule's row free at once; without it the connection's end does
+            // releases the schedule's row at once; otherwise the connection's end does
             let _ = tx.rollback().await;
             Err(error)
         }
@@ -114,7 +118,7 @@ async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> R
     let (next, role) = match schedule.next_run() {
         Ok(next) => next,
         Err(fault) => {
-            // a schedule that cannot be read must not be due for ever
+            // otherwise a schedule that cannot be read would stay due
             tx.execute(include_str!("sql/schedules/broken.sql"), &[&schedule.id, &fault]).await?;
             return Ok(Run { fault: Some(fault), ..run });
         }
@@ -131,8 +135,8 @@ async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> R
     Ok(run)
 }
 
-/// A next run that is further away than the recurrence allows (a clock that went forward and back, an interval or cron line changed by
-/// hand) is moved to the recurrence's next time.
+/// Moves a next run that is later than the recurrence allows (a clock that went forward and back, an interval
+/// or cron line changed by hand) to the recurrence's next time.
 async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
     for row in &client.query(include_str!("sql/schedules/not_due.sql"), &[]).await? {
         let schedule = ScheduleRow::from_row(row)?;
@@ -144,18 +148,18 @@ async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
     Ok(())
 }
 
-/// The run with the counts in a row of it.
+/// The run with the counts of its row.
 fn counted(run: Run, schedule: &ScheduleRow, row: &Row) -> Result<Run, DbError> {
     let (tasks, skipped) = (row.try_get("task_count")?, skipped(row, "skipped")?);
     Ok(Run { tasks, skipped, note: note(Some(tasks), &skipped, &schedule.role), ..run })
 }
 
-/// Written by hand it may hold anything.
+/// A row written by hand may hold anything.
 fn skipped(row: &Row, column: &str) -> Result<Skipped, DbError> {
     Ok(serde_json::from_value(json(row, column)?).unwrap_or_default())
 }
 
-/// Why a run made no task; it may have been of a role that this program does not know.
+/// Reason why a run made no task; its role may be unknown to this program.
 fn note(tasks: Option<i32>, skipped: &Skipped, role: &str) -> Option<String> {
     let role = role.parse::<Role>().ok()?;
     (tasks == Some(0)).then(|| skipped.why_nothing(role.per_store()))
@@ -188,8 +192,8 @@ impl ScheduleRow {
         Ok((next, role))
     }
 
-    /// The recurrence's next time, where the stored one is later than even the time after that. A schedule that cannot be read keeps
-    /// its time, and says what is wrong when it is due.
+    /// The recurrence's next time, if the stored one is later than even the time after that. A schedule that
+    /// cannot be read keeps its time, and reports its fault when it is due.
     fn corrected_next_run(&self) -> Option<DateTime<Utc>> {
         let (next, _) = self.next_run().ok()?;
         let second = self.recurrence().next_after(self.created_at, next).ok()?;

@@ -1,4 +1,4 @@
-//! What a server and a database say about themselves.
+//! Facts that a server and a database report about themselves.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub async fn read(client: &Client) -> Result<ServerInfo, DbError> {
     Ok(ServerInfo { version: row.try_get(0)?, now: row.try_get(1)? })
 }
 
-/// Whether the server at `url` has clients, this one aside.
+/// Whether the server at `url` has clients other than this one.
 pub async fn has_clients(url: &str) -> Result<bool, DbError> {
     let server = Server::parse(url, OBSERVER_TIMEOUT)?;
     let (client, connection) = server.connect(OBSERVER, OBSERVER_TIMEOUT).await?;

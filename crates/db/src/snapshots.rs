@@ -1,7 +1,7 @@
-//! `store_product_snapshots`: a product's price and stock in one crawl. Appended to, never changed.
+//! `store_product_snapshots`: a product's price and stock in one crawl. Append-only.
 //!
-//! The table has no key to refuse a second snapshot of a product and crawl: those who write hold the lock of the store's row, and a
-//! payload that may have been written before asks first ([`of_crawl`]).
+//! No key of the table refuses a second snapshot of a product and crawl: writers hold the lock of the store's
+//! row, and check first whether a payload was written before ([`of_crawl`]).
 
 use std::collections::HashSet;
 
@@ -37,19 +37,19 @@ columns! {
     }
 }
 
-/// The products that have a snapshot of this payload (column `crawl_id`).
+/// Products that have a snapshot of this payload (column `crawl_id`).
 pub async fn of_crawl(tx: &Tx, payload: PayloadPosition) -> Result<HashSet<ProductId>, DbError> {
     let sql = include_str!("sql/snapshots/of_crawl.sql");
     tx.query(sql, &[&payload.id, &payload.fetched_at]).await?.iter().map(first_column).collect()
 }
 
-/// Adds snapshots of a payload, which has none of these products yet; returns how many.
+/// Adds snapshots of a payload that has none of these products yet; returns their number.
 pub async fn insert(tx: &Tx, payload: PayloadPosition, products: &[(ProductId, &Product)]) -> Result<u64, DbError> {
     copy_in(tx, &payload, products).await
 }
 
-/// Makes the partitions of this month and the next where they are missing; returns how many. For a tick, and cheap when there
-/// is nothing to make.
+/// Creates missing partitions of this month and the next; returns their number. For a tick: cheap when
+/// nothing is missing.
 pub async fn ensure_partitions(client: &Client) -> Result<i32, DbError> {
     let row = client.query_one(include_str!("sql/snapshots/ensure_partitions.sql"), &[]).await?;
     Ok(row.try_get(0)?)

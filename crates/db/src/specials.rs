@@ -1,6 +1,7 @@
-//! `store_specials`: the specials of a store's products, each kept once. The function `product_specials` reads a product's.
+//! `store_specials`: the specials of a store's products, each kept once. The function `product_specials`
+//! reads a product's.
 //!
-//! Every function here needs the store's row locked.
+//! Every function here requires the store's row locked.
 
 use std::collections::HashMap;
 
@@ -10,10 +11,10 @@ use super::{DbError, Tx};
 use domain::product::SpecialsJson;
 use domain::store::StoreId;
 
-/// A menu's may have 64 KiB each.
+/// Maximum specials in one statement: each may have 64 KiB.
 const MAX_BATCH: usize = 100;
 
-/// Keeps the specials of these products; returns how many the store did not have.
+/// Stores the specials of these products; returns the number of new ones.
 pub async fn add(tx: &Tx, store: StoreId, products: &[ProductWrite<'_>]) -> Result<u64, DbError> {
     let specials = products.iter().filter_map(|write| write.product.specials.as_ref());
     let distinct: HashMap<i64, &SpecialsJson> = specials.map(|specials| (specials.hash(), specials)).collect();
@@ -26,7 +27,7 @@ pub async fn add(tx: &Tx, store: StoreId, products: &[ProductWrite<'_>]) -> Resu
     Ok(added)
 }
 
-/// Deletes those that no product of the store has.
+/// Deletes specials that no product of the store has.
 pub async fn forget_unused(tx: &Tx, store: StoreId) -> Result<(), DbError> {
     tx.execute(include_str!("sql/specials/forget_unused.sql"), &[&store]).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The statements that have no file, because they are made from columns ([`super::columns`]).
+//! Statements without a file, because they are made from columns ([`super::columns`]).
 
 use super::columns::copy_statement;
 use super::products::{self, ProductWrite};
@@ -6,7 +6,7 @@ use super::variant_history::VariantChange;
 use super::variants::{self, VariantWrite};
 use domain::product::{Product, ProductId};
 
-/// Each with the name of its template, or of its table where it has none. A test prepares them all.
+/// Each statement with the name of its template, or of its table without one. A test prepares them all.
 pub fn generated() -> [(&'static str, String); 6] {
     [
         ("products/update.sql", products::UPDATE.clone()),

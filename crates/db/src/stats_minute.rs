@@ -1,7 +1,7 @@
-//! `stats_minute`: runs that ended, by minute, role and outcome, counted from the rows of tasks some time after.
+//! `stats_minute`: ended runs by minute, role and outcome, counted from the rows of tasks some time later.
 //!
-//! A minute is counted again at each turn until nothing that ended in it can still come to light; then it is closed. One process counts
-//! at a time. After a pause it catches up, some minutes in each transaction.
+//! Each turn counts a minute again until no further end in it can become visible; then the minute is closed.
+//! One process counts at a time. After a pause it catches up, some minutes in each transaction.
 
 use std::time::Duration;
 
@@ -12,21 +12,23 @@ use super::{Client, Db, DbError};
 
 /// Minutes of one transaction.
 const WINDOW: Duration = Duration::from_secs(600);
-/// Of one turn; the next one goes on.
+/// Maximum windows of one turn; the next turn does the rest.
 const MAX_WINDOWS: usize = 200;
 
-/// How [`count`] does its work.
+/// Parameters of [`count`].
 #[derive(Clone, Copy, Debug)]
 pub struct StatsTurn {
     /// A turn is skipped when some process had one within this time.
     pub every: Duration,
-    /// How long after its end a run may come to light: as long as the transaction that ends it may last, and some more.
+    /// Maximum time from a run's end until it is visible: the maximum duration of its transaction, and some
+    /// more.
     pub grace: Duration,
-    /// Where counting begins for the first time.
+    /// Age at which the first count begins.
     pub keep: Duration,
 }
 
-/// Counts what ended since the last closed minute. Returns how many minutes are closed; none: another process does it.
+/// Counts the runs that ended since the last closed minute. Returns the number of closed minutes; None when
+/// another process counts.
 pub async fn count(db: &Db, turn: StatsTurn) -> Result<Option<u64>, DbError> {
     let client = db.client().await?;
     if !take_turn(&client, "stats", turn.every).await? {

@@ -1,4 +1,4 @@
-//! What people ask of stores: to add those of a list. In the transaction of the request.
+//! Imports of stores, in the transaction of the request.
 
 use super::tasks::{self, NewTask};
 use super::{DbError, Tx, stores};
@@ -6,8 +6,8 @@ use contract::stores::{ImportedStore, ImportedStores};
 use domain::role::Role;
 use domain::store::{NewStore, StoreId};
 
-/// Adds the stores that are not known. One without its platform's id gets a task that looks it up. `Conflict` or `Contention` when another
-/// transaction adds one of them now.
+/// Adds the stores that are not known. A store without its platform's id gets a task that finds the id.
+/// `Conflict` or `Contention` when another transaction adds one of them now.
 pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError> {
     let mut answer = ImportedStores::default();
     let mut tasks = Vec::new();

@@ -1,6 +1,6 @@
-//! Stores as people see them: where they are, how far their crawls have come, and how much they sell. Reads only.
+//! Stores for display: their places, the state of their crawls, and their sales. Reads only.
 //!
-//! Their products are [`super::product_views`]'.
+//! [`super::product_views`] has their products.
 
 use tokio_postgres::types::Type;
 

@@ -1,4 +1,4 @@
-//! `dispensaries`: the stores, where their menus are, and how far their crawls have come.
+//! `dispensaries`: the stores, the addresses of their menus, and the state of their crawls.
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
@@ -10,16 +10,17 @@ use domain::payload::{Payload, PayloadId};
 use domain::stock::PayloadPosition;
 use domain::store::{NewStore, Platform, Store, StoreId};
 
-/// How far a store's crawls have come.
+/// State of a store's crawls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrawlState {
-    /// The newest payload that became products.
+    /// The newest payload whose products are stored.
     pub newest: Option<PayloadPosition>,
-    /// When the newest complete crawl was fetched.
+    /// Fetch time of the newest complete crawl.
     pub last_complete_at: Option<DateTime<Utc>>,
-    /// Whether it is to be crawled at all.
+    /// Whether the store is crawled at all.
     pub is_enabled: bool,
-    /// Whether the content hashes of its products are those of the newest payload. A process of the release before keeps none.
+    /// Whether the content hashes of its products belong to the newest payload. A process of the release
+    /// before keeps none.
     pub has_hashes: bool,
 }
 
@@ -27,7 +28,8 @@ pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError>
     client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
 }
 
-/// Locks the store's row until the transaction ends, and pins its plans: every transaction that writes its products does this first.
+/// Locks the store's row until the transaction ends, and pins its plans. Every transaction that writes a
+/// store's products begins with this.
 pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     let row = tx
         .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
@@ -43,13 +45,13 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     })
 }
 
-/// Notes that the store's menu was fetched and is believed: its suspicious menus are deleted.
+/// Records that the store's menu was fetched and is believed; deletes its suspicious menus.
 pub async fn record_fetch(tx: &Tx, id: StoreId) -> Result<(), DbError> {
     tx.execute(include_str!("sql/stores/record_fetch.sql"), &[&id]).await?;
     Ok(())
 }
 
-/// Notes that `payload` is now the newest that became products.
+/// Records `payload` as the newest whose products are stored.
 pub async fn record_crawl(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), DbError> {
     tx.execute(
         include_str!("sql/stores/record_crawl.sql"),
@@ -59,7 +61,8 @@ pub async fn record_crawl(tx: &Tx, payload: &Payload, complete: bool) -> Result<
     Ok(())
 }
 
-/// Gives a store the id that its menu address led to. `Conflict` when another store has it, or this one has another id.
+/// Sets the platform's id that a store's menu address led to. `Conflict` when another store has the id, or
+/// this store has another id.
 pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: Option<&str>) -> Result<(), DbError> {
     let sql = include_str!("sql/stores/resolve.sql");
     match tx.execute(sql, &[&id, &platform_dispensary_id, &slug]).await? {
@@ -94,21 +97,21 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
     first_column(&row)
 }
 
-/// What became of a store that was to be added.
+/// Result of adding a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddedStore {
     pub id: StoreId,
-    /// It was there before, or came before in the same list, and only its groups may have changed: one of the same platform id; or,
-    /// where one of the two has none, of the same menu address or slug.
+    /// The store existed before, or came before in the same list, and only its groups may have changed. It
+    /// has the same platform id; or, where one of the two has none, the same menu address or slug.
     pub is_known: bool,
-    /// It was known, and was put into groups that it was not in.
+    /// A known store that was put into new groups.
     pub is_grouped: bool,
-    /// It was known, and would be in too many groups with these: it was put into none of them.
+    /// A known store that would be in too many groups: it was put into none of these.
     pub is_full: bool,
 }
 
-/// Adds the stores that are not known yet, and puts the others into the groups that are named beside them. Answers in their order.
-/// `Conflict` when another transaction adds one of them now.
+/// Adds the stores that are not known yet, and puts known ones into the given groups. Results are in the
+/// order of `stores`. `Conflict` when another transaction adds one of them now.
 pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedStore>, DbError> {
     let rows = tx
         .query(
@@ -139,14 +142,14 @@ pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedS
     rows.iter().map(added).collect()
 }
 
-/// Which store has this id at its platform.
+/// The store with this id at its platform.
 pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Result<Option<StoreId>, DbError> {
     let row = client.query_opt(include_str!("sql/stores/of_platform_id.sql"), &[&platform.name(), &id]).await?;
     row.as_ref().map(first_column).transpose()
 }
 
-/// Switches the crawls of a store on or off, as a person does: discovery leaves it so. Answers whether that changed; `Missing` when there
-/// is no such store. Its open tasks are cancelled as they are claimed.
+/// Switches the crawls of a store on or off by hand: discovery does not change it back. Returns whether it
+/// changed; `Missing` when there is no such store. Its open tasks are cancelled when they are claimed.
 pub async fn set_crawl_enabled(client: &Client, id: StoreId, enabled: bool) -> Result<bool, DbError> {
     let row = client.query_opt(include_str!("sql/stores/set_crawl_enabled.sql"), &[&id, &enabled]).await?;
     let before: bool = first_column(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)?;

@@ -1,7 +1,8 @@
-//! Tasks that are asked for by API or command line: what is wrong with one, or queued already, is its own answer and holds up no
-//! other.
+//! Tasks requested by API or command line. A request that is faulty, or queued already, gets its own answer
+//! and does not stop the others.
 //!
-//! In: an open transaction and requests as they came. Out: for each, in their order, its task, or why there is none.
+//! In: an open transaction and unchecked requests. Out: for each, in their order, its task, or the reason why
+//! there is none.
 
 use std::collections::HashSet;
 
@@ -23,45 +24,46 @@ use telemetry::events;
 /// Maximum number of requests of a batch; the caller refuses more.
 pub const MAX_BATCH_ITEMS: usize = 10_000;
 
-/// What a request that meets its twin can do.
-pub const WAYS_OUT: &str =
+/// Options of a request whose work is queued already.
+pub const DUPLICATE_HINT: &str =
     "a request with a higher priority raises one that waits, and one with a dedup_key of its own makes a second task";
 
-/// Why no task was made.
+/// Reason why no task was made.
 #[derive(Debug, Error)]
 pub enum RequestError {
     #[error(transparent)]
     Bad(#[from] BadField),
-    /// Something that the request names is not there.
+    /// The request names something that does not exist.
     #[error("{field}: {what} does not exist")]
     Missing { field: &'static str, what: String },
-    /// The same is queued or running already; `existing` does it.
-    #[error("task {existing} with the key '{key}' is queued or running already; {WAYS_OUT}")]
+    /// An open task does the same work: `existing`.
+    #[error("task {existing} with the key '{key}' is queued or running already; {DUPLICATE_HINT}")]
     Duplicate { existing: TaskId, key: String },
     #[error(transparent)]
     Db(#[from] DbError),
 }
 
-/// What a request came to.
+/// Result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queued {
+pub struct QueuedTask {
     pub id: TaskId,
-    /// It waited already, less urgent, and is as urgent as the request now.
+    /// An open task did the same work with a lower priority, and now has the priority of the request.
     pub raised: bool,
     pub role: Role,
     pub dispensary_id: Option<StoreId>,
     pub priority: i32,
 }
 
-type Answer = Result<Queued, RequestError>;
+type Answer = Result<QueuedTask, RequestError>;
 
-/// Checks the request and queues it. In a transaction, which goes on after a refusal.
+/// Checks the request and queues it. The transaction stays usable after a refusal.
 pub async fn enqueue(tx: &Tx, request: TaskRequest) -> Answer {
     let mut answers = enqueue_batch(tx, vec![request]).await?;
     answers.pop().ok_or_else(|| DbError::Other("a request has no answer".to_owned()))?
 }
 
-/// Queues what can be queued. An error of the whole is the database's: then nothing is queued once the transaction is rolled back.
+/// Queues the valid requests. An error of the whole comes from the database: then nothing is queued once the
+/// transaction is rolled back.
 pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<Answer>, DbError> {
     let now = Clock::system().utc();
     let checked: Vec<_> = requests.into_iter().map(|request| request.check(now)).collect();
@@ -78,7 +80,7 @@ pub async fn enqueue_batch(tx: &Tx, requests: Vec<TaskRequest>) -> Result<Vec<An
     checked.into_iter().map(answer_of).collect()
 }
 
-/// Which of these tasks do not exist.
+/// The tasks among these that do not exist.
 pub(super) async fn missing(client: &Client, ids: &[TaskId]) -> Result<HashSet<TaskId>, DbError> {
     if ids.is_empty() {
         return Ok(HashSet::new());
@@ -99,7 +101,7 @@ fn answer(request: &CheckedRequest, row: &Row) -> Result<Answer, DbError> {
     let CheckedRequest { role, dispensary_id, priority, .. } = *request;
     let (outcome, task, other): (&str, Option<TaskId>, Option<&str>) =
         (row.try_get("outcome")?, row.try_get("task_id")?, row.try_get("other")?);
-    let queued = |id, raised| Ok(Queued { id, raised, role, dispensary_id, priority });
+    let queued = |id, raised| Ok(QueuedTask { id, raised, role, dispensary_id, priority });
     Ok(match (outcome, task) {
         ("made", Some(id)) => {
             events::tasks_enqueued(role, 1);

@@ -1,7 +1,7 @@
-//! Tasks as people see them: pages, one with its attempts and children, counts, and what is going on. Reads only.
+//! Tasks for display: pages, one with its attempts and children, counts, and current activity. Reads only.
 //!
-//! Writes are in [`super::tasks`]. `stale` (claimed or running, and its lease has run out) is worked out here; the table never
-//! holds it.
+//! [`super::tasks`] has the writes. The status `stale` (claimed or running, with an expired lease) is
+//! computed here; the table never holds it.
 
 pub mod activity;
 pub mod capacity;
@@ -19,7 +19,7 @@ use contract::tasks::{AttemptView, TaskDetail, TaskFilter, TaskView};
 use domain::role::RoleSet;
 use domain::task::TaskId;
 
-/// At most so many attempts and children of a task are shown.
+/// Maximum attempts and children of a task that are shown.
 const MAX_ATTEMPTS: i64 = 500;
 const MAX_CHILDREN: i64 = 1_000;
 
@@ -36,7 +36,7 @@ pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbErro
     client.query_typed(&GET, &[(&id, Type::INT8)]).await?.first().map(TaskView::from_row).transpose()
 }
 
-/// These tasks, newest first, as far as they exist.
+/// These tasks, newest first; missing ones are left out.
 async fn by_ids(client: &Client, ids: Vec<TaskId>) -> Result<Vec<TaskView>, DbError> {
     let limit = i64::try_from(ids.len()).unwrap_or(i64::MAX);
     list(client, &TaskFilter { ids: Some(ids), ..TaskFilter::default() }, limit).await
@@ -44,7 +44,7 @@ async fn by_ids(client: &Client, ids: Vec<TaskId>) -> Result<Vec<TaskView>, DbEr
 
 /// One task with its attempts and children.
 pub async fn detail(client: &Client, id: TaskId) -> Result<Option<TaskDetail>, DbError> {
-    // one after the other they would be three ways to the server and back
+    // one after the other they would be three round trips
     let (task, attempts, children) = tokio::try_join!(get(client, id), attempts(client, id), children(client, id))?;
     Ok(task.map(|task| TaskDetail { task, attempts, children }))
 }

@@ -1,9 +1,11 @@
-//! `worker_tasks` and `task_attempts` as actors, handlers and requests use them: enqueue, claim, renew, settle, change, recover, sweep.
+//! `worker_tasks` and `task_attempts` for actors, handlers and requests: enqueue, claim, renew, settle,
+//! change, recover, sweep.
 //!
-//! The only module that writes a task's status. What a run writes is fenced by (id, fence, worker): a lost lease is
-//! [`DbError::Missing`] from [`settle()`], `false` from [`start`], and absent from [`ClaimBatchResult::settled`]. The rules are SQL
-//! functions in `migrations/objects/` (`enqueue_tasks`, `settle_and_claim`, `settle_task`, `complete_and_start`,
-//! `renew_tasks`, `cancel_task`, `retry_task`, `delete_task`, `change_task`, `recover_tasks`, `sweep_…`).
+//! The only module that writes a task's status. The writes of a run are fenced by (id, fence, worker): a lost
+//! lease is [`DbError::Missing`] from [`settle()`], `false` from [`start`], and absent from
+//! [`ClaimBatchResult::settled`]. The rules are SQL functions in `migrations/objects/` (`enqueue_tasks`,
+//! `settle_and_claim`, `settle_task`, `complete_and_start`, `renew_tasks`, `cancel_task`, `retry_task`,
+//! `delete_task`, `change_task`, `recover_tasks`, `sweep_…`).
 
 mod changes;
 mod claims;
@@ -34,10 +36,10 @@ use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::{TaskId, TaskLease};
 
-/// The channel on which new work is announced.
+/// Channel that announces new work.
 pub const WAKE_CHANNEL: &str = "drover_tasks";
 
-/// A task to be made; names as the columns.
+/// A task to be made; its fields have the names of the columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NewTask {
     pub role: Role,
@@ -58,7 +60,7 @@ pub struct NewTask {
 }
 
 impl NewTask {
-    /// A task of this role at its default priority and nothing else said.
+    /// A task of this role at its default priority, without any other field.
     pub fn new(role: Role) -> Self {
         NewTask {
             role,
@@ -75,7 +77,7 @@ impl NewTask {
     }
 }
 
-/// Notes how far a run is, for people.
+/// Records the progress of a run, for display.
 pub async fn note_progress(
     client: &Client,
     lease: &TaskLease,
@@ -88,14 +90,15 @@ pub async fn note_progress(
     Ok(())
 }
 
-/// Tasks to be made, as the SQL functions take them.
+/// Tasks to be made, in the form that the SQL functions take.
 pub(super) fn specs(tasks: &[NewTask]) -> Result<Value, DbError> {
     serde_json::to_value(tasks).map_err(|error| DbError::Other(error.to_string()))
 }
 
-/// Inserts tasks in one statement and returns their ids in order. `Conflict` when a dedup key is queued already: nothing is inserted.
+/// Inserts tasks in one statement and returns their ids in order. `Conflict` when a dedup key is queued
+/// already: nothing is inserted.
 pub async fn enqueue(client: &Client, tasks: &[NewTask]) -> Result<Vec<TaskId>, DbError> {
-    // most runs chain nothing, and need not ask
+    // most runs chain nothing, and save the round trip
     if tasks.is_empty() {
         return Ok(Vec::new());
     }

@@ -1,4 +1,5 @@
-//! `store_product_variant_history`: each change of a variant's price or stock. Appended to; only the crawl that wrote a row corrects it.
+//! `store_product_variant_history`: each change of a variant's price or stock. Append-only; only the crawl
+//! that wrote a row corrects it.
 
 use super::arrays::column;
 use super::columns::columns;
@@ -7,7 +8,7 @@ use super::{DbError, MAX_BATCH, Tx};
 use domain::product::{ProductId, Variant};
 use domain::stock::PayloadPosition;
 
-/// What a crawl says of a variant.
+/// A variant's state in a crawl.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantChange<'a> {
     pub product_id: ProductId,
@@ -37,13 +38,14 @@ columns! {
     }
 }
 
-/// Adds what a payload changed; it has said nothing of these variants before.
+/// Adds the changes of a payload, which has written nothing about these variants before.
 pub async fn insert(tx: &Tx, payload: PayloadPosition, changes: &[VariantChange<'_>]) -> Result<(), DbError> {
     copy_in(tx, &payload, changes).await?;
     Ok(())
 }
 
-/// Deletes what the payload said before of the variants in `changes`: it is written again, by another version of the program.
+/// Deletes the payload's earlier rows of the variants in `changes`: another version of the program writes
+/// them again.
 pub async fn forget(tx: &Tx, payload: PayloadPosition, changes: &[VariantChange<'_>]) -> Result<(), DbError> {
     for batch in changes.chunks(MAX_BATCH) {
         let ids = column(batch, |change| change.product_id);

@@ -1,6 +1,6 @@
-//! `store_product_variants`: the options of each product, as its menu has them now.
+//! `store_product_variants`: the options of each product, as on its current menu.
 //!
-//! Every function here needs the store's row locked. What differs is `domain/variant_diff`'s to say.
+//! Every function here requires the store's row locked. `domain/variant_diff` decides what differs.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use domain::product::{ProductId, Variant};
 use domain::stock::PayloadPosition;
 use domain::variant_diff::StoredVariant;
 
-/// A variant of a menu on its way into its row.
+/// A variant of a menu, to be written into its row.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantWrite<'a> {
     pub product_id: ProductId,
@@ -77,7 +77,8 @@ pub async fn delete(tx: &Tx, gone: &[(ProductId, Variant)]) -> Result<(), DbErro
     Ok(())
 }
 
-/// The variants of products that `payload` puts out of stock go with them, and say so in their history.
+/// Puts the variants of products that `payload` puts out of stock out of stock too, and adds that to their
+/// history.
 pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPosition) -> Result<(), DbError> {
     for batch in ids.chunks(MAX_BATCH) {
         let sql = include_str!("sql/variants/put_out_of_stock.sql");

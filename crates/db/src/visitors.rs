@@ -1,4 +1,4 @@
-//! `visitor_hours`: how many requests consumers made, by country, region and hour. No addresses.
+//! `visitor_hours`: numbers of requests from consumers by country, region and hour. No addresses.
 
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -7,7 +7,7 @@ use super::row::{read_all, rows};
 use super::{Client, DbError};
 use contract::visitors::{VisitorFilter, VisitorHour};
 
-/// Requests from one place. Of an unknown one both texts are empty.
+/// Requests from one place. In an unknown place both texts are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedPlace {
     pub country: String,
@@ -48,7 +48,7 @@ rows! {
     VisitorHour { hour, country: known, region: known, requests }
 }
 
-/// A part of a place; the empty text is one that is not known.
+/// A part of a place; an empty text is an unknown one.
 fn known(row: &Row, column: &str) -> Result<Option<String>, DbError> {
     Ok(Some(row.try_get(column)?).filter(|text: &String| !text.is_empty()))
 }

@@ -1,6 +1,7 @@
-//! `worker_registry` and `worker_commands`: the workers as they report themselves, and the commands for them.
+//! `worker_registry` and `worker_commands`: the workers' reports about themselves, and the commands for them.
 //!
-//! Best effort: a worker whose row cannot be written works on. Nothing here decides which worker may run a task.
+//! Best effort: a worker whose row cannot be written works on. Nothing here decides which worker may run a
+//! task.
 
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
     read_all(&client.query(include_str!("sql/workers/list.sql"), &[&None::<String>]).await?)
 }
 
-/// `Missing` when none is registered by that id.
+/// `Missing` when no worker is registered by that id.
 pub async fn get(client: &Client, worker_id: &str) -> Result<WorkerDocument, DbError> {
     let rows = client.query(include_str!("sql/workers/list.sql"), &[&Some(worker_id)]).await?;
     read_all(&rows)?.pop().ok_or_else(|| DbError::Missing(format!("worker {worker_id}")))
@@ -52,12 +53,13 @@ pub async fn deregister(client: &Client, worker_ids: &[String]) -> Result<(), Db
     Ok(())
 }
 
-/// Marks silent workers offline and removes those that were offline for a day; returns how many went offline.
+/// Marks silent workers offline and removes workers that were offline for a day; returns the number that went
+/// offline.
 pub async fn sweep(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/workers/sweep.sql"), &[]).await
 }
 
-/// The pods that have a live worker.
+/// Pods that have a live worker.
 pub async fn live_pods(client: &Client) -> Result<Vec<String>, DbError> {
     let rows = client.query(include_str!("sql/workers/live_pods.sql"), &[]).await?;
     first_columns(&rows)
@@ -71,12 +73,14 @@ pub struct OpenCommand {
     pub command: WorkerCommand,
 }
 
-/// The database's time, from which a process that starts takes commands: older ones were for a predecessor of the same id.
+/// The database's time, from which a starting process takes commands: older ones were for a predecessor of
+/// the same id.
 pub async fn now(client: &Client) -> Result<DateTime<Utc>, DbError> {
     first_column(&client.query_one("SELECT now()", &[]).await?)
 }
 
-/// Orders a worker to do something with its next heartbeat. `Missing` when none is registered by that id.
+/// Orders a worker to obey `command` with its next heartbeat. `Missing` when no worker is registered by that
+/// id.
 pub async fn order(client: &Client, worker_id: &str, command: WorkerCommand) -> Result<(), DbError> {
     let command: &str = command.into();
     match client.execute(include_str!("sql/workers/order.sql"), &[&worker_id, &command]).await? {
@@ -85,7 +89,8 @@ pub async fn order(client: &Client, worker_id: &str, command: WorkerCommand) -> 
     }
 }
 
-/// The open commands for these workers that were given after `since`, oldest first. Each stays open until it is marked by [`mark_taken`].
+/// Open commands for these workers that were given after `since`, oldest first. Each stays open until
+/// [`mark_taken`] marks it.
 pub async fn open_commands(
     client: &Client,
     worker_ids: &[String],

@@ -72,7 +72,7 @@ pub struct HostReport {
 
 /// Result of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Applied {
+pub struct ReportResult {
     pub notice: Option<HostNotice>,
     /// The probe that was asked for.
     pub probe: Option<ProbeNumber>,
@@ -152,7 +152,13 @@ impl HostState {
     }
 
     /// The state after the report of `process`.
-    pub fn apply(&mut self, process: &str, report: &HostReport, limits: &HostLimits, now: DateTime<Utc>) -> Applied {
+    pub fn apply(
+        &mut self,
+        process: &str,
+        report: &HostReport,
+        limits: &HostLimits,
+        now: DateTime<Utc>,
+    ) -> ReportResult {
         self.count(report, limits, now);
         self.note_process(process, now);
         let hold = self.hold(report, limits, now);
@@ -160,7 +166,7 @@ impl HostState {
         let is_trouble = hold.is_some() || matches!(notice, Some(HostNotice::Opened { .. }));
         self.rate.adapt(limits.rate, is_trouble, report.latency, now);
         let probe = if report.asks_probe { self.take_probe(limits, now) } else { None };
-        Applied { notice, probe, hold }
+        ReportResult { notice, probe, hold }
     }
 
     pub fn permission(&self, now: DateTime<Utc>) -> Permission {

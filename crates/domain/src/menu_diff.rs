@@ -21,18 +21,18 @@ pub struct KnownProduct {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum RowChange {
     New,
     Changed { id: ProductId, was_in_stock: bool },
     Unchanged { id: ProductId },
 }
 
-impl Change {
+impl RowChange {
     /// None = the product has no row yet.
     pub fn id(self) -> Option<ProductId> {
         match self {
-            Change::New => None,
-            Change::Changed { id, .. } | Change::Unchanged { id } => Some(id),
+            RowChange::New => None,
+            RowChange::Changed { id, .. } | RowChange::Unchanged { id } => Some(id),
         }
     }
 }
@@ -40,7 +40,7 @@ impl Change {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MenuDiff {
     /// One a product, in the menu's order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RowChange>,
     /// The rows that the menu lacks and a further miss changes, in the order of their ids.
     pub absent: Vec<KnownProduct>,
 }
@@ -51,7 +51,7 @@ impl MenuDiff {
         let mut rows: HashMap<&str, &KnownProduct> =
             known.iter().map(|row| (row.provider_product_id.as_str(), row)).collect();
         let compared = products.iter().zip(hashes).map(|(product, hash)| {
-            rows.remove(product.provider_product_id.as_str()).map_or(Change::New, |row| row.change(*hash))
+            rows.remove(product.provider_product_id.as_str()).map_or(RowChange::New, |row| row.change(*hash))
         });
         let changes = compared.collect();
         let missed = rows.into_values().filter(|row| row.misses < MISSES_TO_OUT_OF_STOCK);
@@ -63,11 +63,11 @@ impl MenuDiff {
 
 impl KnownProduct {
     /// A row that counts misses is written even where its content is the same: it is back on the menu.
-    fn change(&self, hash: i64) -> Change {
+    fn change(&self, hash: i64) -> RowChange {
         if self.misses == 0 && self.content_hash == Some(hash) {
-            return Change::Unchanged { id: self.id };
+            return RowChange::Unchanged { id: self.id };
         }
-        Change::Changed { id: self.id, was_in_stock: self.is_in_stock }
+        RowChange::Changed { id: self.id, was_in_stock: self.is_in_stock }
     }
 
     /// Whether one more miss puts it out of stock.
@@ -94,13 +94,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case::without_a_row(vec![], Change::New)]
-    #[case::of_another_id(vec![row(2, Some(7), 0)], Change::New)]
-    #[case::of_the_same_content(vec![row(1, Some(7), 0)], Change::Unchanged { id: 1 })]
-    #[case::of_other_content(vec![row(1, Some(8), 0)], Change::Changed { id: 1, was_in_stock: true })]
-    #[case::of_unknown_content(vec![row(1, None, 0)], Change::Changed { id: 1, was_in_stock: true })]
-    #[case::back_after_a_miss(vec![row(1, Some(7), 1)], Change::Changed { id: 1, was_in_stock: true })]
-    fn a_product_is_compared_by_its_hash(#[case] known: Vec<KnownProduct>, #[case] expected: Change) {
+    #[case::without_a_row(vec![], RowChange::New)]
+    #[case::of_another_id(vec![row(2, Some(7), 0)], RowChange::New)]
+    #[case::of_the_same_content(vec![row(1, Some(7), 0)], RowChange::Unchanged { id: 1 })]
+    #[case::of_other_content(vec![row(1, Some(8), 0)], RowChange::Changed { id: 1, was_in_stock: true })]
+    #[case::of_unknown_content(vec![row(1, None, 0)], RowChange::Changed { id: 1, was_in_stock: true })]
+    #[case::back_after_a_miss(vec![row(1, Some(7), 1)], RowChange::Changed { id: 1, was_in_stock: true })]
+    fn a_product_is_compared_by_its_hash(#[case] known: Vec<KnownProduct>, #[case] expected: RowChange) {
         assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], &known).changes, [expected]);
     }
 
@@ -142,9 +142,9 @@ mod tests {
             for ((product, hash), change) in products.iter().zip(&hashes).zip(&diff.changes) {
                 let row = known.iter().find(|row| row.provider_product_id == product.provider_product_id);
                 let expected = match row {
-                    None => Change::New,
-                    Some(row) if row.content_hash == Some(*hash) && row.misses == 0 => Change::Unchanged { id: row.id },
-                    Some(row) => Change::Changed { id: row.id, was_in_stock: row.is_in_stock },
+                    None => RowChange::New,
+                    Some(row) if row.content_hash == Some(*hash) && row.misses == 0 => RowChange::Unchanged { id: row.id },
+                    Some(row) => RowChange::Changed { id: row.id, was_in_stock: row.is_in_stock },
                 };
                 prop_assert_eq!(*change, expected);
             }

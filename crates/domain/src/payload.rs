@@ -97,13 +97,13 @@ pub struct SweepTimes {
 
 /// Payload files that are, or would be, removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Removed {
+pub struct RemovedFiles {
     pub files: u64,
     pub bytes: u64,
 }
 
-impl AddAssign for Removed {
-    fn add_assign(&mut self, other: Removed) {
+impl AddAssign for RemovedFiles {
+    fn add_assign(&mut self, other: RemovedFiles) {
         self.files += other.files;
         self.bytes += other.bytes;
     }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 pub use budget::{Budgets, DayUsage, UsageToday};
-pub use counters::{Change, CounterDelta, Counters};
+pub use counters::{ConditionChange, CounterDelta, Counters};
 pub use health::{BenchLimits, Condition};
 pub use notice::Notice;
 pub use pool::{Pool, PoolState};

@@ -75,7 +75,7 @@ pub struct RobotsRecord {
 
 /// Meaning of a record for a request.
 #[derive(Debug)]
-pub enum Known {
+pub enum RobotsKnowledge {
     Rules(Robots),
     /// Nothing may be sent yet, where the rules are obeyed.
     Nothing {
@@ -91,12 +91,12 @@ impl RobotsRecord {
 
     /// A host that does not answer any more keeps the rules that it had; one that never did forbids
     /// everything for a month.
-    pub fn known(&self) -> Known {
+    pub fn known(&self) -> RobotsKnowledge {
         match &self.unreachable {
-            _ if self.is_known => Known::Rules(Robots::parse(self.text.as_deref().unwrap_or_default())),
-            Some((since, _)) if *since >= LONG_UNREACHABLE => Known::Rules(Robots::default()),
-            Some((_, why)) if !self.is_due() => Known::Nothing { reason: why.clone(), wait: self.next_fetch },
-            _ => Known::Nothing { reason: "another process fetches it now".to_owned(), wait: FETCH_WAIT },
+            _ if self.is_known => RobotsKnowledge::Rules(Robots::parse(self.text.as_deref().unwrap_or_default())),
+            Some((since, _)) if *since >= LONG_UNREACHABLE => RobotsKnowledge::Rules(Robots::default()),
+            Some((_, why)) if !self.is_due() => RobotsKnowledge::Nothing { reason: why.clone(), wait: self.next_fetch },
+            _ => RobotsKnowledge::Nothing { reason: "another process fetches it now".to_owned(), wait: FETCH_WAIT },
         }
     }
 }
@@ -119,10 +119,10 @@ mod tests {
 
     fn meaning(record: &RobotsRecord) -> &'static str {
         match record.known() {
-            Known::Rules(robots) if robots.forbids("/api").is_some() => "forbidden",
-            Known::Rules(_) => "allowed",
-            Known::Nothing { wait, .. } if wait == FETCH_WAIT => "fetched by another",
-            Known::Nothing { .. } => "waits",
+            RobotsKnowledge::Rules(robots) if robots.forbids("/api").is_some() => "forbidden",
+            RobotsKnowledge::Rules(_) => "allowed",
+            RobotsKnowledge::Nothing { wait, .. } if wait == FETCH_WAIT => "fetched by another",
+            RobotsKnowledge::Nothing { .. } => "waits",
         }
     }
 

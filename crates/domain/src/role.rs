@@ -45,7 +45,7 @@ vocabulary! {
 /// A former role, which requests still name.
 pub const RESYNC: &str = "product_resync";
 /// The roles that did its work, in the order of [`Role`].
-const OF_RESYNC: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh];
+const RESYNC_ROLES: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh];
 
 /// Roles that a request may name, in the OpenAPI document: media tasks are made as jobs.
 pub fn names_and_resync() -> Object {
@@ -298,7 +298,7 @@ impl RoleSet {
         let is = |roles: &[Role]| self.0 == roles;
         match &self.0 {
             _ if is(&Role::CRAWL) => "any".to_owned(),
-            _ if is(&OF_RESYNC) => RESYNC.to_owned(),
+            _ if is(&RESYNC_ROLES) => RESYNC.to_owned(),
             _ if is(&Family::Media.roles().collect::<Vec<_>>()) => Family::Media.to_string(),
             roles => roles.iter().map(|role| role.name()).collect::<Vec<_>>().join("+"),
         }
@@ -325,7 +325,7 @@ impl FromStr for RoleSet {
             match word {
                 "any" => chosen.extend(Role::CRAWL),
                 "media" => chosen.extend(Family::Media.roles()),
-                RESYNC => chosen.extend(OF_RESYNC),
+                RESYNC => chosen.extend(RESYNC_ROLES),
                 name => chosen.push(name.parse()?),
             }
         }

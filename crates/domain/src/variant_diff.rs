@@ -14,12 +14,12 @@ pub struct StoredVariant {
 }
 
 /// A variant with its place on the menu.
-pub type Placed<'a> = (i16, &'a Variant);
+pub type PlacedVariant<'a> = (i16, &'a Variant);
 
 #[derive(Debug, Default, PartialEq)]
 pub struct VariantDiff<'a> {
-    pub added: Vec<Placed<'a>>,
-    pub updated: Vec<Placed<'a>>,
+    pub added: Vec<PlacedVariant<'a>>,
+    pub updated: Vec<PlacedVariant<'a>>,
     /// Variants of `updated` whose price or stock differs.
     pub repriced: Vec<&'a Variant>,
     pub removed: Vec<Variant>,
@@ -49,7 +49,7 @@ impl<'a> VariantDiff<'a> {
 }
 
 /// Each variant with its place; beyond the smallint's range, which no menu reaches, they share the last one.
-pub fn placed(listed: &[Variant]) -> impl Iterator<Item = Placed<'_>> {
+pub fn placed(listed: &[Variant]) -> impl Iterator<Item = PlacedVariant<'_>> {
     listed.iter().enumerate().map(|(index, variant)| (i16::try_from(index).unwrap_or(i16::MAX), variant))
 }
 

@@ -30,7 +30,7 @@ const MAX_BYTES: u64 = 1 << 30;
 
 /// Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Geo(Option<Arc<Watched>>);
+pub struct Geo(Option<Arc<WatchedFile>>);
 
 /// Why there is no answer.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum GeoError {
 }
 
 /// A file that may change.
-struct Watched {
+struct WatchedFile {
     path: PathBuf,
     /// Stamp of the file that was read last; locked while it is read.
     seen: tokio::sync::Mutex<Option<Stamp>>,
@@ -68,7 +68,7 @@ impl Geo {
     pub fn new(path: Option<&Path>) -> Self {
         let unread = Err(GeoError::Unreadable("it was not read yet".to_owned()));
         let watched =
-            |path: &Path| Watched { path: path.to_owned(), seen: Default::default(), current: RwLock::new(unread) };
+            |path: &Path| WatchedFile { path: path.to_owned(), seen: Default::default(), current: RwLock::new(unread) };
         Geo(path.map(watched).map(Arc::new))
     }
 
@@ -96,7 +96,7 @@ impl Geo {
     }
 }
 
-impl Watched {
+impl WatchedFile {
     fn replace(&self, file: Result<GeoFile, String>) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         match file {

@@ -3,15 +3,15 @@
 use crate::{BadParameter, Fit, Format, MAX_BLUR, MAX_TARGET_SIDE, MIN_BLUR, Transform};
 
 /// The transform that the pairs ask for; with `format=auto` the transform's format is still open.
-pub(crate) struct Parsed {
+pub(crate) struct ParsedTransform {
     pub transform: Transform,
     pub is_auto: bool,
 }
 
 const NAMES: [&str; 9] = ["bg", "blur", "enlarge", "fit", "format", "gray", "h", "q", "w"];
 
-pub(crate) fn parse<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Parsed, BadParameter> {
-    let mut parsed = Parsed { transform: Transform::default(), is_auto: false };
+pub(crate) fn parse<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<ParsedTransform, BadParameter> {
+    let mut parsed = ParsedTransform { transform: Transform::default(), is_auto: false };
     let mut seen = Vec::new();
     for (name, value) in pairs {
         if seen.contains(&name) {
@@ -23,7 +23,7 @@ pub(crate) fn parse<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
     Ok(parsed)
 }
 
-impl Parsed {
+impl ParsedTransform {
     fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
         let transform = &mut self.transform;
         match name {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::HandOver;
-use super::outcome::{Done, FollowUp, Written};
+use super::outcome::{Done, FollowUp, WriteResults};
 use db::tasks::{self, ClaimedTask, NewTask, Settlement};
 use db::{DbError, Tx};
 use domain::role::Role;
@@ -85,10 +85,10 @@ pub async fn commit(
 }
 
 /// The handler's writes, and the part of its outcome that does not depend on them.
-async fn write(tx: &Tx, done: &Done) -> Result<(Value, Written), DbError> {
+async fn write(tx: &Tx, done: &Done) -> Result<(Value, WriteResults), DbError> {
     let mut written = match &done.write {
         Some(write) => write.run(tx).await?,
-        None => Written::default(),
+        None => WriteResults::default(),
     };
     let mut result = done.result.clone();
     if let Value::Object(fields) = &mut result {
@@ -102,11 +102,11 @@ async fn write(tx: &Tx, done: &Done) -> Result<(Value, Written), DbError> {
 async fn settle(
     tx: &Tx,
     task: &ClaimedTask,
-    (result, written): (Value, Written),
+    (result, written): (Value, WriteResults),
     settlement: &Settlement,
     slot: Option<Slot<'_>>,
 ) -> Result<Committed, DbError> {
-    let Written { next, data, hand_over, .. } = written;
+    let WriteResults { next, data, hand_over, .. } = written;
     let new_tasks: Vec<NewTask> = next.iter().map(|follow_up| new_task(task, follow_up)).collect();
     let started = match (slot, hand_over, new_tasks.as_slice()) {
         (Some(slot), Some(hand_over), [only]) if slot.takes(task, only) => {

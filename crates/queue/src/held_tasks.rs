@@ -47,7 +47,7 @@ pub struct Beat {
 
 /// Leases by whether their task actors were heard of within the grace time.
 #[derive(Debug, Default)]
-pub struct HeardOf {
+pub struct LeaseLiveness {
     /// To be renewed, with the ages of their latest beats.
     pub beating: Vec<(TaskLease, Duration)>,
     /// Silent now, and not at the look before. They are not renewed, and their bodies stop by themselves.
@@ -130,8 +130,8 @@ impl HeldTasks {
     }
 
     /// Held leases by whether a beat came within `grace`. A lease that stays silent is named once.
-    pub fn heard_of(&self, grace: Duration, now: Instant) -> HeardOf {
-        let mut heard_of = HeardOf::default();
+    pub fn heard_of(&self, grace: Duration, now: Instant) -> LeaseLiveness {
+        let mut heard_of = LeaseLiveness::default();
         for entry in self.lock().entries.values_mut() {
             let age = now.saturating_duration_since(entry.beaten_at);
             let was_silent = std::mem::replace(&mut entry.is_silent, age > grace);

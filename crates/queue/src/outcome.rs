@@ -42,7 +42,7 @@ pub struct Done {
 /// a reason that is not theirs (restart of the server, deadlock, cut connection), so they change nothing but
 /// the database.
 pub trait Write: Send + Sync {
-    fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<Written, DbError>>;
+    fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>>;
 }
 
 /// Runs once when the task is completed and its lease has ended: best effort, with a time limit, lost when
@@ -76,7 +76,7 @@ impl FollowUp {
 
 /// Results of the writes inside the transaction: fields for the result, follow-ups, counts for metrics.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct WriteResults {
     pub result: Map<String, Value>,
     pub next: Vec<FollowUp>,
     pub data: Option<DataWritten>,
@@ -112,7 +112,7 @@ impl Done {
     pub fn write<D: Send + Sync + 'static>(
         mut self,
         data: D,
-        write: impl for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<Written, DbError>> + Send + Sync + 'static,
+        write: impl for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> + Send + Sync + 'static,
     ) -> Self {
         self.write = Some(Box::new(WriteOf { data, write }));
         self
@@ -137,9 +137,9 @@ struct WriteOf<D, F> {
 impl<D, F> Write for WriteOf<D, F>
 where
     D: Send + Sync,
-    F: for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<Written, DbError>> + Send + Sync,
+    F: for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> + Send + Sync,
 {
-    fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<Written, DbError>> {
+    fn run<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
         (self.write)(&self.data, tx)
     }
 }

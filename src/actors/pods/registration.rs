@@ -16,12 +16,12 @@ use telemetry::events;
 /// Cheap to clone; all clones are one.
 #[derive(Clone)]
 pub struct Registration {
-    wanted: watch::Sender<Wanted>,
+    wanted: watch::Sender<DesiredRow>,
 }
 
 /// Desired content of the registry; only the latest counts.
 #[derive(Clone)]
-enum Wanted {
+enum DesiredRow {
     Unchanged,
     /// `every`: the time to the next write; a worker that misses three is offline.
     Row {
@@ -35,7 +35,7 @@ impl Registration {
     /// Starts to write in the background, one statement at a time, so that none overtakes an earlier one;
     /// ends with the last clone.
     pub fn new(deps: &ActorDeps, worker_id: &str) -> Registration {
-        let (wanted, mut changes) = watch::channel(Wanted::Unchanged);
+        let (wanted, mut changes) = watch::channel(DesiredRow::Unchanged);
         let (db, lifecycle, worker_id) = (deps.db.clone(), deps.lifecycle.clone(), worker_id.to_owned());
         deps.runtime.spawn(async move {
             while changes.changed().await.is_ok() {
@@ -47,18 +47,18 @@ impl Registration {
     }
 
     pub fn write(&self, document: WorkerDocument, every: Duration) {
-        self.wanted.send_replace(Wanted::Row { document: Box::new(document), every });
+        self.wanted.send_replace(DesiredRow::Row { document: Box::new(document), every });
     }
 
     pub fn remove(&self) {
-        self.wanted.send_replace(Wanted::NoRow);
+        self.wanted.send_replace(DesiredRow::NoRow);
     }
 }
 
-async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, wanted: Wanted) {
+async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, wanted: DesiredRow) {
     match wanted {
-        Wanted::Unchanged => {}
-        Wanted::Row { document, every } => {
+        DesiredRow::Unchanged => {}
+        DesiredRow::Row { document, every } => {
             // the drain removes the rows of all workers
             if lifecycle.phase() >= Phase::Releasing {
                 return;
@@ -68,7 +68,7 @@ async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, wanted: Wanted) 
                 events::worker_not_registered(worker_id, &error);
             }
         }
-        Wanted::NoRow => {
+        DesiredRow::NoRow => {
             if let Err(error) = deregister(db, &[worker_id.to_owned()]).await {
                 events::workers_not_deregistered(worker_id, &error);
             }

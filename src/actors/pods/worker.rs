@@ -33,7 +33,7 @@ pub struct WorkerActor {
     registration: Registration,
     last_task_actor: TaskActorId,
     /// The slots that are in use.
-    slots: HashMap<TaskActorId, Slot>,
+    slots: HashMap<TaskActorId, TaskActorHandles>,
     /// Poll times of the task actors, all on this thread.
     poll_times: Arc<PollTimes>,
     paused: bool,
@@ -47,7 +47,7 @@ pub struct WorkerActor {
 }
 
 /// Keeps a task actor alive.
-struct Slot {
+struct TaskActorHandles {
     _actor: Addr<TaskActor>,
     _runner: RunnerHandle,
 }
@@ -129,7 +129,7 @@ impl WorkerActor {
         let poll_times = self.poll_times.clone();
         let (actor, runner) =
             runner::start(&self.arbiter, id, worker.recipient(), poll_times, move || TaskActor::new(deps));
-        self.slots.insert(id, Slot { _actor: actor, _runner: runner });
+        self.slots.insert(id, TaskActorHandles { _actor: actor, _runner: runner });
     }
 
     /// Whether a task actor has no task yet.

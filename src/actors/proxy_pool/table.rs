@@ -18,11 +18,11 @@ pub struct SyncResult {
     pub instance: u64,
     /// Whether the deltas are in the table; false when that is not known.
     pub flushed: bool,
-    pub loaded: Result<Loaded, String>,
+    pub loaded: Result<LoadedRows, String>,
 }
 
 /// The rows that a sync has read.
-pub struct Loaded {
+pub struct LoadedRows {
     pub proxies: LoadedProxies,
     /// None where it was not asked for.
     pub usage: Option<UsageToday>,
@@ -36,7 +36,7 @@ pub async fn sync(
     clock: Clock,
     keys: SecretKeys,
     counts: Option<FetchCountsWriter>,
-) -> (bool, Result<Loaded, String>) {
+) -> (bool, Result<LoadedRows, String>) {
     let flushed = match tokio::spawn(flush(db.clone(), deltas, clock)).await {
         Ok(Ok(())) => true,
         Ok(Err(error)) => return (false, Err(error.to_string())),
@@ -56,11 +56,11 @@ async fn flush(db: Db, deltas: Vec<CounterDelta>, clock: Clock) -> Result<(), Db
     db::proxies::flush(&client, &deltas, clock.instant()).await
 }
 
-async fn load(db: Db, keys: SecretKeys, counts: Option<FetchCountsWriter>) -> Result<Loaded, DbError> {
+async fn load(db: Db, keys: SecretKeys, counts: Option<FetchCountsWriter>) -> Result<LoadedRows, DbError> {
     // the proxies first: the usage knows each of them
     let proxies = db::proxies::load(&db.client().await?, &keys).await?;
-    let Some(counts) = counts else { return Ok(Loaded { proxies, usage: None }) };
+    let Some(counts) = counts else { return Ok(LoadedRows { proxies, usage: None }) };
     counts.write().await?;
     let usage = db::proxy_usage::today(&db.client().await?).await?;
-    Ok(Loaded { proxies, usage: Some(usage) })
+    Ok(LoadedRows { proxies, usage: Some(usage) })
 }

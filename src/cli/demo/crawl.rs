@@ -1,5 +1,5 @@
-//! One crawl of the demo: makes its tasks once, however often the demo is killed meanwhile, and waits until
-//! all have ended.
+//! One crawl of the demo: makes its tasks once, however often the demo is killed, and waits until all have
+//! ended.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use db::demo_report::{self, Progress};
+use db::demo_report::{self, CrawlProgress};
 use db::{Db, DbError, schedules};
 
 const FETCH: &str = "payload_fetch_all";
 const ANALYTICS: &str = "analytics_refresh";
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// How long the making of a crawl's tasks is tried.
+/// Maximum time for making a crawl's tasks.
 const MAX_GENERATION: Duration = Duration::from_secs(30);
 
-/// Makes the tasks of crawl `n`, unless they are made, and waits until all of them have ended. Returns when the crawl began, and
-/// how its tasks ended.
-pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, Progress), DbError> {
+/// Makes the tasks of crawl `n`, unless they exist, and waits until all of them have ended. Returns the start
+/// time of the crawl and the outcomes of its tasks.
+pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, CrawlProgress), DbError> {
     let due_at = due_at(n);
     generate(db, FETCH, due_at).await?;
     let since = demo_report::begun(&db.client().await?, FETCH, due_at).await?.unwrap_or(due_at);
@@ -30,7 +30,8 @@ pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, Progr
     Ok((since, progress))
 }
 
-/// A request by the API may generate at the same moment, and the keeper may restart the private server.
+/// Retries: a request by the API may generate at the same moment, and the keeper may restart the private
+/// server.
 async fn generate(db: &Db, schedule: &str, due_at: DateTime<Utc>) -> Result<(), DbError> {
     let begun = Instant::now();
     loop {
@@ -42,7 +43,7 @@ async fn generate(db: &Db, schedule: &str, due_at: DateTime<Utc>) -> Result<(), 
     }
 }
 
-async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progress, DbError> {
+async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<CrawlProgress, DbError> {
     loop {
         match progress(db, since).await {
             Ok(progress) => {
@@ -60,7 +61,7 @@ async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<Progre
     }
 }
 
-async fn progress(db: &Db, since: DateTime<Utc>) -> Result<Progress, DbError> {
+async fn progress(db: &Db, since: DateTime<Utc>) -> Result<CrawlProgress, DbError> {
     demo_report::progress(&db.client().await?, since).await
 }
 
@@ -69,7 +70,7 @@ fn due_at(n: u32) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::hours(4 * i64::from(n))
 }
 
-/// For downloads of images, whose number is not known before.
+/// A bar for downloads of images, whose number is unknown before.
 pub fn image_bar() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

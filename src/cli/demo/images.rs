@@ -18,25 +18,26 @@ use foundation::cpu;
 use foundation::digest::sha256_hex;
 use storage::Images;
 
-/// Differences that are listed; all are counted.
+/// Maximum listed differences; all are counted.
 const MAX_EXAMPLES: usize = 20;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImageReport {
-    /// Products and brands whose image is stored.
+    /// Products and brands with a stored image.
     pub stored: usize,
-    /// Those whose picture is no image that can be kept.
+    /// Products and brands whose picture is not an image that can be kept.
     pub bad: usize,
-    /// From the end of the last task until all were downloaded.
+    /// Seconds from the end of the last task until all were downloaded.
     pub seconds: f64,
-    /// Every good picture is stored, byte for byte, and no bad one.
+    /// Every good picture is stored, byte for byte, and no bad one is.
     pub equal: bool,
     pub differences: usize,
     #[serde(skip)]
     pub examples: Vec<String>,
 }
 
-/// Waits until everything that is to be downloaded is: also what an earlier demo in this directory left.
+/// Waits until every pending image is downloaded, including images that an earlier demo in this directory
+/// left.
 pub async fn wait(db: &Db, queue: &DownloadQueue) -> Result<Duration, DbError> {
     let begun = Instant::now();
     for store in db::images::stores(&db.client().await?, None, None).await? {
@@ -85,7 +86,7 @@ pub async fn compare(client: &Client, sim: &Simulator, root: &Path, waited: Dura
     Ok(ImageReport { examples: differences, ..report })
 }
 
-/// The digest of the file that is kept of a picture.
+/// Digest of the file that is stored for a picture.
 async fn kept(picture: Vec<u8>) -> Option<String> {
     cpu::run_image(move || image_transform::to_stored(&picture).ok().map(|stored| sha256_hex(stored.webp))).await
 }

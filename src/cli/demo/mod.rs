@@ -97,7 +97,7 @@ impl Demo<'_> {
         migrate::up_own(&opened.db).await?;
         world::seed_database(&opened.db, self.sim, &self.env.config.secrets.keys()).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
-        // a running demo would hold the ports, so tasks that are claimed belong to a dead process
+        // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(config)? };
         let prepared = App::prepare(config.clone(), opened.db.clone(), self.env.runtime.clone(), plan).await?;
@@ -110,7 +110,7 @@ impl Demo<'_> {
         listeners.serve(self.env, config, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
-    /// One crawl after the other; with `--once` a single one.
+    /// Runs one crawl after the other; with `--once` a single one.
     async fn crawl(
         &self,
         state: &mut State,
@@ -149,7 +149,7 @@ impl Demo<'_> {
         }
     }
 
-    /// Where dashboard and API are served; with `--json` the log has it.
+    /// Prints the address of dashboard and API; with `--json` the log has it.
     fn announce(&self, servers: Option<&Servers>) -> std::io::Result<()> {
         match servers.and_then(|servers| servers.api).filter(|_| !self.env.out.is_json()) {
             Some(address) => {

@@ -10,7 +10,7 @@ use db::demo_report::products::{self, ProductRecord};
 use db::{Client, DbError};
 use domain::store::Platform;
 
-/// Differences that are listed; all are counted.
+/// Maximum listed differences; all are counted.
 const MAX_EXAMPLES: usize = 20;
 
 #[derive(Clone, Debug, Default, Serialize)]

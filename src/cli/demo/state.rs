@@ -25,7 +25,7 @@ pub struct State {
 }
 
 impl State {
-    /// The demo of that directory, at the crawl to run now; a new one where there is none.
+    /// Opens the demo of that directory, at the crawl to run now; a new one if there is none.
     pub fn open(dir: &Path, seed: Option<u64>, stores: Option<usize>) -> anyhow::Result<State> {
         let Some(mut state) = State::read(dir)? else {
             require_unused(dir)?;

@@ -8,7 +8,7 @@ use sim::Simulator;
 
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
-use db::demo_report::{self, Progress};
+use db::demo_report::{self, CrawlProgress};
 use db::{Client, DbError};
 
 #[derive(Clone, Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct Summary {
     pub products: i64,
     pub snapshots: i64,
     pub payloads: i64,
-    /// The lowest of all stores, 0…1.
+    /// The lowest coverage of all stores, 0…1.
     pub coverage: f64,
     /// Requests that reached the simulator without a proxy.
     pub direct_requests: u64,
@@ -26,7 +26,7 @@ pub struct Summary {
     pub proxies_benched: i64,
     pub tasks: Tasks,
     pub oracle: OracleReport,
-    /// None where no images are downloaded.
+    /// None when no images are downloaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<ImageReport>,
     pub seconds: f64,
@@ -45,7 +45,7 @@ impl Summary {
     pub async fn of(
         client: &Client,
         sim: &Simulator,
-        (since, progress): (DateTime<Utc>, Progress),
+        (since, progress): (DateTime<Utc>, CrawlProgress),
         blocks_to_bench: u32,
         database_url: Option<String>,
     ) -> Result<Summary, DbError> {

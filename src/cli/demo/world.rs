@@ -16,18 +16,19 @@ use domain::proxy::ProxyEntry;
 use foundation::secrets::SecretKeys;
 use settings::Config;
 
-/// Short, so that tasks of a killed demo are soon recovered.
+/// Short, so that tasks of a killed demo are recovered soon.
 const LEASE: Duration = Duration::from_secs(10);
 
-/// Ports of a new simulator: below the ephemeral range, so that they are still free when a killed demo is started again.
+/// Port range of a new simulator: below the ephemeral range, so that its ports are still free when a killed
+/// demo is started again.
 const PORTS: Range<u16> = 10_000..30_000;
 const MAX_TRIES: usize = 20;
 
-/// The ports of a demo that was just killed are free when its process has ended.
-const PORTS_ARE_FREE_WITHIN: Duration = Duration::from_secs(2);
-const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+/// Maximum time until the ports of a killed demo are free; they are once its process has ended.
+const MAX_PORT_WAIT: Duration = Duration::from_secs(2);
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// Starts the simulator that `state` describes; a new one gets ports, which are noted in `state`.
+/// Starts the simulator that `state` describes; a new one gets ports, which are written to `state`.
 pub async fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
     if state.port != 0 {
         return begin_on_known_ports(state, latency).await;
@@ -41,11 +42,11 @@ pub async fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simul
 }
 
 async fn begin_on_known_ports(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
-    let give_up = Instant::now() + PORTS_ARE_FREE_WITHIN;
+    let give_up = Instant::now() + MAX_PORT_WAIT;
     loop {
         match begin(state, latency) {
             Ok(sim) => return Ok(sim),
-            Err(_) if Instant::now() < give_up => tokio::time::sleep(BETWEEN_TRIES).await,
+            Err(_) if Instant::now() < give_up => tokio::time::sleep(RETRY_PAUSE).await,
             Err(error) => {
                 let message = format!("{error:#}; another demo may be running in this directory");
                 return Err(CliError::conflict(message).into());
@@ -73,7 +74,8 @@ fn begin(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
     Simulator::start(settings).context("the simulator cannot be started")
 }
 
-/// No rate limits, pauses or back-off, quick retries and recovery: a demo is to be fast, and loads only this machine.
+/// No rate limits, pauses or back-off; quick retries and recovery: a demo shall be fast, and loads only this
+/// machine.
 pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.platform.dutchie.base_url = sim.base_url().to_owned();
     config.http.host_allowlist.push("127.0.0.1".to_owned());
@@ -94,7 +96,7 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.queue.retry_base_by_role.clear();
 }
 
-/// Imports the simulator's stores and proxies, as an operator would; known ones are left as they are.
+/// Imports the simulator's stores and proxies, as an operator would; leaves known ones as they are.
 pub async fn seed_database(db: &Db, sim: &Simulator, keys: &SecretKeys) -> anyhow::Result<()> {
     let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
     proxies::import(db, &entries, keys).await?;

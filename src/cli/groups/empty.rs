@@ -1,13 +1,13 @@
-//! Error text for an empty group: lists the existing groups, and suggests the one that may be meant.
+//! Error text for an empty group: lists the existing groups, and suggests the most similar one.
 
 use crate::cli::client::{ApiClient, ClientError};
 use contract::groups::GroupPage;
 use foundation::spelling;
 
-/// Names that are listed; further ones are counted.
+/// Maximum listed names; further ones are counted.
 const MAX_NAMES: usize = 20;
 
-/// Logs and returns what is to be told of `group`; none where it holds a store.
+/// Logs and returns the warning about `group`; None if it holds a store.
 pub async fn warn_if_empty(api: &ApiClient, group: &str) -> Result<Option<String>, ClientError> {
     let warning = warning(api, group).await?;
     if let Some(warning) = &warning {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::cli::output::time;
 use contract::hosts::{Breach, RobotsListing};
 
-/// Rules that are shown to people; programs get all.
+/// Maximum rules that are shown to people; programs get all.
 const MAX_SHOWN: usize = 20;
 
 pub fn text(listing: &RobotsListing) -> String {

@@ -1,8 +1,8 @@
-//! `drover payload replay`: kept payloads become products once more, by tasks of the role product_refresh, so
-//! that a better normaliser reaches old data.
+//! `drover payload replay`: turns kept payloads into products once more, by tasks of the role
+//! product_refresh, so that a better normaliser reaches old data.
 //!
 //! In: one payload, or a choice of stores and times. Out: tasks, queued part by part in the order of the
-//! fetches. It reads no menu: it looks only whether the files are there.
+//! fetches. It reads no menu, and only checks that the files exist.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode, values};
 use contract::task_requests::TaskRequest;
 use db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
@@ -24,12 +24,12 @@ use storage::Payloads;
 
 /// Payloads whose tasks are queued in one transaction.
 const PART: usize = 1_000;
-/// So many tasks of replays may wait to be claimed.
+/// Maximum tasks of replays that wait to be claimed.
 const MAX_OPEN: u64 = 10_000;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Missing files that are listed; further ones are counted.
+/// Maximum listed missing files; further ones are counted.
 const MAX_LISTED: usize = 100;
-/// Another command may queue tasks for the same payloads this often in a row.
+/// Maximum conflicts in a row with other commands that queue tasks for the same payloads.
 const MAX_TRIES: usize = 5;
 const MAX_STORES: usize = 10_000;
 
@@ -62,19 +62,19 @@ pub struct Args {
 #[derive(Debug, Default, Serialize)]
 struct Answer {
     dry_run: bool,
-    /// It went on with a replay that was cut.
+    /// Whether it resumed an interrupted replay.
     resumed: bool,
-    /// Tasks made; with `dry_run`, to be made.
+    /// Tasks made; with `dry_run`, tasks to be made.
     queued: u64,
     /// Payloads that an open task replays already.
     already_queued: u64,
-    /// Payloads of stores that are not to be crawled.
+    /// Payloads of disabled stores.
     of_disabled_stores: u64,
     bytes: u64,
     missing: u64,
-    /// The first of them.
+    /// The first missing files.
     missing_files: Vec<MissingFile>,
-    /// Not looked at, because the command was stopped.
+    /// Payloads not processed, because the command was stopped.
     remaining: u64,
 }
 
@@ -112,7 +112,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     drop(client);
     let work = Work {
         files: Payloads::new(env.config.storage_root(), owner),
-        progress: Progress::begin(env, "payloads"),
+        progress: CommandProgress::begin(env, "payloads"),
         answer: Answer { dry_run, resumed, ..Answer::default() },
         db,
         choice,
@@ -172,7 +172,7 @@ fn not_queued(error: RequestError) -> anyhow::Error {
 struct Work {
     db: Db,
     files: Payloads,
-    progress: Progress,
+    progress: CommandProgress,
     choice: ReplayChoice,
     replay: Replay,
     answer: Answer,
@@ -195,7 +195,7 @@ impl Work {
         Ok(Answer { remaining, ..self.answer })
     }
 
-    /// Queues the next part; returns how many payloads it looked at.
+    /// Queues the next part; returns the number of payloads processed.
     async fn part(&mut self) -> anyhow::Result<u64> {
         fail::fail_point!("replay.part");
         if !self.answer.dry_run {
@@ -228,7 +228,7 @@ impl Work {
         Ok(payload_replays::queue_part(&self.db, &mut self.replay, payloads, last).await? as u64)
     }
 
-    /// So that a long replay does not fill the queue: workers take its tasks when nothing else waits.
+    /// Waits, so that a long replay does not fill the queue: workers take its tasks when nothing else waits.
     async fn wait_for_room(&self) -> anyhow::Result<()> {
         while !self.progress.is_stopped() {
             if payload_replays::open_tasks(&self.client().await?).await? < MAX_OPEN {
@@ -241,10 +241,10 @@ impl Work {
         Ok(())
     }
 
-    async fn sort(&self, page: Vec<ReplayPayload>) -> anyhow::Result<Sorted> {
+    async fn sort(&self, page: Vec<ReplayPayload>) -> anyhow::Result<SortedPayloads> {
         let paths = page.iter().map(|payload| payload.storage_path.clone()).collect();
         let missing = self.files.missing(paths).await?;
-        let mut sorted = Sorted::default();
+        let mut sorted = SortedPayloads::default();
         for payload in page {
             match () {
                 () if missing.contains(&payload.storage_path) => sorted.missing.push(payload),
@@ -268,9 +268,9 @@ impl Work {
     }
 }
 
-/// A part's payloads by what becomes of them.
+/// A part's payloads, by their treatment.
 #[derive(Default)]
-struct Sorted {
+struct SortedPayloads {
     to_queue: Vec<ReplayPayload>,
     missing: Vec<ReplayPayload>,
     of_disabled_stores: u64,
@@ -278,7 +278,7 @@ struct Sorted {
 }
 
 impl Answer {
-    fn add(&mut self, sorted: Sorted, queued: u64) {
+    fn add(&mut self, sorted: SortedPayloads, queued: u64) {
         self.queued += queued;
         self.already_queued += sorted.already_queued;
         self.of_disabled_stores += sorted.of_disabled_stores;

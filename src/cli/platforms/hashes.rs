@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::data::DataFiles;
 use crate::cli::output::time;
 use crate::cli::{CliError, Env, ExitCode};
-use crate::platforms::Registry;
+use crate::platforms::PlatformRegistry;
 use db::query_hashes::{self, QueryHashRow};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
@@ -77,10 +77,10 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Hashes of other operations would never be sent.
+/// Refuses hashes of other operations, which would never be sent.
 fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
     let DataFiles { states, platforms, .. } = DataFiles::load(&env.config)?;
-    let registry = Registry::new(&env.config, platforms, &states)?;
+    let registry = PlatformRegistry::new(&env.config, platforms, &states)?;
     let known = registry.get(added.platform).adapter.operations();
     if known.contains(&added.operation.as_str()) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `drover products history ID`: a line a crawl, or, of an option, a line a change.
+//! `drover products history ID`: prints a line per crawl, or, for an option, a line per change.
 
 use chrono::{DateTime, Utc};
 

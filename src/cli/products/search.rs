@@ -72,7 +72,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Says on stderr how far the list is not what was asked for.
+/// Reports on stderr how the list differs from the request.
 fn warn(found: &FoundPage) {
     if found.products.is_empty() {
         tracing::warn!("no product matches");

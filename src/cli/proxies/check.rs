@@ -12,7 +12,7 @@ use db::proxies::LoadedProxies;
 use domain::proxy::{ProxyRow, ShownState, StoredState};
 use telemetry::events;
 
-/// Proxies checked at the same time.
+/// Maximum proxies checked at the same time.
 const CONCURRENCY: usize = 8;
 
 #[derive(Serialize)]

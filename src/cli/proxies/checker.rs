@@ -1,9 +1,9 @@
 //! `Checker`: sends one real request to the platform through each proxy, as tasks do.
 //!
-//! Every request goes through the proxy that is checked, and the platform's rate limit holds for all checks
-//! of a checker together. Each check asks for the stores around the next point, so that concurrent checks
-//! send different requests. The table of proxies is only read: the pools of running workers judge health. No
-//! robots.txt is asked for: a check is one request by hand, and shows whether a proxy works, not which paths
+//! Every request goes through the checked proxy, and the platform's rate limit applies to all checks of a
+//! checker together. Each check asks for the stores around the next point, so that concurrent checks send
+//! different requests. The table of proxies is only read: the pools of running workers judge health. No
+//! robots.txt is requested: a check is one request by hand, and shows whether a proxy works, not which paths
 //! may be crawled.
 
 use std::collections::{HashMap, VecDeque};
@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::app::data::DataFiles;
-use crate::platforms::{DiscoveryPoint, Registry};
+use crate::platforms::{DiscoveryPoint, PlatformRegistry};
 use crate::stealth::session::SessionConfig;
 use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
@@ -27,10 +27,10 @@ use domain::store::Platform;
 use foundation::clock::Clock;
 use settings::Config;
 
-/// A proxy that needs longer fails its check.
+/// Maximum time of a check; a slower proxy fails it.
 const MAX_CHECK_TIME: Duration = Duration::from_secs(20);
 
-/// Whose answers are asked for.
+/// Platform that the checks ask.
 const PLATFORM: Platform = Platform::DEFAULT;
 
 /// Tests proxies for the API, each with a checker of its own.
@@ -47,7 +47,7 @@ impl ProxyTester for ApiTester {
     }
 }
 
-/// `result`: how long the answer took, or the error.
+/// `result`: duration of the answer, or the error.
 pub fn test_of(id: ProxyId, result: Result<Duration, String>) -> ProxyTest {
     let (latency, reason) = match result {
         Ok(took) => (Some(took), None),
@@ -59,18 +59,18 @@ pub fn test_of(id: ProxyId, result: Result<Duration, String>) -> ProxyTest {
 /// Sends one request through each proxy.
 pub struct Checker {
     sessions: Sessions,
-    proxies: Arc<OnceEach>,
-    registry: Registry,
+    proxies: Arc<SingleUseProxies>,
+    registry: PlatformRegistry,
     points: Vec<DiscoveryPoint>,
 }
 
 impl Checker {
     pub fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
         let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
-        let registry = Registry::new(config, platforms, &states)?;
+        let registry = PlatformRegistry::new(config, platforms, &states)?;
         let platform = registry.get(PLATFORM);
         let points = platform.discovery_points.values().flatten().cloned().collect();
-        let proxies = Arc::new(OnceEach::new(rows));
+        let proxies = Arc::new(SingleUseProxies::new(rows));
         let sessions = Sessions::new(SessionConfig {
             proxies: proxies.clone(),
             identities,
@@ -89,7 +89,7 @@ impl Checker {
         Ok(Checker { sessions, proxies, registry, points })
     }
 
-    /// Checks a proxy that has not been checked yet. Returns which one, and how long its answer took or the error.
+    /// Checks the next unchecked proxy. Returns its id, and the duration of its answer or the error.
     pub async fn check_next(&self, nth: usize) -> anyhow::Result<(ProxyId, Result<Duration, String>)> {
         let point = self.points.get(nth % self.points.len().max(1)).context("states.toml holds no point")?;
         let platform = self.registry.get(PLATFORM);
@@ -113,16 +113,16 @@ impl Checker {
     }
 }
 
-/// A source that gives out each proxy once and keeps its outcome.
-struct OnceEach {
+/// Leases each proxy once, and keeps its outcome.
+struct SingleUseProxies {
     left: Mutex<VecDeque<Arc<Proxy>>>,
     outcomes: Mutex<HashMap<ProxyId, ProxyOutcome>>,
 }
 
-impl OnceEach {
+impl SingleUseProxies {
     fn new(rows: &[ProxyRow]) -> Self {
         let all = rows.iter().map(|row| Arc::new(row.proxy.clone())).collect();
-        OnceEach { left: Mutex::new(all), outcomes: Mutex::default() }
+        SingleUseProxies { left: Mutex::new(all), outcomes: Mutex::default() }
     }
 
     fn outcome(&self, id: ProxyId) -> Option<ProxyOutcome> {
@@ -130,7 +130,7 @@ impl OnceEach {
     }
 }
 
-impl ProxySource for OnceEach {
+impl ProxySource for SingleUseProxies {
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
         let next = lock(&self.left).pop_front().map(|proxy| ProxyLease::new(proxy, || {}));
         Box::pin(ready(next.ok_or(FetchError::NoProxy { host: ask.host })))

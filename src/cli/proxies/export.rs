@@ -1,7 +1,7 @@
-//! `drover proxies export`: every proxy as a CSV that `drover proxies import` reads.
+//! `drover proxies export`: prints every proxy as a CSV that `drover proxies import` reads.
 //!
 //! Passwords leave the database only by `--with-passwords`, and only on the database itself: the API never
-//! answers them.
+//! returns them.
 
 use anyhow::Context;
 
@@ -38,7 +38,7 @@ pub async fn run(args: &Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 type Record = [String; HEADER.len()];
 
-/// Page by page, from the API.
+/// Reads the API page by page.
 async fn without_passwords(env: &Env) -> anyhow::Result<Vec<Record>> {
     let api = env.api_to_read().await?;
     let (mut records, mut cursor) = (Vec::new(), None);
@@ -53,7 +53,7 @@ async fn without_passwords(env: &Env) -> anyhow::Result<Vec<Record>> {
     }
 }
 
-/// With how many passwords could not be read; their proxies are left out, and said.
+/// Also counts unreadable passwords; their proxies are left out, which is reported.
 async fn with_passwords(env: &Env) -> anyhow::Result<(Vec<Record>, usize)> {
     if !env.config.client.url.is_empty() {
         let remedy = "run the command where the database is, or leave --with-passwords out";

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::list;
 use crate::cli::input::{self, Input};
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::proxies::ImportedProxy::Fields;
 use contract::proxies::{ImportCounts, Imported, ProxyImport};
 
-/// Proxies that one transaction adds.
+/// Maximum proxies that one transaction adds.
 const PART: usize = 1_000;
 
 #[derive(Debug, clap::Args)]
@@ -29,9 +29,9 @@ struct Answer {
     #[serde(flatten)]
     imported: Imported,
     duplicates: Vec<String>,
-    /// Lines that were written to the file of `--skip-bad`.
+    /// Lines written to the file of `--skip-bad`.
     refused: usize,
-    /// Not imported, because the command was stopped.
+    /// Entries not imported because the command was stopped.
     remaining: usize,
 }
 
@@ -43,7 +43,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         return Err(CliError::usage(format!("{name} holds no proxies")).into());
     }
     let api = env.api().await?;
-    let progress = Progress::begin(env, "proxies");
+    let progress = CommandProgress::begin(env, "proxies");
     progress.set_total(list.entries.len() as u64);
     let mut imported = Imported::default();
     let mut done = 0;

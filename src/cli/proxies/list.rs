@@ -1,8 +1,8 @@
-//! The proxy list as operators have it: a CSV with a header, or plain lines and URLs. Text in; checked
-//! entries, or every fault with its line, out.
+//! The operators' proxy list: a CSV with a header, or plain lines and URLs. Text in; checked entries, or
+//! every fault with its line, out.
 //!
-//! A line with a fault is refused; whether the others count is the caller's decision. No message repeats a
-//! user or password.
+//! A faulty line is refused; the caller decides whether the others count. No message repeats a user or
+//! password.
 
 use std::collections::HashMap;
 
@@ -13,19 +13,19 @@ use domain::proxy::ProxyEntry;
 const COLUMNS: Columns =
     Columns { known: &["host", "port", "protocol", "username", "password", "state_code", "timezone"], required: 2 };
 
-/// What a list holds.
+/// Content of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProxyList<'a> {
     pub entries: Vec<ProxyEntry>,
-    /// What was left out: of entries with the same address and user, the first counts.
+    /// Entries left out: the first entry with an address and user counts.
     pub duplicates: Vec<String>,
     pub bad: Vec<BadLine<'a>>,
-    /// Of a CSV.
+    /// The header of a CSV.
     pub header: Option<&'a str>,
 }
 
-/// Reads the list, or says what is wrong with all of it; `file` is only for the messages. A first line that names the column `host`
-/// makes it a CSV.
+/// Reads the list, or returns the faults of all of it; `file` is only for the messages. A first line that
+/// names the column `host` makes it a CSV.
 pub fn read<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, String> {
     let mut lines = list_file::lines(text).peekable();
     let first = lines.next_if(|(_, line)| Header::names(line, "host"));
@@ -41,7 +41,7 @@ pub fn read<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, String> {
     Ok(ProxyList { entries, duplicates, bad, header: first.map(|(_, line)| line) })
 }
 
-/// As [`read`], where any fault refuses the whole list.
+/// Like [`read`], but any fault refuses the whole list.
 pub fn parse<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, Vec<String>> {
     let list = read(file, text).map_err(|fault| vec![fault])?;
     if list.bad.is_empty() { Ok(list) } else { Err(list_file::faults(file, &list.bad)) }

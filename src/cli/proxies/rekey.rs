@@ -1,10 +1,10 @@
-//! `drover proxies rekey`: stores every password of a proxy encrypted with the current key, in parts, while
-//! workers run.
+//! `drover proxies rekey`: encrypts every password of a proxy with the current key, in parts, while workers
+//! run.
 
 use serde::Serialize;
 
 use crate::cli::{CliError, Env, ExitCode};
-use db::proxy_passwords::{Rekeyed, UnreadableProxy, rekey};
+use db::proxy_passwords::{RekeyReport, UnreadableProxy, rekey};
 
 const NO_KEY: &str = "secrets.key is not set: make one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
 
@@ -43,8 +43,8 @@ pub async fn run(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 impl Answer {
-    fn new(rekeyed: Rekeyed, key: String, dry_run: bool) -> Self {
-        let Rekeyed { encrypted, reencrypted, current, unreadable } = rekeyed;
+    fn new(rekeyed: RekeyReport, key: String, dry_run: bool) -> Self {
+        let RekeyReport { encrypted, reencrypted, current, unreadable } = rekeyed;
         let unreadable = unreadable.into_iter().map(|UnreadableProxy { id, host, port, error }| Unreadable {
             id,
             address: format!("{host}:{port}"),

@@ -1,4 +1,4 @@
-//! `drover schedules add | set | enable | disable | remove`: schedules of the operator's own.
+//! `drover schedules add | set | enable | disable | remove`: changes the operator's own schedules.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, groups, values};
-use crate::platforms::Registry;
+use crate::platforms::PlatformRegistry;
 use contract::schedules::{Schedule, ScheduleRequest, ScheduleUpdate};
 use domain::group;
 use domain::role::Role;
@@ -18,7 +18,7 @@ use settings::Config;
 /// When it runs.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
-struct When {
+struct RecurrenceArgs {
     /// So often, such as 1h or 30m
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     every: Option<Duration>,
@@ -35,7 +35,7 @@ pub struct Add {
     #[arg(long, default_value = "payload_fetch")]
     role: Role,
     #[command(flatten)]
-    when: When,
+    when: RecurrenceArgs,
     /// Only the stores of this group; schedules of the role without a group then leave them out
     #[arg(long, value_parser = group::name)]
     group: Option<String>,
@@ -58,7 +58,7 @@ pub struct Set {
     #[arg(long, value_name = "NAME")]
     rename: Option<String>,
     #[command(flatten)]
-    when: When,
+    when: RecurrenceArgs,
     /// Only the stores of this group
     #[arg(long, value_parser = group::name, conflicts_with = "no_group")]
     group: Option<String>,
@@ -104,7 +104,7 @@ pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
 
 fn require_list(platform: Platform, config: &Config) -> anyhow::Result<()> {
     let DataFiles { states, platforms, .. } = DataFiles::load(config)?;
-    match Registry::new(config, platforms, &states)?.get(platform).adapter.lists_stores() {
+    match PlatformRegistry::new(config, platforms, &states)?.get(platform).adapter.lists_stores() {
         true => Ok(()),
         false => {
             let why = format!("--platform: {platform} lists no stores: import them with `drover stores import`");
@@ -183,7 +183,7 @@ struct Shown {
     warning: Option<String>,
 }
 
-impl When {
+impl RecurrenceArgs {
     /// The fields `interval_hours` and `cron`.
     fn fields(self) -> (Option<f64>, Option<String>) {
         (self.every.map(|every| every.as_secs_f64() / 3600.0), self.cron)

@@ -1,4 +1,4 @@
-//! The store list: a CSV text with a header in; checked stores, and the lines with faults, out.
+//! The store list: CSV text with a header in; checked stores, and the lines with faults, out.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ const COLUMNS: Columns = Columns {
     required: 1,
 };
 
-/// What a list holds.
+/// Content of a list.
 #[derive(Debug)]
 pub struct StoreList<'a> {
     pub stores: Vec<NewStore>,
@@ -31,7 +31,8 @@ pub struct StoreList<'a> {
     pub header: &'a str,
 }
 
-/// Reads the list, or says what is wrong with all of it; `file` is only for the messages. `fault` finds what else is wrong with a store.
+/// Reads the list, or returns the faults of all of it; `file` is only for the messages. `fault` finds further
+/// faults of a store.
 pub fn read<'a>(
     file: &str,
     text: &'a str,
@@ -66,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// Where any fault refuses the whole list.
+    /// Any fault refuses the whole list.
     fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
         let list = read(file, text, |_| None).map_err(|fault| vec![fault])?;
         if list.bad.is_empty() { Ok(list.stores) } else { Err(list_file::faults(file, &list.bad)) }

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::{file, import_part, private_host_here};
 use crate::cli::input::{self, Input};
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED};
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
 
-/// Ids that are printed.
+/// Maximum printed ids.
 const MAX_IDS: usize = 20;
 
 #[derive(Debug, clap::Args)]
@@ -30,15 +30,15 @@ pub struct Args {
 #[derive(Default, Serialize)]
 struct Answer {
     imported: Vec<ImportedStore>,
-    /// Stores that existed already; nothing of them changed but the groups of those that are counted next.
+    /// Stores that existed already; only the groups of those counted next changed.
     known: usize,
-    /// Of these, the ones that were put into groups that are named in their lines.
+    /// Existing stores that were put into the groups named in their lines.
     grouped: usize,
-    /// Those that were not, because a store may not be in so many groups.
+    /// Existing stores that were not, because of the maximum number of groups of a store.
     full: Vec<StoreId>,
-    /// Lines that were written to the file of `--skip-bad`.
+    /// Lines written to the file of `--skip-bad`.
     refused: usize,
-    /// Not imported, because the command was stopped.
+    /// Stores not imported because the command was stopped.
     remaining: usize,
 }
 
@@ -51,7 +51,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         return Err(CliError::usage(format!("{name} holds no stores")).into());
     }
     let api = env.api().await?;
-    let progress = Progress::begin(env, "stores");
+    let progress = CommandProgress::begin(env, "stores");
     progress.set_total(list.stores.len() as u64);
     let mut answer = Answer { refused: list.bad.len(), remaining: list.stores.len(), ..Answer::default() };
     for part in list.stores.chunks(MAX_IMPORTED) {

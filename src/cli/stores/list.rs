@@ -7,7 +7,7 @@ use contract::stores::{StorePage, StoreView};
 use domain::group;
 use domain::store::Platform;
 
-/// Stores that one request asks for.
+/// Stores per request.
 const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// All pages, as one.
+/// All pages in one.
 async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
     let api = env.api_to_read().await?;
     let mut list = StorePage { stores: Vec::new(), next_cursor: None };

@@ -1,4 +1,4 @@
-//! `drover stores enable` and `disable`: whether stores are crawled.
+//! `drover stores enable` and `disable`: switch the crawls of stores on and off.
 
 use crate::cli::{Env, ExitCode, values};
 use contract::stores::{StoreChange, StoreView};
@@ -11,7 +11,8 @@ pub struct Args {
     stores: Vec<StoreId>,
 }
 
-/// Switches one store after the other. One that cannot be switched is named, and the others are switched all the same.
+/// Switches one store after the other. A store that cannot be switched is named, and does not stop the
+/// others.
 pub async fn run(Args { stores }: Args, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
     let mut refused = Vec::new();

@@ -1,12 +1,12 @@
-//! `drover tasks bulk`: one action on all tasks that a filter finds. Very many become an operation, which
-//! this command follows.
+//! `drover tasks bulk`: one action on all tasks that a filter finds. A large number becomes an operation,
+//! which this command follows.
 
 use std::time::Duration;
 
 use super::filter::{Filter, flag};
 use crate::cli::client::ApiClient;
 use crate::cli::output::counted;
-use crate::cli::progress::Progress;
+use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode, values};
 use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};
 use contract::tasks::TaskFilter;
@@ -15,7 +15,7 @@ use domain::bulk_action::BulkAction;
 use domain::vocabulary;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// More reasons are not printed one by one.
+/// Maximum printed reasons.
 const MAX_REASONS: usize = 10;
 
 #[derive(Debug, clap::Args)]
@@ -76,10 +76,11 @@ async fn send(api: &ApiClient, request: &BulkRequest) -> anyhow::Result<BulkAnsw
     Ok(api.post("/api/tasks/bulk", request).await.map_err(|error| error.naming_flags(flag))?)
 }
 
-/// Until it has ended, or a signal comes. Without a server, this command works the operation off itself.
+/// Follows it until it has ended, or until a signal. Without a server, this command processes the operation
+/// itself.
 async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow::Result<ExitCode> {
     let db = if env.is_remote() { None } else { Some(env.db().await?) };
-    let progress = Progress::begin(env, "tasks");
+    let progress = CommandProgress::begin(env, "tasks");
     progress.set_total(operation.matched.unsigned_abs());
     let mut shown = 0;
     while operation.ended_at.is_none() {
@@ -102,7 +103,7 @@ async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow:
     }
 }
 
-async fn work_or_wait(db: Option<&Db>, progress: &Progress) -> anyhow::Result<()> {
+async fn work_or_wait(db: Option<&Db>, progress: &CommandProgress) -> anyhow::Result<()> {
     let batch = match db {
         Some(db) => operations::run_batch(db).await?,
         None => None,

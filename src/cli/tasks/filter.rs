@@ -1,4 +1,4 @@
-//! The flags by which commands choose tasks, the same as the parameters of `GET /api/tasks`.
+//! Flags by which commands choose tasks, the same as the parameters of `GET /api/tasks`.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;

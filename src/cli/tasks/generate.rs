@@ -14,11 +14,11 @@ use domain::state_code::StateCode;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: GenerateCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum GenerateCommand {
     /// Crawls of all stores, in batches over a day; a store that has one open gets no other
     Resync {
         /// How many batches, from 1 to 24 [default: 6]
@@ -63,19 +63,19 @@ pub struct Recover {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
     match args.what {
-        What::Resync { batches, date, state } => {
+        GenerateCommand::Resync { batches, date, state } => {
             let request = ResyncRequest { batches_per_day: batches, date, state_code: state };
             let made = api.post("/api/tasks/generate/resync", &request).await;
             let made: Resync = made.map_err(|error| error.naming_flags(flag))?;
             env.out.either(&made, resync_text)?;
         }
-        What::State { state, role, priority } => {
+        GenerateCommand::State { state, role, priority } => {
             let request = StateRequest { state_code: state, role, priority };
             let made = api.post("/api/job-queue/enqueue-state", &request).await;
             let made: StateTasks = made.map_err(|error| error.naming_flags(flag_of_state))?;
             env.out.either(&made, state_text)?;
         }
-        What::Discovery { platform, state } => {
+        GenerateCommand::Discovery { platform, state } => {
             let request = DiscoveryRequest { platform, state_code: state };
             let task = api.post("/api/tasks/generate/discovery", &request).await;
             let task: RequestedTask = task.map_err(|error| error.naming_flags(flag))?;

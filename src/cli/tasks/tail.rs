@@ -7,7 +7,8 @@ use db::task_views::activity::{Activity, Event};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Ends by Ctrl-C. When the database is unavailable it goes on polling, and then prints what happened meanwhile.
+/// Runs until Ctrl-C. When the database is unavailable it keeps polling, and then prints the events
+/// meanwhile.
 pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
     let db = env.db_to_read().await?;
     let mut activity = Activity::begin(&db.client().await?).await?;

@@ -9,7 +9,7 @@ use db::variants::VariantWrite;
 use db::{DbError, Tx, pipeline, variant_history, variants};
 use domain::product::{ProductId, Variant};
 use domain::stock::PayloadPosition;
-use domain::variant_diff::{Placed, VariantDiff, placed};
+use domain::variant_diff::{PlacedVariant, VariantDiff, placed};
 
 #[derive(Default)]
 pub struct VariantWrites<'a> {
@@ -75,6 +75,6 @@ impl<'a> VariantWrites<'a> {
     }
 }
 
-fn variant_write(product_id: ProductId, (position, variant): Placed<'_>) -> VariantWrite<'_> {
+fn variant_write(product_id: ProductId, (position, variant): PlacedVariant<'_>) -> VariantWrite<'_> {
     VariantWrite { product_id, position, variant }
 }

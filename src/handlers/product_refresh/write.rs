@@ -18,7 +18,7 @@ use db::products::{ProductScope, ProductWrite};
 use db::stores::CrawlState;
 use db::{DbError, Tx, pipeline};
 use domain::menu::NormalMenu;
-use domain::menu_diff::{Change, KnownProduct, MenuDiff};
+use domain::menu_diff::{KnownProduct, MenuDiff, RowChange};
 use domain::payload::Payload;
 use domain::product::{Product, ProductId};
 use domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
@@ -115,10 +115,10 @@ impl MenuWrite {
         let hashes: Vec<i64> = self.products().iter().map(Product::content_hash).collect();
         let diff = MenuDiff::new(self.products(), &hashes, &known);
         let ids = self.ids(tx, &diff.changes).await?;
-        let menu: Vec<Listed<'_>> = self.listed(&ids, &hashes, &diff.changes).collect();
+        let menu: Vec<MenuRow<'_>> = self.menu_rows(&ids, &hashes, &diff.changes).collect();
 
-        let new = writes(&menu, |change| change == Change::New);
-        let changed = writes(&menu, |change| matches!(change, Change::Changed { .. }));
+        let new = writes(&menu, |change| change == RowChange::New);
+        let changed = writes(&menu, |change| matches!(change, RowChange::Changed { .. }));
         let counts_misses = order == PayloadOrder::Newest && self.is_complete();
         let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
         let variants = VariantWrites::find(tx, &new, &changed).await?;
@@ -176,14 +176,14 @@ impl MenuWrite {
         tx: &Tx,
         newest: PayloadPosition,
         ids: &[ProductId],
-        changes: &[Change],
+        changes: &[RowChange],
     ) -> Result<(), DbError> {
         let Payload { dispensary_id, fetched_at, .. } = self.payload;
         let since =
             db::payloads::complete_between(tx, dispensary_id, fetched_at, newest.fetched_at, self.min_coverage).await?;
         let misses = i16::try_from(since).map_or(MISSES_TO_OUT_OF_STOCK, |since| since.min(MISSES_TO_OUT_OF_STOCK));
         let menu = ids.iter().zip(self.products()).zip(changes);
-        let unknown = menu.filter(|(_, change)| **change == Change::New);
+        let unknown = menu.filter(|(_, change)| **change == RowChange::New);
         let missed: Vec<(ProductId, Product)> =
             unknown.map(|((id, product), _)| (*id, missed_since(product, misses))).collect();
         let new: Vec<ProductWrite<'_>> =
@@ -209,21 +209,21 @@ impl MenuWrite {
     }
 
     /// The ids of the products, in the menu's order; new ones get theirs here.
-    async fn ids(&self, tx: &Tx, changes: &[Change]) -> Result<Vec<ProductId>, DbError> {
-        let new = changes.iter().filter(|change| **change == Change::New).count();
+    async fn ids(&self, tx: &Tx, changes: &[RowChange]) -> Result<Vec<ProductId>, DbError> {
+        let new = changes.iter().filter(|change| **change == RowChange::New).count();
         let mut reserved = db::products::reserve_ids(tx, new).await?.into_iter();
         Ok(changes.iter().filter_map(|change| change.id().or_else(|| reserved.next())).collect())
     }
 
-    fn listed<'a>(
+    fn menu_rows<'a>(
         &'a self,
         ids: &'a [ProductId],
         hashes: &'a [i64],
-        changes: &'a [Change],
-    ) -> impl Iterator<Item = Listed<'a>> {
+        changes: &'a [RowChange],
+    ) -> impl Iterator<Item = MenuRow<'a>> {
         let rows = ids.iter().zip(hashes).zip(self.products());
         let writes = rows.map(|((id, hash), product)| ProductWrite { id: *id, content_hash: Some(*hash), product });
-        writes.zip(changes).map(|(write, change)| Listed { write, change: *change })
+        writes.zip(changes).map(|(write, change)| MenuRow { write, change: *change })
     }
 
     /// `may_be_written` = some of them may be there already.
@@ -287,29 +287,29 @@ impl MenuWrite {
 }
 
 /// A product of the menu, its row's id and the change of the row.
-struct Listed<'a> {
+struct MenuRow<'a> {
     write: ProductWrite<'a>,
-    change: Change,
+    change: RowChange,
 }
 
-fn writes<'a>(menu: &[Listed<'a>], is_meant: impl Fn(Change) -> bool) -> Vec<ProductWrite<'a>> {
-    menu.iter().filter(|listed| is_meant(listed.change)).map(|listed| listed.write).collect()
+fn writes<'a>(menu: &[MenuRow<'a>], is_meant: impl Fn(RowChange) -> bool) -> Vec<ProductWrite<'a>> {
+    menu.iter().filter(|row| is_meant(row.change)).map(|row| row.write).collect()
 }
 
-fn count(menu: &[Listed<'_>]) -> Counts {
-    let of = |is_meant: fn(&Change) -> bool| menu.iter().filter(|listed| is_meant(&listed.change)).count();
+fn count(menu: &[MenuRow<'_>]) -> Counts {
+    let of = |is_meant: fn(&RowChange) -> bool| menu.iter().filter(|row| is_meant(&row.change)).count();
     let moved = |was: bool, is: bool| {
-        let moves = |listed: &&Listed<'_>| {
-            matches!(listed.change, Change::Changed { was_in_stock, .. } if was_in_stock == was)
-                && listed.write.product.is_in_stock == is
+        let moves = |row: &&MenuRow<'_>| {
+            matches!(row.change, RowChange::Changed { was_in_stock, .. } if was_in_stock == was)
+                && row.write.product.is_in_stock == is
         };
         menu.iter().filter(moves).count() as i64
     };
     Counts {
         products: menu.len(),
-        new: of(|change| matches!(change, Change::New)),
-        changed: of(|change| matches!(change, Change::Changed { .. })),
-        unchanged: of(|change| matches!(change, Change::Unchanged { .. })),
+        new: of(|change| matches!(change, RowChange::New)),
+        changed: of(|change| matches!(change, RowChange::Changed { .. })),
+        unchanged: of(|change| matches!(change, RowChange::Unchanged { .. })),
         out_of_stock: moved(true, false),
         back_in_stock: moved(false, true),
         ..Counts::default()

@@ -10,7 +10,7 @@ pub struct MenuUrl {
 }
 
 /// The words before a store's name in a path.
-const BEFORE_THE_NAME: [&str; 3] = ["dispensary", "embedded-menu", "stores"];
+const PATH_PREFIXES: [&str; 3] = ["dispensary", "embedded-menu", "stores"];
 
 impl MenuUrl {
     /// None when it is not an address of a menu.
@@ -22,7 +22,7 @@ impl MenuUrl {
             return None;
         }
         let mut parts = url.path_segments()?.filter(|part| !part.is_empty());
-        let kind = parts.next().filter(|kind| BEFORE_THE_NAME.contains(kind))?;
+        let kind = parts.next().filter(|kind| PATH_PREFIXES.contains(kind))?;
         let name = parts.next()?;
         let name = if kind == "embedded-menu" { name.strip_suffix(".js").unwrap_or(name) } else { name };
         is_name(name).then(|| MenuUrl { name_or_id: name.to_owned(), url: url.clone() })

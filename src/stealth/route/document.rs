@@ -14,7 +14,7 @@ use crate::stealth::answer;
 use crate::stealth::deps::Exchange;
 use crate::stealth::error::FetchError;
 use crate::stealth::failure::Failure;
-use crate::stealth::host_limits::{RequestPermit, Seen};
+use crate::stealth::host_limits::{HostOutcome, RequestPermit};
 use crate::stealth::proxy::ProxyOutcome;
 use crate::stealth::request::RequestKind;
 use crate::stealth::transport;
@@ -64,16 +64,18 @@ impl Route {
         let received = tokio::time::timeout(limit, self.receive_document(exchange, limits.max_bytes)).await;
         let received = received.unwrap_or_else(|_| Err(transport::out_of_time(request.host(), "whole", limit)));
         let took = deps.clock.instant() - sent;
-        let (outcome, label, bytes, seen) = match &received {
-            Ok((document, seen)) => (ProxyOutcome::Answered, label(request.kind), document.body.len() as u64, *seen),
-            Err(failure) => (failure.outcome.clone(), failure.error.label(), 0, failure.seen()),
+        let (outcome, label, bytes, host_outcome) = match &received {
+            Ok((document, host_outcome)) => {
+                (ProxyOutcome::Answered, label(request.kind), document.body.len() as u64, *host_outcome)
+            }
+            Err(failure) => (failure.outcome.clone(), failure.error.label(), 0, failure.host_outcome()),
         };
         deps.proxies.report(self.lease.proxy.id, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
         self.count(exchange, label, took, before);
         // how it answers this says little of how it answers the platform's requests
-        let seen = if permit.is_probe() { Seen::Nothing } else { seen };
-        deps.host_limits.note(permit, seen).await;
+        let host_outcome = if permit.is_probe() { HostOutcome::Nothing } else { host_outcome };
+        deps.host_limits.note(permit, host_outcome).await;
         received.map(|(document, _)| document)
     }
 
@@ -81,27 +83,27 @@ impl Route {
         &mut self,
         exchange: &Exchange<'_>,
         max_bytes: usize,
-    ) -> Result<(Document, Seen), Failure> {
+    ) -> Result<(Document, HostOutcome), Failure> {
         let Exchange { deps, request, memory, .. } = exchange;
         let (connection, response) = self.send(exchange).await?;
         let (head, body) = response.into_parts();
         self.reject_answer_of_proxy(request, connection.is_forwarded(), head.status)?;
         deps.answered();
         self.keep_cookies(deps, request, &head.headers);
-        let seen = match answer::judge(&request.url, &head, deps.clock.utc()) {
-            Err(error @ FetchError::Throttled { .. }) => Failure::by_head(error, request.host()).seen(),
-            _ => Seen::Accepted(None),
+        let host_outcome = match answer::judge(&request.url, &head, deps.clock.utc()) {
+            Err(error @ FetchError::Throttled { .. }) => Failure::by_head(error, request.host()).host_outcome(),
+            _ => HostOutcome::Accepted(None),
         };
         let (raw, is_whole) = deps.transport.collect_beginning(&request.url, body, max_bytes, memory).await?;
         self.connection = is_whole.then_some(connection);
         let location = location(&head.headers);
         if !head.status.is_success() {
-            return Ok((Document { status: head.status, location, body: Bytes::new(), is_whole }, seen));
+            return Ok((Document { status: head.status, location, body: Bytes::new(), is_whole }, host_outcome));
         }
         let mut body = self.decoded(request.host(), &head.headers, raw, max_bytes).await?;
         let is_whole = is_whole && body.len() <= max_bytes;
         body.truncate(max_bytes);
-        Ok((Document { status: head.status, location, body, is_whole }, seen))
+        Ok((Document { status: head.status, location, body, is_whole }, host_outcome))
     }
 
     /// A body that inflates to more than may be held is refused whole.

@@ -12,18 +12,18 @@ use url::Position;
 use super::Session;
 use crate::stealth::error::{FetchError, RequestDisposition, UnknownRobots};
 use crate::stealth::headers::authority;
-use crate::stealth::host_robots::Breach;
+use crate::stealth::host_robots::RobotsViolation;
 use crate::stealth::request::{Request, RequestKind};
 use crate::stealth::robots_table::RobotsTable;
 use crate::stealth::route::{Document, DocumentLimits};
 use domain::robots::rules::MAX_BYTES;
-use domain::robots::{Known, Robots, RobotsAnswer, RobotsPolicy};
+use domain::robots::{Robots, RobotsAnswer, RobotsKnowledge, RobotsPolicy};
 use telemetry::events;
 
 /// The whole fetch, redirects and tries included. Its task has a lease, and others may wait for it.
 const MAX_FETCH: Duration = Duration::from_secs(30);
 /// How long no other process begins it: the answer must be stored too.
-const TAKEN_FOR: Duration = Duration::from_secs(60);
+const FETCH_LOCK: Duration = Duration::from_secs(60);
 const MAX_REDIRECTS: usize = 5;
 /// How long a task waits for a table that fails.
 const TABLE_WAIT: Duration = Duration::from_secs(5);
@@ -46,8 +46,8 @@ impl Session {
         };
         let path = &request.url[Position::BeforePath..Position::AfterQuery];
         let Some(rule) = robots.forbids(path) else { return Ok(()) };
-        let breach = Breach { host: request.host(), authority: authority(&request.url), path, rule };
-        deps.robots.forbidden(policy, breach, deps.clock.instant()).await
+        let violation = RobotsViolation { host: request.host(), authority: authority(&request.url), path, rule };
+        deps.robots.forbidden(policy, violation, deps.clock.instant()).await
     }
 
     async fn robots(&mut self, request: &Request, policy: RobotsPolicy) -> Result<Arc<Robots>, FetchError> {
@@ -76,15 +76,15 @@ impl Session {
         let failed = |error: String| unknown(request, &error, TABLE_WAIT);
         let (authority, host) = (authority(&request.url), request.host());
         let mut record = table.read(authority).await.map_err(failed)?;
-        if record.is_due() && table.take(authority, host, TAKEN_FOR).await.map_err(failed)? {
+        if record.is_due() && table.take(authority, host, FETCH_LOCK).await.map_err(failed)? {
             let answer = self.fetch_robots(request).await?;
             events::robots_fetched(host, &answer);
             table.store(authority, answer).await.map_err(failed)?;
             record = table.read(authority).await.map_err(failed)?;
         }
         match record.known() {
-            Known::Rules(robots) => Ok(robots),
-            Known::Nothing { reason, wait } => Err(unknown(request, &reason, wait)),
+            RobotsKnowledge::Rules(robots) => Ok(robots),
+            RobotsKnowledge::Nothing { reason, wait } => Err(unknown(request, &reason, wait)),
         }
     }
 

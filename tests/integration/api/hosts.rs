@@ -5,7 +5,7 @@ use std::process::Output;
 
 use domain::host::{HostReport, Permission};
 use drover::app::hosts::SharedHosts;
-use drover::stealth::{Exchanged, HostTable};
+use drover::stealth::{ExchangeResult, HostTable};
 use http::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ impl Server {
     }
 
     /// A process's view of the host after its next report, in which it saw nothing.
-    async fn exchange_host(&self) -> Exchanged {
+    async fn exchange_host(&self) -> ExchangeResult {
         SharedHosts::new(&self.database.db, &config(&[])).exchange(HOST, HostReport::default()).await.unwrap()
     }
 

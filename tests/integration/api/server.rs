@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::rendered_images::Renderer;
-use api::{Actors, ApiState, Health, PayloadFiles, Services};
+use api::{Actors, ApiServices, ApiState, Health, PayloadFiles};
 use domain::proxy::{Budgets, PoolState};
 use drover::cli::proxies::checker::ApiTester;
 use foundation::secrets::SecretKeys;
@@ -106,7 +106,7 @@ impl Server {
         let storage = tempfile::tempdir().unwrap();
         let files = PayloadFiles::new(storage.path(), drover::platforms::normalise);
         let whole = Arc::new(testkit::config(&[]));
-        let services = Services {
+        let services = ApiServices {
             files,
             health,
             keys: SecretKeys::default(),

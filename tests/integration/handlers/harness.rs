@@ -11,7 +11,7 @@ use domain::payload::{NewPayload, PageQuestion, Payload};
 use domain::role::Role;
 use domain::store::Platform;
 use drover::app;
-use drover::handlers::{self, Context, Services};
+use drover::handlers::{self, Context, TaskServices};
 use drover::stealth::Proxy;
 use foundation::clock::Clock;
 use queue::{Committed, Outcome, TaskError};
@@ -25,7 +25,7 @@ use super::test_store::TestStore;
 pub struct HandlerHarness {
     pub store: TestStore,
     pub storage: tempfile::TempDir,
-    pub services: Arc<Services>,
+    pub services: Arc<TaskServices>,
 }
 
 impl HandlerHarness {

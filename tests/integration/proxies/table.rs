@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use db::{DbError, proxies};
-use domain::proxy::{Change, CounterDelta, ProxyEntry, ProxyId, ProxyRow, StoredState};
+use domain::proxy::{ConditionChange, CounterDelta, ProxyEntry, ProxyId, ProxyRow, StoredState};
 use drover::cli::proxies::list;
 use foundation::secrets::SecretKeys;
 
@@ -20,12 +20,12 @@ async fn flush(database: &TestDatabase, deltas: &[CounterDelta]) {
 }
 
 fn benched(proxy: ProxyId, cooldown: u64) -> CounterDelta {
-    let change = Some(Change::Benched { until: Instant::now() + Duration::from_secs(cooldown) });
+    let change = Some(ConditionChange::Benched { until: Instant::now() + Duration::from_secs(cooldown) });
     CounterDelta { change, ..CounterDelta::of(proxy) }
 }
 
 fn revived(proxy: ProxyId) -> CounterDelta {
-    CounterDelta { change: Some(Change::Revived), ..CounterDelta::of(proxy) }
+    CounterDelta { change: Some(ConditionChange::Revived), ..CounterDelta::of(proxy) }
 }
 
 fn cooldown_left(row: &ProxyRow) -> u64 {

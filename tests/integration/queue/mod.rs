@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use contract::task_requests::TaskRequest;
 use contract::tasks::RecoveryCounts;
-use db::task_requests::{self, Queued, RequestError};
+use db::task_requests::{self, QueuedTask, RequestError};
 use db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use db::{Client, DbError};
 use domain::role::Role;
@@ -78,7 +78,7 @@ impl Queue {
     }
 
     /// As the API does it.
-    pub async fn request(&self, request: TaskRequest) -> Result<Queued, RequestError> {
+    pub async fn request(&self, request: TaskRequest) -> Result<QueuedTask, RequestError> {
         let tx = self.database.db.begin().await.unwrap();
         let answer = task_requests::enqueue(&tx, request).await;
         tx.commit().await.unwrap();

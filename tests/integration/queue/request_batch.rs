@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-type Answers = Vec<Result<Queued, RequestError>>;
+type Answers = Vec<Result<QueuedTask, RequestError>>;
 
 impl Queue {
     async fn enqueue_batch(&self, requests: Vec<TaskRequest>) -> Answers {
@@ -28,7 +28,7 @@ fn fetch_of(store: StoreId) -> TaskRequest {
 }
 
 /// The task that does the same already.
-fn existing(answer: &Result<Queued, RequestError>) -> TaskId {
+fn existing(answer: &Result<QueuedTask, RequestError>) -> TaskId {
     match answer {
         Err(RequestError::Duplicate { existing, .. }) => *existing,
         other => panic!("{other:?}"),

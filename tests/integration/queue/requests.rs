@@ -302,7 +302,7 @@ async fn a_task_whose_twin_is_open_is_not_retried(#[case] failed: NewTask, #[cas
     for status in ["pending", "claimed"] {
         assert_eq!(queue.status(twin).await, status);
         let refused = queue.retry(id).await.unwrap_err();
-        assert!(matches!(refused, ChangeError::Twin { existing, .. } if existing == twin), "{refused}");
+        assert!(matches!(refused, ChangeError::Duplicate { existing, .. } if existing == twin), "{refused}");
         assert_eq!((queue.status(id).await, queue.outcomes(id).await), (json!("failed"), vec!["failed".to_owned()]));
         queue.claim_all().await;
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use storage::{Around, PageBytes, PayloadContent, PayloadForm, PayloadHead, Payloads};
 
 const PAGES: usize = 500;
-const PRODUCTS_A_PAGE: usize = 100;
+const PRODUCTS_PER_PAGE: usize = 100;
 /// Filler of each product: together about the size of the largest menu that is kept.
 const FILLER_BYTES: usize = 1000;
 const OWNER: &str = "a test";
@@ -26,7 +26,7 @@ fn content(revision: usize) -> PayloadContent {
         dispensary_id: revision as i64,
         platform_dispensary_id: "some id".to_owned(),
         fetched_at: "2025-11-07T09:30:00.123Z".parse().unwrap(),
-        total_count: PAGES * PRODUCTS_A_PAGE,
+        total_count: PAGES * PRODUCTS_PER_PAGE,
     };
     let page = |number: usize| PageBytes {
         bytes: Bytes::from(page(number, revision)),
@@ -37,15 +37,15 @@ fn content(revision: usize) -> PayloadContent {
 }
 
 fn page(number: usize, revision: usize) -> String {
-    let products: Vec<Value> = (0..PRODUCTS_A_PAGE)
+    let products: Vec<Value> = (0..PRODUCTS_PER_PAGE)
         .map(|place| {
-            let n = number * PRODUCTS_A_PAGE + place;
+            let n = number * PRODUCTS_PER_PAGE + place;
             let price = 10 + usize::from(n.is_multiple_of(10)) * revision;
             json!({ "_id": format!("60f1a2b3c4d5e6f7{n:08x}"), "Name": format!("Product of a menu {n}"), "Status": "Active",
                     "Options": ["1g", "1/8oz"], "Prices": [price, 30], "description": filler(n) })
         })
         .collect();
-    let info = json!({ "totalCount": PAGES * PRODUCTS_A_PAGE, "totalPages": PAGES });
+    let info = json!({ "totalCount": PAGES * PRODUCTS_PER_PAGE, "totalPages": PAGES });
     json!({ "data": { "filteredProducts": { "products": products, "queryInfo": info } } }).to_string()
 }
 
@@ -96,7 +96,7 @@ async fn row(files: &Payloads, revision: usize) -> Payload {
     let content = content(revision);
     let (dispensary_id, fetched_at) = (content.head.dispensary_id, content.head.fetched_at);
     let file = files.write(content).await.unwrap();
-    let products = (PAGES * PRODUCTS_A_PAGE) as i32;
+    let products = (PAGES * PRODUCTS_PER_PAGE) as i32;
     Payload {
         id: dispensary_id,
         task_id: None,
@@ -139,7 +139,7 @@ async fn drain(files: &Payloads, row: &Payload, form: PayloadForm) -> String {
 
 async fn compare(files: &Payloads, rows: &[Payload]) -> String {
     let counts = files.diff(&rows[0], &rows[1], platforms::normalise).await.unwrap().diff;
-    assert_eq!(counts.price_changes, PAGES * PRODUCTS_A_PAGE / 10);
+    assert_eq!(counts.price_changes, PAGES * PRODUCTS_PER_PAGE / 10);
     format!("{counts:?}")
 }
 

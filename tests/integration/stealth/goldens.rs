@@ -12,7 +12,9 @@ use drover::stealth::{
 };
 use rstest::rstest;
 
-use super::support::{Ca, ForwardProxy, HOST, Manner, Origin, Reply, Seen, Setup, content, document, pool_of, request};
+use super::support::{
+    Ca, ForwardProxy, HOST, Manner, Origin, ReceivedRequest, Reply, Setup, content, document, pool_of, request,
+};
 
 struct Expected {
     id: &'static str,
@@ -337,7 +339,7 @@ async fn assert_profile(
 }
 
 /// HTTP/1.1 names count without regard to case: the HTTP library spells them all in title case.
-fn comparable(seen: Seen, protocol: Protocol) -> Vec<(String, String)> {
+fn comparable(seen: ReceivedRequest, protocol: Protocol) -> Vec<(String, String)> {
     let name = |name: String| if protocol == Protocol::Http1 { name.to_ascii_lowercase() } else { name };
     seen.fields.into_iter().map(|(field, value)| (name(field), value)).collect()
 }

@@ -7,8 +7,8 @@ use rstest::rstest;
 use std::time::{Duration, Instant};
 
 use super::support::{
-    Ca, ForwardProxy, HOST, Manner, OneSession, Origin, Reply, Seen, Setup, content, no_politeness, pool_of, request,
-    willing,
+    Ca, ForwardProxy, HOST, Manner, OneSession, Origin, ReceivedRequest, Reply, Setup, content, no_politeness, pool_of,
+    request, willing,
 };
 use testkit::until;
 
@@ -20,7 +20,7 @@ fn family(id: &str) -> Family {
     Identities::load(None).unwrap().all().iter().find(|entry| entry.id == id).unwrap().family
 }
 
-fn user_agents(seen: &[Seen]) -> Vec<String> {
+fn user_agents(seen: &[ReceivedRequest]) -> Vec<String> {
     seen.iter().map(|seen| seen.field("user-agent").unwrap().to_owned()).collect()
 }
 

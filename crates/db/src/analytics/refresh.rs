@@ -1,6 +1,8 @@
-//! Brings what [`super`] reads up to date: the days of prices, then the materialized views; and what products are found by.
+//! Refreshes the data that [`super`] reads: prices by day, then the materialized views; and the copies that
+//! product search reads.
 //!
-//! Readers go on reading the old rows meanwhile. It may be interrupted anywhere and run twice: the next run finds what is left.
+//! Readers see the old rows meanwhile. A refresh may be interrupted anywhere and run twice: the next run
+//! finishes the rest.
 
 use std::time::Duration;
 
@@ -9,16 +11,17 @@ use chrono::NaiveDate;
 use crate::row::{first_column, first_columns};
 use crate::{Client, Db, DbError, product_search};
 
-/// In the order of their refreshes: all that a view is made of is older than it.
+/// In the order of their refreshes: each view comes after the views it is made of.
 const VIEWS: [&str; 4] = ["mv_store_summary", "mv_brand_presence", "mv_category_mix", "mv_price_trend"];
-/// Of prices; older ones go.
+/// Days of prices that are kept; older ones are deleted.
 const MAX_DAYS: i32 = 90;
-/// For the names of products; what is left is copied a little at a time.
+/// Maximum time for copying names of products; later turns copy the rest, a little at a time.
 const MAX_COPY_TIME: Duration = Duration::from_secs(600);
-/// Held while a day is written ("prices" in ASCII).
+/// Advisory lock held while a day is written ("prices" in ASCII).
 const LOCK: i64 = 0x7072_6963_6573;
 
-/// Writes the days of prices that may have changed and refreshes every view; returns the views' names. Takes minutes on large tables.
+/// Writes the days of prices that may have changed and refreshes every view; returns the names of the views.
+/// Takes minutes on large tables.
 pub async fn refresh(db: &Db) -> Result<Vec<&'static str>, DbError> {
     for day in changed_days(db).await? {
         write_day(db, day).await?;
@@ -39,7 +42,7 @@ async fn changed_days(db: &Db) -> Result<Vec<NaiveDate>, DbError> {
     first_columns(&client.query(include_str!("../sql/analytics/days.sql"), &[&MAX_DAYS]).await?)
 }
 
-/// Each day is a transaction of its own: none is long.
+/// Each day is a transaction of its own, so no transaction is long.
 async fn write_day(db: &Db, day: NaiveDate) -> Result<(), DbError> {
     let tx = db.begin_maintenance().await?;
     tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
@@ -48,7 +51,8 @@ async fn write_day(db: &Db, day: NaiveDate) -> Result<(), DbError> {
     tx.commit().await
 }
 
-/// A view that was never filled has no readers, and Postgres refuses to fill it beside them.
+/// Fills a view for the first time without CONCURRENTLY: it has no readers yet, and Postgres refuses to fill
+/// it beside readers.
 async fn refresh_view(client: &Client, view: &str) -> Result<(), DbError> {
     let beside_readers = if is_filled(client, view).await? { "CONCURRENTLY" } else { "" };
     client.batch(&format!("REFRESH MATERIALIZED VIEW {beside_readers} {view}")).await?;

@@ -1,4 +1,4 @@
-//! `TlsSettings`: what a database URL says about TLS, and the rustls configuration that follows.
+//! `TlsSettings`: the TLS parameters of a database URL, and the rustls configuration made from them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub struct TlsSettings {
 }
 
 impl TlsSettings {
-    /// Takes out of the URL what only libpq knows: `verify-ca` and `verify-full` become `require`, `allow` becomes
-    /// `prefer`, and `sslrootcert` is gone.
+    /// Removes the values that only libpq knows from the URL: `verify-ca` and `verify-full` become `require`,
+    /// `allow` becomes `prefer`, and `sslrootcert` is removed.
     pub fn take_from(url: &mut DatabaseUrl) -> TlsSettings {
         let settings = TlsSettings { mode: url.take("sslmode"), root_cert: url.take("sslrootcert").map(PathBuf::from) };
         match settings.mode.as_deref() {

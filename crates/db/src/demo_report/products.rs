@@ -1,4 +1,5 @@
-//! The products of the tables: each with its variants and the snapshot of its store's latest crawl, for comparing with an oracle.
+//! The stored products, each with its variants and the snapshot of its store's latest crawl, for comparison
+//! with an oracle.
 
 use std::collections::HashMap;
 
@@ -24,11 +25,11 @@ pub struct ProductRecord {
     pub offer: Offer,
     /// By label, then by number.
     pub variants: Vec<Variant>,
-    /// None when its store's latest crawl did not contain it.
+    /// None when the latest crawl of its store did not contain it.
     pub snapshot: Option<Offer>,
 }
 
-/// What both a product's row and its snapshots have.
+/// Fields that both a product's row and its snapshots have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     pub price_rec: Option<i32>,

@@ -1,6 +1,7 @@
 //! One batch of an operation: its tasks' changes and the cursor that moves past them, in one transaction.
 //!
-//! The row of the operation is locked until then, so that of many processes one works on it, and one that dies has done nothing.
+//! The row of the operation is locked until the commit, so that only one process works on it, and a process
+//! that dies has changed nothing.
 
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -17,10 +18,10 @@ use telemetry::events;
 
 /// Tasks of one transaction of an operation, and of one statement.
 const BATCH: usize = 200;
-/// So many of an operation's failures are kept.
+/// Maximum kept failures of an operation.
 const MAX_FAILURES: i64 = 100;
 
-/// What one batch did.
+/// Result of one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     pub done: usize,
@@ -29,7 +30,7 @@ pub struct Batch {
     pub is_last: bool,
 }
 
-/// Works off a batch of the oldest operation that no other process has; None: there is none.
+/// Processes a batch of the oldest operation that no other process has; None when there is none.
 pub async fn run_batch(db: &Db) -> Result<Option<Batch>, DbError> {
     let tx = db.begin().await?;
     let Some(row) = tx.query_opt(include_str!("../sql/operations/next.sql"), &[]).await? else {
@@ -43,7 +44,7 @@ pub async fn run_batch(db: &Db) -> Result<Option<Batch>, DbError> {
             tx.commit().await?;
             batch
         }
-        // it must not come up again for ever
+        // otherwise it would be tried again without end
         Err(error) if !error.is_transient() => {
             drop(tx);
             finish(&db.client().await?, id, Some(error.to_string())).await?;
@@ -59,7 +60,7 @@ pub async fn run_batch(db: &Db) -> Result<Option<Batch>, DbError> {
     Ok(Some(batch))
 }
 
-/// An operation where its last batch has left it.
+/// An operation after its last batch.
 struct Part {
     id: i64,
     action: BulkAction,
@@ -85,7 +86,7 @@ impl Part {
     }
 }
 
-/// Changes these tasks; what cannot be changed holds up no other.
+/// Changes these tasks; a task that cannot be changed does not stop the others.
 pub(super) async fn change(
     client: &Client,
     action: BulkAction,
@@ -94,7 +95,7 @@ pub(super) async fn change(
 ) -> Result<Batch, DbError> {
     let mut batch = Batch::default();
     let mut ids = ids.to_vec();
-    // by ascending id, so that no two wait for each other
+    // by ascending id, so that no two transactions wait for each other
     ids.sort_unstable();
     for part in ids.chunks(BATCH) {
         let sql = "SELECT task_id, was, refusal, other FROM change_tasks($1, $2, $3)";
@@ -123,7 +124,7 @@ fn failure(row: &Row, action: BulkAction) -> Result<Option<Failure>, DbError> {
     Ok(Some(Failure { id: row.try_get("task_id")?, reason }))
 }
 
-/// `error`: why it failed as a whole.
+/// `error`: why the whole operation failed.
 async fn finish(client: &Client, id: i64, error: Option<String>) -> Result<(), DbError> {
     client.execute(include_str!("../sql/operations/finish.sql"), &[&id, &error]).await.map(drop)
 }

@@ -1,4 +1,5 @@
-//! Copies what products are found by to where it is searched: names, words, prices and stock. Store by store, some time after their crawls.
+//! Copies the search data of products: names, words, prices and stock. Store by store, some time after their
+//! crawls.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +8,16 @@ use crate::tasks::take_turn;
 use crate::{Client, Db, DbError};
 use domain::store::StoreId;
 
-/// Stores whose products are copied before it looks again which ones wait.
+/// Stores whose products are copied before the waiting stores are read again.
 const BATCH: i64 = 100;
-/// New ones of one store, and of all.
+/// Maximum new words of one store, and of all.
 const MAX_WORDS_OF_STORE: i64 = 20_000;
 const MAX_WORDS: i64 = 200_000;
-/// A million names take seconds.
+/// Counting a million names takes seconds.
 const COUNT_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// Copies the products of stores that were crawled since, store by store, until none waits or the time is up; returns how many names differed.
+/// Copies the products of stores that were crawled since, store by store, until none waits or the time is up;
+/// returns the number of changed names.
 pub async fn copy_names(db: &Db, time: Duration) -> Result<u64, DbError> {
     let begun = Instant::now();
     let mut copied = 0;
@@ -34,7 +36,7 @@ pub async fn copy_names(db: &Db, time: Duration) -> Result<u64, DbError> {
     }
 }
 
-/// [`copy_names`] and what keeps them right, unless some process did it within `every`.
+/// [`copy_names`] and its maintenance, unless some process did it within `every`.
 pub async fn copy_names_unless_recent(db: &Db, time: Duration, every: Duration) -> Result<Option<u64>, DbError> {
     if !take_turn(&db.client().await?, "search", every).await? {
         return Ok(None);
@@ -47,13 +49,13 @@ pub async fn copy_names_unless_recent(db: &Db, time: Duration, every: Duration) 
     Ok(Some(copied))
 }
 
-/// Counts the words of all names, and forgets those that are in none; returns how many differed.
+/// Counts the words of all names, and deletes words without names; returns the number of changed counts.
 pub async fn count_words(client: &Client) -> Result<u64, DbError> {
     let row = client.query_one(include_str!("../sql/product_search/count_words.sql"), &[&MAX_WORDS]).await?;
     first_column::<i64>(&row).map(i64::unsigned_abs)
 }
 
-/// Forgets the products of stores that were deleted.
+/// Deletes the copies of products whose stores were deleted.
 pub async fn forget_gone(client: &Client) -> Result<(), DbError> {
     client.execute(include_str!("../sql/product_search/forget_gone.sql"), &[]).await?;
     Ok(())

@@ -1,24 +1,24 @@
-//! `Finder`: the statements that find products, each way in its turn.
+//! `Finder`: the statements that find products, one method after the other.
 //!
-//! None depends on what the server knows of its tables: products that words found are looked up one by one, and a walk along an index ends
-//! after so many products, whatever filters leave of them.
+//! None depends on the server's statistics: products that words found are looked up one by one, and a walk
+//! along an index ends after a maximum number of products, whatever the filters leave.
 
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::spelling::{Alike, Correction, correct};
+use super::spelling::{Correction, WordMatch, correct};
 use crate::row::{first_columns, read_all, rows};
 use crate::{Client, DbError};
 use contract::products::{MatchKind, ProductQuestion, SearchSort};
 use domain::store::StoreId;
 
-/// Products that match the words and are looked at more closely; of more, any. Also those that a walk looks at.
-const MAX_LOOKED_AT: i64 = 20_000;
-/// Of a state or city.
+/// Maximum matching products that are ranked, and maximum products that a walk reads; of more matches, any.
+const MAX_SCANNED: i64 = 20_000;
+/// Maximum stores of a state or city.
 const MAX_STORES: i64 = 100_000;
-/// Words of a question whose spelling is looked at.
+/// Maximum words of a question whose spelling is checked.
 const MAX_WORDS: i64 = 10;
-/// Words that one of them may mean: of more, the most frequent.
+/// Maximum words that one of them may mean; of more, the most frequent.
 const MAX_ALIKE: i64 = 100;
 
 const WALK: &str =
@@ -44,14 +44,14 @@ const BY_TRIGRAMS: &str = concat!(
 pub struct Finder<'a> {
     client: &'a Client,
     question: &'a ProductQuestion,
-    /// None: those of all stores.
+    /// None: products of all stores.
     stores: Option<Vec<StoreId>>,
     sort: SearchSort,
     rows: i64,
 }
 
 impl<'a> Finder<'a> {
-    /// One row more than `limit` tells that there is a next page.
+    /// Reads one row more than `limit`, which shows whether there is a next page.
     pub async fn new(client: &'a Client, question: &'a ProductQuestion, limit: i64) -> Result<Finder<'a>, DbError> {
         let sort = match (question.sort, &question.q) {
             (None, Some(_)) => SearchSort::Relevance,
@@ -85,7 +85,7 @@ impl<'a> Finder<'a> {
         Ok((self.question.after.as_ref().map_or(MatchKind::Words, |after| after.by), Vec::new()))
     }
 
-    /// Along the index of the sort; where filters leave little of what lies there, all that they leave is sorted.
+    /// Walks the index of the sort; where the filters leave few rows of it, sorts all that they leave.
     async fn by_filters(&self) -> Result<Vec<Row>, DbError> {
         let walked = self.query(WALK, None, None).await?;
         if walked.len() as i64 >= self.rows {
@@ -107,7 +107,7 @@ impl<'a> Finder<'a> {
         self.query(BY_TRIGRAMS, Some(q), None).await
     }
 
-    /// None where nothing is spelled nearly like a word of `q`.
+    /// None when no word has a spelling near a word of `q`.
     async fn correction(&self, q: &str) -> Result<Option<Correction>, DbError> {
         let sql = include_str!("../sql/product_search/spelled_alike.sql");
         let rows = self.client.query(sql, &[&q, &MAX_WORDS, &MAX_ALIKE]).await?;
@@ -134,7 +134,7 @@ impl<'a> Finder<'a> {
                     (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
                     (&after.map(|cursor| cursor.id), Type::INT8),
                     (&self.rows, Type::INT8),
-                    (&MAX_LOOKED_AT, Type::INT8),
+                    (&MAX_SCANNED, Type::INT8),
                     (&words, Type::TEXT),
                     (&likely, Type::TEXT),
                 ],
@@ -143,7 +143,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// The ids of the stores that the filters name; None where none does.
+/// Ids of the stores that the filters name; None when no filter names any.
 async fn stores(client: &Client, question: &ProductQuestion) -> Result<Option<Vec<StoreId>>, DbError> {
     let ProductQuestion { state, city, store, .. } = question;
     if state.is_none() && city.is_none() && store.is_none() {
@@ -155,5 +155,5 @@ async fn stores(client: &Client, question: &ProductQuestion) -> Result<Option<Ve
 }
 
 rows! {
-    Alike { typed, word, products }
+    WordMatch { typed, word, products }
 }

@@ -1,35 +1,35 @@
-//! `correct`: what the words of a question may mean, by words of products that are spelled nearly like them. Pure.
+//! `correct`: finds possible meanings of misspelled words among the words of products. Pure.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Words that one word may mean.
-const MAX_MEANT: usize = 3;
+/// Maximum meanings of one word.
+const MAX_MEANINGS: usize = 3;
 /// From this length on, two wrong letters are as likely as one in a short word.
 const LONG: usize = 8;
 
 /// Both as tsqueries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
-    /// All that may be meant.
+    /// All possible meanings.
     pub any: String,
-    /// What is most likely meant.
+    /// The most likely meanings.
     pub likely: String,
 }
 
-/// A typed word, and a word of products that it may be; None: there is none like it.
+/// A typed word, and a similar word of products; None when there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alike {
+pub struct WordMatch {
     pub typed: String,
     pub word: Option<String>,
-    /// How many have it.
+    /// Number of products with the word.
     pub products: i64,
 }
 
-/// None where nothing is to be corrected.
-pub fn correct(alike: &[Alike]) -> Option<Correction> {
+/// None when nothing needs a correction.
+pub fn correct(alike: &[WordMatch]) -> Option<Correction> {
     let mut words: BTreeMap<&str, Vec<(&str, i64)>> = BTreeMap::new();
-    for Alike { typed, word, products } in alike {
+    for WordMatch { typed, word, products } in alike {
         words.entry(typed).or_default().extend(word.as_deref().map(|word| (word, *products)));
     }
     if words.iter().all(|(typed, alike)| meant(typed, alike) == [*typed]) {
@@ -41,17 +41,18 @@ pub fn correct(alike: &[Alike]) -> Option<Correction> {
     Some(Correction { any, likely })
 }
 
-/// The nearest words, the most frequent first; the word itself where products have it, or nothing is near. At least one.
+/// The nearest words, the most frequent first; the word itself when products have it, or nothing is near. At
+/// least one.
 fn meant<'a>(typed: &'a str, alike: &[(&'a str, i64)]) -> Vec<&'a str> {
     let most = if typed.chars().count() < LONG { 1 } else { 2 };
     let near = alike.iter().map(|(word, products)| (strsim::osa_distance(typed, word), Reverse(*products), *word));
     let mut near: Vec<_> = near.filter(|(edits, ..)| *edits <= most).collect();
     near.sort_unstable();
     let Some((least, ..)) = near.first().copied() else { return vec![typed] };
-    near.into_iter().take_while(|(edits, ..)| *edits == least).map(|(.., word)| word).take(MAX_MEANT).collect()
+    near.into_iter().take_while(|(edits, ..)| *edits == least).map(|(.., word)| word).take(MAX_MEANINGS).collect()
 }
 
-/// Each word may be the beginning of a longer one.
+/// Matches longer words that begin with the word, too.
 fn beginning(word: &&str) -> String {
     format!("'{}':*", word.replace('\\', r"\\").replace('\'', "''"))
 }
@@ -66,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// What is typed, a word of products or none, how many have it.
+    /// The typed word, a word of products or none, and the number of products with it.
     type Case<'a> = &'a [(&'a str, Option<&'a str>, i64)];
 
     #[rstest]
@@ -106,8 +107,8 @@ mod tests {
         assert_eq!(correct(&alike(words)), None);
     }
 
-    fn alike(words: Case) -> Vec<Alike> {
-        let of = |(typed, word, products): &(&str, Option<&str>, i64)| Alike {
+    fn alike(words: Case) -> Vec<WordMatch> {
+        let of = |(typed, word, products): &(&str, Option<&str>, i64)| WordMatch {
             typed: (*typed).to_owned(),
             word: word.map(str::to_owned),
             products: *products,

@@ -1,6 +1,7 @@
 //! Schedules added, changed and removed by request.
 //!
-//! In: a transaction and what has been checked by itself. Out: the schedule as it is now, or why nothing was changed.
+//! In: a transaction and fields that were checked one by one. Out: the changed schedule, or the reason why
+//! nothing was changed.
 
 use chrono::{DateTime, Utc};
 use thiserror::Error;
@@ -15,7 +16,7 @@ use domain::schedule::{Recurrence, RecurrenceError};
 use domain::store::Platform;
 use domain::vocabulary::Word;
 
-/// Why a schedule was not changed.
+/// Reason why a schedule was not changed.
 #[derive(Debug, Error)]
 pub enum ScheduleError {
     #[error(transparent)]
@@ -61,8 +62,8 @@ pub async fn add(tx: &Tx, new: &NewSchedule) -> Result<Schedule, ScheduleError> 
     shown(tx, first_column(&row)?).await
 }
 
-/// Changes a schedule; with another recurrence it runs next at its next time. `expected`: only while that is its version, which each
-/// change by request moves, and a run does not.
+/// Changes a schedule; with another recurrence its next run moves to the recurrence's next time. `expected`:
+/// changes only this version; each change by request moves the version, a run does not.
 pub async fn change(
     tx: &Tx,
     id: i64,
@@ -106,14 +107,14 @@ pub async fn change(
     shown(tx, id).await
 }
 
-/// Removes a schedule with its runs; its tasks stay. Returns what it was.
+/// Removes a schedule with its runs; its tasks stay. Returns the removed schedule.
 pub async fn remove(tx: &Tx, id: i64) -> Result<Schedule, ScheduleError> {
     let schedule = locked(tx, id).await?;
     tx.execute(include_str!("../sql/schedules/remove.sql"), &[&id]).await?;
     Ok(schedule)
 }
 
-/// Runs a schedule now, once, however often it is asked within 10 s.
+/// Runs a schedule now, once per 10 s, however often it is called.
 pub async fn trigger(tx: &Tx, id: i64) -> Result<Run, ScheduleError> {
     let schedule = lock(tx, id).await?.ok_or(ScheduleError::Missing(id))?;
     if let Some(run) = run_recently(tx, &schedule).await? {
@@ -122,7 +123,7 @@ pub async fn trigger(tx: &Tx, id: i64) -> Result<Run, ScheduleError> {
     Ok(run_within(tx, &schedule, schedule.now).await?)
 }
 
-/// The schedule, which no other transaction changes or runs before this one's end.
+/// Locks the schedule: no other transaction changes or runs it before this one ends.
 async fn locked(tx: &Tx, id: i64) -> Result<Schedule, ScheduleError> {
     lock(tx, id).await?.ok_or(ScheduleError::Missing(id))?;
     shown(tx, id).await
@@ -147,7 +148,7 @@ fn scope_after(schedule: &Schedule, change: &ScheduleChange) -> Result<Scope, Ba
     Ok(Scope { role, platform, group_name, args: change.args.clone().unwrap_or_else(|| schedule.args.clone()) })
 }
 
-/// All but the recurrence, of which only a change is written.
+/// Applies every field except the recurrence, which is written only when it changes.
 fn apply(schedule: &mut Schedule, change: &ScheduleChange) {
     let ScheduleChange { name, role, platform, state_code, group_name, args, recurrence: _, priority, enabled } =
         change.clone();
@@ -170,7 +171,8 @@ fn columns(recurrence: Option<&Recurrence>) -> (Option<f64>, Option<&str>) {
     }
 }
 
-/// The database's time, and the next run after it by this recurrence. `id`: of the schedule, whose creation anchors its grid.
+/// The database's time, and the recurrence's next run after it. `id`: the schedule whose creation anchors the
+/// grid.
 async fn next_run(
     client: &Client,
     id: Option<i64>,

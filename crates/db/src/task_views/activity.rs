@@ -1,5 +1,5 @@
-//! [`Activity`] follows runs, for `tasks tail`. In: a client, and the time since the last call. Out: an event for each run that began
-//! or ended, each once. It reads only.
+//! [`Activity`] follows runs, for `tasks tail`. In: a client, and the time since the last call. Out: one
+//! event for each run that began or ended. Reads only.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::{Client, DbError};
 use domain::store::StoreId;
 use domain::task::TaskId;
 
-/// A claim is seen when it is committed, up to this long after its `claimed_at`.
+/// A claim is visible once it is committed, up to this long after its `claimed_at`.
 const OVERLAP: Duration = Duration::from_secs(5);
 /// More runs than any number of processes hold at once.
 const MAX_OPEN_RUNS: i64 = 100_000;
@@ -34,7 +34,7 @@ pub struct Event {
     pub seconds: Option<f64>,
 }
 
-/// What has been reported so far.
+/// Runs reported so far.
 #[derive(Debug, Default)]
 pub struct Activity {
     runs: BTreeMap<Key, ReportState>,
@@ -42,7 +42,7 @@ pub struct Activity {
 
 type Key = (TaskId, i64);
 
-/// What has been reported of one run.
+/// State of one reported run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportState {
     Nothing,
@@ -51,7 +51,7 @@ enum ReportState {
 }
 
 impl Activity {
-    /// Begins with the runs under way; what ended before is not reported.
+    /// Begins with the runs under way; earlier ends are not reported.
     pub async fn begin(client: &Client) -> Result<Activity, DbError> {
         let mut activity = Activity::default();
         for row in client
@@ -69,7 +69,7 @@ impl Activity {
         Ok(activity)
     }
 
-    /// What has happened since the last call, `elapsed` ago.
+    /// Events since the last call, `elapsed` ago.
     pub async fn poll(&mut self, client: &Client, elapsed: Duration) -> Result<Vec<Event>, DbError> {
         let open = self.runs.iter().filter(|(_, reported)| **reported != ReportState::Ended);
         let (ids, fences): (Vec<TaskId>, Vec<i64>) = open.map(|(key, _)| *key).unzip();

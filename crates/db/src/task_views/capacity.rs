@@ -1,4 +1,4 @@
-//! `v_worker_capacity`, row by row, and the same numbers of several roles taken together.
+//! `v_worker_capacity`, row by row, and the same numbers for several roles together.
 
 use super::role_names;
 use crate::row::{FromRow, read_all, rows};
@@ -6,12 +6,12 @@ use crate::{Client, DbError};
 use domain::capacity::Capacity;
 use domain::role::RoleSet;
 
-/// Each role that has open tasks, or tasks that ended within a day.
+/// Every role with open tasks, or with tasks that ended within a day.
 pub async fn by_role(client: &Client) -> Result<Vec<Capacity>, DbError> {
     read_all(&client.query(include_str!("../sql/task_views/capacity.sql"), &[]).await?)
 }
 
-/// Of these roles together, under the name by which they were asked for.
+/// Capacity of these roles together, under the requested name.
 pub async fn of(client: &Client, roles: &RoleSet, name: &str) -> Result<Capacity, DbError> {
     let sql = include_str!("../sql/task_views/capacity_of.sql");
     Capacity::from_row(&client.query_one(sql, &[&role_names(roles), &name]).await?)

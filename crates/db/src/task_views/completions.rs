@@ -1,4 +1,4 @@
-//! What a role has completed, and what a store has under way.
+//! Completed tasks of roles, and the active task of a store.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use domain::role::RoleSet;
 use domain::store::StoreId;
 use domain::task::TaskId;
 
-/// When one of some roles last completed a task; none where no completed task is kept.
+/// Time when one of some roles last completed a task; None when no completed task is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastCompletion {
     pub task_id: Option<TaskId>,

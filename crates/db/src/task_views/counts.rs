@@ -1,4 +1,4 @@
-//! How many tasks there are, by role and status.
+//! Numbers of tasks by role and status.
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;

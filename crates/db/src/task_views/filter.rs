@@ -11,13 +11,13 @@ use domain::shown_status::ShownStatus;
 use domain::store::{Platform, StoreId};
 use domain::task::{Status, TaskId};
 
-/// A filter's values as the database takes them.
+/// A filter's values in the types of the database.
 #[derive(Clone)]
 pub(crate) struct FilterValues<'a> {
     pub filter: &'a TaskFilter,
     pub statuses: Option<Vec<&'static str>>,
     pub lease_expired: Option<bool>,
-    /// By equality it finds them in order.
+    /// An equality, so that an index returns the tasks in order.
     pub role: Option<&'static str>,
     pub roles: Option<Vec<&'static str>>,
     pub platform: Option<&'static str>,
@@ -25,17 +25,17 @@ pub(crate) struct FilterValues<'a> {
     pub from: Option<TaskId>,
     pub worker_pattern: Option<String>,
     pub stores: Option<Vec<StoreId>>,
-    /// By trigrams it finds what `filter.error` finds.
+    /// The pattern for trigrams that finds the same tasks as `filter.error`.
     pub error_pattern: Option<String>,
     pub q: Option<&'a str>,
 }
 
 pub(crate) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
 
-/// A value, and the name that stands for it in the statements, as `{name}`.
+/// A value, and its name in the statements, as `{name}`.
 type NamedParam<'a> = (&'static str, &'a (dyn ToSql + Sync), Type);
 
-/// A statement of this folder, whose text has `{filters}` where the conditions belong.
+/// A statement of this folder, with `{filters}` in place of the conditions.
 pub(crate) struct Filtered(LazyLock<String>);
 
 pub(crate) static LIST: Filtered =
@@ -52,7 +52,7 @@ fn whole(statement: &str) -> String {
     statement.replace("{filters}", include_str!("../sql/task_views/filters.sql"))
 }
 
-/// The whole statement with numbers for the names of its values: those of the filter, and then `last`.
+/// The whole statement with numbers for the names of its values: the filter's values, and then `last`.
 fn numbered(statement: &str, last: &'static str) -> String {
     let filter = TaskFilter::default();
     let values = FilterValues::of(&filter);
@@ -67,7 +67,7 @@ impl<'a> FilterValues<'a> {
         FilterValues::within(filter, filter.statuses())
     }
 
-    /// As [`FilterValues::of`], of tasks with one of these stored statuses.
+    /// Like [`FilterValues::of`], for tasks with one of these stored statuses.
     pub fn within(filter: &'a TaskFilter, statuses: Option<&[Status]>) -> FilterValues<'a> {
         let roles: Option<Vec<&str>> =
             filter.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect());
@@ -88,7 +88,7 @@ impl<'a> FilterValues<'a> {
         }
     }
 
-    /// A new filter is one more of these, and a condition in `filters.sql`.
+    /// A new filter is one more line here, and a condition in `filters.sql`.
     fn named(&self) -> Vec<NamedParam<'_>> {
         let filter = self.filter;
         let named: &[NamedParam<'_>] = &[
@@ -118,7 +118,7 @@ impl<'a> FilterValues<'a> {
 }
 
 impl Filtered {
-    /// Runs it, planned for these values and the last one.
+    /// Runs the statement, planned for these values and the last one.
     pub async fn rows(
         &self,
         client: &Client,

@@ -1,8 +1,9 @@
-//! Lists that one statement finds slowly. `q`, the beginning of an id, of a worker's id or of a store's slug, is a search for each of the
-//! three, since the database finds no index for all of them at once. A part of an error is looked for in the newest errors one by one,
-//! and by trigrams in the others: a common part fills its page from the former, a rare one has few of the latter.
+//! Lists that one statement would find slowly. `q`, the beginning of an id, of a worker's id or of a store's
+//! slug, becomes one search for each of the three, since no index serves all of them at once. A part of an
+//! error is searched in the newest errors one by one, and by trigrams in the others: a common part fills its
+//! page from the newest, a rare one matches few of the others.
 //!
-//! In: a filter. Out: its tasks, newest first. It must not know what a task is shown with.
+//! In: a filter. Out: its tasks, newest first. It must not know how a task is displayed.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,9 +17,9 @@ use contract::tasks::{TaskFilter, TaskView};
 use domain::store::StoreId;
 use domain::task::TaskId;
 
-/// Stores whose slugs begin alike; the tasks of more are not found by it.
+/// Maximum stores whose slugs have the same beginning; tasks of further ones are not found.
 const MAX_STORES: i64 = 1_000;
-/// Tasks with an error that are looked through one by one.
+/// Number of the newest tasks with an error that are searched one by one.
 const NEWEST_ERRORS: i64 = 2_000;
 /// Shorter texts have no trigrams.
 const MIN_TRIGRAM_CHARS: usize = 3;
@@ -57,7 +58,8 @@ pub(super) async fn page(client: &Client, values: &FilterValues<'_>, limit: i64)
     Ok(found)
 }
 
-/// The part of an error that is looked for, and the oldest of the newest tasks with an error; None: one search finds all that there is.
+/// The searched part of an error, and the oldest of the newest tasks with an error; None when one search is
+/// enough.
 async fn split_of_errors<'a>(client: &Client, values: &FilterValues<'a>) -> Result<Option<(&'a str, TaskId)>, DbError> {
     let Some(error) = values.filter.error.as_deref() else { return Ok(None) };
     if error.chars().count() < MIN_TRIGRAM_CHARS || values.from.is_some() || values.filter.ids.is_some() {
@@ -88,7 +90,7 @@ async fn by_id(client: &Client, values: &FilterValues<'_>, q: &str, limit: i64) 
 /// The ranges of the ids that begin with these digits, the greatest first.
 fn ranges(q: &str) -> Vec<Range<TaskId>> {
     let Ok(first) = q.parse::<TaskId>() else { return Vec::new() };
-    // written in another way, such as with a sign, no id begins so
+    // in any other notation, such as with a sign, no id has this beginning
     if first.to_string() != q || first < 0 {
         return Vec::new();
     }
@@ -105,7 +107,7 @@ fn ranges(q: &str) -> Vec<Range<TaskId>> {
     ranges
 }
 
-/// As a pattern of LIKE, which stands for itself.
+/// Escapes a text for LIKE.
 fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     for letter in text.chars() {

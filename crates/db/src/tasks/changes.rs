@@ -1,7 +1,9 @@
-//! Tasks changed by request: cancel, retry, delete, change. Each is one SQL function (`migrations/objects/42_requests.sql`), which psql
-//! shares, and moves the store's reservation in its own transaction.
+//! Changes of tasks by request: cancel, retry, delete, change. Each is one SQL function
+//! (`migrations/objects/42_requests.sql`), also for use in psql, and moves the store's reservation in its own
+//! transaction.
 //!
-//! In: a client or a transaction, such as the one that writes the audit. Out: the status that the task had, or why nothing was changed.
+//! In: a client or a transaction, such as the one that writes the audit. Out: the former status of the task,
+//! or the reason why nothing was changed.
 
 use chrono::{DateTime, Utc};
 use thiserror::Error;
@@ -15,18 +17,18 @@ use domain::task::{Status, TaskId, TaskLease};
 use domain::vocabulary::Word;
 use foundation::clock::Clock;
 
-/// Why a task was not changed.
+/// Reason why a task was not changed.
 #[derive(Debug, Error)]
 pub enum ChangeError {
     #[error(transparent)]
     Bad(#[from] BadField),
     #[error("task {0} does not exist")]
     Missing(TaskId),
-    /// `rule`: which tasks can be changed so.
+    /// `rule`: which tasks allow the change.
     #[error("task {id} is {status}; {rule}")]
     Status { id: TaskId, status: Word<Status>, rule: &'static str },
     #[error("task {existing} does the same and is queued or running already")]
-    Twin { id: TaskId, existing: TaskId },
+    Duplicate { id: TaskId, existing: TaskId },
     #[error("task {dependent} waits for task {id}; cancel or delete that one first")]
     Depended { id: TaskId, dependent: TaskId },
     /// Not the version that the request expected.
@@ -36,33 +38,35 @@ pub enum ChangeError {
     Db(DbError),
 }
 
-/// Cancels a task that has not ended; one that is cancelled already stays as it is. The body of an active one stops at its worker's next
-/// renewal, and its store is kept until then. Returns the status that it had.
+/// Cancels a task that has not ended; a cancelled one stays as it is. The body of an active task stops at its
+/// worker's next renewal, and its store stays reserved until then. Returns the former status.
 pub async fn cancel(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeError> {
     let sql = "SELECT was, refusal, NULL::bigint AS other FROM cancel_task($1)";
     status_of(id, client.query_one(sql, &[&id]).await, "only a task that has not ended can be cancelled")
 }
 
-/// Says that the body of a run whose lease is lost has stopped. True: its task was cancelled, and its store is free now.
+/// Records that the body of a run with a lost lease has stopped. True: its task was cancelled, and its store
+/// is free now.
 pub async fn run_stopped(client: &Client, lease: &TaskLease) -> Result<bool, DbError> {
     let sql = "SELECT run_stopped($1, $2, $3)";
     first_column(&client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id]).await?)
 }
 
-/// Puts a failed or cancelled task back to pending with all of its retries; its runs stay as history. Returns the status that it had.
+/// Puts a failed or cancelled task back to pending with all of its retries; its runs stay as history. Returns
+/// the former status.
 pub async fn retry(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeError> {
     let sql = "SELECT was, refusal, other FROM retry_task($1)";
     status_of(id, client.query_one(sql, &[&id]).await, "only a failed or cancelled task can be retried")
 }
 
-/// Removes a task that no worker has, with its runs. Returns the status that it had.
+/// Removes a task that no worker has, with its runs. Returns the former status.
 pub async fn delete(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeError> {
     let sql = "SELECT was, refusal, other FROM delete_task($1)";
     status_of(id, client.query_one(sql, &[&id]).await, "cancel it, or wait for its end, before it can be deleted")
 }
 
-/// Changes the priority or the time of a pending task. `expected`: only while that is its `updated_at`, which each change of a task moves
-/// (a heartbeat does not).
+/// Changes the priority or the time of a pending task. `expected`: changes only the version with this
+/// `updated_at`, which each change of a task moves (a heartbeat does not).
 pub async fn change(
     client: &Client,
     id: TaskId,
@@ -88,7 +92,7 @@ fn status_of(id: TaskId, answer: Result<Row, DbError>, rule: &'static str) -> Re
         (None, _) => Ok(status),
         (Some("status"), _) => Err(ChangeError::Status { id, status, rule }),
         (Some("version"), _) => Err(ChangeError::Changed { id }),
-        (Some("twin"), Some(existing)) => Err(ChangeError::Twin { id, existing }),
+        (Some("twin"), Some(existing)) => Err(ChangeError::Duplicate { id, existing }),
         (Some("twin"), None) => Err(DbError::Contention(format!("a twin of task {id} has just ended")).into()),
         (Some("depended"), Some(dependent)) => Err(ChangeError::Depended { id, dependent }),
         (Some(refusal), _) => Err(DbError::Other(format!("task {id} was not changed: {refusal}")).into()),

@@ -1,4 +1,5 @@
-//! Claiming: many asks of one process in one round trip, together with the runs that it has completed.
+//! Claims tasks for many requests of one process in one round trip, together with the runs that it has
+//! completed.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -34,18 +35,19 @@ pub struct ClaimedTask {
     pub priority: i32,
     pub retry_count: i32,
     pub loss_count: i32,
-    /// From when it was due until it was claimed.
+    /// Time from when it was due until it was claimed.
     pub waited: Duration,
 }
 
 impl ClaimedTask {
-    /// Lost twice: it may be what kills its processes, so a process runs at most one of them at a time.
+    /// A task lost twice may kill its processes, so a process runs at most one of them at a time.
     pub fn is_suspect(&self) -> bool {
         self.loss_count >= 2
     }
 }
 
-/// Marks the claims of one call of [`settle_and_claim`], so that they can be asked for when its answer is lost. Each is random.
+/// Marks the claims of one call of [`settle_and_claim`], so that they can be found when its answer is lost.
+/// Each is random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimToken(u128);
 
@@ -55,7 +57,7 @@ impl ClaimToken {
     }
 }
 
-/// Another one each time.
+/// A different one each time.
 impl Default for ClaimToken {
     fn default() -> Self {
         ClaimToken::random()
@@ -68,13 +70,13 @@ impl fmt::Display for ClaimToken {
     }
 }
 
-/// What one round trip of the claimer carries.
+/// Input of one round trip of the claimer.
 #[derive(Debug, Default)]
 pub struct ClaimBatch {
     /// Finished runs that have nothing to write.
     pub done: Vec<Completion>,
     pub roles: Vec<Role>,
-    /// The id of a worker for each task wanted; one with two free slots is here twice.
+    /// The id of a worker for each task wanted; a worker with two free slots appears twice.
     pub workers: Vec<String>,
     pub lease: Duration,
     pub allow_suspect: bool,
@@ -91,16 +93,17 @@ pub struct Completion {
 
 #[derive(Debug, Default)]
 pub struct ClaimBatchResult {
-    /// Which of `done` were written. The others are lost, or another session has their rows locked: [`settle`] tells.
+    /// Entries of `done` that were written. The others are lost, or another session has their rows locked:
+    /// [`settle`] distinguishes the two.
     pub settled: Vec<TaskId>,
     pub claimed: Vec<ClaimedTask>,
 }
 
-/// Completes what is done and claims up to one task for each entry of `workers`, in one round trip and one transaction. A
-/// claimed task that cannot be decoded fails at once, for good, and the others are handed out.
+/// Completes `done` and claims up to one task for each entry of `workers`, in one round trip and one
+/// transaction. A claimed task that cannot be decoded fails at once, for good; the others are returned.
 pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
     let mut done: Vec<&Completion> = batch.done.iter().collect();
-    // complete_tasks takes the first entry of an id: of two runs of one task only the one with the higher fence can be held
+    // complete_tasks takes the first entry of an id: only the run with the higher fence can be held
     done.sort_by_key(|done| Reverse(done.lease.fence));
     let ids: Vec<TaskId> = done.iter().map(|done| done.lease.id).collect();
     let fences: Vec<i64> = done.iter().map(|done| done.lease.fence).collect();
@@ -141,8 +144,8 @@ pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<Cla
     Ok(ClaimBatchResult { settled, claimed: decode_claims(client, claims).await? })
 }
 
-/// What a call of [`settle_and_claim`] with this token claimed and what is still active: for a call whose answer was lost.
-/// `Contention` while that call may still commit: ask again.
+/// Claims of the [`settle_and_claim`] with this token that are still active, for a call whose answer was
+/// lost. `Contention` while that call may still commit: ask again.
 pub async fn claimed_with(client: &Client, token: ClaimToken) -> Result<Vec<ClaimedTask>, DbError> {
     let rows = client.query(CLAIMED_WITH, &[&token.to_string()]).await?;
     decode_claims(client, rows.iter().collect()).await
@@ -167,7 +170,8 @@ async fn decode_claims(client: &Client, rows: Vec<&Row>) -> Result<Vec<ClaimedTa
     Ok(claimed)
 }
 
-/// Best effort: when this fails, the lease runs out and the task is recovered without blame. The other claimed tasks do not wait.
+/// Best effort: when this fails, the lease expires and the task is recovered without blame. The other claimed
+/// tasks do not wait.
 async fn fail_unreadable(client: &Client, lease: &TaskLease, error: &DbError) {
     let reason = format!("the task cannot be read: {error}");
     let settled = settle(client, lease, &Settlement::new(AttemptOutcome::Permanent, Some(reason))).await;
@@ -178,7 +182,7 @@ fn lease(row: &Row) -> Result<TaskLease, DbError> {
     Ok(TaskLease { id: row.try_get(1)?, fence: row.try_get(2)?, worker_id: row.try_get(3)? })
 }
 
-/// By position: names would be searched for in each of many rows.
+/// By position: with names, each of many rows would be searched.
 impl FromRow for ClaimedTask {
     fn from_row(row: &Row) -> Result<ClaimedTask, DbError> {
         Ok(ClaimedTask {

@@ -1,4 +1,5 @@
-//! Leases: renewed while a task runs, looked up when one was not renewed, and taken back when their holder is gone.
+//! Leases: renewed while a task runs, checked when a renewal is missing, and taken back when their holder is
+//! gone.
 
 use std::time::Duration;
 
@@ -9,18 +10,18 @@ use crate::row::{FromRow, first_column, rows};
 use contract::tasks::RecoveryCounts;
 use domain::task::{Blame, TaskId, TaskLease};
 
-/// Of 1,000 tasks each.
+/// Maximum batches, with 1,000 tasks each.
 const MAX_BATCHES: usize = 1_000;
 
 rows! {
     RecoveryCounts { requeued, failed }
 }
 
-/// Renews these leases, each with the age of its latest beat, and returns the ids that were renewed.
+/// Renews these leases, each with the age of its latest beat, and returns the renewed ids.
 ///
-/// A task that is missing from the answer is either being settled (its row is locked) or lost: ask [`lost`] before cancelling
-/// its body. A server that crashes before [`flush_renewals`] has returned may forget them. Takes the heartbeat's own plain connection;
-/// the caller holds the deadline.
+/// A task that is missing from the answer is either being settled (its row is locked) or lost: check with
+/// [`lost`] before cancelling its body. A server that crashes before [`flush_renewals`] has returned may
+/// forget renewals. Takes the heartbeat's own plain connection; the caller applies the deadline.
 pub async fn renew(
     client: &tokio_postgres::Client,
     leases: &[(TaskLease, Duration)],
@@ -32,31 +33,33 @@ pub async fn renew(
     let seconds = length.as_secs_f64();
     let types = [Type::INT8_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::FLOAT8_ARRAY, Type::FLOAT8];
     let values: [&(dyn ToSql + Sync); 5] = [&ids, &fences, &workers, &beat_ages, &seconds];
-    // typed: one round trip, where preparing would be another
+    // typed: preparing would cost another round trip
     let rows = client.query_typed(sql, &values.into_iter().zip(types).collect::<Vec<_>>()).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
-/// Returns once the server has what [`renew`] wrote on its disk.
+/// Returns once the writes of [`renew`] are on the server's disk.
 pub async fn flush_renewals(client: &tokio_postgres::Client) -> Result<(), tokio_postgres::Error> {
     client.query_typed("SELECT flush_renewals()", &[]).await.map(drop)
 }
 
-/// Which of these leases are lost for good: another fence, no longer active, or run out.
+/// The leases among these that are lost for good: another fence, no longer active, or expired.
 pub async fn lost(client: &tokio_postgres::Client, leases: &[TaskLease]) -> Result<Vec<TaskId>, tokio_postgres::Error> {
     let (ids, fences, workers) = columns(leases.iter());
     let rows = client.query(include_str!("../sql/tasks/lost.sql"), &[&ids, &fences, &workers]).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
-/// Puts back what is past its lease, at most 1,000 tasks a call; `silence` also takes what gave no sign for so long.
+/// Puts back tasks with an expired lease, at most 1,000 a call; with `silence` also tasks that were silent
+/// for this time.
 pub async fn recover(client: &Client, silence: Option<Duration>) -> Result<RecoveryCounts, DbError> {
     let seconds = silence.map(|silence| silence.as_secs_f64());
     let sql = "SELECT requeued, failed FROM recover_tasks(make_interval(secs => $1))";
     RecoveryCounts::from_row(&client.query_one(sql, &[&seconds]).await?)
 }
 
-/// Puts back all that is past its lease or gave no sign for `silence`, in batches; no task is blamed for its silence.
+/// Puts back all tasks with an expired lease or silent for `silence`, in batches; no task is blamed for its
+/// silence.
 pub async fn recover_silent(client: &Client, silence: Duration) -> Result<RecoveryCounts, DbError> {
     let mut all = RecoveryCounts::default();
     for _ in 0..MAX_BATCHES {
@@ -69,8 +72,8 @@ pub async fn recover_silent(client: &Client, silence: Duration) -> Result<Recove
     Ok(all)
 }
 
-/// Puts back every active task, without counting a loss or a retry: for a caller that knows that every worker is dead, and that no
-/// task killed one. Rows that another session has locked stay as they are.
+/// Puts back every active task, without counting a loss or a retry, for a caller that knows that every worker
+/// is dead, and that no task killed one. Rows that another session has locked stay as they are.
 pub async fn recover_all(client: &Client) -> Result<RecoveryCounts, DbError> {
     let sql = "SELECT requeued, failed FROM recover_tasks(interval '0', may_blame => false)";
     let mut all = RecoveryCounts::default();
@@ -83,14 +86,15 @@ pub async fn recover_all(client: &Client) -> Result<RecoveryCounts, DbError> {
     }
 }
 
-/// Puts back at once what its holder cannot end any more. Only tasks that ran are blamed.
+/// Puts back at once the tasks that their holder cannot end any more. Only tasks that ran are blamed.
 pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: Blame) -> Result<RecoveryCounts, DbError> {
     let (ids, fences, workers) = columns(leases.iter());
     let sql = "SELECT requeued, failed FROM recover_held($1, $2, $3, $4)";
     RecoveryCounts::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &(blame == Blame::Task)]).await?)
 }
 
-/// Puts back those of these tasks that were claimed and never begun, without counting a loss or a retry; returns how many.
+/// Puts back the tasks among these that were claimed and never begun, without counting a loss or a retry;
+/// returns their number.
 pub async fn release_unstarted(client: &Client, leases: &[TaskLease]) -> Result<i32, DbError> {
     let (ids, fences, workers) = columns(leases.iter());
     first_column(&client.query_one("SELECT release_unstarted($1, $2, $3)", &[&ids, &fences, &workers]).await?)

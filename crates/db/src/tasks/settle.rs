@@ -1,4 +1,4 @@
-//! Ending one run: its outcome, and what becomes of its task.
+//! Ends one run: records its outcome, and moves its task to the next status.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::row::{FromRow, first_column, rows, word};
 use domain::task::{RecordedOutcome, TaskId, TaskLease};
 use domain::vocabulary::Word;
 
-/// Bytes of an error that are kept.
+/// Maximum bytes of a stored error.
 const MAX_ERROR_BYTES: usize = 8192;
-/// Of a task that has run once.
+/// Fence of a task that has run once.
 const FIRST_FENCE: i64 = 1;
 
-/// How a run ended, as it is settled; [`RecordedOutcome`] is how the history then has it.
+/// Outcome of a run when it is settled; [`RecordedOutcome`] is its form in the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptOutcome {
     Completed,
@@ -56,9 +56,9 @@ pub struct Settlement {
     pub result: Option<Value>,
     /// Cut to [`MAX_ERROR_BYTES`].
     pub error_message: Option<String>,
-    /// When a failed or snoozed task may run again, from now.
+    /// Time until a failed or snoozed task may run again.
     pub retry_after: Duration,
-    /// The longest time in a row that a task may be snoozed.
+    /// Maximum time that a task may be snoozed in a row.
     pub snooze_limit: Duration,
     /// A snoozed task runs again when the breaker of this host closes, if that is earlier.
     pub waits_for_host: Option<String>,
@@ -67,7 +67,7 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// A settlement without result and detail, to be retried at once where it is retried.
+    /// A settlement without result and detail; a retry happens at once.
     pub fn new(outcome: AttemptOutcome, error_message: Option<String>) -> Self {
         Settlement {
             outcome,
@@ -86,7 +86,7 @@ impl Settlement {
     }
 
     fn to_json(&self) -> Value {
-        // text of the database cannot hold a zero byte, which upstream's answers may
+        // the database's text cannot hold a zero byte, which upstream's answers may contain
         let error = self.error_message.as_deref().map(|error| error.replace('\0', ""));
         json!({
             "outcome": self.outcome.name(),
@@ -112,8 +112,9 @@ pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement)
     first_column(&row)
 }
 
-/// Completes a run like [`settle`] and starts `next`, which is of the same store, for the same worker. Returns the lease of `next`, which
-/// is running then; none where it could not start, and waits as any other chained task.
+/// Completes a run like [`settle`] and starts `next`, a task of the same store, for the same worker. Returns
+/// the lease of `next`, which is running then; None when it could not start, and waits like any other chained
+/// task.
 pub async fn complete_and_start(
     client: &Client,
     lease: &TaskLease,
@@ -132,16 +133,16 @@ pub async fn complete_and_start(
     Ok(started.map(|id| TaskLease { id, fence: FIRST_FENCE, worker_id: lease.worker_id.clone() }))
 }
 
-/// An attempt that has ended, as the history has it.
+/// An ended attempt in the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedAttempt {
     pub outcome: Word<RecordedOutcome>,
-    /// What became of the task.
+    /// Status of the task after it.
     pub status: String,
 }
 
 impl EndedAttempt {
-    /// Whether a settlement with `outcome` may be what ended it.
+    /// Whether a settlement with `outcome` may have ended it.
     pub fn matches(&self, outcome: AttemptOutcome) -> bool {
         self.outcome == Word::Known(outcome.recorded())
     }
@@ -151,7 +152,7 @@ rows! {
     EndedAttempt { outcome: word, status }
 }
 
-/// How a run ended, for a commit whose answer was lost. None: it is still open, or its task is gone.
+/// Outcome of a run, for a commit whose answer was lost. None: it is still open, or its task is gone.
 pub async fn ended_attempt(client: &Client, lease: &TaskLease) -> Result<Option<EndedAttempt>, DbError> {
     let row = client.query_opt(include_str!("../sql/tasks/ended_attempt.sql"), &[&lease.id, &lease.fence]).await?;
     row.as_ref().map(EndedAttempt::from_row).transpose()

@@ -1,7 +1,8 @@
 //! Periodic work on the queue: sweeps, totals, pruning.
 //!
-//! Each may run in any number of processes. A sweep is several short transactions, and each waits at most 100 ms for a lock. The
-//! `…_unless_recent` forms return `None` and do nothing when some process did the same within `every`, or does it now.
+//! Each may run in any number of processes. A sweep consists of several short transactions, each of which
+//! waits at most 100 ms for a lock. The `…_unless_recent` forms return `None` and do nothing when some
+//! process did the same within `every`, or does it now.
 
 use std::time::Duration;
 
@@ -12,17 +13,18 @@ use crate::row::first_column;
 
 /// Stores or tasks of one transaction.
 const BATCH: i32 = 1_000;
-/// So many batches, and the rest waits for the next turn.
+/// Maximum batches of one turn; the next turn does the rest.
 const MAX_BATCHES: usize = 1_000;
 
-/// Makes ready what became due within the last `look_back`; returns how many tasks.
+/// Makes tasks ready that became due within the last `look_back`; returns their number.
 pub async fn sweep_due(client: &Client, look_back: Duration) -> Result<i64, DbError> {
     let sql = "SELECT swept, last_store FROM sweep_due(make_interval(secs => $3), $1, $2)";
     sweep_by_store(client, sql, &[&look_back.as_secs_f64()]).await
 }
 
-/// Everything that a sweep by time cannot see: rows written by hand, dependencies, missed wake-ups, cancelled runs of dead processes.
-/// Returns how many tasks became ready, no longer wait for other tasks, or were cancelled, and how many runs have stopped.
+/// Does everything that a sweep by time misses: rows written by hand, dependencies, missed wake-ups,
+/// cancelled runs of dead processes. Returns the number of tasks that became ready, no longer wait for other
+/// tasks, or were cancelled, and the number of runs that have stopped.
 pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
     let mut swept = sweep_until_done(client, "SELECT sweep_stopping($1)").await?;
     swept += sweep_until_done(client, "SELECT sweep_blocked($1)").await?;
@@ -31,7 +33,8 @@ pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
     Ok(swept)
 }
 
-/// One page of stores after the other: `$1` is the store after which a page begins, `$2` its size, and then come `more`.
+/// Runs page by page over the stores: `$1` is the store before a page, `$2` the page's size, and then come
+/// `more`.
 async fn sweep_by_store(client: &Client, sql: &str, more: &[&(dyn ToSql + Sync)]) -> Result<i64, DbError> {
     let (mut swept, mut after) = (0, None::<i64>);
     for _ in 0..MAX_BATCHES {
@@ -77,14 +80,14 @@ pub async fn refresh_totals_unless_recent(client: &Client, every: Duration) -> R
     if take_turn(client, "totals", every).await? { Ok(Some(refresh_totals(client).await?)) } else { Ok(None) }
 }
 
-/// Whether this process is to do the chore now; notes that it does (SQL `take_turn`). `every` is shortened by a fifth, so that a tick
-/// that comes slightly early is not refused.
+/// Whether this process shall do the chore now; records that it does (SQL `take_turn`). `every` is shortened
+/// by a fifth, so that a slightly early tick is not refused.
 pub(crate) async fn take_turn(client: &Client, chore: &str, every: Duration) -> Result<bool, DbError> {
     let seconds = every.as_secs_f64() * 0.8;
     first_column(&client.query_one("SELECT take_turn($1, make_interval(secs => $2))", &[&chore, &seconds]).await?)
 }
 
-/// Deletes one batch of ended tasks past their retention, with their attempts; returns how many.
+/// Deletes one batch of ended tasks past their retention, with their attempts; returns their number.
 pub async fn prune(client: &Client, completed: Duration, failed: Duration, batch: i64) -> Result<u64, DbError> {
     client
         .execute(include_str!("../sql/tasks/prune.sql"), &[&completed.as_secs_f64(), &failed.as_secs_f64(), &batch])

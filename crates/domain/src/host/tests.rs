@@ -50,7 +50,7 @@ impl Host {
         Host { state: HostState::new(start()), now: start() }
     }
 
-    fn report(&mut self, report: &HostReport) -> Applied {
+    fn report(&mut self, report: &HostReport) -> ReportResult {
         self.state.apply("a", report, &limits(), self.now)
     }
 

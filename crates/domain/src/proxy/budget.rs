@@ -79,7 +79,7 @@ pub enum Level {
 
 /// A budget that has come near its end, or to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedBudget {
     pub level: Level,
     pub bytes: i64,
     pub budget: i64,
@@ -166,13 +166,13 @@ impl Budget {
     }
 
     /// The level that a proxy's usage has reached; each level is returned once a day.
-    pub fn reached(&mut self, id: ProxyId, now: Instant) -> Option<Reached> {
+    pub fn reached(&mut self, id: ProxyId, now: Instant) -> Option<ReachedBudget> {
         let budget = self.budgets.each?;
         self.by_proxy.get_mut(&id)?.reached(budget, now)
     }
 
     /// The same of all proxies together.
-    pub fn reached_in_all(&mut self, now: Instant) -> Option<Reached> {
+    pub fn reached_in_all(&mut self, now: Instant) -> Option<ReachedBudget> {
         self.in_all.reached(self.budgets.in_all?, now)
     }
 }
@@ -211,13 +211,13 @@ impl Spending {
         self.ends_at.map_or(Duration::ZERO, |ends| ends.saturating_duration_since(now))
     }
 
-    fn reached(&mut self, budget: i64, now: Instant) -> Option<Reached> {
+    fn reached(&mut self, budget: i64, now: Instant) -> Option<ReachedBudget> {
         let (level, bytes) = (level(budget, self.bytes()), self.bytes());
         if level <= self.told {
             return None;
         }
         self.told = level;
-        Some(Reached { level, bytes, budget, left: self.left(now) })
+        Some(ReachedBudget { level, bytes, budget, left: self.left(now) })
     }
 }
 

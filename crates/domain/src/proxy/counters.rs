@@ -33,12 +33,12 @@ pub struct CounterDelta {
     pub latency: Latency,
     /// Failures and blocks both leave one.
     pub last_error: Option<String>,
-    pub change: Option<Change>,
+    pub change: Option<ConditionChange>,
 }
 
 /// The last change of the proxy's condition by this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ConditionChange {
     Benched { until: Instant },
     Revived,
 }

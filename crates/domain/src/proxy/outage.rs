@@ -12,7 +12,7 @@ use super::health::BenchLimits;
 use crate::retry;
 
 /// Requests for each usable proxy that end without an answer, one after another, before it is an outage.
-const SUSPICIONS_A_PROXY: usize = 3;
+const SUSPICIONS_PER_PROXY: usize = 3;
 /// Maximum pause between two leases, in `proxies.revive_every`.
 const MAX_PAUSE: u32 = 6;
 
@@ -42,7 +42,7 @@ impl Outage {
     pub fn is_on(&self, usable: impl Iterator<Item = ProxyId>) -> bool {
         let mut count = 0;
         let all_silent = usable.inspect(|_| count += 1).all(|proxy| self.silent.contains(&proxy));
-        count > 0 && all_silent && self.suspicions >= SUSPICIONS_A_PROXY * count
+        count > 0 && all_silent && self.suspicions >= SUSPICIONS_PER_PROXY * count
     }
 
     /// Whether it is time for the next lease of an outage.

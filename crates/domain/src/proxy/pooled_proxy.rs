@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::health::{BenchLimits, Condition, Health};
 use super::notice::Notice;
-use super::{Change, CounterDelta, Counters, Proxy, ProxyAsk, ProxyId, ProxyRow, StoredState};
+use super::{ConditionChange, CounterDelta, Counters, Proxy, ProxyAsk, ProxyId, ProxyRow, StoredState};
 
 /// How long a proxy that was never used counts as unused.
-const MAX_REST: Duration = Duration::from_secs(24 * 3600);
+const MAX_IDLE_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// A proxy in the store's state, and one in its timezone, is chosen this many times as often: each counts
 /// once.
@@ -76,7 +76,7 @@ impl PooledProxy {
 
     pub(super) fn bench(&mut self, reason: &str, limits: &BenchLimits, now: Instant) -> Notice {
         let until = self.health.bench(limits, now);
-        self.unsaved.change = Some(Change::Benched { until });
+        self.unsaved.change = Some(ConditionChange::Benched { until });
         Notice::Benched { proxy: Arc::clone(&self.proxy), cooldown: until - now, reason: reason.to_owned() }
     }
 
@@ -93,7 +93,7 @@ impl PooledProxy {
 
     /// Its trial has ended well, which the table must learn.
     pub(super) fn revived(&mut self) -> Notice {
-        self.unsaved.change = Some(Change::Revived);
+        self.unsaved.change = Some(ConditionChange::Revived);
         Notice::Revived { proxy: Arc::clone(&self.proxy) }
     }
 
@@ -132,7 +132,7 @@ impl PooledProxy {
     /// with half the weight is chosen half as often. No weight is a rank, so that the load never runs
     /// together on a few proxies.
     fn score(&self, ask: &ProxyAsk, now: Instant) -> f64 {
-        let rest = self.last_used.map_or(MAX_REST, |at| now.saturating_duration_since(at).min(MAX_REST));
+        let rest = self.last_used.map_or(MAX_IDLE_TIME, |at| now.saturating_duration_since(at).min(MAX_IDLE_TIME));
         let nearness = NEARNESS_FACTOR.powi(i32::from(self.nearness(ask)));
         (1.0 + rest.as_secs_f64()) * self.weight() * self.health.weight_at(&ask.host, now) * nearness
     }

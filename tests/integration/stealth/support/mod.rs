@@ -19,7 +19,7 @@ use drover::stealth::{
 use foundation::clock::Clock;
 
 pub use ca::{Ca, Certificate};
-pub use origin::{Origin, Reply, Seen, read_head};
+pub use origin::{Origin, ReceivedRequest, Reply, read_head};
 pub use pool::{OneSession, Pool};
 pub use proxy::{ForwardProxy, Manner};
 pub use tls_front::TlsFront;

@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use super::{Ca, Certificate};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub method: String,
     pub target: String,
     /// As spelled, in order.
@@ -27,7 +27,7 @@ pub struct Seen {
     pub body: Vec<u8>,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -120,7 +120,7 @@ pub struct Origin {
 
 #[derive(Default)]
 struct State {
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<ReceivedRequest>>,
     script: Mutex<VecDeque<Reply>>,
     handshakes: Mutex<Vec<HandshakeKind>>,
 }
@@ -158,13 +158,13 @@ impl Origin {
         (kinds.len(), kinds.iter().filter(|kind| **kind == HandshakeKind::Resumed).count())
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<ReceivedRequest> {
         self.state.seen.lock().unwrap().clone()
     }
 }
 
 impl State {
-    fn answer(&self, seen: Seen) -> Reply {
+    fn answer(&self, seen: ReceivedRequest) -> Reply {
         self.seen.lock().unwrap().push(seen);
         self.script.lock().unwrap().pop_front().unwrap_or_else(|| Reply::json("{}"))
     }
@@ -230,11 +230,16 @@ pub async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> 
     String::from_utf8(head).ok()
 }
 
-pub fn parse_head(head: &str) -> Seen {
+pub fn parse_head(head: &str) -> ReceivedRequest {
     let mut lines = head.trim_end().lines();
     let mut first = lines.next().unwrap().split(' ').map(str::to_owned);
     let fields = lines.map(|line| line.split_once(": ").unwrap()).map(|(n, v)| (n.to_owned(), v.to_owned()));
-    Seen { method: first.next().unwrap(), target: first.next().unwrap(), fields: fields.collect(), body: Vec::new() }
+    ReceivedRequest {
+        method: first.next().unwrap(),
+        target: first.next().unwrap(),
+        fields: fields.collect(),
+        body: Vec::new(),
+    }
 }
 
 async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, state: Arc<State>) {
@@ -248,7 +253,7 @@ async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, sta
 async fn answer_http2(request: hyper::Request<Incoming>, state: &State) -> hyper::Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
     let text = |value: &http::HeaderValue| value.to_str().unwrap().to_owned();
-    let reply = state.answer(Seen {
+    let reply = state.answer(ReceivedRequest {
         method: head.method.to_string(),
         target: head.uri.to_string(),
         fields: head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),

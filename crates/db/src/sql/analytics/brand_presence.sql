@@ -1,5 +1,6 @@
--- analytics/brand_presence.sql: brands by state, those of most stores first; a null filters nothing. Planned for its values. $1 state, $2 store,
--- $3 brand, $4 and $5 stores crawled from and before, $6 to $8 stores, brand and state of the last one of the page before, $9 rows
+-- analytics/brand_presence.sql: brands by state, those of most stores first; a null filters nothing. Planned
+-- for its values. $1 state, $2 store, $3 brand, $4 and $5 stores crawled from and before, $6 to $8 stores,
+-- brand and state of the last one of the page before, $9 rows
 WITH brands AS (
   SELECT b.brand_key COLLATE "C" AS brand_key, coalesce(d.state, '') COLLATE "C" AS state_key,
          min(b.brand COLLATE "C")                       AS brand,

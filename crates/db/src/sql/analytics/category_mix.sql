@@ -1,5 +1,6 @@
--- analytics/category_mix.sql: categories, the largest first; a null filters nothing. Planned for its values. $1 state, $2 store, $3 brand,
--- $4 and $5 stores crawled from and before, $6 and $7 products in stock and name of the last one of the page before, $8 rows
+-- analytics/category_mix.sql: categories, the largest first; a null filters nothing. Planned for its values.
+-- $1 state, $2 store, $3 brand, $4 and $5 stores crawled from and before, $6 and $7 products in stock and
+-- name of the last one of the page before, $8 rows
 WITH mix AS (
   SELECT c.category,
          count(DISTINCT c.dispensary_id)       AS stores,

@@ -1,4 +1,5 @@
--- analytics/days.sql: the days that may have changed since they were written, oldest first. $1 at most so many days back
+-- analytics/days.sql: days that may have changed since they were written, oldest first. $1 maximum age in
+-- days
 SELECT day::date AS day
   FROM generate_series(
          greatest((SELECT max(day) - 1 FROM price_days),

@@ -1,4 +1,5 @@
--- analytics/forget_day.sql: deletes a day that is to be written anew, for the stores that were crawled on it. $1 day
+-- analytics/forget_day.sql: deletes a day that is to be written again, for the stores that were crawled on
+-- it. $1 day
 DELETE FROM price_days t
  USING (SELECT DISTINCT p.dispensary_id
           FROM raw_crawl_payloads p

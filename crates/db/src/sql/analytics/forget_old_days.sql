@@ -1,2 +1,2 @@
--- analytics/forget_old_days.sql: $1 days that are kept
+-- analytics/forget_old_days.sql: deletes old days. $1 number of days that are kept
 DELETE FROM price_days WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int;

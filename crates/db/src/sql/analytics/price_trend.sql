@@ -1,5 +1,6 @@
--- analytics/price_trend.sql: what was sold day by day and category by category, in all stores; a null filters nothing. Planned for its values.
--- $1 state, $2 brand, $3 category, $4 and $5 first and last day, $6 and $7 day and category of the last one of the page before, $8 rows
+-- analytics/price_trend.sql: sales day by day and category by category, in all stores; a null filters
+-- nothing. Planned for its values. $1 state, $2 brand, $3 category, $4 and $5 first and last day, $6 and $7
+-- day and category of the last row of the page before, $8 rows
 SELECT t.day, t.category AS category_key, nullif(t.category, '') AS category,
        sum(t.products)::bigint AS products, sum(t.products_in_stock)::bigint AS products_in_stock,
        sum(t.products_on_special)::bigint AS products_on_special, min(t.price_min) AS price_min,

@@ -1,6 +1,6 @@
--- analytics/price_trend_of_store.sql: what a store sold day by day and category by category; a null filters nothing. Planned for its values.
--- $1 store, $2 state that it must be in, $3 brand, $4 category, $5 and $6 first and last day, $7 and $8 day and category of the last one of
--- the page before, $9 rows
+-- analytics/price_trend_of_store.sql: sales of a store day by day and category by category; a null filters
+-- nothing. Planned for its values. $1 store, $2 state that it must be in, $3 brand, $4 category, $5 and $6
+-- first and last day, $7 and $8 day and category of the last row of the page before, $9 rows
 SELECT t.day, t.category AS category_key, nullif(t.category, '') AS category,
        sum(t.products)::bigint AS products, sum(t.products_in_stock)::bigint AS products_in_stock,
        sum(t.products_on_special)::bigint AS products_on_special, min(t.price_min) AS price_min,

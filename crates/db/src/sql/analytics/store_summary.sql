@@ -1,5 +1,6 @@
--- analytics/store_summary.sql: what stores sell, in the order of their ids; a null filters nothing. Planned for its values. $1 state, $2 store,
--- $3 a brand that they have, $4 and $5 crawled from and before, $6 ids above this, $7 rows
+-- analytics/store_summary.sql: sales of stores, in the order of their ids; a null filters nothing. Planned
+-- for its values. $1 state, $2 store, $3 a brand that they have, $4 and $5 crawled from and before, $6 ids
+-- above this, $7 rows
 SELECT s.dispensary_id, s.dispensary_name, s.platform, s.state, s.city, s.crawl_enabled, json_time(s.last_crawl_at) AS last_crawl_at,
        s.products, s.products_in_stock, s.products_out_of_stock, s.products_stock_unknown, s.products_on_special, s.brands_in_stock,
        s.categories_in_stock, s.price_rec_min, s.price_rec_avg, s.price_rec_max

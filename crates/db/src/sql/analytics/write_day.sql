@@ -1,4 +1,5 @@
--- analytics/write_day.sql: a day by the last crawl of each store on it that has become products. $1 day
+-- analytics/write_day.sql: writes a day from the last crawl of each store on it whose products are stored. $1
+-- day
 WITH newest AS MATERIALIZED (
   SELECT DISTINCT ON (p.dispensary_id) p.dispensary_id, p.id, p.fetched_at
     FROM raw_crawl_payloads p
@@ -23,7 +24,7 @@ SELECT n.dispensary_id, $1::date, coalesce(p.category, ''), coalesce(lower(btrim
     ON s.crawl_id = n.id AND s.crawled_at = n.fetched_at
    AND s.crawled_at >= $1::date::timestamp AT TIME ZONE 'UTC'
    AND s.crawled_at < ($1::date + 1)::timestamp AT TIME ZONE 'UTC'
-   -- snapshots lie in the order of their crawls: block ranges leave out the others
+   -- snapshots are in the order of their crawls: block ranges leave out the others
    AND s.crawl_id BETWEEN (SELECT min(id) FROM newest) AND (SELECT max(id) FROM newest)
   JOIN store_products p ON p.id = s.store_product_id
  CROSS JOIN LATERAL (SELECT coalesce(least(s.price_rec, s.special_price_rec), least(s.price_med, s.special_price_med)) AS price) o

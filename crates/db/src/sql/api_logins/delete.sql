@@ -1,2 +1,2 @@
--- api_logins/delete.sql: login $1 is over.
+-- api_logins/delete.sql: ends login $1.
 DELETE FROM api_logins WHERE digest = $1;

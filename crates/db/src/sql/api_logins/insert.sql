@@ -1,4 +1,5 @@
--- api_logins/insert.sql: a login by token $2 with digest $1 for $3 seconds. The oldest beyond $4, and those that are over, go.
+-- api_logins/insert.sql: adds a login by token $2 with digest $1 for $3 seconds. Deletes the oldest beyond
+-- $4, and ended ones.
 WITH gone AS (
   DELETE FROM api_logins s
    WHERE s.expires_at <= now()

@@ -1,4 +1,5 @@
--- api_tokens/credentials.sql: what opens the API now: each token and each login by one, by its digest.
+-- api_tokens/credentials.sql: credentials that open the API now: each token and each login by one, by its
+-- digest.
 SELECT t.digest, false AS is_login, t.id, t.name, t.role FROM api_tokens t WHERE t.revoked_at IS NULL
 UNION ALL
 SELECT s.digest, true, t.id, t.name, t.role

@@ -1,4 +1,5 @@
--- api_tokens/insert.sql: a new token. $1 name, $2 role, $3 digest of its text. No row: there are $4 or more that are not revoked.
+-- api_tokens/insert.sql: adds a token. $1 name, $2 role, $3 digest of its text. No row: there are $4 or more
+-- that are not revoked.
 INSERT INTO api_tokens (name, role, digest)
 SELECT $1, $2, $3
  WHERE (SELECT count(*) FROM api_tokens WHERE revoked_at IS NULL) < $4

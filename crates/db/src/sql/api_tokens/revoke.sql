@@ -1,4 +1,4 @@
--- api_tokens/revoke.sql: token $1 opens nothing from now on, nor do the logins by it.
+-- api_tokens/revoke.sql: revokes token $1, and the logins by it.
 WITH revoked AS (
   UPDATE api_tokens SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id, name, role, created_at, last_used_at
 ), ended AS (

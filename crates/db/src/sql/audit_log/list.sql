@@ -1,4 +1,5 @@
--- audit_log/list.sql: newest first, below id $1. $2 who, $3 action, $4 from, $5 to; NULL filters nothing. At most $6.
+-- audit_log/list.sql: newest first, below id $1. $2 who, $3 action, $4 from, $5 to; NULL filters nothing. At
+-- most $6.
 SELECT id, at, who, token_id, address, request_id, action, target, detail
   FROM audit_log
  WHERE ($1::bigint IS NULL OR id < $1)

@@ -1,5 +1,5 @@
--- brands/add.sql: brands that a menu names. $1 names, $2 slugs (distinct), $3 addresses of logos. The first address of a brand stays until it
--- has failed: stores that name different ones must not take turns
+-- brands/add.sql: adds brands that a menu names. $1 names, $2 slugs (distinct), $3 addresses of logos. The
+-- first address of a brand stays until it has failed: stores that name different ones must not take turns
 INSERT INTO brands (name, slug, image_url)
 SELECT f.name, f.slug, f.image_url
   FROM unnest($1::text[], $2::text[], $3::text[]) AS f (name, slug, image_url)

@@ -1,6 +1,7 @@
--- charts/series.sql: counts by minute, from $1 until before $2, as series of points of $3 seconds: of the metric $4, by the dimension $5.
--- The $6 largest series each by itself, the others together, without a key. Planned for its values: of the three tables only one is read.
--- By store whole days (UTC) are counted: the points must be such.
+-- charts/series.sql: counts by minute, from $1 until before $2, as series of points of $3 seconds, of the
+-- metric $4, by the dimension $5. Returns the $6 largest series, and the sum of the others without a key.
+-- Planned for its values: it reads only one of the three tables. By store, whole days (UTC) are counted: the
+-- points must be whole days.
 WITH counted AS (
   SELECT s.minute, CASE $5::text WHEN 'role' THEN s.role ELSE s.outcome END AS key,
          CASE $4::text WHEN 'waits' THEN s.waits WHEN 'runs' THEN s.runs WHEN 'products' THEN s.products ELSE s.tasks END AS number,

@@ -1,7 +1,8 @@
--- demo_report/totals.sql: what a crawl wrote. $1 when it began, $2 blocks in a row that bench a proxy at a host
+-- demo_report/totals.sql: rows that a crawl wrote. $1 when it began, $2 blocks in a row that bench a proxy at
+-- a host
 SELECT (SELECT count(*) FROM store_products) AS products,
        (SELECT count(*) FROM store_product_snapshots
-         -- by the index of block ranges: a demo that goes on for hours has millions
+         -- by the index of block ranges: a demo that runs for hours has millions
          WHERE crawl_id >= (SELECT min(id) FROM raw_crawl_payloads WHERE fetched_at >= $1)) AS snapshots,
        (SELECT count(*) FROM raw_crawl_payloads WHERE fetched_at >= $1) AS payloads,
        (SELECT coalesce(min(coverage), 0)::double precision FROM raw_crawl_payloads WHERE fetched_at >= $1) AS coverage,

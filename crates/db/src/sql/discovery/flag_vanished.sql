@@ -1,5 +1,6 @@
--- discovery/flag_vanished.sql: flags what a run of discovery in the states $1 did not see again. $2 what it saw (ids of platform $3).
--- Where more than half of a state's stores (three or more) would vanish at once, the answer is at fault, not the stores.
+-- discovery/flag_vanished.sql: flags stores that a discovery run in the states $1 did not see again. $2 seen
+-- ids, of platform $3. When more than half of a state's stores (three or more) would vanish at once, the
+-- answer is at fault, not the stores.
 WITH missing AS MATERIALIZED (
   SELECT platform_dispensary_id,
          is_missing,

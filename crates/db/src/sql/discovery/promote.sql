@@ -1,5 +1,5 @@
--- discovery/promote.sql: makes rows of `dispensaries` of the valid stores among $1 (ids of platform $2); a known one is updated, never doubled.
--- Answers with the ids of the new ones.
+-- discovery/promote.sql: makes rows of `dispensaries` from the valid stores among $1 (ids of platform $2);
+-- updates known ones. Returns the ids of the new ones.
 WITH valid AS MATERIALIZED (
   SELECT l.*,
          lower(l.slug) AS lower_slug,

@@ -1,5 +1,5 @@
--- discovery/record.sql: keeps everything that a run of discovery saw, valid or not. One array a column, $17 the state in which a
--- store was seen, $19 platform
+-- discovery/record.sql: stores everything that a discovery run saw, valid or not. One array per column, $17
+-- the state in which a store was seen, $19 platform
 INSERT INTO dutchie_discovery_locations
        (platform_dispensary_id, name, slug, menu_url, api_host, address, city, state, zip, latitude, longitude, phone, timezone,
         is_recreational, is_medical, status, found_in, reason, platform)

@@ -1,5 +1,5 @@
--- Groups by name, with how many stores are in each and the schedules that are for it; those behind $1, at most $2. A group is there while a
--- store is in it, or a schedule is for it.
+-- Groups by name, with the number of their stores and their schedules; after $1, at most $2. A group exists
+-- while a store is in it, or a schedule is for it.
 WITH named AS (
   SELECT g.name, count(*) AS stores FROM dispensaries d CROSS JOIN LATERAL unnest(d.groups) AS g(name) GROUP BY g.name
 ), scheduled AS (

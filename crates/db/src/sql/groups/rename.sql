@@ -1,4 +1,4 @@
--- Gives a group, and its schedules, another name. $1 the old one, $2 the new one
+-- Gives a group, and its schedules, another name. $1 old name, $2 new name
 WITH scheduled AS (
   UPDATE task_schedules SET group_name = $2, version = version + 1, updated_at = now() WHERE group_name = $1
 )

@@ -1,2 +1,2 @@
--- hosts/reset.sql: forgets all that is known of host $1.
+-- hosts/reset.sql: deletes the row of host $1.
 DELETE FROM hosts WHERE host = $1;

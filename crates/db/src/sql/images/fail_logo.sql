@@ -1,4 +1,5 @@
--- images/fail_logo.sql: a try that failed. $1 brand, $2 address, $3 reason, $4 wait after the first failure, in seconds
+-- images/fail_logo.sql: a try that failed. $1 brand, $2 address, $3 reason, $4 wait after the first failure,
+-- in seconds
 INSERT INTO brand_image_failures AS f (brand_id, image_url, reason, tries, retry_at)
 SELECT id, $2, $3, 1, now() + make_interval(secs => $4) FROM brands WHERE id = $1
     ON CONFLICT (brand_id) DO UPDATE

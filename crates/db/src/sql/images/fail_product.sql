@@ -1,4 +1,5 @@
--- images/fail_product.sql: a try that failed. $1 product, $2 address, $3 reason, $4 wait after the first failure, in seconds
+-- images/fail_product.sql: a try that failed. $1 product, $2 address, $3 reason, $4 wait after the first
+-- failure, in seconds
 INSERT INTO product_image_failures AS f (product_id, image_url, reason, tries, retry_at)
 SELECT id, $2, $3, 1, now() + make_interval(secs => $4) FROM store_products WHERE id = $1
     ON CONFLICT (product_id) DO UPDATE

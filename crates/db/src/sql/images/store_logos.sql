@@ -1,4 +1,5 @@
--- images/store_logos.sql: where logos of brands are stored now. $1 brands, $2 paths. Returns those that were written
+-- images/store_logos.sql: writes the paths of stored logos. $1 brands, $2 paths. Returns the rows that were
+-- written
 WITH stored AS (
   SELECT b.id, f.path
     FROM brands b

@@ -1,4 +1,5 @@
--- images/store_products.sql: where images of products are stored now. $1 products, $2 paths. Returns those that were written
+-- images/store_products.sql: writes the paths of stored product images. $1 products, $2 paths. Returns the
+-- rows that were written
 WITH stored AS (
   SELECT p.id, f.path
     FROM store_products p

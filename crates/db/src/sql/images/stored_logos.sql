@@ -1,2 +1,2 @@
--- images/stored_logos.sql: where the logos of brands are stored
+-- images/stored_logos.sql: paths of the stored logos of brands
 SELECT local_image_path FROM brands WHERE local_image_path IS NOT NULL;

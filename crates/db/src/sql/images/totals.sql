@@ -1,4 +1,4 @@
--- images/totals.sql: how many images were ever stored, and how many could not be, by reason
+-- images/totals.sql: number of images ever stored, and of failed ones by reason
 SELECT t.stored, t.bytes,
        coalesce((SELECT json_agg(json_build_object('reason', f.reason, 'images', f.images) ORDER BY f.images DESC, f.reason)
                    FROM (SELECT reason, count(*) AS images

@@ -1,5 +1,5 @@
--- images/wanted_logos.sql: logos of the brands of a store's products that are to be downloaded. $1 store, $2 also those that are stored, $3 tries
--- after which an image is given up
+-- images/wanted_logos.sql: logos to download, of the brands of a store's products. $1 store, $2 also stored
+-- ones, $3 tries after which an image is given up
 SELECT b.id, b.image_url, b.slug
   FROM brands b
   LEFT JOIN brand_image_failures f ON f.brand_id = b.id AND f.image_url = b.image_url

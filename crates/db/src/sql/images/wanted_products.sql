@@ -1,5 +1,5 @@
--- images/wanted_products.sql: images of a store's products that are to be downloaded. $1 store, $2 also those that are stored, $3 tries after
--- which an image is given up
+-- images/wanted_products.sql: images to download, of a store's products. $1 store, $2 also stored ones, $3
+-- tries after which an image is given up
 SELECT p.id, p.image_url, p.brand_name_raw, p.provider_product_id, d.state, coalesce(d.slug, d.id::text) AS store
   FROM store_products p
   JOIN dispensaries d ON d.id = p.dispensary_id

@@ -1,4 +1,5 @@
--- Those of the indexes $1 that are not there, or broken off: made in part by a process that died. $2 needs the extension pg_trgm
+-- The indexes of $1 that are missing or invalid: built in part by a process that died. $2 needs the extension
+-- pg_trgm
 SELECT wanted.name, i.indexrelid IS NOT NULL AS is_broken
   FROM unnest($1::text[]) AS wanted(name)
   LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted.name)

@@ -1,2 +1,2 @@
--- Earlier runs of tasks by their end, for what is counted by minute. Only a run that does not end its task writes it.
+-- Earlier runs of tasks by their end, for counts by minute. Only a run that does not end its task writes it.
 CREATE INDEX CONCURRENTLY IF NOT EXISTS past_attempts_finished ON past_attempts (finished_at)

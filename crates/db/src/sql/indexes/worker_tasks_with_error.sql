@@ -1,2 +1,2 @@
--- Tasks with an error, newest first: few, and a part of its text is looked for in each.
+-- Tasks with an error, newest first: few, and a search for a part of the text reads each.
 CREATE INDEX CONCURRENTLY IF NOT EXISTS worker_tasks_with_error ON worker_tasks (id) WHERE error_message IS NOT NULL

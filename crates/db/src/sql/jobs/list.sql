@@ -1,5 +1,5 @@
--- jobs/list.sql: jobs, newest first. $1 id, $2 status, $3 platform, $4 account, $5 job type, $6 below this id; NULL filters nothing. At most
--- $7. Times are cut to what Rust can read.
+-- jobs/list.sql: jobs, newest first. $1 id, $2 status, $3 platform, $4 account, $5 job type, $6 below this
+-- id; NULL filters nothing. At most $7. Times are cut to what Rust can read.
 SELECT id, job_type, platform, account, priority, status, payload, result, error_message, retry_count, max_retries,
        json_time(scheduled_for) AS scheduled_for,
        json_time(created_at) AS created_at,

@@ -1,4 +1,4 @@
--- what has been applied; made by the runner itself, before any migration
+-- applied migrations and objects; the runner itself makes these tables, before any migration
 SET LOCAL client_min_messages = warning;
 CREATE TABLE IF NOT EXISTS schema_migrations (
   version int PRIMARY KEY,

@@ -1,4 +1,5 @@
--- The migrations that were applied and the objects that were made. Rows of a program that knew no revisions are of revision 0.
+-- The migrations that were applied and the objects that were made. Rows of a program that knew no revisions
+-- are of revision 0.
 SELECT 'migration' AS kind,
        version AS number,
        name,

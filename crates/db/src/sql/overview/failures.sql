@@ -1,5 +1,5 @@
--- What failed within the last $1 hours, by role and reason, most frequent first. Reasons that differ in their numbers alone are one: the
--- newest one is shown. $2: at most so many tasks are read, the latest ones; $3 rows.
+-- Failures of the last $1 hours, by role and reason, most frequent first. Reasons that differ only in their
+-- numbers are one: the newest is shown. $2: maximum number of tasks read, the latest ones; $3 rows.
 WITH failed AS MATERIALIZED (
   SELECT id, role, dispensary_id, completed_at, left(coalesce(error_message, ''), 1000) AS error
     FROM worker_tasks

@@ -1,5 +1,6 @@
--- How old the menus of crawled stores are. A store is fresh while its last complete crawl is at most a quarter older than the shortest interval
--- of the schedules that crawl it: a crawl takes time. One that no interval names is neither. $1: so many of the oldest are named.
+-- Ages of the menus of crawled stores. A store is fresh while its last complete crawl is at most a quarter
+-- older than the shortest interval of the schedules that crawl it: a crawl takes time. Stores without an
+-- interval are counted as neither. $1: maximum number of the oldest that are listed.
 WITH crawled AS MATERIALIZED (
   SELECT d.id, d.name, d.last_complete_at, d.last_payload_id,
          crawl_interval_hours(d) AS interval_hours

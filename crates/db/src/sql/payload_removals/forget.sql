@@ -1,2 +1,2 @@
--- payload_removals/forget.sql: the files $1 are gone.
+-- payload_removals/forget.sql: deletes the paths $1 of removed files.
 DELETE FROM payload_removals WHERE storage_path = ANY ($1);

@@ -1,4 +1,4 @@
--- payload_removals/page.sql: files to be removed. $1 after this path, $2 at most
+-- payload_removals/page.sql: files to remove. $1 after this path, $2 at most
 SELECT storage_path
   FROM payload_removals
  WHERE storage_path > $1

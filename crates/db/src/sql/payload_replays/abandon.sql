@@ -1,4 +1,5 @@
--- payload_replays/abandon.sql: ends the unfinished replays of a choice. $1 since, $2 until, $3 stores, in order
+-- payload_replays/abandon.sql: ends the unfinished replays of a choice. $1 since, $2 until, $3 stores, in
+-- order
 UPDATE payload_replays
    SET finished_at = now(), updated_at = now()
  WHERE finished_at IS NULL

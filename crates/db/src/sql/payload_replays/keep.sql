@@ -1,2 +1,3 @@
--- payload_replays/keep.sql: which of the payloads $1 are still there. None of them goes until the transaction ends.
+-- payload_replays/keep.sql: the payloads of $1 that still exist, locked against removal until the transaction
+-- ends.
 SELECT id FROM raw_crawl_payloads WHERE id = ANY ($1) FOR KEY SHARE;

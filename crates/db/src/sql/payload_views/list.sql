@@ -1,5 +1,6 @@
--- payload_views/list.sql: payloads as people see them, newest fetch first; a null filters nothing. Planned for its values, so that each filter
--- finds its index. $1 store, $2 platform, $3 and $4 fetched from and before, $5 and $6 time and id of the last one of the page before, $7 rows
+-- payload_views/list.sql: payloads for display, newest fetch first; a null filters nothing. Planned for its
+-- values, so that each filter finds its index. $1 store, $2 platform, $3 and $4 fetched from and before, $5
+-- and $6 time and id of the last row of the page before, $7 rows
 WITH page AS MATERIALIZED (
   SELECT * FROM raw_crawl_payloads p
    WHERE ($1 IS NULL OR p.dispensary_id = $1)

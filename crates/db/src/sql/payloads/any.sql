@@ -1,2 +1,2 @@
--- payloads/any.sql: whether there is any payload.
+-- payloads/any.sql: whether any payload exists.
 SELECT EXISTS (SELECT FROM raw_crawl_payloads);

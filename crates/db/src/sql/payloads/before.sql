@@ -1,4 +1,5 @@
--- payloads/before.sql: the payload of a store that was fetched before another one of it. $1 store, $2 the other one
+-- payloads/before.sql: the payload of a store that was fetched before another one of the store. $1 store, $2
+-- the other one
 SELECT id, task_id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage,
        json_time(fetched_at) AS fetched_at
   FROM raw_crawl_payloads

@@ -1,5 +1,5 @@
--- payloads/before_fetch.sql: the time at which a store's fetch begins, how many products its menu held before, and the proxies
--- through which menus came since that were too small to be believed. $1 store
+-- payloads/before_fetch.sql: the time at which a store's fetch begins, the number of products on its menu
+-- before, and the proxies that have since brought menus too small to be believed. $1 store
 SELECT date_trunc('milliseconds', clock_timestamp()) AS fetched_at,
        coalesce((SELECT product_count
                    FROM raw_crawl_payloads

@@ -1,6 +1,6 @@
--- payloads/believe_small_menu.sql: a menu was too small to be believed at once. Answers whether it is the third in a row, hours apart and
--- not all through one proxy where there are several, or the sixth; if not, it is noted. $1 store, $2 when its fetch began, $3 its
--- products, $4 proxy
+-- payloads/believe_small_menu.sql: records a menu that is too small to be believed at once, unless it is
+-- believed: the third in a row, hours apart and not all through one proxy where there are several, or the
+-- sixth. Returns whether it is. $1 store, $2 when its fetch began, $3 its products, $4 proxy
 WITH earlier AS (
   SELECT count(*) AS menus, max(fetched_at) AS latest, array_agg(proxy_id) AS proxies
     FROM suspicious_menus

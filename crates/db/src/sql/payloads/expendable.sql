@@ -1,4 +1,4 @@
--- payloads/expendable.sql: how many of the payloads $1 nothing needs, and their bytes.
+-- payloads/expendable.sql: number and bytes of the payloads of $1 that nothing needs.
 SELECT count(*) AS files, coalesce(sum(bytes), 0)::bigint AS bytes
   FROM raw_crawl_payloads
  WHERE id = ANY ($1)

@@ -1,5 +1,5 @@
--- payloads/expire.sql: deletes those of the locked payloads $1 that nothing needs; their files are to be removed. Answers with how many,
--- and their bytes.
+-- payloads/expire.sql: deletes the locked payloads of $1 that nothing needs, and adds their files to
+-- payload_removals. Returns their number and bytes.
 WITH gone AS (
   DELETE FROM raw_crawl_payloads
    WHERE id = ANY ($1)

@@ -1,4 +1,4 @@
--- payloads/insert.sql: the row of a file that is durable already.
+-- payloads/insert.sql: adds the row of a file that is durable already.
 INSERT INTO raw_crawl_payloads
        (task_id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,

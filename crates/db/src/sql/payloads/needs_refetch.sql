@@ -1,6 +1,6 @@
--- payloads/needs_refetch.sql: whether a fetch is to stand in for a payload whose file cannot be read: no payload of its store is newer, no
--- fetch waits already, and it does not come from such a fetch itself, which would go round in circles on a disk that keeps nothing.
--- $1 payload
+-- payloads/needs_refetch.sql: whether a fetch shall replace a payload whose file is unreadable. Yes, if no
+-- payload of its store is newer, no fetch waits already, and it does not come from such a fetch itself: on a
+-- disk that keeps nothing that would never end. $1 payload
 SELECT NOT EXISTS (SELECT
                      FROM raw_crawl_payloads newer
                     WHERE newer.dispensary_id = lost.dispensary_id

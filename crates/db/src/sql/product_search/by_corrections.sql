@@ -1,5 +1,6 @@
--- product_search/by_corrections.sql: goes on as listed.sql, and as found.sql. Products that have words which are spelled nearly as those that are
--- looked for: $14 all that may be meant, as a tsquery, $15 what is most likely meant; those that have it come first.
+-- product_search/by_corrections.sql: continues listed.sql; found.sql continues it. Products with words
+-- spelled nearly like the searched ones: $14 all possible meanings, as a tsquery, $15 the most likely
+-- meaning, whose products come first.
 , found AS MATERIALIZED (
   SELECT s.product_id,
          CASE WHEN s.words @@ $15::tsquery THEN 1000000 ELSE 0 END + (ts_rank(s.words, $14::tsquery, 1) * 1000000)::bigint AS score

@@ -1,4 +1,5 @@
--- product_search/by_trigrams.sql: goes on as listed.sql, and as found.sql. Products whose brand and name are spelled like $14.
+-- product_search/by_trigrams.sql: continues listed.sql; found.sql continues it. Products whose brand and name
+-- are spelled like $14.
 , found AS MATERIALIZED (
   SELECT s.product_id,
          ((word_similarity(lower($14), s.text) + similarity(lower($14), s.text)) * 500000)::bigint AS score

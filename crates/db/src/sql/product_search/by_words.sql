@@ -1,4 +1,5 @@
--- product_search/by_words.sql: goes on as listed.sql, and as found.sql. Products that have all words of $14.
+-- product_search/by_words.sql: continues listed.sql; found.sql continues it. Products that have all words of
+-- $14.
 , question AS MATERIALIZED (
   -- each word may be the beginning of a longer one
   SELECT to_tsquery('simple', string_agg(quote_literal(word) || ':*', ' & ')) AS words

@@ -1,6 +1,7 @@
--- product_search/copy_store.sql: copies the names of a store's products, and what they are listed by, where they differ; counts the words of new
--- names. Answers with how many names differed. Looks only at rows that were written since the last copy, and, for transactions that began before it,
--- some time before. $1 store, $2 words at most
+-- product_search/copy_store.sql: copies the names and the sort values of a store's products where they
+-- differ, and counts the words of new names. Returns the number of changed names. Reads only rows written
+-- since the last copy, and, for transactions that began before it, some time before. $1 store, $2 maximum
+-- words
 WITH products AS MATERIALIZED (
   SELECT p.id, lower(btrim(p.category)) AS category, left(lower(concat_ws(' ', btrim(p.brand_name_raw), btrim(p.name_raw))), 500) AS text,
          left(lower(btrim(p.name_raw)), 100) AS name, left(lower(btrim(p.brand_name_raw)), 100) AS brand,

@@ -1,4 +1,5 @@
--- product_search/count_words.sql: counts the words of all names anew; answers with how many differ. $1 words at most, the most frequent ones
+-- product_search/count_words.sql: counts the words of all names again; returns the number of changed counts.
+-- $1 maximum words, the most frequent ones
 WITH counted AS MATERIALIZED (
   SELECT word, ndoc::bigint AS products
     FROM ts_stat('SELECT words FROM product_search')

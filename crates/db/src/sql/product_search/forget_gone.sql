@@ -1,4 +1,4 @@
--- product_search/forget_gone.sql: forgets the products of stores that were deleted.
+-- product_search/forget_gone.sql: deletes the copies of products whose stores were deleted.
 WITH gone AS (
   DELETE FROM search_stores s
    WHERE NOT EXISTS (SELECT FROM dispensaries d WHERE d.id = s.dispensary_id)

@@ -1,4 +1,5 @@
--- product_search/found.sql: the end of by_words.sql, by_corrections.sql and by_trigrams.sql: what they found, in the order that is asked for.
+-- product_search/found.sql: the end of by_words.sql, by_corrections.sql and by_trigrams.sql: their products
+-- in the requested order.
 SELECT v.*, l.price_before, l.price_changed_ms, l.sort_number, l.sort_text, l.of_many
   FROM (SELECT *
           FROM (SELECT l.product_id, l.price_before, l.price_changed_ms, l.sort_text, f.of_many,

@@ -1,7 +1,8 @@
--- product_search/listed.sql: the beginning of the statements of this folder that find products: each with where it stands in the order that is
--- asked for, and whether the filters leave it; a null filters nothing. Planned for its values, so that only what is asked for is left of each CASE.
--- $1 stores, $2 category, $3 beginning of the brand, $4 in stock, $5 on special, $6 and $7 lowest and highest price, $8 sort, $9 to $11 where the
--- page before ended, $12 rows, $13 products that are looked at, at most, $14 and $15 of what is looked for
+-- product_search/listed.sql: the beginning of the statements of this folder that find products: each product
+-- with its position in the requested order, and whether it passes the filters; a null filters nothing.
+-- Planned for its values, so that each CASE keeps only the requested branch. $1 stores, $2 category, $3
+-- beginning of the brand, $4 in stock, $5 on special, $6 and $7 lowest and highest price, $8 sort, $9 to $11
+-- end of the page before, $12 rows, $13 maximum products read, $14 and $15 the searched words
 WITH listed AS NOT MATERIALIZED (
   SELECT l.product_id, l.price_before, l.price_changed_ms,
          CASE $8 WHEN 'price' THEN coalesce(l.price::bigint, 2147483648)

@@ -1,8 +1,8 @@
--- product_search/scan.sql: goes on as listed.sql. The same products as walk.sql, where filters leave so few that a walk finds too few of them:
--- all that are left are sorted.
+-- product_search/scan.sql: continues listed.sql. The same products as walk.sql, for filters that leave so few
+-- that a walk finds too few of them: sorts all that are left.
 SELECT v.*, l.price_before, l.price_changed_ms, l.sort_number, l.sort_text, false AS of_many
   FROM (SELECT *
-          FROM (SELECT * FROM listed WHERE is_wanted OFFSET 0) l      -- OFFSET 0: not by an index of the order, which is what a walk does
+          FROM (SELECT * FROM listed WHERE is_wanted OFFSET 0) l      -- OFFSET 0: not by an index of the order, as a walk
          WHERE ($9 IS NULL OR (sort_number, sort_text, product_id) > ($9, $10, $11))
          ORDER BY sort_number, sort_text, product_id
          LIMIT $12) l

@@ -1,5 +1,6 @@
--- product_search/spelled_alike.sql: the words of $1, each with words of products that are one edit apart, or that have a letter less on both sides
--- in common; the word itself where a product has it. The most frequent ones. $2 words, $3 of each, at most
+-- product_search/spelled_alike.sql: the words of $1, each with words of products that are one edit apart, or
+-- equal after dropping one letter on both sides; the word itself if a product has it. The most frequent ones.
+-- $2 words, $3 maximum of each
 SELECT typed.word AS typed, alike.word, coalesce(alike.products, 0) AS products
   FROM (SELECT word FROM unnest(tsvector_to_array(to_tsvector('simple', $1))) AS word LIMIT $2) typed
   LEFT JOIN LATERAL (SELECT w.word, w.products

@@ -1,4 +1,5 @@
--- product_search/state.sql: what misspelled words are found by, and how many stores' names are not those of their latest products.
+-- product_search/state.sql: whether misspelled words can be corrected, and the number of stores whose names
+-- are older than their latest products.
 SELECT to_regclass('product_search_trigrams') IS NOT NULL AS has_trigrams,
        EXISTS (SELECT FROM search_words) AS has_words,
        (SELECT count(*)

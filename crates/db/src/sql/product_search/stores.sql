@@ -1,4 +1,5 @@
--- product_search/stores.sql: the stores whose products are looked for; a null filters nothing. $1 state, $2 city, $3 store, $4 at most
+-- product_search/stores.sql: the stores whose products are searched; a null filters nothing. $1 state, $2
+-- city, $3 store, $4 at most
 SELECT id
   FROM dispensaries
  WHERE ($1::text IS NULL OR state = upper($1))

@@ -1,5 +1,5 @@
--- product_search/waiting.sql: stores whose names were not copied since their products came from another payload, the longest crawled first.
--- $1 at most
+-- product_search/waiting.sql: stores whose names were not copied since their products came from another
+-- payload, the longest crawled first. $1 at most
 SELECT d.id
   FROM dispensaries d
   LEFT JOIN search_stores s ON s.dispensary_id = d.id

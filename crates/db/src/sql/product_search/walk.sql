@@ -1,4 +1,5 @@
--- product_search/walk.sql: goes on as listed.sql. Products in the order of an index, from where the page before ended, as far as $13.
+-- product_search/walk.sql: continues listed.sql. Products in the order of an index, from the end of the page
+-- before, up to $13.
 SELECT v.*, l.price_before, l.price_changed_ms, l.sort_number, l.sort_text, false AS of_many
   FROM (SELECT *
           FROM (SELECT *

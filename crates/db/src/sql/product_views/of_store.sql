@@ -1,9 +1,9 @@
--- product_views/of_store.sql: a page of a store's products; a null filters nothing. Planned for its values. $1 store, $2 category, $3 brand,
--- $4 in stock, $5 on special, $6 and $7 lowest and highest price, $8 part of the name or brand, $9 what it is sorted by,
--- $10 to $12 where the page before ended, $13 rows
+-- product_views/of_store.sql: a page of a store's products; a null filters nothing. Planned for its values.
+-- $1 store, $2 category, $3 brand, $4 in stock, $5 on special, $6 and $7 lowest and highest price, $8 part of
+-- the name or brand, $9 sort, $10 to $12 end of the page before, $13 rows
 SELECT p.*
   FROM (SELECT v.*,
-               -- what has no price, or no brand, comes last
+               -- products without a price, or a brand, come last
                CASE $9 WHEN 'price' THEN coalesce(v.price, 2147483648)
                        WHEN 'price_desc' THEN coalesce(-v.price::bigint, 1)
                        WHEN 'brand' THEN (v.brand_name_raw IS NULL)::int

@@ -1,4 +1,5 @@
--- products/widen_seen.sql: an older payload held the products $1 at $2, which may be before they were first or after they were last seen.
+-- products/widen_seen.sql: an older payload contained the products $1 at $2, which may be before their first
+-- or after their last sighting.
 UPDATE store_products
    SET first_seen_at = least(first_seen_at, $2),
        last_seen_at = greatest(last_seen_at, $2)

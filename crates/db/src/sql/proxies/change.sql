@@ -1,5 +1,6 @@
--- proxies/change.sql: changes proxy $1. $2 on or off, $3 its password as stored, $4 its state, $5 its timezone; NULL leaves what is there,
--- an empty state or timezone removes it. By the switch and by a new password its cooldown is over.
+-- proxies/change.sql: changes proxy $1. $2 on or off, $3 its password as stored, $4 its state, $5 its
+-- timezone; NULL changes nothing, an empty state or timezone removes it. The switch and a new password end
+-- its cooldown.
 UPDATE proxies
    SET is_active = coalesce($2, is_active OR ($3::text IS NOT NULL AND cooldown_until IS NOT NULL)),
        cooldown_until = CASE WHEN $2 IS NULL AND $3 IS NULL THEN cooldown_until END,

@@ -1,4 +1,4 @@
--- proxies/count.sql: how many proxies the program can speak to are active, benched, off.
+-- proxies/count.sql: numbers of active, benched and switched-off proxies whose protocol the program speaks.
 SELECT count(*) FILTER (WHERE is_active) AS active,
        count(*) FILTER (WHERE NOT is_active AND cooldown_until IS NOT NULL) AS benched,
        count(*) FILTER (WHERE NOT is_active AND cooldown_until IS NULL) AS off

@@ -1,6 +1,6 @@
--- proxies/flush.sql: adds what one process learnt to what the others wrote. $1 ids, $2 used, $3 successes, $4 failures,
--- $5 whether blocks count from zero, $6 blocks, $7 decay and $8 addend of the average (`Latency` in domain/proxy/counters.rs), $9 last errors,
--- $10 changes (benched, revived or null), $11 seconds of cooldown.
+-- proxies/flush.sql: adds the counts of one process to those of the others. $1 ids, $2 used, $3 successes, $4
+-- failures, $5 whether blocks count from zero, $6 blocks, $7 decay and $8 addend of the average (`Latency` in
+-- domain/proxy/counters.rs), $9 last errors, $10 changes (benched, revived or null), $11 seconds of cooldown.
 WITH held AS (
   SELECT id FROM proxies WHERE id = ANY ($1::bigint[])
    ORDER BY id                 -- several processes flush at once: in one order they wait for each other and never deadlock

@@ -1,12 +1,13 @@
--- proxies/import.sql: adds proxies, or changes those that are there. $1 protocols, $2 hosts, $3 ports, $4 usernames, $5 passwords,
--- $6 states, $7 timezones. Returns whether each touched row is new; rows that were the same already are not touched.
+-- proxies/import.sql: adds proxies, or changes existing ones. $1 protocols, $2 hosts, $3 ports, $4 usernames,
+-- $5 passwords, $6 states, $7 timezones. Returns for each changed row whether it is new; equal rows are not
+-- touched.
 INSERT INTO proxies AS p (protocol, host, port, username, password, state_code, timezone)
 SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[])
     ON CONFLICT ON CONSTRAINT proxies_address_key DO UPDATE
    SET password = excluded.password,
        state_code = coalesce(excluded.state_code, p.state_code),
        timezone = coalesce(excluded.timezone, p.timezone),
-       -- a new password is a new start for one that was benched, never for one switched off
+       -- a new password ends the cooldown of a benched proxy, and never switches one on
        is_active = p.is_active OR (p.cooldown_until IS NOT NULL AND p.password IS DISTINCT FROM excluded.password),
        cooldown_until = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.cooldown_until END,
        updated_at = now()

@@ -1,5 +1,5 @@
--- proxies/list.sql: proxies as people see them: without their passwords. $1 the only one, $2 a state, $3 ids above it; NULL filters
--- nothing. At most $4. Times are cut to what Rust can read.
+-- proxies/list.sql: proxies for display, without their passwords. $1 the only one, $2 a state, $3 ids above
+-- it; NULL filters nothing. At most $4. Times are cut to the range of Rust.
 SELECT id, protocol, host, port, username,
        CASE WHEN password LIKE '$drover$1$%' THEN split_part(password, '$', 4) END AS key, is_active, state_code, timezone,
        json_time(last_used_at) AS last_used_at,

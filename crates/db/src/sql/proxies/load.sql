@@ -1,5 +1,5 @@
--- proxies/load.sql: every proxy that the program can speak to, with its password, for the pool of a process.
--- Times that a person wrote by hand may be infinite, which cannot be subtracted, or beyond what Rust can read.
+-- proxies/load.sql: every proxy whose protocol the program speaks, with its password, for the pool of a
+-- process. Times written by hand may be infinite, which cannot be subtracted, or outside the range of Rust.
 SELECT id, protocol, host, port, username, password, state_code, timezone, is_active,
        json_time(cooldown_until) AS cooldown_until,
        greatest(extract(epoch FROM json_time(cooldown_until) - clock_timestamp()), 0)::float8 AS cooldown_left_s,

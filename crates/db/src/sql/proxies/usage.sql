@@ -1,5 +1,6 @@
--- proxies/usage.sql: bytes of today that processes have written: of each proxy since midnight in its timezone; without an id, of all
--- together, gone ones too, since that of UTC. With the end of that day, and the seconds until then.
+-- proxies/usage.sql: bytes of today that processes have written: of each proxy since midnight in its
+-- timezone; without an id, of all together, removed ones too, since midnight in UTC. With the end of that
+-- day, and the seconds until then.
 WITH zones AS MATERIALIZED (
   SELECT z.timezone, d.began, d.ends
     FROM (SELECT coalesce(timezone, 'UTC') AS timezone FROM proxies UNION SELECT 'UTC') z, day_in(z.timezone) d

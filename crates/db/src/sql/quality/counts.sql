@@ -1,2 +1,2 @@
--- quality/counts.sql: how many stores have each fault
+-- quality/counts.sql: number of stores with each fault
 SELECT kind, count(*) AS stores FROM quality_findings GROUP BY kind

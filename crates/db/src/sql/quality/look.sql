@@ -1,5 +1,5 @@
--- quality/look.sql: notes which stores have faulty data now, and removes what is mended. $1 seconds: refreshes that
--- ended since then are looked at. Returns what began and what ended.
+-- quality/look.sql: records which stores have faulty data now, and deletes mended faults. $1 seconds: checks
+-- the refreshes that ended since then. Returns the findings that began and ended.
 WITH refreshed AS MATERIALIZED (
   SELECT DISTINCT ON (t.dispensary_id) t.dispensary_id, t.result
     FROM worker_tasks t

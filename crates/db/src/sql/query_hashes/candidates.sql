@@ -1,5 +1,6 @@
--- query_hashes/candidates.sql: the hashes of a platform by operation, the most likely to work at an endpoint first: the last accepted,
--- then untried ones, then those that it or every endpoint has refused since. $1 platform, $2 endpoint
+-- query_hashes/candidates.sql: the hashes of a platform by operation, the most likely to work at an endpoint
+-- first: the last accepted one, then untried ones, then the ones refused since by it or by every endpoint. $1
+-- platform, $2 endpoint
 SELECT known.operation, known.hash
   FROM query_hashes known
   LEFT JOIN query_hashes here

@@ -1,4 +1,4 @@
--- query_hashes/list.sql: what is known of a platform's hashes. $1 platform
+-- query_hashes/list.sql: the stored hashes of a platform. $1 platform
 SELECT operation, hash, host_pattern,
        json_time(added_at) AS added_at,
        json_time(first_ok) AS first_ok,

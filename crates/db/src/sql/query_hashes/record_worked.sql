@@ -1,5 +1,5 @@
--- query_hashes/record_worked.sql: an endpoint accepted a hash. Minutes are exact enough, and save one write per task.
--- $1 platform, $2 operation, $3 hash, $4 endpoint
+-- query_hashes/record_worked.sql: records that an endpoint accepted a hash. Minutes are exact enough, and
+-- save one write per task. $1 platform, $2 operation, $3 hash, $4 endpoint
 WITH here AS (      -- this endpoint's refusal is past
   UPDATE query_hashes
      SET first_ok = coalesce(first_ok, now()), last_ok = now()

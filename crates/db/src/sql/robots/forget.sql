@@ -1,2 +1,2 @@
--- robots/forget.sql: forgets the robots.txt of host $1, which is then fetched again.
+-- robots/forget.sql: deletes the robots.txt of host $1, which is then fetched again.
 DELETE FROM robots WHERE host = $1;

@@ -1,4 +1,5 @@
--- robots/store.sql: the answer of authority $1: whether it answered $2, its file $3, or what it did instead $4; it lasts $5 seconds.
+-- robots/store.sql: stores the answer of authority $1: whether it answered $2, its file $3, or its failure
+-- $4; valid for $5 seconds.
 UPDATE robots
    SET rules = CASE WHEN $2 THEN $3 ELSE rules END,
        fetched_at = CASE WHEN $2 THEN now() ELSE fetched_at END,

@@ -1,5 +1,6 @@
--- One due schedule, if no other process is running it, and the database's time: the one that was tried longest ago, so that one
--- that fails holds up no other. One that has just failed is left alone for 50 s, until the next round.
+-- One due schedule that no other process is running, and the database's time: the one that was tried longest
+-- ago, so that a failing one does not stop the others. One that has just failed is left alone for 50 s, until
+-- the next round.
 SELECT id, name, role, cron,
        least(greatest(interval_hours, 1e-6), 1e6)::double precision AS interval_hours,
        json_time(next_run_at) AS next_run_at,

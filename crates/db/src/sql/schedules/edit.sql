@@ -1,5 +1,6 @@
--- Writes what a request left of a schedule. $1 schedule, $2 name, $3 role, $4 platform, $5 state, $6 group, $7 its tasks' arguments where they change,
--- $8 hours or null, $9 cron line or null (both null: as before), $10 priority, $11 enabled, $12 its next run where the recurrence changes
+-- Writes the fields of a schedule after a request. $1 schedule, $2 name, $3 role, $4 platform, $5 state, $6
+-- group, $7 its tasks' arguments if they change, $8 hours or null, $9 cron line or null (both null: as
+-- before), $10 priority, $11 enabled, $12 its next run if the recurrence changes
 UPDATE task_schedules
    SET name = $2, role = $3, platform = $4, state_code = $5, group_name = $6, args = coalesce($7, args), priority = $10, enabled = $11,
        interval_hours = CASE WHEN $8::float8 IS NULL AND $9::text IS NULL THEN interval_hours ELSE $8::float8::numeric END,

@@ -1,4 +1,4 @@
--- Present from the first start on; an operator's change is never overwritten.
+-- Adds the default schedules from the first start on; never overwrites an operator's change.
 WITH renamed AS (      -- the name that earlier versions gave it
   UPDATE task_schedules SET name = 'payload_fetch_all', updated_at = now()
    WHERE name = 'product_refresh_all' AND NOT EXISTS (SELECT 1 FROM task_schedules WHERE name = 'payload_fetch_all') RETURNING name

@@ -1,4 +1,4 @@
--- The latest run, where it was made within 10 s. $1 schedule
+-- The latest run, if it was made within 10 s. $1 schedule
 SELECT json_time(due_at) AS due_at, task_count, skipped
   FROM schedule_runs
  WHERE schedule_id = $1

@@ -1,4 +1,5 @@
--- Skips a due time that was run already, and answers with what it made. $1 schedule, $2 due time, $3 the next one
+-- Skips a due time that was run already, and returns the result of that run. $1 schedule, $2 due time, $3 the
+-- next one
 WITH moved AS (
   UPDATE task_schedules SET next_run_at = $3, last_attempt_at = now() WHERE id = $1
 )

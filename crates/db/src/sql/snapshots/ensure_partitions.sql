@@ -1,2 +1,3 @@
--- snapshots/ensure_partitions.sql: makes this month and the next where they are missing; answers with how many it made.
+-- snapshots/ensure_partitions.sql: creates the missing partitions of this month and the next; returns their
+-- number.
 SELECT ensure_snapshot_partitions(1);

@@ -1,4 +1,4 @@
--- specials/forget_unused.sql: a store's specials that none of its products has. $1 store
+-- specials/forget_unused.sql: deletes a store's specials that none of its products has. $1 store
 DELETE FROM store_specials s
  WHERE s.dispensary_id = $1
    AND s.hash <> ALL (ARRAY (SELECT p.specials_hash

@@ -1,4 +1,5 @@
--- stats_minute/begin.sql: the first turn of all: begins with the oldest task that has ended, at most $1 seconds ago.
+-- stats_minute/begin.sql: the very first turn: begins with the oldest task that has ended, at most $1 seconds
+-- ago.
 INSERT INTO stats_progress (closed_until)
 SELECT date_bin('1 minute', greatest(now() - make_interval(secs => $1), least(now(), (
          SELECT t.completed_at FROM worker_tasks t

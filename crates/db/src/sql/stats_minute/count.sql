@@ -1,5 +1,6 @@
--- stats_minute/count.sql: counts the runs that ended from $1 until before $2. The latest run of a task is in its own row, earlier ones are in
--- past_attempts. Times that a person wrote may be infinite, which cannot be subtracted, and so may numbers in a result be anything.
+-- stats_minute/count.sql: counts the runs that ended from $1 until before $2. The latest run of a task is in
+-- its own row, earlier ones are in past_attempts. Times written by hand may be infinite, which cannot be
+-- subtracted, and numbers in a result may be anything.
 WITH ended AS (
   SELECT t.completed_at AS ended_at, t.role,
          CASE WHEN t.status = 'failed' AND t.crash_count >= 3 THEN 'lost' ELSE t.status END AS outcome,

@@ -1,2 +1,2 @@
--- stats_minute/forget.sql: removes what was counted from minute $1 on, to be counted again.
+-- stats_minute/forget.sql: deletes the counts from minute $1 on, to be counted again.
 DELETE FROM stats_minute WHERE minute >= $1;

@@ -1,5 +1,6 @@
--- stats_minute/lock.sql: the minutes to count now, at most $1 seconds of them, and up to which none of them changes any more: a run that ended
--- is seen at most $2 seconds later. No row: another process counts them.
+-- stats_minute/lock.sql: the minutes to count now, at most $1 seconds of them, and the time up to which they
+-- do not change any more: a run's end is visible at most $2 seconds later. No row: another process counts
+-- them.
 SELECT p.closed_until AS from_minute, s.to_minute,
        greatest(p.closed_until, least(s.to_minute, date_bin('1 minute', clock_timestamp() - make_interval(secs => $2),
                                                             timestamptz '2000-01-01 00:00:00Z'))) AS closed_until,

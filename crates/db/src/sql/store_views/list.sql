@@ -1,6 +1,6 @@
--- store_views/list.sql: stores with their crawl state, in the order of their ids; a null filters nothing. Planned for its values.
--- $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 its id, how its slug begins, or part of its name or city, $6 ids above this,
--- $7 the one id, $8 rows
+-- store_views/list.sql: stores with their crawl state, in the order of their ids; a null filters nothing.
+-- Planned for its values. $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 its id, the beginning
+-- of its slug, or part of its name or city, $6 ids above this, $7 the one id, $8 rows
 WITH page AS MATERIALIZED (
   SELECT * FROM dispensaries d
    WHERE ($1 IS NULL OR d.state = upper($1))

@@ -1,4 +1,4 @@
--- stores/record_fetch.sql: a store's menu was fetched, and is believed. $1 store
+-- stores/record_fetch.sql: records that a store's menu was fetched and is believed. $1 store
 WITH past AS (
   DELETE FROM suspicious_menus WHERE dispensary_id = $1
 )

@@ -1,5 +1,5 @@
--- stores/set_crawl_enabled.sql: switches a store on or off, as a person does: discovery leaves it so. Answers with what it was.
--- $1 store, $2 on or off
+-- stores/set_crawl_enabled.sql: switches a store on or off by hand: discovery does not change it back.
+-- Returns the former value. $1 store, $2 on or off
 WITH before AS (
   SELECT id, crawl_enabled FROM dispensaries WHERE id = $1 FOR UPDATE
 ), changed AS (

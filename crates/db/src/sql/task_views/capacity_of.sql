@@ -1,5 +1,5 @@
--- The numbers of v_worker_capacity for the roles $1 together, under the name $2. Not sums of its rows: a worker that does several of the
--- roles is one worker, and an average is not made of averages.
+-- The numbers of v_worker_capacity for the roles $1 together, under the name $2. They are not sums of its
+-- rows: a worker with several of the roles is one worker, and an average is not the average of averages.
 WITH live AS (
   SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND is_due(scheduled_for)) AS ready,
          count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running

@@ -1,4 +1,4 @@
--- A task t as people see it, with its store d and its worker w: the columns of the other statements
+-- A task t for display, with its store d and its worker w: the columns of the other statements
 t.id, t.role, t.dispensary_id, d.name AS dispensary_name, t.platform,
        CASE WHEN t.status IN ('claimed', 'running') AND (t.lease_expires_at > now()) IS NOT TRUE THEN 'stale' ELSE t.status END AS status,
        t.priority, t.payload, t.result, t.worker_id, coalesce(w.friendly_name, (SELECT n.friendly_name FROM worker_names n WHERE n.worker_id = t.worker_id)) AS worker_name,

@@ -1,5 +1,5 @@
--- Tasks by role and status, and the time. Open ones exactly, each kind by the partial index that holds just it; ended ones as
--- last counted, or counted now when they never were.
+-- Tasks by role and status, and the time. Open ones exactly, each kind by the partial index that holds just
+-- it; ended ones as last counted, or counted now when they never were.
 WITH open AS (
   SELECT role, 'pending' AS status, count(*) AS tasks FROM worker_tasks WHERE status = 'pending' AND ready GROUP BY role
   UNION ALL

@@ -1,8 +1,8 @@
 -- Which tasks: the conditions of the other statements of this folder. A null filters nothing; a cast gives
 -- each value its type. {lease_expired}: whether the lease must have run out. {created_after} and
--- {created_before}: ids follow these times but for minutes. {below} and {from}: bounds of the ids. {q}: how an
--- id, a worker's id or a store's slug begins. {error_pattern}: by it an index of trigrams finds what {error}, a
--- part of the text, finds.
+-- {created_before}: ids follow these times but for minutes. {below} and {from}: bounds of the ids. {q}: how
+-- an id, a worker's id or a store's slug begins. {error_pattern}: by it an index of trigrams finds what
+-- {error}, a part of the text, finds.
 ({statuses}::text[] IS NULL OR t.status = ANY ({statuses}))
      AND ({lease_expired}::bool IS NULL OR ((t.lease_expires_at > now()) IS NOT TRUE) = {lease_expired})
      AND ({role}::text IS NULL OR t.role = {role})

@@ -1,4 +1,5 @@
--- The last completion of one of the roles $1. Planned for its values: a rare role's by the index of roles, another's by that of ends.
+-- The last completion of one of the roles $1. Planned for its values: rare roles use the index of roles,
+-- others the index of ends.
 SELECT t.id, json_time(t.completed_at) AS completed_at
   FROM worker_tasks t
  WHERE t.status IN ('completed', 'failed', 'cancelled') AND t.status = 'completed' AND t.role = ANY ($1)

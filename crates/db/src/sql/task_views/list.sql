@@ -1,5 +1,5 @@
--- Tasks as people see them, newest first. Planned for its values, so that each filter finds its index: ended tasks, of which there are
--- millions, have one for each (indexes/), pending and active ones one by id
+-- Tasks for display, newest first. Planned for its values, so that each filter finds its index: ended tasks,
+-- millions of them, have one for each filter (indexes/), pending and active ones one by id
 WITH page AS MATERIALIZED (
   (SELECT * FROM worker_tasks t
     WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}

@@ -1,4 +1,5 @@
--- By role: tasks that may be claimed now, and for how many seconds the oldest has been due, finite whatever the dates are.
+-- By role: number of tasks that may be claimed now, and the seconds since the oldest was due, finite whatever
+-- the dates are.
 SELECT role, count(*) AS tasks,
        least(greatest(date_part('epoch', now()) - date_part('epoch', min(greatest(created_at, scheduled_for))), 0), 1e9) AS oldest_seconds
   FROM worker_tasks

@@ -1,4 +1,5 @@
--- Which of these leases are lost: another fence, no longer active, gone, or run out. $1 ids, $2 fences, $3 workers
+-- The leases among these that are lost: another fence, no longer active, gone, or expired. $1 ids, $2 fences,
+-- $3 workers
 SELECT l.id
   FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS l(id, fence, worker_id)
   LEFT JOIN LATERAL (

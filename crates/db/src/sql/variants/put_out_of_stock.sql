@@ -1,5 +1,5 @@
--- variants/put_out_of_stock.sql: the variants of products that have gone out of stock go with them. $1 products, $2 payload (column
--- crawl_id), $3 when it was fetched
+-- variants/put_out_of_stock.sql: puts the variants of products out of stock that have gone out of stock. $1
+-- products, $2 payload (column crawl_id), $3 when it was fetched
 WITH changed AS (
   UPDATE store_product_variants
      SET is_in_stock = false

@@ -1,5 +1,5 @@
--- variants/update.sql: what a menu says of variants that have a row. One array a column; the columns are listed
--- in db/variants.rs
+-- variants/update.sql: writes a menu's values of variants that have a row. One array per column;
+-- db/variants.rs lists the columns
 UPDATE store_product_variants v
    SET {set}
   FROM unnest({arrays}) AS f ({names})

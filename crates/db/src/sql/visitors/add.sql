@@ -1,4 +1,5 @@
--- visitors/add.sql: counts requests of this hour, and forgets those of long ago. $1 countries, $2 regions, $3 requests
+-- visitors/add.sql: counts requests of this hour, and deletes old counts. $1 countries, $2 regions, $3
+-- requests
 WITH forgotten AS (
   DELETE FROM visitor_hours WHERE hour < now() - interval '400 days'
 )

@@ -1,5 +1,5 @@
--- visitors/list.sql: requests by hour and place, the latest hour first; a null filters nothing. Planned for its values. $1 from, $2 before,
--- $3 country, $4 to $6 the last one of the page before, $7 rows
+-- visitors/list.sql: requests by hour and place, the latest hour first; a null filters nothing. Planned for
+-- its values. $1 from, $2 before, $3 country, $4 to $6 the last one of the page before, $7 rows
 SELECT json_time(v.hour) AS hour, v.country, v.region, v.requests
   FROM visitor_hours v
  WHERE ($1 IS NULL OR v.hour >= $1)

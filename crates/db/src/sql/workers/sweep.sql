@@ -1,4 +1,4 @@
--- Silent workers are offline after three missed heartbeats, and forgotten after a day, as commands are.
+-- Marks workers offline after three missed heartbeats, and deletes them after a day, as commands are.
 WITH old_workers AS (
   DELETE FROM worker_registry WHERE status = 'offline' AND last_heartbeat_at < now() - interval '1 day'
 ), old_names AS (

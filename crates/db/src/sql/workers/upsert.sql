@@ -1,5 +1,6 @@
--- $1 worker, $2 friendly name, $3 pod, $4 role, $5 roles, $6 status, $7 task ids, $8 slots, $9 resources, $10 seconds between heartbeats,
--- $11 when its process started; null: unknown. It tells the process from a predecessor of the same name.
+-- $1 worker, $2 friendly name, $3 pod, $4 role, $5 roles, $6 status, $7 task ids, $8 slots, $9 resources, $10
+-- seconds between heartbeats, $11 when its process started; null: unknown. It distinguishes the process from
+-- a predecessor of the same name.
 INSERT INTO worker_registry AS w
        (worker_id, friendly_name, pod, role, roles, status, current_task_ids, active_task_count, max_concurrent_tasks, resources,
         heartbeat_seconds, started_at, drained_at)

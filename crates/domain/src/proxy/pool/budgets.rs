@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Pool;
-use crate::proxy::budget::{Budget, Budgets, Level, Reached, UsageToday};
+use crate::proxy::budget::{Budget, Budgets, Level, ReachedBudget, UsageToday};
 use crate::proxy::{Notice, Proxy, ProxyId};
 
 impl Pool {
@@ -65,8 +65,8 @@ impl Pool {
 }
 
 /// Without a proxy: of all together.
-fn notice(proxy: Option<Arc<Proxy>>, reached: Reached) -> Notice {
-    let Reached { level, bytes, budget, left } = reached;
+fn notice(proxy: Option<Arc<Proxy>>, reached: ReachedBudget) -> Notice {
+    let ReachedBudget { level, bytes, budget, left } = reached;
     match level {
         Level::Spent => Notice::BudgetSpent { proxy, budget, left },
         Level::NearlySpent | Level::Enough => Notice::BudgetNearlySpent { proxy, bytes, budget },
