@@ -37,7 +37,7 @@ import { refusalText, toast } from "./toast.js";
  * @param {Field[]} properties.fields
  * @param {string} properties.action
  * @param {(values: Values) => Promise<R>} properties.submit
- * @param {string | ((result: R) => string)} properties.done what is told then
+ * @param {string | ((result: R) => string)} properties.done the message afterwards
  * @param {() => void} properties.onClose
  */
 export function FormDialog({ title, children, fields, action, submit, done, onClose }) {
