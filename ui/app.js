@@ -1,5 +1,5 @@
 // @ts-check
-// The dashboard. In: the address. Out: its page, in the frame. A page is loaded when it is opened first.
+// The dashboard. In: the address. Out: its page, in the frame. A page is loaded when it is first opened.
 
 import { setUnauthenticatedListener } from "./core/api.js";
 import { link } from "./core/base.js";
@@ -54,7 +54,7 @@ function App() {
   </${Frame}>`;
 }
 
-/** Another page is not ready yet; it begins at its top, where readers of the screen are told of it. @param {string} path */
+/** Prepares another page: it is not ready yet, and begins at its top, where screen readers announce it. @param {string} path */
 function useNewPage(path) {
   const [first] = useState(path);
   useEffect(() => {

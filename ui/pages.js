@@ -1,8 +1,10 @@
 // @ts-check
-// All pages behind the login, in the order of the navigation. The array is JSON: tests and screenshots read it, too.
+// All pages behind the login, in the order of the navigation. The array is JSON: tests and screenshots read
+// it too.
 //
-// `name` is of the module in pages/, `:id` in a path a number. `section` and `title` are for the navigation; `key` opens the page
-// after `g`; `role` is what it needs. `query` shows the page at its best, and `list` of the API holds an example of `:id`.
+// `name` is the module in pages/, `:id` in a path a number. `section` and `title` are for the navigation;
+// `key` opens the page after `g`; `role` is the required one. `query` shows the page at its best, and `list`
+// of the API holds an example of `:id`.
 
 /**
  * @typedef {{ name: string, path: string, section?: string, title?: string, key?: string, role?: "viewer" | "operator" | "admin",

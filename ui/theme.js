@@ -1,5 +1,5 @@
 // @ts-check
-// The theme: the system's unless the reader chose one. Runs before the first paint.
+// The theme: the system's, unless the reader chose one. Runs before the first paint.
 const root = document.documentElement;
 try {
   const kept = localStorage.getItem("drover.theme");
@@ -14,6 +14,6 @@ addEventListener("click", (event) => {
   try {
     localStorage.setItem("drover.theme", root.dataset.theme);
   } catch {
-    // then it lasts for this page
+    // then the choice lasts for this page
   }
 });

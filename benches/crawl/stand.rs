@@ -105,16 +105,16 @@ pub fn main() -> Result<()> {
     let mut lines = std::io::stdin().lock().lines();
     let menus: Menus = serde_json::from_str(&lines.next().context("no settings")??)?;
     let sim = Simulator::start(settings(menus))?;
-    tell(&site(&sim))?;
+    send_line(&site(&sim))?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     for line in lines {
         match serde_json::from_str(&line?)? {
             Command::Serve { repriced } => {
                 sim.set_repriced(repriced);
                 runtime.block_on(sim.render_menus(PER_PAGE, Coding::Gzip))?;
-                tell(&expected(&sim))?;
+                send_line(&expected(&sim))?;
             }
-            Command::Count => tell(&requests(&sim))?,
+            Command::Count => send_line(&requests(&sim))?,
         }
     }
     Ok(())
@@ -175,7 +175,7 @@ fn requests(sim: &Simulator) -> Requests {
     }
 }
 
-fn tell(answer: &impl Serialize) -> Result<()> {
+fn send_line(answer: &impl Serialize) -> Result<()> {
     let mut out = std::io::stdout().lock();
     serde_json::to_writer(&mut out, answer)?;
     out.write_all(b"\n")?;

@@ -23,7 +23,7 @@ use crate::faults::{FaultKind, Refusal};
 use crate::reply;
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
-use crate::transmission::{Afterwards, RawAnswer};
+use crate::transmission::{ConnectionUse, RawAnswer};
 use crate::world::World;
 use crate::{answer, pages, pictures, plus};
 
@@ -109,9 +109,9 @@ fn log_end(ended: hyper::Result<()>) {
 /// Sends bytes that no HTTP server would send, and counts a client that trusts the connection afterwards.
 async fn break_http(world: &World, stream: &mut (impl AsyncRead + AsyncWrite + Unpin), answer: &RawAnswer) -> bool {
     match answer.send(stream).await {
-        Ok(Afterwards::Serve) => return true,
-        Ok(Afterwards::Close) => drop(stream.shutdown().await),
-        Ok(Afterwards::Watch) => {
+        Ok(ConnectionUse::Serve) => return true,
+        Ok(ConnectionUse::Close) => drop(stream.shutdown().await),
+        Ok(ConnectionUse::Watch) => {
             let mut next = [0; 1];
             let asked_again = tokio::time::timeout(world.client_timeout, stream.read(&mut next)).await;
             if matches!(asked_again, Ok(Ok(1))) {

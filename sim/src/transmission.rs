@@ -82,20 +82,20 @@ impl Transmission {
         matches!(self, Transmission::LengthAndChunks | Transmission::UnaskedAnswer | Transmission::ThenClosed)
     }
 
-    fn afterwards(self) -> Afterwards {
+    fn connection_use(self) -> ConnectionUse {
         match self {
-            Transmission::UnendedChunks | Transmission::Garbage | Transmission::ThenClosed => Afterwards::Close,
+            Transmission::UnendedChunks | Transmission::Garbage | Transmission::ThenClosed => ConnectionUse::Close,
             Transmission::SlowBody
             | Transmission::Status { with_body: false, .. }
-            | Transmission::Status { status: 203 | 205 | 206, .. } => Afterwards::Serve,
-            _ => Afterwards::Watch,
+            | Transmission::Status { status: 203 | 205 | 206, .. } => ConnectionUse::Serve,
+            _ => ConnectionUse::Watch,
         }
     }
 }
 
 /// Further use of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Afterwards {
+pub(crate) enum ConnectionUse {
     Close,
     /// It is in order, and carries the next request.
     Serve,
@@ -127,7 +127,7 @@ impl RawAnswer {
         Some(RawAnswer { how: *how, coding: *coding, body: body.clone() })
     }
 
-    pub(crate) async fn send(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<Afterwards> {
+    pub(crate) async fn send(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<ConnectionUse> {
         match self.how {
             Transmission::SlowHead => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\nX-Slow: ").await?;
@@ -140,7 +140,7 @@ impl RawAnswer {
             how => stream.write_all(&self.bytes(how)).await?,
         }
         stream.flush().await?;
-        Ok(self.how.afterwards())
+        Ok(self.how.connection_use())
     }
 
     /// All that is sent at once.

@@ -37,7 +37,7 @@ impl CommandProgress {
     }
 
     /// Shows the reason of a wait beside the bar; empty = none.
-    pub fn says(&self, message: &'static str) {
+    pub fn set_message(&self, message: &'static str) {
         self.bar.set_message(message);
     }
 

@@ -10,7 +10,7 @@ use http::StatusCode;
 use thiserror::Error;
 
 use domain::disposition::{Disposition, HasDisposition};
-use domain::host::{Refusing, Trouble};
+use domain::host::{HostRefusal, Trouble};
 use domain::proxy::ProxyId;
 use foundation::memory::MAX_LARGE;
 use foundation::process_limits::REMEDY;
@@ -48,7 +48,7 @@ pub enum FetchError {
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
     /// Its breaker is open: nothing is sent to it but one probe now and then.
     #[error("{host} {} since {} UTC; {}", refusing.why, refusing.since.format("%H:%M"), refusing.next_probe())]
-    HostRefuses { host: String, refusing: Box<Refusing> },
+    HostRefuses { host: String, refusing: Box<HostRefusal> },
     /// Too many requests of this process wait for the same host.
     #[error("rate limiter for {host}: no permit within {waited:?}")]
     RateLimitTimeout { host: String, waited: Duration },
@@ -250,7 +250,7 @@ mod tests {
     #[case::until_its_probe(120, 120)]
     #[case::for_days(7 * 86_400, 300)]
     fn a_task_waits_for_a_breaker_no_longer_than_some_minutes(#[case] left: u64, #[case] waits: u64) {
-        let refusing = Refusing {
+        let refusing = HostRefusal {
             why: "is switched off by an operator".to_owned(),
             since: DateTime::UNIX_EPOCH,
             left: Duration::from_secs(left),

@@ -13,7 +13,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::host_table::{ExchangeResult, HostTable};
-use domain::host::{BreakerState, HostLimits, HostReport, HostState, Permission, Refusing, ReportResult, Trouble};
+use domain::host::{BreakerState, HostLimits, HostRefusal, HostReport, HostState, Permission, ReportResult, Trouble};
 use foundation::clock::Clock;
 use telemetry::events;
 
@@ -86,7 +86,7 @@ impl HostLimiter {
     }
 
     /// The refusal to report where nothing may be sent for `left`.
-    pub fn refusing(&self, left: Duration) -> Refusing {
+    pub fn refusing(&self, left: Duration) -> HostRefusal {
         lock(&self.view).state.refusing(left)
     }
 

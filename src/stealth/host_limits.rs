@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::error::FetchError;
 use super::host_limiter::{HostLimiter, LimiterDeps};
 use super::host_table::HostTable;
-use domain::host::{HostReport, Latency, Permission, ProbeNumber, Refusing, Throttle, Verdict};
+use domain::host::{HostRefusal, HostReport, Latency, Permission, ProbeNumber, Throttle, Verdict};
 use foundation::clock::Clock;
 use telemetry::metrics;
 
@@ -183,7 +183,7 @@ fn throttled(host: &str, status: u16, left: Duration) -> FetchError {
     FetchError::Throttled { host: host.to_owned(), status, retry_after: Some(left) }
 }
 
-fn refused(host: &str, refusing: Refusing) -> FetchError {
+fn refused(host: &str, refusing: HostRefusal) -> FetchError {
     FetchError::HostRefuses { host: host.to_owned(), refusing: Box::new(refusing) }
 }
 

@@ -43,7 +43,7 @@ async fn a_server_that_falls_silent_is_unavailable_and_no_statement_is_called_sl
     let db = impatient(&database.url);
     let client = db.client().await.unwrap();
     let pid: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
-    let backend = Frozen::freeze(pid);
+    let backend = FrozenProcess::freeze(pid);
     let error = client.query("SELECT 1", &[]).await.unwrap_err();
     drop(backend);
     assert!(matches!(error, DbError::Unavailable(_)) && error.is_external(), "{error}");
@@ -51,16 +51,16 @@ async fn a_server_that_falls_silent_is_unavailable_and_no_statement_is_called_sl
 }
 
 /// A process that is stopped until this is dropped.
-struct Frozen(Pid);
+struct FrozenProcess(Pid);
 
-impl Frozen {
-    fn freeze(pid: i32) -> Frozen {
+impl FrozenProcess {
+    fn freeze(pid: i32) -> FrozenProcess {
         kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
-        Frozen(Pid::from_raw(pid))
+        FrozenProcess(Pid::from_raw(pid))
     }
 }
 
-impl Drop for Frozen {
+impl Drop for FrozenProcess {
     fn drop(&mut self) {
         let _ = kill(self.0, Signal::SIGCONT);
     }

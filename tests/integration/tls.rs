@@ -11,14 +11,14 @@ use private_server::PrivateServer;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 /// A private server that also listens on loopback, with TLS.
-struct Encrypted {
+struct TlsServer {
     _server: PrivateServer,
     dir: tempfile::TempDir,
     port: u16,
 }
 
-impl Encrypted {
-    async fn start() -> Encrypted {
+impl TlsServer {
+    async fn start() -> TlsServer {
         let dir = testkit::server_dir();
         // initialised first: the key must belong to whoever owns the cluster
         drop(private_server::start_with(dir.path(), testkit::server_options(Duration::ZERO)).await.unwrap());
@@ -34,7 +34,7 @@ impl Encrypted {
             format!("ssl_key_file={}", dir.path().join("server.key").display()),
         ]);
         let server = private_server::start_with(dir.path(), options).await.unwrap();
-        Encrypted { _server: server, dir, port }
+        TlsServer { _server: server, dir, port }
     }
 
     fn url(&self, host: &str, parameters: &str) -> String {
@@ -74,7 +74,7 @@ async fn is_encrypted(url: &str) -> Result<bool, DbError> {
 
 #[tokio::test]
 async fn the_url_decides_what_is_encrypted_and_who_is_trusted() {
-    let server = Encrypted::start().await;
+    let server = TlsServer::start().await;
     let authority = server.authority().display().to_string();
     let verified = format!("sslmode=verify-full&sslrootcert={authority}");
 
@@ -90,7 +90,7 @@ async fn the_url_decides_what_is_encrypted_and_who_is_trusted() {
 
 #[tokio::test]
 async fn a_call_is_cancelled_over_tls_too() {
-    let server = Encrypted::start().await;
+    let server = TlsServer::start().await;
     let url = server.url("localhost", "sslmode=require");
     let settings = settings::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
     let db = Db::new(&url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();

@@ -1,5 +1,6 @@
 // @ts-check
-// The answers that several parts of a page show: each with its topics and its gap in one place, for one path is read in one way.
+// Answers that several parts of a page show. Topics and gap of each are in one place, since one path is read
+// in one way.
 
 import { pathOf } from "./api.js";
 import { useResource } from "./resource.js";
@@ -7,7 +8,7 @@ import { useResource } from "./resource.js";
 /** @import { Counts, WorkerDocument } from "../types/api" */
 /** @import { WorkerEvent } from "../types/requests" */
 
-/** How many tasks there are, by status; its event holds them, so that no request is needed. */
+/** Number of tasks by status; its event contains them, so no request is needed. */
 export const useCounts = () =>
   useResource(pathOf("/api/tasks/counts"), {
     topics: ["counts"],
@@ -15,7 +16,7 @@ export const useCounts = () =>
     apply: (data, /** @type {Counts} */ event) => ({ ...data, ...event }),
   });
 
-/** Every worker, as its last heartbeat described it. */
+/** Every worker, with its last heartbeat. */
 export const useWorkers = () =>
   useResource(pathOf("/api/worker-registry"), {
     topics: ["worker"],
@@ -23,7 +24,7 @@ export const useWorkers = () =>
     apply: (data, /** @type {WorkerEvent} */ event) => ({ ...data, workers: withWorker(data.workers, event) }),
   });
 
-/** What waits and runs, by role, and how long it takes. */
+/** Waiting and running tasks by role, and their durations. */
 export const useCapacity = () => useResource(pathOf("/api/tasks/capacity"), { topics: ["counts"], gap: 5_000 });
 
 /** @param {boolean} [isWanted] */

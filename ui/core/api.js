@@ -1,5 +1,6 @@
 // @ts-check
-// Requests to the API. In: a path and a body. Out: the answer's JSON, or a `Refusal` that says what to tell the reader.
+// Requests to the API. In: a path and a body. Out: the answer's JSON, or a `Refusal` with a text for the
+// reader.
 
 import { address, withQuery } from "./base.js";
 import { noteServerTime } from "./clock.js";
@@ -9,7 +10,7 @@ import { noteServerTime } from "./clock.js";
 
 const DEADLINE_MS = 35_000;
 
-/** What an answer that is none looks like: the server's problem document, or why there was no answer. */
+/** A failed request: the server's problem document, or the reason why there was no answer. */
 export class Refusal extends Error {
   /**
    * @param {number} status 0 where the server did not answer
@@ -25,7 +26,7 @@ export class Refusal extends Error {
     this.requestId = more.requestId ?? "";
     /** Seconds. */
     this.retryAfter = more.retryAfter ?? 0;
-    /** The task that stands in the way. */
+    /** The task that prevents it. */
     this.taskId = more.taskId ?? null;
     this.fields = more.fields ?? [];
   }

@@ -1,5 +1,5 @@
 // @ts-check
-// The path below which this server is reached (`[api] base_path`), and addresses below it.
+// The path below which clients reach this server (`[api] base_path`), and addresses below it.
 
 /** @import { Value } from "../types/requests" */
 

@@ -1,10 +1,10 @@
 // @ts-check
 // The server's time, and the ages on the page that follow it.
 
-/** What the server's clock is ahead of this machine's, in milliseconds. */
+/** Lead of the server's clock over this machine's, in milliseconds. */
 let ahead = 0;
 
-/** Of whole seconds in headers, and of the way they take. */
+/** Tolerance for whole seconds in headers, and for the time in transit. */
 const TOLERATED_MS = 3_000;
 
 /** @param {string | null} date a header of an answer */

@@ -1,5 +1,5 @@
 // @ts-check
-// How numbers, times and names are written. All pure.
+// Formats numbers, times and names. All pure.
 
 export const NONE = "–";
 
@@ -7,7 +7,7 @@ const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const oneDecimal = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const twoDecimals = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/** From here on a count is written short. */
+/** Counts from here on are shortened. */
 const SHORT_FROM = 10_000_000;
 
 /** A count or an id: `12,345`. @param {number | null | undefined} value */
@@ -62,7 +62,7 @@ export function duration(seconds) {
   return two(rounded, 86_400, "d", 3600, "h");
 }
 
-/** How long ago or until, in one glance: `8 s`, `41 min`, `1 h 28 m`, `3 d`. @param {number} seconds not negative */
+/** A time ago or ahead, at a glance: `8 s`, `41 min`, `1 h 28 m`, `3 d`. @param {number} seconds not negative */
 export function age(seconds) {
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;

@@ -12,7 +12,7 @@ export { memo } from "./memo.js";
 
 /** @typedef {[type: ComponentType<unknown>, properties: object, ...children: ComponentChildren[]]} Parts */
 
-/** htm would keep elements without values for ever, each with the tree that showed it first. */
+/** Prevents htm from caching elements without values, each with the first tree that showed it. */
 const NO_CACHE = 3;
 
 /** @this {unknown[]} the template, as htm has read it @param {Parts} parts */
@@ -24,9 +24,10 @@ function element(...parts) {
 // `element` sets a part of `this`, so the type checker takes it for a constructor
 export const html = htm.bind(/** @type {(...parts: Parts) => VNode} */ (/** @type {unknown} */ (element)));
 
-// A component that draws itself again leaves its first element to its parent's properties, and the elements that `memo` shares between two
-// trees lead from the older to the newer one: all trees since the first would be kept. So an element without a place leads nowhere.
-// `__c` is the component of an element, `__k` the elements below it.
+// A component that draws itself again leaves its first element to its parent's properties. The elements that
+// `memo` shares between two trees link the older to the newer one, which would keep all trees since the
+// first. So a replaced element loses its links. `__c` is the component of an element, `__k` the elements
+// below it.
 /** @typedef {VNode & { __c?: Component | null, __k?: unknown[] }} Inner */
 /** @type {WeakMap<Component, Inner>} */
 const current = new WeakMap();
@@ -39,7 +40,7 @@ options.diffed = (/** @type {Inner} */ element) => {
   diffed?.(element);
 };
 
-/** What a component shows. @typedef {ComponentChildren} Children */
+/** Content of a component. @typedef {ComponentChildren} Children */
 /** @typedef {AnyNode} VNode */
 /**
  * An event of an element that a page listens to.

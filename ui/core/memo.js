@@ -1,5 +1,5 @@
 // @ts-check
-// Components that are drawn again only when a property is another one. Data keeps its identity while it is equal (`same.js`).
+// Components that are drawn again only when a property changes. Equal data keeps its identity (`same.js`).
 
 import { Component, h } from "../vendor/preact.js";
 

@@ -1,6 +1,6 @@
 // @ts-check
-// Answers of the API that stay current: read once, and again when an event says that they may have changed. One of a path, whichever
-// parts of a page show it.
+// Answers of the API that stay current: read once, and again when an event shows that they may have changed.
+// One per path, shared by all parts of a page.
 
 import { get, Refusal } from "./api.js";
 import { useEffect, useState } from "./html.js";
@@ -9,15 +9,15 @@ import { listen } from "./stream.js";
 
 /** @import { AnswerOf, Events, Path, TemplateOf, Topic } from "../types/requests" */
 
-/** Two reads of one path are at least this far apart: many events come at once, and a token may make 600 requests a minute. */
+/** Minimum time between reads of one path: events come in bursts; a token may make 600 requests a minute. */
 const GAP_MS = 2_000;
-/** What no part of a page shows is kept this long, for who comes back. */
+/** Time for which an answer that no part of a page shows is kept, for a return to the page. */
 const KEPT_MS = 60_000;
 
 /**
  * @template T
  * @typedef {object} Options
- * @property {Topic[]} [topics] whose events mean that the answer may be another
+ * @property {Topic[]} [topics] whose events mean that the answer may have changed
  * @property {number} [gap] milliseconds between two reads
  * @property {Apply<T>["apply"]} [apply] the data after an event, without a request; undefined: read again
  */
@@ -31,7 +31,7 @@ const KEPT_MS = 60_000;
 /**
  * @template T
  * @typedef {object} Answer
- * @property {T | null} data the newest, also while `error` says that a later read failed
+ * @property {T | null} data the newest, also while `error` shows that a later read failed
  * @property {Refusal | null} error
  * @property {boolean} loading nothing was answered yet
  * @property {() => Promise<void>} reload
@@ -43,7 +43,7 @@ class Resource {
   data = null;
   /** @type {Refusal | null} */
   error = null;
-  /** How often data or error became another one. */
+  /** Number of changes of data or error. */
   changes = 0;
   /** @type {Set<() => void>} */
   shows = new Set();
@@ -152,7 +152,7 @@ export function useResource(path, options = {}) {
     if (!resource) return undefined;
     const show = () => draw((times) => times + 1);
     resource.add(show);
-    // for another part of the page it was read already: its answer may have come since this one was drawn
+    // another part of the page has read it already: its answer may have come since this one was drawn
     if (resource.changes !== drawn) show();
     return () => resource.remove(show);
   }, [resource]);
@@ -164,7 +164,7 @@ export function useResource(path, options = {}) {
   };
 }
 
-/** Everything that is shown is read again: after a change. */
+/** Reads everything that is shown again, after a change. */
 export function reloadAll() {
   for (const resource of kept.values()) if (resource.shows.size > 0) resource.soon();
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// Which page is shown, and its parameters: all of it stands in the address, so that it can be shared.
+// The current page and its parameters: the address holds all of it, so that it can be shared.
 
 import { address, basePath } from "./base.js";
 import { useEffect, useState } from "./html.js";
@@ -51,7 +51,7 @@ export function useLocation() {
   return { path: currentPath(), query: new URLSearchParams(location.search) };
 }
 
-/** Links to pages of this server are followed without loading it again. */
+/** Follows links to pages of this server without loading it again. */
 export function followLinks() {
   addEventListener("popstate", moved);
   document.addEventListener("click", (event) => {

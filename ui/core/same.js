@@ -1,8 +1,8 @@
 // @ts-check
-// Equal data keeps its identity, so that what shows it is not drawn again.
+// Equal data keeps its identity, so that its components are not drawn again.
 
 /**
- * `next`, with every part of it that equals its part of `last` replaced by that. Rows of lists are matched by id.
+ * `next`, with every part that equals its part of `last` replaced by that one. Rows of lists match by id.
  * @template T
  * @param {unknown} last
  * @param {T} next

@@ -1,5 +1,6 @@
 // @ts-check
-// Who the reader is, and what they may do. The server checks every right; a page only hides what would be refused.
+// The reader and their rights. The server checks every right; a page only hides actions that would be
+// refused.
 
 import { get, pathOf, send, setCsrfToken } from "./api.js";
 import { link } from "./base.js";
@@ -25,7 +26,7 @@ export const who = () => session;
 /** @param {"viewer" | "operator" | "admin"} role */
 export const may = (role) => session !== null && RANKS.indexOf(session.role) >= RANKS.indexOf(role);
 
-/** Where to log in, and come back from. */
+/** Address of the login, which leads back here. */
 export function loginAddress() {
   const here = location.pathname + location.search;
   return link("/login", { next: here });

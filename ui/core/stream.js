@@ -1,15 +1,16 @@
 // @ts-check
-// The one stream of events. In: the server's `/api/events`. Out: calls of those who listen to a topic, and the stream's state as
-// `data-live` of the page: on, paused (the tab is hidden) or lost.
+// The one stream of events. In: the server's `/api/events`. Out: calls of a topic's listeners, and the
+// stream's state as `data-live` of the page: on, paused (the tab is hidden) or lost.
 //
-// Not `EventSource`: it hides the heartbeats by which a stale stream is known, and forgets the last event when it is opened again.
+// Not `EventSource`: it hides the heartbeats that show a stale stream, and forgets the last event when it is
+// opened again.
 
 import { address } from "./base.js";
 import { now } from "./clock.js";
 
 /** @import { Events, Topic } from "../types/requests" */
 
-/** The server sends a heartbeat every 15 seconds: two are missing. */
+/** Maximum silence: the server sends a heartbeat every 15 seconds, so two are missing. */
 const STALE_MS = 31_000;
 const RETRY_MS = [1_000, 2_000, 4_000, 8_000];
 
@@ -23,9 +24,9 @@ const watchers = new Set();
 export const stream = {
   /** @type {Live} */
   state: "lost",
-  /** When something was heard last, by the server's clock. 0: never. */
+  /** Time of the last byte, by the server's clock. 0: never. */
   heardAt: 0,
-  /** When it is tried again. 0: it was not lost yet. */
+  /** Time of the next try. 0: it was not lost yet. */
   retryAt: 0,
 };
 
@@ -59,7 +60,7 @@ export function startStream() {
   else connect();
 }
 
-/** Does not wait for the next try. */
+/** Tries at once. */
 export function connect() {
   stop();
   void read();
@@ -88,11 +89,11 @@ async function read() {
     stream.heardAt = now();
     failures = 0;
     become("on");
-    // what the server kept follows; what no event tells is read again
+    // the server sends the events it kept; data without events is read again
     if (isAgain) tell("again", null);
     await readEvents(answer.body, control);
   } catch {
-    // whatever it was: it is tried again
+    // it is tried again, whatever the cause
   }
   if (open === control) retry();
 }
@@ -130,7 +131,7 @@ function tell(topic, data) {
   for (const listener of listeners.get(topic) ?? []) listener(/** @type {never} */ (data));
 }
 
-/** Until the next byte. @param {AbortController} control */
+/** Waits until the next byte. @param {AbortController} control */
 function watch(control) {
   clearTimeout(timer);
   timer = setTimeout(() => control.abort(), STALE_MS);

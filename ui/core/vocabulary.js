@@ -1,7 +1,7 @@
 // @ts-check
 // Words of the API that forms and filters offer.
 
-/** Of crawls. */
+/** Roles of crawls. */
 export const ROLES = [
   "payload_fetch",
   "product_refresh",

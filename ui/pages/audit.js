@@ -1,5 +1,5 @@
 // @ts-check
-// Audit: who changed what, from where, the newest first.
+// Audit: changes with their callers and addresses, newest first.
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
@@ -74,7 +74,7 @@ const Row = memo((/** @type {{ row: AuditRow }} */ { row }) => {
   </tr>`;
 });
 
-/** The page of what was changed, where it has one. @param {AuditRow} row */
+/** The page of the changed thing, if it has one. @param {AuditRow} row */
 function targetLink(row) {
   if (!/^\d+$/.test(row.target)) return null;
   const [resource] = row.action.split(".");

@@ -1,5 +1,5 @@
 // @ts-check
-// Capacity: by role, what waits, how fast it goes, and how many workers would drain it within some hours.
+// Capacity: by role, the waiting tasks, their speed, and the workers that would drain them within some hours.
 
 import { useCapacity } from "../core/answers.js";
 import { link } from "../core/base.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Hosts: what each does, in words and numbers, what may be sent to it, and its breaker.
+// Hosts: the state of each, in words and numbers, its limits, and its breaker.
 
 import { useHosts } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";

@@ -1,5 +1,6 @@
 // @ts-check
-// The job queue: the hub of queue, pods and workers, and the running tasks, of the selected pod where one is.
+// The job queue: the hub of queue, pods and workers, and the running tasks, only the selected pod's if one is
+// selected.
 
 import { useCounts, useWorkers } from "../core/answers.js";
 import { pathOf } from "../core/api.js";

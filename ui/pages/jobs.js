@@ -1,5 +1,5 @@
 // @ts-check
-// Jobs: what is being scraped now, and the media jobs with how far each is.
+// Jobs: the current scrapes, and the media jobs with the progress of each.
 
 import { pathOf, send } from "../core/api.js";
 import { link, pick } from "../core/base.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Where a token is given for a login.
+// The login with a token.
 
 import { pathOf, Refusal, send } from "../core/api.js";
 import { basePath, link } from "../core/base.js";
@@ -44,7 +44,7 @@ export function Login() {
 /** @param {Refusal} error */
 const whatFailed = (error) => (error.status === 401 ? "This token is unknown or revoked." : error.detail || error.title);
 
-/** Where the reader came from: a page of this server, else the overview. */
+/** The page from which the reader came, on this server; else the overview. */
 function next() {
   const wanted = new URLSearchParams(location.search).get("next") ?? "";
   return wanted.startsWith(`${basePath}/admin`) ? wanted : link("/admin");

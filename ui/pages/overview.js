@@ -1,6 +1,6 @@
 // @ts-check
-// The overview: one sentence of how it is, then figures, charts, what fails, which proxies suffer, where it
-// runs, what is behind, and what is being scraped. Each part leads to the list behind it.
+// The overview: one sentence on the state, then figures, charts, failures, suffering proxies, pods,
+// delayed roles, and current scrapes. Each part links to its list.
 
 import { useCapacity, useCounts, useHosts, useProxies, useSchedules, useWorkers } from "../core/answers.js";
 import { pathOf } from "../core/api.js";

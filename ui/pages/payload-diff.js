@@ -1,5 +1,6 @@
 // @ts-check
-// Two payloads of a store side by side: counts, prices, stock, what came and went, and the JSON of one product.
+// Two payloads of a store side by side: counts, prices, stock, added and removed products, and the JSON of
+// one product.
 
 import { pathOf, Refusal } from "../core/api.js";
 import { address, link } from "../core/base.js";
@@ -83,7 +84,7 @@ function Choice({ name, word, payloads, chosen, other }) {
           download=${`payload-${chosen}.json`}>download</a>`}</small></div>`;
 }
 
-/** The task of a payload, and how much came. @param {{ of: PayloadView }} properties */
+/** The task of a payload, and its size. @param {{ of: PayloadView }} properties */
 function Origin({ of: { task_id: task, coverage, bytes: size } }) {
   const by = task === null ? "no task" : html`<a class="link-wrap" href=${link(`/admin/tasks/${task}`)}>task ${count(task)}</a>`;
   return html`by ${by}, ${coverage >= 1 ? "complete" : `${share(coverage, 1)} of the menu`}, ${bytes(size)}`;

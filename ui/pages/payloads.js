@@ -1,5 +1,5 @@
 // @ts-check
-// Payloads: the menus as they were fetched, newest first; of one (`id`), its facts and its JSON.
+// Payloads: the fetched menus, newest first; with `id`, the facts and the JSON of one.
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
@@ -68,7 +68,7 @@ function List({ query }) {
           : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
 }
 
-/** The API filters by id: words are those of a store, which is chosen here. @param {{ words: string }} properties */
+/** The API filters by id: the words find stores, from which the reader chooses one. @param {{ words: string }} properties */
 function Choices({ words }) {
   const answer = useResource(pathOf("/api/stores", { q: words, limit: CHOICES }));
   return html`<section class="panel panel-body" aria-label="Stores of that name">

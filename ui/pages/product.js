@@ -1,5 +1,5 @@
 // @ts-check
-// One product: what each option costs now, and how its price and stock went.
+// One product: the current price of each option, and price and stock over time.
 
 import { get, pathOf, Refusal } from "../core/api.js";
 import { link } from "../core/base.js";
@@ -27,9 +27,9 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const RANGES = [1, 7, 30, 90];
 const DEFAULT_RANGE = 30;
-/** A chart is not wider; 90 days of six crawls each fit. */
+/** Maximum points of a chart, which is not wider; 90 days with six crawls each fit. */
 const POINTS = 600;
-/** Series in one chart. */
+/** Maximum series in one chart. */
 const TOGETHER = 3;
 
 /** @param {{ id: number, query: URLSearchParams }} properties */
@@ -62,7 +62,7 @@ export function Page({ id, query }) {
 }
 
 /**
- * The series that are shown, and from when: before the product was first seen there is nothing.
+ * The series to show, and their beginning: there is no data before the product was first seen.
  * @param {ProductDetail} product
  * @param {ProductHistory[]} data
  * @param {number} from
@@ -82,7 +82,7 @@ function groupsOf(options) {
 }
 
 /**
- * The histories of up to three options; of the product itself where it has none.
+ * The histories of up to three options, or of the product itself without options.
  * @param {number} id
  * @param {number} from
  * @param {OptionView[] | null} options null: not known yet
@@ -108,7 +108,7 @@ const historyPath = (id, from, option) =>
     nth: option?.nth,
   });
 
-/** One answer of several. @template T @param {Answer<T>[]} answers @returns {Answer<T[]>} */
+/** Combines several answers into one. @template T @param {Answer<T>[]} answers @returns {Answer<T[]>} */
 function useTogether(answers) {
   const last = useRef(/** @type {T[] | null} */ (null));
   const read = answers.flatMap(({ data }) => (data === null ? [] : [data]));
@@ -141,7 +141,7 @@ function Head({ product, days, from }) {
   </${PageHead}>`;
 }
 
-/** Of all options, whichever are shown. @param {ProductDetail} product @param {number} from */
+/** The facts about all options, whichever are shown. @param {ProductDetail} product @param {number} from */
 async function download(product, from) {
   try {
     const series = [];
@@ -159,7 +159,7 @@ async function download(product, from) {
 }
 
 /**
- * Which options are shown, where there are more than fit one chart.
+ * Selects the options to show, if there are more than fit one chart.
  * @param {{ groups: OptionView[][], group: number, id: number, query: URLSearchParams }} properties
  */
 function Groups({ groups, group, id, query }) {

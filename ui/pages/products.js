@@ -77,7 +77,7 @@ const Found = ({ answer, query, path }) =>
               ${products(data.products.length)} ${data.next_cursor || query.has("cursor") ? "on this page" : "in all"}
               </${Pager}>`}`}</${Loaded}></section>`;
 
-/** How the search was made, where that matters. @param {{ of: FoundPage }} properties */
+/** Notes on the search method, where it matters. @param {{ of: FoundPage }} properties */
 function Notes({ of }) {
   const are = of.stores_waiting === 1 ? "is" : "are";
   const notes = [
@@ -105,7 +105,7 @@ function None({ query }) {
   </${Empty}>`;
 }
 
-/** What to type, and words that are there. */
+/** A hint for the search, with existing words. */
 function Beginning() {
   return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2>
     <${Empty} icon="search" title="Type words of a name or brand">

@@ -1,5 +1,6 @@
 // @ts-check
-// Proxies: how each does, in trouble first, and what is done about it; the hosts in trouble; what was refused, and the bytes of each day.
+// Proxies: the state of each, in trouble first, and actions; the hosts in trouble; refused requests, and the
+// bytes of each day.
 
 import { useProxies } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Schedules: when each runs next, what its last run made, and why it did not.
+// Schedules: the next run of each, and the result or the failure of its last run.
 
 import { useSchedules } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Settings: the effective configuration with the origin of each value, and the tokens that may call the API.
+// Settings: the effective configuration with the origin of each value, and the tokens that open the API.
 
 import { link } from "../core/base.js";
 import { pathOf, send } from "../core/api.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// One store: what happens now, its last crawls, its facts, payloads and products.
+// One store: its current task, its last crawls, its facts, payloads and products.
 
 import { pathOf, Refusal, send } from "../core/api.js";
 import { link } from "../core/base.js";
@@ -23,16 +23,16 @@ import { Products } from "./store/products.js";
 /** @import { TaskEvent, Topic } from "../types/requests" */
 
 /**
- * How answers about one store are kept current.
+ * Options that keep answers about one store current.
  * @typedef {object} Live
  * @property {Topic[]} topics
  * @property {number} gap
  * @property {<T>(data: T, event: TaskEvent) => T | undefined} apply
  */
 
-/** Tasks that wait; a store hardly ever has more than two. */
+/** Maximum waiting tasks; a store hardly ever has more than two. */
 const WAITING = 5;
-/** Priority of what a person asks for. */
+/** Priority of tasks that a person requests. */
 const BY_HAND = 20;
 
 /** @param {{ id: number, query: URLSearchParams }} properties */
@@ -125,7 +125,7 @@ function Facts({ of }) {
     </dl></div>`}</${Loaded}></${Panel}>`;
 }
 
-/** Only what a browser opens as a page is a link: the address came from upstream. @param {string | null | undefined} url */
+/** Makes a link only of an address that a browser opens as a page: it came from upstream. @param {string | null | undefined} url */
 function menu(url) {
   if (!url) return "–";
   return /^https?:\/\//i.test(url)

@@ -1,5 +1,5 @@
 // @ts-check
-// Stores: which are crawled, when each was crawled completely, and what it has.
+// Stores: whether each is crawled, the time of its last complete crawl, and its products.
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";

@@ -1,5 +1,6 @@
 // @ts-check
-// One task: its attempts on one time axis, why each ended, its chain, its facts, payload and result.
+// One task: its attempts on one time axis with the reason of each end, its chain, its facts, payload and
+// result.
 
 import { useProxies } from "../core/answers.js";
 import { pathOf, Refusal, send } from "../core/api.js";

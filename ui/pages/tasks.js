@@ -1,5 +1,5 @@
 // @ts-check
-// Tasks: filters that stand in the address, and what can be done to those that are selected or to all that match.
+// Tasks: the filters in the address, and actions on the selected tasks or on all that match.
 
 import { useCounts } from "../core/answers.js";
 import { pathOf } from "../core/api.js";
@@ -23,7 +23,7 @@ import { Row } from "./tasks/row.js";
 /** @import { Data } from "../types/requests" */
 
 const DEFAULT_LIMIT = 50;
-// as many as can be drawn again with each change while 200 events a second come
+// maximum rows that can be drawn again with each change at 200 events a second
 const MAX_LIMIT = 100;
 const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT, "cursor"];
 
@@ -93,7 +93,7 @@ const Nothing = ({ query, isFiltered }) =>
         <p>Schedules make them; <a class="link" href=${link("/admin/schedules")}>run one now</a>, or create a task.</p></${Empty}>`;
 
 /**
- * Which rows are selected; those of other pages and filters are not.
+ * The selected rows; rows of other pages and filters are not selected.
  * @param {Task[]} rows
  * @param {string} scope
  */
@@ -116,7 +116,7 @@ function useSelection(rows, scope) {
       return after;
     });
   });
-  // what has left the list is not seen, and so not acted on
+  // rows that have left the list are not visible, and so not changed
   const ids = new Set(rows.filter((task) => chosen.has(task.id)).map((task) => task.id));
   const isAll = rows.length > 0 && ids.size === rows.length;
   return {

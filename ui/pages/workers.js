@@ -1,5 +1,5 @@
 // @ts-check
-// Workers: by pod, those in trouble first, with their tasks, memory, CPU and what they were ordered to do.
+// Workers: by pod, in trouble first, with their tasks, memory, CPU and orders.
 
 import { useCapacity, useWorkers } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";
@@ -55,7 +55,7 @@ export function Page() {
 /** @param {Pod} pod */
 const inTroubleFirst = ({ workers }) => [...workers].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
 
-/** The pods in the order of their first rows, each with its own. @param {Worker[]} rows @param {Pod[]} pods @returns {[Pod, Worker[]][]} */
+/** The pods in the order of their first rows, each with its rows. @param {Worker[]} rows @param {Pod[]} pods @returns {[Pod, Worker[]][]} */
 function groups(rows, pods) {
   const names = [...new Set(rows.map(({ pod }) => pod))];
   const named = new Map(pods.map((pod) => [pod.name, pod]));

@@ -1,10 +1,11 @@
 // @ts-check
-// How many workers what waits needs, as the API reckons it for one role (`workers_needed`). Pure.
+// Number of workers that the waiting tasks need, computed like the API's for one role (`workers_needed`).
+// Pure.
 
 /** @import { Capacity } from "../types/api" */
 
 export const SECONDS_PER_HOUR = 3600;
-/** An average of measured times is not exact: a quotient that is this little above a whole number is that number. */
+/** An average of measured times is not exact: a quotient within this above a whole number is that number. */
 const TOLERANCE = 1e-6;
 
 /**
@@ -15,7 +16,7 @@ const TOLERANCE = 1e-6;
 export const workersFor = (role, hours) =>
   (role.avg_duration_sec ? whole(role.pending_tasks * role.avg_duration_sec, hours) : null);
 
-/** The same of workers that do any of these roles. @param {Capacity[]} roles @param {number} hours */
+/** The same for workers that do any of these roles. @param {Capacity[]} roles @param {number} hours */
 export const workersForAll = (roles, hours) =>
   whole(roles.reduce((sum, role) => sum + role.pending_tasks * (role.avg_duration_sec ?? 0), 0), hours);
 

@@ -1,13 +1,13 @@
 // @ts-check
-// Charts: the plot is SVG and stretches; its words are HTML and keep their size. A chart is one image with a sentence that says what is
-// to be seen.
+// Charts: the plot is SVG and stretches; its words are HTML and keep their size. A chart is one image with a
+// sentence that describes it.
 
 import { html } from "../core/html.js";
 import { clockTime, day, decimal } from "../core/format.js";
 
 /** @import { Children } from "../core/html.js" */
 
-/** Of the plot, in its own units. */
+/** Size of the plot, in its own units. */
 export const WIDTH = 600;
 const HEIGHT = 100;
 
@@ -64,7 +64,7 @@ const plain = (tick) => (tick >= 1000 ? `${tick / 1000} k` : Number.isInteger(ti
 const y = (value, top) => HEIGHT - (HEIGHT * Math.min(value, top)) / top;
 
 /**
- * Bars of one or two parts: the second, bad one stands on the first.
+ * Bars of one or two parts: the second, bad one is above the first.
  * @param {{ values: number[], bad?: number[], top: number }} properties
  */
 export function Bars({ values, bad = [], top }) {
@@ -107,7 +107,7 @@ function runsOf(values) {
 }
 
 /**
- * Steps: each value holds until the next. `at` is a share of the width, 0 to 1; null breaks the line.
+ * Steps: each value lasts until the next. `at` is a share of the width, 0 to 1; null breaks the line.
  * @param {{ points: { at: number, value: number | null }[], top: number, kind: string, area?: boolean }} properties
  */
 export function Steps({ points, top, kind, area = false }) {
@@ -139,7 +139,7 @@ export const Key = ({ kind, box = false, children }) =>
     : html`<span class=${kind}><i class=${box ? "box" : ""}></i>${children}</span>`;
 
 /**
- * Four labels over a period: the time of day, or the day where it is longer than two days.
+ * Four labels over a period: the time of day, or the day if it is longer than two days.
  * @param {string | number} from
  * @param {string | number} to
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// Whether a store is crawled: its mark, and the button that changes it.
+// The crawl switch of a store: a mark, and the button that changes it.
 
 import { pathOf, send } from "../core/api.js";
 import { html } from "../core/html.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// How a price changed: an arrow, a sign and the percentage. It is neither good nor bad, so it has no colour.
+// A price's change: an arrow, a sign and the percentage. It is neither good nor bad, so it has no colour.
 
 import { decimal } from "../core/format.js";
 import { html } from "../core/html.js";

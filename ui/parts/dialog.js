@@ -1,5 +1,5 @@
 // @ts-check
-// Dialogs: one of a page's own, and the question before something that cannot be taken back.
+// Dialogs: one of a page's own, and the question before an irreversible action.
 
 import { html, useEffect, useRef, useState } from "../core/html.js";
 
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, children }) {
 let show = null;
 
 /**
- * Asks before something is done.
+ * Asks before an action.
  * @param {Question} question
  * @returns {Promise<boolean>}
  */

@@ -7,7 +7,7 @@ import { count } from "../core/format.js";
 import { html, useEffect, useRef, useState } from "../core/html.js";
 import { navigate } from "../core/router.js";
 
-/** After the last key, before the server is asked. */
+/** Pause after the last key, before the server is asked. */
 const PAUSE_MS = 200;
 const EACH = 4;
 

@@ -1,5 +1,6 @@
 // @ts-check
-// A form in a dialog. In: its fields, and what to do with their values. A refusal stands at the field that it names.
+// A form in a dialog. In: its fields, and a function for their values. A refusal is shown at the field that
+// it names.
 
 import { Refusal } from "../core/api.js";
 import { html, useState } from "../core/html.js";
@@ -36,7 +37,7 @@ import { refusalText, toast } from "./toast.js";
  * @param {Field[]} properties.fields
  * @param {string} properties.action
  * @param {(values: Values) => Promise<R>} properties.submit
- * @param {string | ((result: R) => string)} properties.done what is told then
+ * @param {string | ((result: R) => string)} properties.done the message afterwards
  * @param {() => void} properties.onClose
  */
 export function FormDialog({ title, children, fields, action, submit, done, onClose }) {
@@ -117,6 +118,6 @@ function valuesOf(form, fields) {
   return values;
 }
 
-/** What was filled in: the rest keeps its default. @template {object} T @param {T} values */
+/** The filled-in values: the rest keeps its default. @template {object} T @param {T} values */
 export const given = (values) =>
   /** @type {T} */ (Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)));

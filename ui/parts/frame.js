@@ -1,5 +1,6 @@
 // @ts-check
-// What is around every page: the top bar, the list of pages with their counts, and the banner that says how current the page is.
+// The frame of every page: the top bar, the list of pages with their counts, and the banner that shows how
+// current the page is.
 
 import { useCounts, useHosts, useWorkers } from "../core/answers.js";
 import { pathOf } from "../core/api.js";
@@ -15,7 +16,7 @@ import { Find } from "./find.js";
 import { Icon } from "./icon.js";
 import { showKeys } from "./keys.js";
 
-/** A stream that is lost shorter than this is not worth a banner. */
+/** Minimum time of a lost stream before the banner appears. */
 const BANNER_MS = 1_500;
 
 /** @import { Children } from "../core/html.js" */
@@ -122,7 +123,7 @@ function useNavCounts() {
   const tasks = useCounts().data;
   const workers = useWorkers().data?.workers;
   const parts = useResource(pathOf("/readyz"), { topics: ["proxies"], gap: 5_000 }).data?.parts;
-  // the API's description says only that there are more numbers in this part
+  // the API's description only allows further numbers in this part
   const proxies = /** @type {PoolCounts | undefined} */ (/** @type {unknown} */ (parts?.proxies));
   const hosts = useHosts().data?.hosts;
   const open = hosts?.filter((host) => host.breaker === "open").length ?? 0;

@@ -1,5 +1,5 @@
 // @ts-check
-// A symbol of `index.html`. It is hidden from screen readers: the word beside it speaks.
+// A symbol of `index.html`, hidden from screen readers, which read the word beside it.
 
 import { html } from "../core/html.js";
 

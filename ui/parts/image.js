@@ -4,11 +4,11 @@
 import { link } from "../core/base.js";
 import { html } from "../core/html.js";
 
-/** For screens with two dots a pixel. */
+/** Factor for screens with two dots per pixel. */
 const DENSITY = 2;
 
 /**
- * Nothing where there is no stored image. It says what stands beside it already, so readers of a screen pass over it.
+ * Empty without a stored image. It repeats the text beside it, so screen readers skip it.
  * @param {object} properties
  * @param {string | null | undefined} properties.path as in `local_image_path`
  * @param {number} properties.size of the square that holds it, in pixels

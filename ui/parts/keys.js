@@ -1,5 +1,5 @@
 // @ts-check
-// Keys, and the dialog that lists them. They rest while a field has the focus.
+// Keys, and the dialog that lists them. They are off while a field has the focus.
 
 import { link } from "../core/base.js";
 import { html, useEffect, useState } from "../core/html.js";
@@ -18,7 +18,7 @@ const HELP = [
   ["r", "retry the selection, or the task of the page"],
   ["Escape", "close, leave a field"],
 ];
-/** How long `g` waits for its letter. */
+/** Maximum time between `g` and its letter. */
 const LETTER_MS = 1_500;
 
 /** @type {() => void} */
@@ -68,7 +68,7 @@ function press(key) {
   return click(row?.querySelector(`[data-key="${CSS.escape(key)}"]`) ?? document.querySelector(`main [data-key="${CSS.escape(key)}"]`));
 }
 
-/** To the next row, or the one before. @param {number} step */
+/** Moves to the next row, or to the one before. @param {number} step */
 function move(step) {
   const rows = [...document.querySelectorAll("main tr[data-row]")];
   const at = rows.findIndex((row) => row.contains(document.activeElement));

@@ -10,7 +10,7 @@ const LEVELS = [
   { below: Infinity, word: "critical" },
 ];
 
-/** Of memory or CPU in percent: 1 to 4, and its word. @param {number} percent */
+/** Level of memory or CPU in percent: 1 to 4, and its word. @param {number} percent */
 export function level(percent) {
   const at = LEVELS.findIndex(({ below }) => percent < below);
   return { level: at + 1, word: LEVELS[at].word };
@@ -25,7 +25,7 @@ export function Meter({ of, percent }) {
   </span>`;
 }
 
-/** How far a task is, with its words. @param {{ percent: number | null, text: string | null }} properties */
+/** Progress of a task, with its words. @param {{ percent: number | null, text: string | null }} properties */
 export const Progress = ({ percent, text }) =>
   percent === null && !text
     ? html`<span class="dim">begun</span>`

@@ -1,5 +1,5 @@
 // @ts-check
-// What every page tells the document: its title, and that it shows its first data.
+// State of a page in the document: its title, and that it shows its first data.
 
 import { useEffect } from "../core/html.js";
 

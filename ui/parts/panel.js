@@ -1,5 +1,6 @@
 // @ts-check
-// The head of a page, its panels, and what they show instead of data: bones while it loads, an empty list, a failure.
+// The head of a page, its panels, and their states without data: bones while it loads, an empty list, a
+// failure.
 
 import { html, useEffect, useState } from "../core/html.js";
 import { Icon } from "./icon.js";
@@ -8,7 +9,7 @@ import { Icon } from "./icon.js";
 /** @import { Answer } from "../core/resource.js" */
 /** @import { Refusal } from "../core/api.js" */
 
-/** Bones are shown after this time, never before. */
+/** Time until bones are shown. */
 const BONES_MS = 300;
 
 /**
@@ -59,7 +60,7 @@ export const Failure = ({ error, onRetry, what = "This" }) =>
     ${onRetry && html`<button class="btn" type="button" onClick=${onRetry}><${Icon} name="retrying" />Try again</button>`}
   </div>`;
 
-/** Where rows will stand. @param {{ rows?: number }} properties */
+/** Placeholders for rows. @param {{ rows?: number }} properties */
 export function Bones({ rows = 4 }) {
   const [isLate, become] = useState(false);
   useEffect(() => {
@@ -74,7 +75,7 @@ export function Bones({ rows = 4 }) {
 }
 
 /**
- * The data once it is there, and until then why it is not.
+ * Shows the data, or the reason why it is missing.
  * @template T
  * @param {{ of: Answer<T>, what?: string, rows?: number, children: (data: T) => Children }} properties
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// Workers by their pod. Pure; pods keep their identity while their workers do.
+// Workers by pod. Pure; pods keep their identity while their workers do.
 
 /** @import { WorkerDocument as Worker } from "../types/api" */
 

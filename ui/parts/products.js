@@ -1,5 +1,5 @@
 // @ts-check
-// Lists of products: the filters that both lists know, their rows, and how prices and stock are written.
+// Lists of products: the filters of both lists, their rows, and the format of prices and stock.
 
 import { link } from "../core/base.js";
 import { count, money, plural, sentence } from "../core/format.js";
@@ -15,7 +15,7 @@ import { Ago } from "./time.js";
 const STATUS_WORDS = { oos: "sold out", unknown: "not known" };
 /** Pixels. */
 const THUMB = 32;
-/** Half of a cent is none. */
+/** Half a cent is not a price. */
 const MAX_DOLLARS = 20_000_000;
 
 /** @param {string} text @returns {string | null} */
@@ -89,10 +89,10 @@ const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: prod
 /** @typedef {Partial<Record<PriceName, number | null>>} Prices */
 /** @typedef {{ quantity?: number | null, quantity_censored: boolean, is_in_stock: boolean, stock_status?: string }} Stock */
 
-/** What is paid, in cents: recreational where there is such a price. @param {Prices} of */
+/** The price that is paid, in cents: the recreational one if there is one. @param {Prices} of */
 export const paid = (of) => of.special_price_rec ?? of.price_rec ?? of.special_price_med ?? of.price_med ?? null;
 
-/** What it costs without a sale. @param {Prices} of */
+/** The price without a sale. @param {Prices} of */
 export const regular = (of) => of.price_rec ?? of.price_med ?? null;
 
 /** @param {Prices} of */
@@ -107,7 +107,7 @@ function Price({ of }) {
   return html`${money(paid(of))}<br /><span class="scope">sale, from ${money(regular(of))}</span>`;
 }
 
-/** `12`, `25+`: the platform tells no more than its cap. @param {Stock} of */
+/** `12`, `25+`: the platform gives no number above its cap. @param {Stock} of */
 export const quantityText = (of) => ((of.quantity ?? null) === null ? "" : `${count(of.quantity)}${of.quantity_censored ? "+" : ""}`);
 
 /** @param {Stock} of */

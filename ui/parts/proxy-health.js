@@ -1,5 +1,5 @@
 // @ts-check
-// How proxies do, from their rows and the counts of the last hour. Pure.
+// The health of proxies, from their rows and the counts of the last hour. Pure.
 
 import { pointsOfKey, total } from "./series.js";
 
@@ -15,9 +15,9 @@ import { pointsOfKey, total } from "./series.js";
  * @property {number} refused in the whole period
  */
 
-/** Fewer requests say nothing of a proxy. */
+/** Minimum requests for a judgement of a proxy. */
 const ENOUGH = 10;
-/** From this share of refusals on a proxy suffers. */
+/** Share of refusals from which on a proxy suffers. */
 const SUFFERS_FROM = 0.1;
 const ORDER = ["benched", "suffers", "active", "off"];
 

@@ -1,5 +1,6 @@
 // @ts-check
-// Filters as words in one box: `status:failed retries:>1 refused`. In: the qualifiers of a list. Out: parameters of the page's address.
+// Filters as words in one box: `status:failed retries:>1 refused`. In: the qualifiers of a list. Out:
+// parameters of the page's address.
 
 import { html, useRef, useState } from "../core/html.js";
 import { setQuery } from "../core/router.js";
@@ -10,7 +11,7 @@ import { Icon } from "./icon.js";
 
 /**
  * @typedef {object} Qualifier
- * @property {string} word what is typed before the colon
+ * @property {string} word the text before the colon
  * @property {string} parameter of the address
  * @property {boolean} [isNumber] a body has it as a number
  * @property {string[]} [values] that are suggested
@@ -19,7 +20,7 @@ import { Icon } from "./icon.js";
  * @property {(value: string) => string} [write] how a value is shown
  */
 
-/** Of crawls, the same in every list. @type {Qualifier} */
+/** The platform of crawls, the same qualifier in every list. @type {Qualifier} */
 export const PLATFORM = {
   word: "platform",
   parameter: "platform",
@@ -110,7 +111,7 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
 }
 
 /**
- * What is set, as it would be typed; empty for nothing.
+ * The current filters in their typed form; empty without any.
  * @param {Qualifier[]} qualifiers
  * @param {URLSearchParams} query
  */
@@ -119,7 +120,7 @@ export function asText(qualifiers, query) {
   return set.map(({ word, parameter, write }) => `${word}:${(write ?? String)(query.get(parameter) ?? "")}`).join(" ");
 }
 
-/** The values and words that begin with what is typed last. @param {Qualifier[]} qualifiers @param {string} typed */
+/** The values and words that begin with the last typed word. @param {Qualifier[]} qualifiers @param {string} typed */
 function suggest(qualifiers, typed) {
   const last = typed.split(/\s+/).pop() ?? "";
   const before = typed.slice(0, typed.length - last.length);
@@ -136,7 +137,7 @@ function suggest(qualifiers, typed) {
 }
 
 /**
- * The parameters that a line of words means. A value in quotes may hold spaces.
+ * The parameters of a line of words. A value in quotes may contain spaces.
  * @param {Qualifier[]} qualifiers
  * @param {string} text
  * @param {string} line

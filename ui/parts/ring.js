@@ -1,9 +1,10 @@
 // @ts-check
-// The mark of a worker, everywhere the same: a ring with one arc a slot, filled for tasks; a pause in the middle: it is backing off.
+// The mark of a worker, everywhere the same: a ring with one arc per slot, filled for tasks; a pause in the
+// middle while it backs off.
 
 import { html } from "../core/html.js";
 
-/** More slots than these are one continuous arc. */
+/** Maximum slots with an arc each; more are one continuous arc. */
 const MAX_ARCS = 6;
 const LENGTH = 30;
 const GAP = 2;

@@ -1,5 +1,5 @@
 // @ts-check
-// A small button in a row, whose name says to readers of the screen which row it is of.
+// A small button in a row, whose name includes the row for screen readers.
 
 import { html } from "../core/html.js";
 

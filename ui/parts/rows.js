@@ -1,5 +1,6 @@
 // @ts-check
-// Rows of a list that keep their order while the pointer or the focus is among them, and the way to the next page.
+// Rows of a list that keep their order while the pointer or the focus is among them, and the link to the next
+// page.
 
 import { html, useRef, useState } from "../core/html.js";
 import { count } from "../core/format.js";
@@ -52,14 +53,14 @@ export function useSteadyRows(rows, key, scope = "") {
   };
 }
 
-/** Rows that came while the order was kept. @param {{ waiting: number, onShow: () => void }} properties */
+/** Rows that arrived while the order was kept. @param {{ waiting: number, onShow: () => void }} properties */
 export const Waiting = ({ waiting, onShow }) =>
   waiting > 0 && html`<button class="btn small waiting" type="button" onClick=${onShow}>${count(waiting)} new: show</button>`;
 
 /**
  * The foot of a list that has pages.
  * @param {object} properties
- * @param {Children} properties.children what is shown
+ * @param {Children} properties.children the shown range
  * @param {URLSearchParams} properties.query
  * @param {string | null | undefined} properties.next the cursor of the next page
  * @param {string} [properties.older] the word for it

@@ -1,5 +1,5 @@
 // @ts-check
-// The counts by minute that charts are made of, of a period that ends now.
+// Counts by minute for charts, for a period that ends now.
 
 import { pathOf } from "../core/api.js";
 import { now } from "../core/clock.js";
@@ -12,13 +12,13 @@ import { listen } from "../core/stream.js";
 const MINUTE_MS = 60_000;
 
 /**
- * `GET /api/stats/series` of the last `minutes`; while a newer answer is read, the last one.
+ * `GET /api/stats/series` for the last `minutes`; the previous answer while a newer one is read.
  * @param {object} asked
  * @param {Metric} asked.metric
  * @param {Dimension} asked.by
  * @param {number} [asked.minutes]
  * @param {string} [asked.step] of a point, as `1m`, `1h`, `1d`
- * @param {number} [asked.series] how many stand by themselves; the rest is `other`
+ * @param {number} [asked.series] maximum number of separate series; the rest is `other`
  */
 export function useSeries({ metric, by, minutes = 60, step = "1m", series }) {
   const end = useMinute();
@@ -30,7 +30,7 @@ export function useSeries({ metric, by, minutes = 60, step = "1m", series }) {
   return { ...answer, data: answer.data ?? last.current, loading: answer.loading && last.current === null };
 }
 
-/** The end of the last whole minute; another one once a minute was counted. */
+/** The end of the last whole minute; changes once a minute was counted. */
 function useMinute() {
   const [minute, become] = useState(wholeMinute);
   useEffect(() => {

@@ -1,5 +1,5 @@
 // @ts-check
-// Words of state, each with its mark. Only what needs a person has a coloured ground.
+// Words for states, each with its mark. Only states that need a person have a coloured ground.
 
 import { html } from "../core/html.js";
 import { sentence } from "../core/format.js";
@@ -64,7 +64,7 @@ export const BreakerState = ({ of, title }) => mark(BREAKER, of, title);
 /** The icon of a task's status. @param {string} status */
 export const taskIcon = (status) => TASK[status]?.[1] ?? "dot";
 
-/** A mark of one's own. @param {{ kind: string, icon: string, word: string, title?: string }} properties */
+/** A custom mark. @param {{ kind: string, icon: string, word: string, title?: string }} properties */
 export const Status = ({ kind, icon, word, title }) =>
   html`<span class=${`status ${kind}`} title=${title}><${Icon} name=${icon} />${word}</span>`;
 

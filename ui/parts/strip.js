@@ -1,5 +1,5 @@
 // @ts-check
-// A row of figures. Each says its scope below, and leads to the list behind it.
+// A row of figures, each with its scope below and a link to its list.
 
 import { html } from "../core/html.js";
 

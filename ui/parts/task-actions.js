@@ -1,5 +1,5 @@
 // @ts-check
-// What makes tasks by hand: one, a day's crawl, a discovery; and the recovery of stale ones. For Tasks and the job queue.
+// Makes tasks by hand: one, a day's crawl, a discovery; and recovers stale ones. For Tasks and the job queue.
 
 import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";

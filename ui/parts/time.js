@@ -1,5 +1,6 @@
 // @ts-check
-// Times: relative, with the exact one on hover. One timer writes all of them, so that a second that passes draws no component again.
+// Times: relative, with the exact one on hover. One timer writes all of them, so that no component is drawn
+// again each second.
 
 import { now } from "../core/clock.js";
 import { age, duration, exactTime, NONE } from "../core/format.js";
@@ -7,7 +8,7 @@ import { html, useLayoutEffect, useRef } from "../core/html.js";
 
 const TICK_MS = 1_000;
 
-/** How each kind of time is written; `seconds` since it. @type {Record<string, (seconds: number) => string>} */
+/** Formats of each kind of time; `seconds` since it. @type {Record<string, (seconds: number) => string>} */
 const WRITINGS = {
   ago: (seconds) => age(Math.max(0, seconds)),
   until: (seconds) => (seconds >= 0 ? "now" : `in ${age(-seconds)}`),

@@ -1,5 +1,5 @@
 // @ts-check
-// Short messages at the lower left. Those of failures stay until they are closed.
+// Short messages at the lower left. Failures stay until they are closed.
 
 import { Refusal } from "../core/api.js";
 import { html, useEffect, useState } from "../core/html.js";
@@ -28,12 +28,12 @@ export function toast(kind, text, more = {}) {
 }
 
 /**
- * Changes something, and tells how it went.
+ * Makes a change, and reports its result.
  * @template T
  * @param {() => Promise<T>} change
- * @param {string | ((result: T) => string | ["good" | "warn", string])} done what is told then; a text alone is good
+ * @param {string | ((result: T) => string | ["good" | "warn", string])} done the message; a text alone is good
  * @param {{ href?: string, linkText?: string }} [more]
- * @returns {Promise<T | null>} null: it was refused, and that was told
+ * @returns {Promise<T | null>} null: it was refused, and that was reported
  */
 export async function act(change, done, more) {
   try {

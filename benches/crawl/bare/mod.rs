@@ -30,10 +30,10 @@ pub fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut writers =
         runtime.block_on(try_join_all((0..IN_FLIGHT).map(|_| write::Writer::connect(&job.database_url))))?;
-    tell(&Answer::Ready)?;
+    send_line(&Answer::Ready)?;
     while let Some(order) = read(&mut input)? {
         writers = runtime.block_on(crawl(&job, writers, order))?;
-        tell(&Answer::Done)?;
+        send_line(&Answer::Done)?;
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ fn read<T: DeserializeOwned>(input: &mut Lines<StdinLock<'static>>) -> Result<Op
     Ok(Some(serde_json::from_str(&line?)?))
 }
 
-fn tell(answer: &Answer) -> Result<()> {
+fn send_line(answer: &Answer) -> Result<()> {
     let mut out = std::io::stdout().lock();
     serde_json::to_writer(&mut out, answer)?;
     out.write_all(b"\n")?;

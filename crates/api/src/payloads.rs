@@ -25,7 +25,7 @@ use db::{DbError, payload_views, payloads};
 use domain::payload::PayloadId;
 use domain::payload_diff::PayloadDiff;
 use domain::stock::PayloadPosition;
-use storage::{Around, PayloadForm};
+use storage::{PayloadForm, SurroundingText};
 
 /// A payload never changes.
 const IMMUTABLE: &str = "private, max-age=31536000, immutable";
@@ -92,7 +92,7 @@ pub async fn data(
     if known.holds(&tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
-    let mut response = stream(&api, &payload, form, Around::default()).await?;
+    let mut response = stream(&api, &payload, form, SurroundingText::default()).await?;
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));
     if let Ok(tag) = HeaderValue::try_from(tag) {
         response.headers_mut().insert(header::ETAG, tag);
@@ -116,7 +116,7 @@ pub async fn latest(
     let newest = newest.ok_or_else(|| ApiError::NotFound(format!("a payload of store {id}")))?;
     let payload = find(&api, newest.id).await?;
     let head = serde_json::to_string(&payload).map_err(ApiError::no_json)?;
-    let around = Around { before: format!("{{\"payload\":{head},\"data\":"), after: "}".to_owned() };
+    let around = SurroundingText { before: format!("{{\"payload\":{head},\"data\":"), after: "}".to_owned() };
     stream(&api, &payload, form(false, &headers), around).await
 }
 
@@ -168,7 +168,7 @@ async fn stream(
     api: &ApiState,
     payload: &PayloadView,
     form: PayloadForm,
-    around: Around,
+    around: SurroundingText,
 ) -> Result<Response, ApiError> {
     let files = api.files.open(&api.db).await?;
     let data = files.open(&payload.storage_path, &payload.sha256, form, around).await?;

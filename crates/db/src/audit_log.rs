@@ -32,7 +32,7 @@ pub async fn list(client: &Client, filter: &AuditFilter, limit: i64) -> Result<V
     read_all(&client.query(sql, &[below, who, action, from, to, &limit]).await?)
 }
 
-/// Removes at most `batch` rows that are older than `keep`; returns how many.
+/// Removes at most `batch` rows that are older than `keep`; returns their number.
 pub async fn prune(client: &Client, keep: Duration, batch: i64) -> Result<u64, DbError> {
     client.execute(include_str!("sql/audit_log/prune.sql"), &[&keep.as_secs_f64(), &batch]).await
 }

@@ -50,7 +50,7 @@ pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> R
     first_columns(&rows)
 }
 
-/// Flags the stores of `platform` that a discovery run in `states` did not see again; returns how many.
+/// Flags the stores of `platform` that a discovery run in `states` did not see again; returns their number.
 /// Flagged stores are kept. When more than half of a state's stores (three or more) are missing, it flags
 /// none of them.
 pub async fn flag_vanished(

@@ -28,7 +28,7 @@ pub async fn write(client: &Client, process: i64, totals: &[(StoreDay, FetchTota
     Ok(())
 }
 
-/// Removes at most `batch` rows of days that ended longer ago than `keep`; returns how many.
+/// Removes at most `batch` rows of days that ended longer ago than `keep`; returns their number.
 pub async fn prune(client: &Client, keep: Duration, batch: i64) -> Result<u64, DbError> {
     client.execute(include_str!("sql/fetch_store_day/prune.sql"), &[&keep.as_secs_f64(), &batch]).await
 }

@@ -38,7 +38,7 @@ pub async fn keep(tx: &Tx, who: &str, key: &str, answer: &KeptAnswer) -> Result<
     Ok(())
 }
 
-/// Removes at most `batch` keys that are older than a day; returns how many.
+/// Removes at most `batch` keys that are older than a day; returns their number.
 pub async fn prune(client: &Client, batch: i64) -> Result<u64, DbError> {
     client.execute(include_str!("sql/idempotency_keys/prune.sql"), &[&batch]).await
 }

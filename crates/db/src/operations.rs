@@ -83,7 +83,7 @@ pub async fn prune(client: &Client, age: Duration) -> Result<u64, DbError> {
     client.execute(include_str!("sql/operations/prune.sql"), &[&age.as_secs_f64()]).await
 }
 
-/// Number of matching tasks, and of those that the action can change.
+/// Number of matching tasks, and number of tasks among them that the action can change.
 async fn count(client: &Client, filter: &TaskFilter, action: BulkAction) -> Result<(i64, i64), DbError> {
     let eligible: Vec<&str> = action.statuses().iter().map(|status| status.name()).collect();
     let rows = COUNT_MATCHING.rows(client, &FilterValues::of(filter), (&eligible, Type::TEXT_ARRAY)).await?;

@@ -47,7 +47,7 @@ pub async fn count(db: &Db, turn: StatsTurn) -> Result<Option<u64>, DbError> {
     Ok(Some(closed))
 }
 
-/// Removes at most `batch` rows that are older than `keep`; returns how many.
+/// Removes at most `batch` rows that are older than `keep`; returns their number.
 pub async fn prune(client: &Client, keep: Duration, batch: i64) -> Result<u64, DbError> {
     client.execute(include_str!("sql/stats_minute/prune.sql"), &[&keep.as_secs_f64(), &batch]).await
 }

@@ -103,14 +103,14 @@ pub enum Permission {
         left: Duration,
         status: u16,
     },
-    Refusing(Refusing),
+    Refusing(HostRefusal),
     /// A single request, by the one process that gets it.
     ProbeDue,
 }
 
 /// Why nothing is sent, and for how long.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refusing {
+pub struct HostRefusal {
     pub why: String,
     pub since: DateTime<Utc>,
     pub left: Duration,
@@ -187,8 +187,8 @@ impl HostState {
     }
 
     /// How the host refuses, where nothing may be sent to it for `left`.
-    pub fn refusing(&self, left: Duration) -> Refusing {
-        Refusing {
+    pub fn refusing(&self, left: Duration) -> HostRefusal {
+        HostRefusal {
             why: self.breaker.why.clone().unwrap_or_default(),
             since: self.breaker.refuses_since.unwrap_or(self.breaker.breaker_since),
             left,
@@ -271,7 +271,7 @@ impl HostState {
         }
         let is_trouble = report.has_trouble() && self.window.share_of_trouble() >= limits.share_to_open;
         let is_enough = self.window.window_answers.round() >= limits.min_requests;
-        (is_trouble && is_enough).then(|| self.window.what())
+        (is_trouble && is_enough).then(|| self.window.description())
     }
 
     fn take_probe(&mut self, limits: &HostLimits, now: DateTime<Utc>) -> Option<ProbeNumber> {

@@ -159,7 +159,7 @@ impl PayloadDiff {
 }
 
 fn compare(from: Vec<ProductOffer>, to: Vec<ProductOffer>) -> (DiffCounts, DiffDetails) {
-    let mut found = Found::default();
+    let mut found = DiffBuilder::default();
     let before: HashMap<&str, &ProductOffer> = from.iter().map(|product| (product.id.as_str(), product)).collect();
     for product in &to {
         match before.get(product.id.as_str()) {
@@ -173,12 +173,12 @@ fn compare(from: Vec<ProductOffer>, to: Vec<ProductOffer>) -> (DiffCounts, DiffD
 }
 
 #[derive(Default)]
-struct Found {
+struct DiffBuilder {
     counts: DiffCounts,
     details: DiffDetails,
 }
 
-impl Found {
+impl DiffBuilder {
     fn add(&mut self, product: &ProductOffer) {
         self.counts.added += 1;
         keep(&mut self.details.added, &mut self.details.truncated, || product.clone());

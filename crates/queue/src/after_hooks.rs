@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use crate::{After, Committed};
+use crate::{AfterHook, Committed};
 use domain::task::TaskId;
 use supervision::panics;
 use telemetry::events;
@@ -35,7 +35,7 @@ impl Default for AfterHooks {
 
 impl AfterHooks {
     /// Starts `hook` on the current runtime.
-    pub fn spawn(&self, task: TaskId, hook: After, committed: Committed) {
+    pub fn spawn(&self, task: TaskId, hook: AfterHook, committed: Committed) {
         let Ok(permit) = self.places.clone().try_acquire_owned() else {
             return events::after_hook_failed(task, &format!("{MAX_HOOKS} others are running"));
         };
@@ -65,7 +65,7 @@ mod tests {
         Committed { result, next: Vec::new(), data: None, started: None }
     }
 
-    fn hook(done: Done) -> After {
+    fn hook(done: Done) -> AfterHook {
         done.after.unwrap()
     }
 

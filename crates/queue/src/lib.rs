@@ -29,5 +29,5 @@ mod work;
 
 pub use commit::{CommitError, Committed, Slot, StartedTask, commit};
 pub use hand_over::HandOver;
-pub use outcome::{After, Done, FollowUp, Outcome, TaskError, Write, WriteResults};
+pub use outcome::{AfterHook, Done, FollowUp, Outcome, TaskError, Write, WriteResults};
 pub use work::{Body, Work};

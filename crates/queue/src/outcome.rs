@@ -35,7 +35,7 @@ pub struct Done {
     pub failure: Option<String>,
     pub next: Vec<FollowUp>,
     pub write: Option<Box<dyn Write>>,
-    pub after: Option<After>,
+    pub after: Option<AfterHook>,
 }
 
 /// The handler's own writes, inside the settling transaction. They run again when that transaction failed for
@@ -47,7 +47,7 @@ pub trait Write: Send + Sync {
 
 /// Runs once when the task is completed and its lease has ended: best effort, with a time limit, lost when
 /// the process ends.
-pub type After = Box<dyn FnOnce(Committed) -> BoxFuture<'static, ()> + Send + Sync>;
+pub type AfterHook = Box<dyn FnOnce(Committed) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A task to be made when this one completes.
 #[derive(Clone, Debug, PartialEq)]

@@ -37,12 +37,12 @@ pub enum PayloadForm {
 
 /// Text before and after a payload's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct SurroundingText {
     pub before: String,
     pub after: String,
 }
 
-impl Around {
+impl SurroundingText {
     fn is_empty(&self) -> bool {
         self.before.is_empty() && self.after.is_empty()
     }
@@ -64,7 +64,7 @@ impl Payloads {
         storage_path: &str,
         sha256: &str,
         form: PayloadForm,
-        around: Around,
+        around: SurroundingText,
     ) -> Result<PayloadData, StorageError> {
         let mut parts = Parts::of(self, storage_path).await?;
         parts.check(sha256).await?;
@@ -235,7 +235,7 @@ struct Codec {
 }
 
 impl Codec {
-    fn new(form: PayloadForm, around: Around) -> io::Result<Codec> {
+    fn new(form: PayloadForm, around: SurroundingText) -> io::Result<Codec> {
         let coded = match form {
             PayloadForm::Gzip => Coded::Gzip(Box::new(GzEncoder::new(Vec::new(), LEVEL))),
             PayloadForm::File | PayloadForm::Json => Coded::Json(Vec::new()),

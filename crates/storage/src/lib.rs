@@ -18,7 +18,7 @@ mod remove;
 mod sweep;
 mod variants;
 
-pub use data::{Around, PayloadData, PayloadForm};
+pub use data::{PayloadData, PayloadForm, SurroundingText};
 pub use error::StorageError;
 pub use images::{Images, StoredImage};
 pub use owner::Ownership;

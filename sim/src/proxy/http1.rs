@@ -26,8 +26,8 @@ use crate::world::World;
 type Body = BoxBody<Bytes, hyper::Error>;
 
 /// The way to the last target of this client, kept while it asks for the same.
-type Upstream = Arc<Mutex<Option<Kept>>>;
-type Kept = (Authority, SendRequest<Incoming>);
+type Upstream = Arc<Mutex<Option<KeptConnection>>>;
+type KeptConnection = (Authority, SendRequest<Incoming>);
 
 pub(super) async fn converse(
     world: Arc<World>,
@@ -147,7 +147,7 @@ async fn forward(
     Ok(response.map(BodyExt::boxed))
 }
 
-async fn reusable(kept: Option<Kept>, target: &Authority) -> Option<SendRequest<Incoming>> {
+async fn reusable(kept: Option<KeptConnection>, target: &Authority) -> Option<SendRequest<Incoming>> {
     let (_, mut sender) = kept.filter(|(host, _)| host == target)?;
     sender.ready().await.is_ok().then_some(sender)
 }

@@ -234,10 +234,10 @@ impl Work {
             if payload_replays::open_tasks(&self.client().await?).await? < MAX_OPEN {
                 break;
             }
-            self.progress.says("waits for workers to run what is queued");
+            self.progress.set_message("waits for workers to run what is queued");
             self.progress.pause(POLL_INTERVAL).await;
         }
-        self.progress.says("");
+        self.progress.set_message("");
         Ok(())
     }
 

@@ -158,8 +158,9 @@ async fn show(schedule: Schedule, env: &Env) -> anyhow::Result<ExitCode> {
         Some(group) => groups::warn_if_empty(&env.api().await?, group).await?,
         _ => None,
     };
-    env.out
-        .either(&Shown { schedule, warning }, |shown| super::cells(&shown.schedule).join("  ").trim_end().to_owned())?;
+    env.out.either(&SavedSchedule { schedule, warning }, |shown| {
+        super::cells(&shown.schedule).join("  ").trim_end().to_owned()
+    })?;
     Ok(ExitCode::Ok)
 }
 
@@ -175,7 +176,7 @@ fn flag(field: &str) -> String {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct SavedSchedule {
     #[serde(flatten)]
     schedule: Schedule,
     /// Its group holds no store.

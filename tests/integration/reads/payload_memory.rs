@@ -11,7 +11,7 @@ use drover::platforms;
 use futures_util::TryStreamExt;
 use rstest::rstest;
 use serde_json::{Value, json};
-use storage::{Around, PageBytes, PayloadContent, PayloadForm, PayloadHead, Payloads};
+use storage::{PageBytes, PayloadContent, PayloadForm, PayloadHead, Payloads, SurroundingText};
 
 const PAGES: usize = 500;
 const PRODUCTS_PER_PAGE: usize = 100;
@@ -131,7 +131,7 @@ async fn reading() {
 }
 
 async fn drain(files: &Payloads, row: &Payload, form: PayloadForm) -> String {
-    let data = files.open(&row.storage_path, &row.sha256, form, Around::default()).await.unwrap();
+    let data = files.open(&row.storage_path, &row.sha256, form, SurroundingText::default()).await.unwrap();
     let bytes = data.parts.try_fold(0, async |sum, part| Ok(sum + part.len())).await.unwrap();
     assert!(bytes > 10 << 20);
     format!("{bytes} bytes")

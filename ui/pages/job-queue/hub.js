@@ -1,6 +1,6 @@
 // @ts-check
-// The hub: a list of pods, each with its workers, that stands around the queue. One tab stop: arrows left and right go round the pods, down
-// and up into a pod's workers.
+// The hub: a list of pods, each with its workers, around the queue. One tab stop: arrows left and right go
+// round the pods, down and up into a pod's workers.
 
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
@@ -14,7 +14,7 @@ import { Ago } from "../../parts/time.js";
 /** @import { WorkerDocument as Worker } from "../../types/api" */
 /** @typedef {{ x: number, y: number }} Place from −1 to 1 */
 
-/** From so many pods on everything is smaller. */
+/** Number of pods from which on everything is smaller. */
 const DENSE_FROM = 9;
 const QUEUE_RADIUS = 22.5;
 
@@ -42,7 +42,7 @@ export function Hub({ pods, selected, pending }) {
 }
 
 /**
- * Where a pod and its workers stand.
+ * Positions of a pod and its workers.
  * @param {Pod} pod @param {number} at @param {number} pods @param {boolean} isDense
  * @returns {{ pod: Place, workers: Place[] }}
  */
@@ -64,7 +64,7 @@ function place(angle, radius) {
 /** @param {number} number */
 const round = (number) => Math.round(number * 1000) / 1000;
 
-/** From the queue to the pod, and from there to its workers. @param {{ pod: Place, workers: Place[] }} places */
+/** Lines from the queue to the pod, and from there to its workers. @param {{ pod: Place, workers: Place[] }} places */
 function spokes({ pod, workers }) {
   const length = Math.hypot(pod.x, pod.y) || 1;
   const begin = [(pod.x / length) * QUEUE_RADIUS, (pod.y / length) * QUEUE_RADIUS];
@@ -100,7 +100,7 @@ const PodNode = memo((/** @type {PodOnHub} */ { pod, x, y, workers, isOn, stop }
   </li>`;
 }, samePlaces);
 
-/** Places are reckoned anew; equal ones are the same. @param {unknown} a @param {unknown} b */
+/** Places are computed again; equal ones are the same. @param {unknown} a @param {unknown} b */
 function samePlaces(a, b) {
   if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
   return a.every((place, at) => place.x === b[at].x && place.y === b[at].y);

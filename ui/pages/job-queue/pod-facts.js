@@ -1,5 +1,5 @@
 // @ts-check
-// Beside the hub: the selected pod with its workers, or how to select one and what the queue holds.
+// Beside the hub: the selected pod with its workers, or how to select one and the content of the queue.
 
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";

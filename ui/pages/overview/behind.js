@@ -1,5 +1,5 @@
 // @ts-check
-// Is anything behind: by role, what is ready, for how long, and when it will be done.
+// Backlog: by role, the ready tasks, their wait, and when they will be done.
 
 import { link } from "../../core/base.js";
 import { count, duration, plural } from "../../core/format.js";
@@ -11,7 +11,7 @@ import { Until } from "../../parts/time.js";
 /** @import { Capacity, ReadyTasks, Schedule } from "../../types/api" */
 /** @import { Answer } from "../../core/resource.js" */
 
-/** Their tasks follow from others'. */
+/** Roles whose tasks follow from others'. */
 const CHAINED = ["product_refresh", "entry_point_discovery"];
 
 /** @param {{ of: Answer<Capacity[]>, ready?: ReadyTasks[], schedules?: Schedule[] }} properties */

@@ -1,5 +1,5 @@
 // @ts-check
-// Three charts of the last hour: what ended, how long it took, what was refused.
+// Three charts of the last hour: ended tasks, their durations, refused requests.
 
 import { count, decimal } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -54,7 +54,7 @@ function Latency() {
 }
 
 /**
- * The mean of all series, point by point and of the whole; null where nothing was counted.
+ * The mean of all series, by point and of the whole; null where nothing was counted.
  * @param {StatsSeries | null} data
  * @returns {{ points: (number | null)[], whole: number | null }}
  */
@@ -65,7 +65,7 @@ function meansOf(data) {
   return { points, whole: weighted(series.map((each) => [each.total, each.mean.whole ?? null])) };
 }
 
-/** @param {[number, number | null][]} parts how many, and their mean */
+/** @param {[number, number | null][]} parts number and mean */
 function weighted(parts) {
   const number = total(parts.map(([weight, mean]) => (mean === null ? 0 : weight)));
   return number > 0 ? total(parts.map(([weight, mean]) => weight * (mean ?? 0))) / number : null;

@@ -1,5 +1,5 @@
 // @ts-check
-// What fails, by reason: each leads to its tasks, and the time to the last one.
+// Failures by reason: each links to its tasks, and its time to the last one.
 
 import { link } from "../../core/base.js";
 import { count, plural } from "../../core/format.js";
@@ -11,7 +11,7 @@ import { Ago } from "../../parts/time.js";
 /** @import { FailureReason, OverviewAnswer } from "../../types/api" */
 
 const SHOWN = 6;
-/** The shortest part of a text by which its tasks are found. */
+/** Minimum length of a part of a text that finds its tasks. */
 const MIN_PART = 3;
 
 /** @param {{ of: Answer<OverviewAnswer> }} properties */
@@ -45,7 +45,7 @@ const Reason = memo((/** @type {{ of: FailureReason }} */ { of: reason }) => {
   </tr>`;
 });
 
-/** Texts of one reason differ in their numbers: what stands between them finds all. @param {string} text */
+/** Texts of one reason differ in their numbers: the part between the numbers finds all. @param {string} text */
 function longestPart(text) {
   const parts = text.split(/\d+/).map((part) => part.trim());
   const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), "");

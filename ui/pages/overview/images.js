@@ -1,5 +1,6 @@
 // @ts-check
-// Images of products and brands: how many are stored, why the others are not, and how they are served.
+// Images of products and brands: the number stored, the reasons for the missing ones, and the requests
+// served.
 
 import { bytes, count, share } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -7,7 +8,7 @@ import { Figure, Strip } from "../../parts/strip.js";
 
 /** @import { OverviewAnswer } from "../../types/api" */
 
-/** Nothing before the first image. @param {{ overview: OverviewAnswer | null }} properties */
+/** Empty before the first image. @param {{ overview: OverviewAnswer | null }} properties */
 export function Images({ overview }) {
   if (!overview) return null;
   const { images, images_served: served } = overview;

@@ -1,5 +1,5 @@
 // @ts-check
-// Where it runs: a row a pod, a ring a worker.
+// Pods: a row per pod, a ring per worker.
 
 import { link } from "../../core/base.js";
 import { count, plural } from "../../core/format.js";

@@ -1,5 +1,6 @@
 // @ts-check
-// Stores whose data is not what it should be: blind stores, halved menus, products without prices, unknown keys. Nothing where all is well.
+// Stores with faulty data: blind stores, halved menus, products without prices, unknown keys. Empty when all
+// is well.
 
 import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Currently scraping: the running tasks, those that run longest first.
+// Currently scraping: the running tasks, longest-running first.
 
 import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// One sentence that says how it is, and at most three things to look at.
+// One sentence on the state, and at most three problems.
 
 import { link } from "../../core/base.js";
 import { age, count, duration, plural } from "../../core/format.js";
@@ -7,7 +7,7 @@ import { html } from "../../core/html.js";
 import { now } from "../../core/clock.js";
 import { Icon } from "../../parts/icon.js";
 
-/** Tasks that are ready longer than this wait for something. */
+/** Wait from which on a ready task is blocked by something. */
 const LATE_SECONDS = 600;
 const MAX_TROUBLES = 3;
 
@@ -17,7 +17,7 @@ const MAX_TROUBLES = 3;
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 
 /**
- * @typedef {object} Seen what the overview has read so far; what is not there yet is undefined or null
+ * @typedef {object} Seen data that the overview has read so far; missing data is undefined or null
  * @property {OverviewAnswer | null} overview
  * @property {TaskCounts | null} counts
  * @property {WorkerDocument[]} [workers]
@@ -28,7 +28,7 @@ const MAX_TROUBLES = 3;
  */
 
 /**
- * Enough was read to tell how it is.
+ * Enough data for a verdict.
  * @typedef {Seen & { overview: OverviewAnswer, counts: TaskCounts }} Read
  */
 
@@ -81,7 +81,7 @@ function nextRun(schedules) {
   return times.length > 0 ? Math.max(0, (Math.min(...times) - now()) / 1000) : null;
 }
 
-/** The gravest first. @param {Read} read @returns {Trouble[]} */
+/** The worst first. @param {Read} read @returns {Trouble[]} */
 function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
   /** @type {(Trouble | false)[]} */
   const troubles = [

@@ -1,5 +1,6 @@
 // @ts-check
-// The JSON of one product in both payloads, side by side. Both documents are read once, when they are asked for.
+// The JSON of one product in both payloads, side by side. Both documents are read once, when they are asked
+// for.
 
 import { get, pathOf } from "../../core/api.js";
 import { bytes, count } from "../../core/format.js";
@@ -19,7 +20,7 @@ import { keysThatDiffer, productsOf, sides } from "./lines.js";
  */
 /** @typedef {Documents | { error: Refusal } | "reading" | null} Shown */
 
-/** Compressed, of both: more is not read into a page. */
+/** Maximum size of both together, compressed; more is not read into a page. */
 const MAX_BYTES = 12_000_000;
 
 /** @param {{ data: PayloadDiff, query: URLSearchParams, payloads: PayloadView[] }} properties */

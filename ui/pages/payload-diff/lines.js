@@ -1,9 +1,10 @@
 // @ts-check
-// Two texts as the lines that differ, with some around them; and products by id in the document of a payload. All pure.
+// The lines that differ between two texts, with some around them; and products by id in a payload's document.
+// All pure.
 
 /** Lines before and after a difference. */
 const AROUND = 3;
-/** Of what is left between equal begins and ends: more is told as one change. */
+/** Maximum size of the comparison between equal beginnings and ends; a larger rest is shown as one change. */
 const MAX_CELLS = 1_000_000;
 
 /** A part of a document, such as a product. @typedef {Record<string, unknown>} Json */
@@ -22,7 +23,7 @@ export function sides(before, after) {
   return { before: shown(before, after, left, right, "−"), after: shown(after, before, right, left, "+") };
 }
 
-/** Which lines have no equal one on the other side. @param {string[]} a @param {string[]} b */
+/** The lines without an equal one on the other side. @param {string[]} a @param {string[]} b */
 function unequal(a, b) {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
@@ -34,7 +35,7 @@ function unequal(a, b) {
 }
 
 /**
- * Takes the longest common sequence out of both.
+ * Removes the longest common sequence from both.
  * @param {string[]} a
  * @param {string[]} b
  * @param {Set<number>} left
@@ -91,7 +92,7 @@ function shown(lines, others, changed, othersChanged, mark) {
 }
 
 /**
- * Where the other side has lines that this one lacks.
+ * Positions at which the other side has lines that this one lacks.
  * @param {number} length
  * @param {Set<number>} changed
  * @param {Set<number>} othersChanged
@@ -112,7 +113,7 @@ function placesOf(length, changed, othersChanged) {
   return places;
 }
 
-/** Changed lines that stand at the same place, in their order. @param {Set<number>} changed @param {Set<number>} othersChanged */
+/** Pairs of changed lines at the same position, in order. @param {Set<number>} changed @param {Set<number>} othersChanged */
 function partners(changed, othersChanged) {
   const all = new Map();
   const [mine, theirs] = [runs(changed), runs(othersChanged)];
@@ -150,7 +151,7 @@ function different(text, other) {
   return other ? wholeWords(text, from, text.length - tail) : { from: 0, to: 0 };
 }
 
-/** Of a number that changed, all digits. @param {string} text @param {number} from @param {number} to */
+/** Extends a changed part to all digits of its number. @param {string} text @param {number} from @param {number} to */
 function wholeWords(text, from, to) {
   const isWord = (/** @type {number} */ at) => /[\w.-]/.test(text[at] ?? "");
   while (from > 0 && isWord(from - 1)) from -= 1;
@@ -161,11 +162,11 @@ function wholeWords(text, from, to) {
 /** @param {number} from @param {number} to exclusive */
 const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 
-/** How deep lists of products stand in a page of a menu. */
+/** Maximum depth of lists of products in a page of a menu. */
 const DEEPEST = 6;
 
 /**
- * The products of a document by the platform's id; of one that stands there twice, the first.
+ * The products of a document by the platform's id; the first one of repeated ids.
  * @param {Json} document
  * @returns {Map<string, Json>}
  */

@@ -18,7 +18,7 @@ import { Panel } from "../../parts/panel.js";
 /** @typedef {{ number: number, store: number | null, query: URLSearchParams }} Shared */
 
 const SHOWN = { prices: 10, stock: 6, added: 4, removed: 4, options: 4 };
-/** In percent: a change of so much fills its half of the bar. */
+/** Change in percent that fills its half of the bar. */
 const FULL_PERCENT = 60;
 const BAR_WIDTH = 80;
 
@@ -41,7 +41,7 @@ export function Prices({ rows, ...shared }) {
     </table>`}</${List}>`;
 }
 
-/** A line an option, or the product's own price where no option has changed. @param {PriceChange} product */
+/** A line per option, or the product's own price where no option has changed. @param {PriceChange} product */
 function priceLines(product) {
   return optionsOf(product).map(({ option, from, to }) => ({ product, option, ...told(from, to) }));
 }
@@ -57,7 +57,7 @@ const optionsOf = ({ from, to, options }) =>
     : [{ option: "", from, to }];
 
 /**
- * The price that is paid; where only the medical or the regular price changed, that one, and its name.
+ * The price that is paid; if only the medical or the regular price changed, that price and its name.
  * @param {PricesOf} from
  * @param {PricesOf} to
  */
@@ -76,7 +76,7 @@ function told(from, to) {
 /** @param {PricesOf} of */
 const paidOf = (of) => of.specialPriceRec ?? of.priceRec ?? of.specialPriceMed ?? of.priceMed ?? null;
 
-/** From the middle to the left for less, to the right for more. @param {{ from: number | null, to: number | null }} properties */
+/** A bar from the middle: to the left for less, to the right for more. @param {{ from: number | null, to: number | null }} properties */
 function Bar({ from, to }) {
   if (!from || to === null) return null;
   const middle = BAR_WIDTH / 2;
@@ -133,7 +133,7 @@ export function Products({ kind, rows, ...shared }) {
     </table>`}</${List}>`;
 }
 
-/** Of its first option, and how many more there are. @param {Offer} product */
+/** The price of its first option, and the number of further ones. @param {Offer} product */
 function offer(product) {
   const [first, ...others] = product.options;
   if (!first) return money(paidOf(product));

@@ -14,9 +14,9 @@ import { GONE } from "../payload-diff/gone.js";
 /** @import { Refusal } from "../../core/api.js" */
 /** @import { PayloadView } from "../../types/api" */
 
-/** A browser lays out more only slowly. */
+/** Maximum lines shown: a browser is slow with more. */
 const MAX_LINES = 2_000;
-/** Descriptions may be long. */
+/** Maximum length of a line: descriptions may be long. */
 const MAX_LINE = 500;
 
 /** @param {{ id: number }} properties */

@@ -1,5 +1,6 @@
 // @ts-check
-// Price and stock over time. Both are steps: they hold until the next crawl; what no crawl saw is hatched, and breaks the line.
+// Price and stock over time. Both are steps: a value lasts until the next crawl; a gap between crawls is
+// hatched, and breaks the line.
 
 import { clockTime, count, day, money, plural, shortTime } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -11,7 +12,7 @@ import { joined, periodsOf, shownPoints, stepsOf } from "./series.js";
 /** @import { Period, Point, Series, Span } from "./series.js" */
 
 const KINDS = ["c1", "c2", "c3 dash"];
-/** Where the platform tells no more. */
+/** The cap from which on the platform gives no exact quantity. */
 const CAP = 25;
 /** Share of the height that the words of one series need, in percent. */
 const WORDS_HEIGHT = 16;
@@ -111,7 +112,7 @@ function stockWords(points, soldOut, span) {
   return words.join("; ");
 }
 
-/** Where the words at the line's end stand, so that they do not cover each other. @param {Series[]} series @param {number} top */
+/** Positions of the words at the lines' ends, so that they do not overlap. @param {Series[]} series @param {number} top */
 function spread(series, top) {
   const marks = series.flatMap((each, at) => {
     const last = each.points[each.points.length - 1];

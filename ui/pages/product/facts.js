@@ -1,5 +1,5 @@
 // @ts-check
-// What a product is, and where it comes from.
+// Facts about a product, and its origin.
 
 import { link } from "../../core/base.js";
 import { count, sentence } from "../../core/format.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// What each option costs now and how much of it there is; the lowest price of the period.
+// Current price and stock of each option; the lowest price of the period.
 
 import { count, day, money, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -12,7 +12,7 @@ import { optionName, shownPoints } from "./series.js";
 /** @import { Prices, Stock } from "../../parts/products.js" */
 /** @import { Period, Series } from "./series.js" */
 
-/** More figures do not fit beside each other. */
+/** Maximum figures that fit beside each other. */
 const MAX_FIGURES = 5;
 const MG_PER_GRAM = 1000;
 
@@ -43,7 +43,7 @@ function stockScope(of) {
 /** @param {OptionView} option */
 const scopeOf = (option) => [stockScope(option), unitPrice(option)].filter(Boolean).join(", ");
 
-/** Only of options that are sold by weight or volume: the milligrams of an edible are not its weight. @param {OptionView} option */
+/** Only for options that are sold by weight or volume: the milligrams of an edible are not its weight. @param {OptionView} option */
 function unitPrice(option) {
   const cents = paid(option);
   if (cents === null) return "";

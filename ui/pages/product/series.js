@@ -1,17 +1,18 @@
 // @ts-check
-// A product's history as what charts and tables show: steps, periods of a sale or without stock, gaps, changes, and the CSV. All pure.
+// A product's history for charts and tables: steps, periods of a sale or without stock, gaps, changes, and
+// the CSV. All pure.
 
 import { isOnSale, paid } from "../../parts/products.js";
 
 /** @import { OptionPoint, ProductHistory, ProductPoint } from "../../types/api" */
 /** @import { Prices } from "../../parts/products.js" */
 /** @typedef {{ from: number, to: number }} Period milliseconds */
-/** @typedef {{ from: number, to: number, gaps: Period[] }} Span what a chart shows */
+/** @typedef {{ from: number, to: number, gaps: Period[] }} Span time of a chart */
 /** @typedef {{ quantity: number | null, quantity_censored: boolean, is_in_stock: boolean }} Stock */
 /** @typedef {Required<Prices> & Stock & { time: number, crawled_at: string, gone: boolean }} Point */
 /** @typedef {{ key: string, name: string, label: string, nth: number, points: Point[], truncated: boolean }} Series */
 
-/** Crawls are not on the second: only what is this many times the usual distance is a gap. */
+/** Crawls are not on the second: a gap is this many times the usual distance. */
 const GAP_TIMES = 3;
 const SHORTEST_GAP_MS = 60_000;
 
@@ -19,7 +20,7 @@ const SHORTEST_GAP_MS = 60_000;
 export const optionName = (of) => `${of.option_label || "N/A"}${of.nth > 0 ? ` (${of.nth + 1})` : ""}`;
 
 /**
- * The series of one answer: of the option that was asked for, or of the product itself where it has none.
+ * The series of one answer: of the requested option, or of the product itself without options.
  * @param {ProductHistory} history
  * @returns {Series}
  */
@@ -53,7 +54,7 @@ function pointOf(of) {
 }
 
 /**
- * Periods that no crawl saw. Null: some crawls are left out of the answer, so they cannot be told.
+ * Periods that no crawl saw. Null: the answer leaves some crawls out, so they are unknown.
  * @param {ProductHistory} history
  * @param {number} from
  * @param {number} to
@@ -71,7 +72,7 @@ export function gapsOf(history, from, to) {
 }
 
 /**
- * What `Steps` draws: the value after each point, null in gaps and where there is none.
+ * The values that `Steps` draws: after each point; null in gaps and without a value.
  * @param {Series} series
  * @param {Span} span
  * @param {(point: Point) => number | null} valueOf
@@ -102,7 +103,7 @@ function lastBefore(points, time) {
 }
 
 /**
- * The periods in which what `is` says holds, cut to the span.
+ * The periods in which `is` is true, cut to the span.
  * @param {Series} series
  * @param {Period} span
  * @param {(point: Point) => boolean} is
@@ -114,7 +115,7 @@ export function periodsOf(series, span, is) {
   return joined(held.map(({ from, to }) => ({ from: Math.max(from, span.from), to: Math.min(to, span.to) })));
 }
 
-/** Those that meet or overlap as one. @param {Period[]} periods @returns {Period[]} */
+/** Merges periods that meet or overlap. @param {Period[]} periods @returns {Period[]} */
 export function joined(periods) {
   /** @type {Period[]} */
   const all = [];
@@ -126,7 +127,7 @@ export function joined(periods) {
   return all;
 }
 
-/** The points that show in a span: those within it, and the one that holds at its begin. @param {Series} series @param {Period} span */
+/** The points visible in a span: all within it, and the one that is valid at its beginning. @param {Series} series @param {Period} span */
 export function shownPoints(series, span) {
   const first = lastBefore(series.points, span.from);
   return series.points.filter((point) => point === first || (point.time > span.from && point.time <= span.to));
@@ -134,7 +135,7 @@ export function shownPoints(series, span) {
 
 /** @typedef {{ key: string, time: number, option: string, what: string, from: Point, to: Point, isStock: boolean }} Change */
 
-/** What changed within the span, newest first. @param {Series[]} all @param {Period} span @returns {Change[]} */
+/** Changes within the span, newest first. @param {Series[]} all @param {Period} span @returns {Change[]} */
 export function changesOf(all, span) {
   return all.flatMap((series) => changesOfOne(series, span)).sort((a, b) => b.time - a.time);
 }
@@ -176,7 +177,7 @@ function priceWord(from, to) {
 
 const COLUMNS = /** @type {const} */ (["price_rec", "special_price_rec", "price_med", "special_price_med"]);
 
-/** Prices in dollars; one row a point. @param {Series[]} all */
+/** Prices in dollars; one row per point. @param {Series[]} all */
 export function csvOf(all) {
   const head = ["time", "option", "nth", ...COLUMNS, "quantity", "or_more", "in_stock", "on_menu"];
   const rows = all.flatMap((series) =>
@@ -197,7 +198,7 @@ export function csvOf(all) {
 /** @param {number | null} cents */
 const dollars = (cents) => (cents === null ? "" : (cents / 100).toFixed(2));
 
-/** Labels come from upstream: a spreadsheet must not take one for a formula. @param {unknown} value */
+/** Labels come from upstream: a spreadsheet must not read one as a formula. @param {unknown} value */
 function cell(value) {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

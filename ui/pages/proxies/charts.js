@@ -1,5 +1,5 @@
 // @ts-check
-// What proxies were refused in the last hour, and the bytes of the last days, which are what they cost.
+// Requests of proxies refused in the last hour, and the bytes of the last days, which determine their cost.
 
 import { bytes, decimal } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -14,7 +14,7 @@ const MINUTES_A_DAY = 24 * 60;
 const KINDS = ["c2", "c1"];
 
 /**
- * The two that were refused most, and the mean of the others.
+ * The two most refused proxies, and the mean of the others.
  * @param {{ fleet: ProxyHealth[], series: StatsSeries | null }} properties
  */
 export function RefusedByProxy({ fleet, series }) {
@@ -39,7 +39,7 @@ export function RefusedByProxy({ fleet, series }) {
   </${Chart}>`;
 }
 
-/** Percent by minute; null where nothing was asked. @param {ProxyHealth[]} group @returns {(number | null)[]} */
+/** Percent by minute; null without requests. @param {ProxyHealth[]} group @returns {(number | null)[]} */
 function shares(group) {
   const minutes = group[0]?.requests.length ?? 0;
   return Array.from({ length: minutes }, (_, at) => {
@@ -61,5 +61,5 @@ export function BytesADay() {
   </${Chart}>`;
 }
 
-/** Of a tick, which has little room. @param {number} value */
+/** The label of a tick, which has little room. @param {number} value */
 const short = (value) => bytes(value).replace(".0", "").replace(" ", "");

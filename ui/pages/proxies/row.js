@@ -1,5 +1,5 @@
 // @ts-check
-// A proxy's row: how it does, why, and what can be done about it.
+// A proxy's row: its state, the reason, and actions.
 
 import { pathOf, send } from "../../core/api.js";
 import { bytes as inBytes, milliseconds, plural, share } from "../../core/format.js";

@@ -1,5 +1,6 @@
 // @ts-check
-// The task of a store that waits or runs, and those before it: what failed says why, and can be retried.
+// The waiting or running task of a store, and earlier ones: a failed one shows its reason, and can be
+// retried.
 
 import { pathOf, send } from "../../core/api.js";
 import { link } from "../../core/base.js";

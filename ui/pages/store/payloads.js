@@ -1,5 +1,5 @@
 // @ts-check
-// The last payloads of a store, each with what changed since the one before.
+// The last payloads of a store, each with its changes since the one before.
 
 import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";

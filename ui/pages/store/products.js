@@ -1,5 +1,5 @@
 // @ts-check
-// The products of a store, by filters that stand in the address.
+// The products of a store, by the filters in the address.
 
 import { pathOf } from "../../core/api.js";
 import { link, pick } from "../../core/base.js";
@@ -17,7 +17,7 @@ import { Pager } from "../../parts/rows.js";
 /** @import { Data } from "../../types/requests" */
 
 const LIMIT = 50;
-/** The names of products do not change from second to second; fifty rows need not follow each crawl. */
+/** Names of products do not change from second to second; fifty rows need not follow each crawl. */
 const GAP_MS = 15_000;
 const PARAMETERS = [...PRODUCT_QUALIFIERS.map(({ parameter }) => parameter), "sort", "cursor"];
 /** @type {[string, string][]} */

@@ -1,5 +1,6 @@
 // @ts-check
-// The attempts of a task on one time axis, newest first: waiting dashed, the runs filled, and why each ended.
+// The attempts of a task on one time axis, newest first: waits dashed, runs filled, with the reason of each
+// end.
 
 import { clockTime, count, duration, plural } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
@@ -12,7 +13,7 @@ import { Outcome } from "../../parts/status.js";
  * @typedef {{ proxy_ids?: number[], fingerprint?: string, requests?: number, blocks?: number }} Detail
  */
 
-/** What ended without a fault of the task is told in words. @type {Record<string, string>} */
+/** Words for ends without a fault of the task. @type {Record<string, string>} */
 const WORDS = {
   lost: "The worker's process ended while it ran, or was silent for too long; the task went back to the queue. No retry was spent.",
   released: "The worker gave it back before its end. No retry was spent.",

@@ -1,5 +1,5 @@
 // @ts-check
-// Where a task comes from, and what follows from it.
+// The origin of a task, and its follow-ups.
 
 import { useSchedules } from "../../core/answers.js";
 import { pathOf } from "../../core/api.js";
@@ -10,7 +10,7 @@ import { useResource } from "../../core/resource.js";
 
 /** @import { TaskDetail, TaskView } from "../../types/api" */
 
-/** What a role's completion makes. @type {Record<string, string>} */
+/** The follow-up of a role's completion. @type {Record<string, string>} */
 const NEXT = { payload_fetch: "product_refresh", product_discovery: "product_refresh", entry_point_discovery: "product_discovery" };
 const SHOWN = 5;
 

@@ -4,7 +4,7 @@
 import { html } from "../../core/html.js";
 import { toast } from "../../parts/toast.js";
 
-/** A longer one is cut on the page; the copy is whole. */
+/** Maximum length on the page; the copy is whole. */
 const MAX_CHARS = 20_000;
 
 /** @param {{ of: unknown, label: string, none: string }} properties */

@@ -1,5 +1,5 @@
 // @ts-check
-// What is done to the selected tasks, or to all that match. The server counts first: "37 match, 35 eligible".
+// Actions on the selected tasks, or on all that match. The server counts first: "37 match, 35 eligible".
 
 import { get, pathOf, Refusal, send } from "../../core/api.js";
 import { count, plural } from "../../core/format.js";
@@ -29,7 +29,7 @@ import { QUALIFIERS, TEXT } from "./qualifiers.js";
 /** @typedef {(operation: Operation | null) => void} Follow */
 /** @typedef {Exclude<BulkAction, "reprioritize">} Action */
 
-/** Deletions of more are typed. */
+/** Number of tasks above which a deletion must be typed. */
 const TYPED_FROM = 1_000;
 const POLL_MS = 1_000;
 
@@ -71,7 +71,7 @@ export function Bulk({ selected, onDone, query, isEmpty }) {
     html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone}
       data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>
       ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
-  // what was begun goes on, and is told, when nothing matches any more
+  // an operation under way goes on, and is shown, when nothing matches any more
   if (isEmpty) return operation && html`<${Going} operation=${operation} />`;
   return html`<div class=${`bulk ${isNone ? "is-idle" : ""}`} role="group" aria-label="Bulk actions">
       <span role="status">${isAll
@@ -108,7 +108,7 @@ function Going({ operation: { action, done, failed, matched } }) {
     <span class="progress" style=${{ "--v": percent }}><i></i></span></p>`;
 }
 
-/** Until it has ended. @param {Operation | null} operation @param {Follow} follow */
+/** Follows it until it has ended. @param {Operation | null} operation @param {Follow} follow */
 function followOperation(operation, follow) {
   if (!operation) return undefined;
   if (operation.ended_at) {
@@ -129,7 +129,7 @@ function followOperation(operation, follow) {
 }
 
 /**
- * A server that is away is asked again; an operation that is not there is not.
+ * Asks an unreachable server again, but not for an operation that does not exist.
  * @param {unknown} error
  * @param {Operation} operation
  * @param {Follow} follow

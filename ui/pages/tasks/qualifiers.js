@@ -1,5 +1,5 @@
 // @ts-check
-// The words by which tasks are filtered, named in the address as the API names them.
+// The words that filter tasks, with the API's names in the address.
 
 import { ROLES } from "../../core/vocabulary.js";
 import { PLATFORM } from "../../parts/query-box.js";
@@ -21,7 +21,7 @@ function retries(text) {
 /** @param {string} text */
 const id = (text) => (/^\d{1,18}$/.test(text) ? text : null);
 
-/** A day, a time, or as long ago: `2h`, `3d`. @param {string} text */
+/** A day, a time, or an age: `2h`, `3d`. @param {string} text */
 function since(text) {
   const ago = /^(\d{1,4})([mhd])$/.exec(text);
   const units = /** @type {Record<string, number>} */ ({ m: 60_000, h: 3_600_000, d: 86_400_000 });

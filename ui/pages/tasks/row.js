@@ -47,7 +47,7 @@ function ran(task) {
   return duration((Date.parse(task.completed_at) - Date.parse(task.started_at)) / 1000);
 }
 
-/** When it ended; else when it may begin, began or was made. @param {Task} task */
+/** The time of its end; else when it may begin, began or was made. @param {Task} task */
 function when(task) {
   if (task.completed_at) return html`<${Ago} at=${task.completed_at} />`;
   if (task.status === "pending" && task.scheduled_for && !task.ready) return html`<${Until} at=${task.scheduled_for} />`;

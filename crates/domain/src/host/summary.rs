@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{HostState, Permission, Refusing};
+use super::{HostRefusal, HostState, Permission};
 
 /// A breaker that is open for longer was opened by hand, without an end.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300 * 24 * 3600);
@@ -32,7 +32,7 @@ impl HostState {
     }
 }
 
-impl Refusing {
+impl HostRefusal {
     /// When the host is asked again.
     pub fn next_probe(&self) -> String {
         match self.left {

@@ -122,7 +122,8 @@ fn what_a_host_does_is_told_with_its_share_and_since_when() {
     host.report(&answers(1, 12));
     host.pass(5 * SECOND);
     let since = start();
-    let refusing = Refusing { why: "refuses 92 % of requests".to_owned(), since, left: 25 * SECOND, is_probed: false };
+    let refusing =
+        HostRefusal { why: "refuses 92 % of requests".to_owned(), since, left: 25 * SECOND, is_probed: false };
     assert_eq!(host.permission(), Permission::Refusing(refusing));
 }
 

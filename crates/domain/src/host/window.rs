@@ -57,10 +57,10 @@ impl Window {
     }
 
     pub fn trouble(&self) -> Option<Trouble> {
-        Some(Trouble { what: self.what(), since: self.window_refused_since? })
+        Some(Trouble { what: self.description(), since: self.window_refused_since? })
     }
 
-    pub fn what(&self) -> String {
+    pub fn description(&self) -> String {
         let [refused, failed] = [self.window_refusals, self.window_failures].map(|part| self.share(part) * 100.0);
         match (refused >= 0.5, failed >= 0.5) {
             (_, false) => format!("refuses {refused:.0} % of requests"),

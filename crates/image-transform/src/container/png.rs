@@ -16,7 +16,7 @@ pub fn read(bytes: &[u8]) -> Result<Container<'_>, ImageError> {
     let mut reader = Bytes::new(Format::Png, bytes);
     reader.skip(SIGNATURE_BYTES)?;
     let header = read_header(&mut reader)?;
-    let mut found = Found::default();
+    let mut found = ChunkFacts::default();
     loop {
         let (kind, body) = chunk(&mut reader)?;
         match kind {
@@ -40,7 +40,7 @@ pub fn read(bytes: &[u8]) -> Result<Container<'_>, ImageError> {
 }
 
 #[derive(Default)]
-struct Found {
+struct ChunkFacts {
     has_data: bool,
     profile: Option<Vec<u8>>,
     orientation: Orientation,

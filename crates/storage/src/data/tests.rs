@@ -65,21 +65,21 @@ impl Stored {
         text
     }
 
-    async fn open(&self, form: PayloadForm, around: Around) -> Result<PayloadData, StorageError> {
+    async fn open(&self, form: PayloadForm, around: SurroundingText) -> Result<PayloadData, StorageError> {
         self.files.open(PATH, &self.sha256, form, around).await
     }
 
     async fn read(&self, form: PayloadForm) -> (Option<u64>, Vec<u8>) {
-        self.read_within(form, Around::default()).await
+        self.read_within(form, SurroundingText::default()).await
     }
 
-    async fn read_within(&self, form: PayloadForm, around: Around) -> (Option<u64>, Vec<u8>) {
+    async fn read_within(&self, form: PayloadForm, around: SurroundingText) -> (Option<u64>, Vec<u8>) {
         let data = self.open(form, around).await.unwrap();
         (data.bytes, data.parts.try_collect::<Vec<_>>().await.unwrap().concat())
     }
 
     async fn refusal(&self, form: PayloadForm) -> StorageError {
-        self.open(form, Around::default()).await.err().expect("it is refused before the first part")
+        self.open(form, SurroundingText::default()).await.err().expect("it is refused before the first part")
     }
 }
 
@@ -89,8 +89,8 @@ fn storage() -> (tempfile::TempDir, Payloads) {
     (dir, files)
 }
 
-fn around() -> Around {
-    Around { before: r#"{"data":"#.to_owned(), after: "}".to_owned() }
+fn around() -> SurroundingText {
+    SurroundingText { before: r#"{"data":"#.to_owned(), after: "}".to_owned() }
 }
 
 /// A text of several parts that no gzip makes small.
@@ -173,7 +173,7 @@ async fn a_removed_file_is_missing(
 async fn a_file_that_is_no_gzip_is_damaged_whatever_its_hash() {
     let stored = Stored::of_members("{}").await.holding(b"rubbish");
     assert!(matches!(stored.refusal(PayloadForm::Gzip).await, StorageError::Corrupt { .. }));
-    let parts = stored.open(PayloadForm::Json, Around::default()).await.unwrap().parts;
+    let parts = stored.open(PayloadForm::Json, SurroundingText::default()).await.unwrap().parts;
     let error = parts.try_collect::<Vec<_>>().await.unwrap_err();
     assert!(matches!(error, StorageError::Corrupt { .. }), "{error}");
 }
@@ -186,7 +186,7 @@ async fn a_bomb_is_cut_at_the_size_of_the_largest_payload() {
         encoder.write_all(&zeros).unwrap();
     }
     let stored = Stored::of_members("{}").await.holding(&encoder.finish().unwrap());
-    let mut parts = stored.open(PayloadForm::Json, Around::default()).await.unwrap().parts;
+    let mut parts = stored.open(PayloadForm::Json, SurroundingText::default()).await.unwrap().parts;
     let mut read = 0;
     let error = loop {
         match parts.try_next().await {
@@ -201,7 +201,7 @@ async fn a_bomb_is_cut_at_the_size_of_the_largest_payload() {
 #[tokio::test]
 async fn a_reader_that_stops_holds_nothing() {
     let stored = Stored::of_members(&long_text()).await;
-    let mut parts = stored.open(PayloadForm::Json, Around::default()).await.unwrap().parts;
+    let mut parts = stored.open(PayloadForm::Json, SurroundingText::default()).await.unwrap().parts;
     assert!(parts.try_next().await.unwrap().is_some());
     drop(parts);
     assert!(stored.read(PayloadForm::Json).await.1.len() > 100_000);

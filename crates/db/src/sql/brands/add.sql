@@ -9,7 +9,8 @@ SELECT f.name, f.slug, f.image_url
             AND (b.local_image_path IS NOT NULL OR f.image_url IS NULL OR b.image_url = f.image_url
                  OR (b.image_url IS NOT NULL
                      AND NOT EXISTS (SELECT FROM brand_image_failures x WHERE x.brand_id = b.id AND x.image_url = b.image_url))))
- ORDER BY f.slug                       -- menus that are written at the same time wait for each other in one order
+ -- menus that are written at the same time wait for each other in one order
+ ORDER BY f.slug
     ON CONFLICT (slug) DO UPDATE SET image_url = EXCLUDED.image_url, updated_at = now()
        WHERE brands.local_image_path IS NULL AND EXCLUDED.image_url IS NOT NULL
          -- two menus that name a new brand at the same time meet here

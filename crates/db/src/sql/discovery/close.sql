@@ -4,7 +4,8 @@ WITH closed AS (
      SET crawl_enabled = false, disabled_reason = c.reason, updated_at = now()
     FROM unnest($1::bigint[], $2::text[]) AS c(id, reason)
    WHERE d.id = c.id
-  RETURNING d.id, coalesce(d.last_payload_id, 0) AS crawl_id      -- the history needs one: that of the last crawl, 0 = none
+  -- the history needs one: that of the last crawl, 0 = none
+  RETURNING d.id, coalesce(d.last_payload_id, 0) AS crawl_id
 ),
 products AS (
   UPDATE store_products p

@@ -15,7 +15,8 @@ imported AS MATERIALIZED (      -- by hand or from a file, whose id has not been
   SELECT id,
          state,
          lower(slug) AS lower_slug,
-         lower(menu_entry(menu_url)) AS lower_entry      -- the part of the menu's address that names the store
+         -- the part of the menu's address that names the store
+         lower(menu_entry(menu_url)) AS lower_entry
     FROM dispensaries
    WHERE platform = $2
      AND platform_dispensary_id IS NULL
@@ -49,7 +50,8 @@ updated AS (
          timezone = coalesce(v.timezone, d.timezone),
          is_recreational = coalesce(v.is_recreational, d.is_recreational),
          is_medical = coalesce(v.is_medical, d.is_medical),
-         crawl_enabled = d.crawl_enabled OR d.disabled_reason IS NOT NULL,      -- it was discovery that switched it off
+         -- it was discovery that switched it off
+         crawl_enabled = d.crawl_enabled OR d.disabled_reason IS NOT NULL,
          disabled_reason = NULL,
          updated_at = now()
     FROM valid v

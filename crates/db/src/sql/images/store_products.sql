@@ -5,7 +5,8 @@ WITH stored AS (
     FROM store_products p
     JOIN unnest($1::bigint[], $2::text[]) AS f (id, path) USING (id)
    ORDER BY p.id
-     FOR NO KEY UPDATE OF p SKIP LOCKED      -- a refresh that writes the row right now must not be waited for, nor wait for the others
+     -- a refresh that writes the row right now must not be waited for, nor wait for the others
+     FOR NO KEY UPDATE OF p SKIP LOCKED
 ), forgotten AS (
   DELETE FROM product_image_failures x USING stored WHERE x.product_id = stored.id
 )

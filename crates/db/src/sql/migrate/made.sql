@@ -4,7 +4,8 @@ SELECT 'migration' AS kind,
        version AS number,
        name,
        checksum,
-       least(greatest(applied_at, '0001-01-01Z'), '9999-12-31Z') AS applied_at   -- json_time may not exist yet
+       -- json_time may not exist yet
+       least(greatest(applied_at, '0001-01-01Z'), '9999-12-31Z') AS applied_at
   FROM schema_migrations
 UNION ALL
 SELECT 'object', coalesce((to_jsonb(o) ->> 'revision')::int, 0), name, checksum, NULL

@@ -1,5 +1,5 @@
 -- Moves an operation on. $1 operation, $2 the least id of the batch, $3 changed, $4 refused, $5 their ids and
--- reasons, $6 maximum number of those that are kept
+-- reasons, $6 maximum number of kept ones
 UPDATE operations
    SET below = $2, done = done + $3, failed = failed + $4, updated_at = now(),
        failures = (SELECT coalesce(jsonb_agg(f.failure), '[]')

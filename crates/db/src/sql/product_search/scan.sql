@@ -2,7 +2,8 @@
 -- that a walk finds too few of them: sorts all that are left.
 SELECT v.*, l.price_before, l.price_changed_ms, l.sort_number, l.sort_text, false AS of_many
   FROM (SELECT *
-          FROM (SELECT * FROM listed WHERE is_wanted OFFSET 0) l      -- OFFSET 0: not by an index of the order, as a walk
+          -- OFFSET 0: not by an index of the order, as a walk
+          FROM (SELECT * FROM listed WHERE is_wanted OFFSET 0) l
          WHERE ($9 IS NULL OR (sort_number, sort_text, product_id) > ($9, $10, $11))
          ORDER BY sort_number, sort_text, product_id
          LIMIT $12) l

@@ -5,4 +5,5 @@ UPDATE store_products
        last_seen_at = greatest(last_seen_at, $2)
  WHERE id = ANY($1::bigint[])
    AND (first_seen_at > $2
-        OR (consecutive_misses > 0 AND last_seen_at < $2));      -- without a miss the store's last complete crawl counts
+        -- without a miss the store's last complete crawl counts
+        OR (consecutive_misses > 0 AND last_seen_at < $2));

@@ -3,7 +3,8 @@
 -- domain/proxy/counters.rs), $9 last errors, $10 changes (benched, revived or null), $11 seconds of cooldown.
 WITH held AS (
   SELECT id FROM proxies WHERE id = ANY ($1::bigint[])
-   ORDER BY id                 -- several processes flush at once: in one order they wait for each other and never deadlock
+   -- several processes flush at once: in one order they wait for each other and never deadlock
+   ORDER BY id
      FOR NO KEY UPDATE
 )
 UPDATE proxies p

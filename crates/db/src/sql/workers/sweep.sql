@@ -2,7 +2,8 @@
 WITH old_workers AS (
   DELETE FROM worker_registry WHERE status = 'offline' AND last_heartbeat_at < now() - interval '1 day'
 ), old_names AS (
-  DELETE FROM worker_names WHERE left_at < now() - interval '90 days'   -- longer than tasks are kept by default
+  -- longer than tasks are kept by default
+  DELETE FROM worker_names WHERE left_at < now() - interval '90 days'
 ), old_commands AS (
   DELETE FROM worker_commands WHERE created_at < now() - interval '1 day'
 )
