@@ -76,7 +76,6 @@ fn begin(level: &str, format: &str, colour: &str) -> bool {
     let terminal = io::stderr().is_terminal();
     let json = format == "json" || (format == "auto" && !terminal);
     let colour = colour == "always" || (colour == "auto" && terminal);
-    let level: Targets = level.parse().unwrap_or_else(|_| Targets::new().with_default(tracing::Level::INFO));
     let lines = fmt::layer().with_writer(writer());
     let lines = if json {
         lines.json().flatten_event(true).with_current_span(false).with_span_list(true).boxed()
@@ -84,6 +83,34 @@ fn begin(level: &str, format: &str, colour: &str) -> bool {
         lines.with_ansi(colour).with_target(false).boxed()
     };
     // fails when a test has installed its own subscriber, which then is used
-    let _ = tracing_subscriber::registry().with(lines.with_filter(level)).try_init();
+    let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).try_init();
     json
+}
+
+/// The program's lines come from this crate: a level for `drover`, or for a module such as `drover::events`, is
+/// a level for them.
+fn filter(level: &str) -> Targets {
+    let given: Targets = level.parse().unwrap_or_else(|_| Targets::new().with_default(tracing::Level::INFO));
+    let of_drover = |(target, level): (&str, _)| Some((format!("telemetry{}", target.strip_prefix("drover")?), level));
+    let lines: Vec<_> = given.iter().filter_map(of_drover).collect();
+    given.with_targets(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use tracing::Level;
+
+    use super::*;
+
+    #[rstest]
+    #[case::all_of_the_program("info,drover=debug", "telemetry::events::http", true)]
+    #[case::a_module("info,drover::events::http=debug", "telemetry::events::http", true)]
+    #[case::another_module("info,drover::events::http=debug", "telemetry::events::fetch", false)]
+    #[case::another_crate("info,drover=debug", "hyper", false)]
+    #[case::the_default("debug", "telemetry::events::http", true)]
+    #[case::a_crate_by_its_name("info,telemetry=debug", "telemetry::events::http", true)]
+    fn levels_by_module_name_the_program(#[case] levels: &str, #[case] target: &str, #[case] enabled: bool) {
+        assert_eq!(filter(levels).would_enable(target, &Level::DEBUG), enabled);
+    }
 }
