@@ -8,8 +8,9 @@ pub mod refresh;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use tokio_postgres::Row;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::Type;
 
+use super::client::TypedParam;
 use super::row::{FromRow, first_column, page, read_all, rows, word};
 use super::{Client, DbError};
 use contract::analytics::{
@@ -31,8 +32,20 @@ pub struct MarketPage<R, C> {
 struct Read<'a> {
     view: &'static str,
     sql: &'static str,
-    params: Vec<(&'a (dyn ToSql + Sync), Type)>,
+    params: Vec<TypedParam<'a>>,
     limit: i64,
+}
+
+/// The values of a filter, and then those of the page before.
+fn params<'a, const N: usize>(filter: &'a MarketFilter, after: [TypedParam<'a>; N]) -> Vec<TypedParam<'a>> {
+    let filter: [TypedParam<'a>; 5] = [
+        (&filter.state, Type::TEXT),
+        (&filter.store, Type::INT8),
+        (&filter.brand, Type::TEXT),
+        (&filter.from, Type::TIMESTAMPTZ),
+        (&filter.to, Type::TIMESTAMPTZ),
+    ];
+    filter.into_iter().chain(after).collect()
 }
 
 /// Stores in the order of their ids.
@@ -45,14 +58,7 @@ pub async fn store_summary(
     let read = Read {
         view: "mv_store_summary",
         sql: include_str!("sql/analytics/store_summary.sql"),
-        params: vec![
-            (&filter.state, Type::TEXT),
-            (&filter.store, Type::INT8),
-            (&filter.brand, Type::TEXT),
-            (&filter.from, Type::TIMESTAMPTZ),
-            (&filter.to, Type::TIMESTAMPTZ),
-            (&after, Type::INT8),
-        ],
+        params: params(filter, [(&after, Type::INT8)]),
         limit,
     };
     // another view has the brands of stores
@@ -73,16 +79,7 @@ pub async fn brand_presence(
     let read = Read {
         view: "mv_brand_presence",
         sql: include_str!("sql/analytics/brand_presence.sql"),
-        params: vec![
-            (&filter.state, Type::TEXT),
-            (&filter.store, Type::INT8),
-            (&filter.brand, Type::TEXT),
-            (&filter.from, Type::TIMESTAMPTZ),
-            (&filter.to, Type::TIMESTAMPTZ),
-            (&stores, Type::INT8),
-            (&brand, Type::TEXT),
-            (&state, Type::TEXT),
-        ],
+        params: params(filter, [(&stores, Type::INT8), (&brand, Type::TEXT), (&state, Type::TEXT)]),
         limit,
     };
     let cursor = |row: &Row| -> Result<BrandCursor, DbError> {
@@ -107,15 +104,7 @@ pub async fn category_mix(
     let read = Read {
         view: "mv_category_mix",
         sql: include_str!("sql/analytics/category_mix.sql"),
-        params: vec![
-            (&filter.state, Type::TEXT),
-            (&filter.store, Type::INT8),
-            (&filter.brand, Type::TEXT),
-            (&filter.from, Type::TIMESTAMPTZ),
-            (&filter.to, Type::TIMESTAMPTZ),
-            (&in_stock, Type::INT8),
-            (&category, Type::TEXT),
-        ],
+        params: params(filter, [(&in_stock, Type::INT8), (&category, Type::TEXT)]),
         limit,
     };
     let cursor = |row: &Row| -> Result<CategoryCursor, DbError> {
@@ -134,7 +123,7 @@ pub async fn price_trend(
 ) -> Result<MarketPage<PriceDay, DayCursor>, DbError> {
     let (first, last) = (filter.from.map(|from| from.date_naive()), filter.to.map(last_day));
     let (after_day, after_category) = (after.map(|a| a.day), after.map(|a| &a.category));
-    let mut params: Vec<(&(dyn ToSql + Sync), Type)> = vec![
+    let mut params: Vec<TypedParam<'_>> = vec![
         (&filter.state, Type::TEXT),
         (&filter.brand, Type::TEXT),
         (&category, Type::TEXT),

@@ -19,7 +19,9 @@ use super::error::DbError;
 use super::pipeline;
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
-type TypedParams<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
+
+/// A parameter of a statement, and its type.
+pub(crate) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// Maximum time in which a live server confirms that it cancelled a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -66,13 +68,13 @@ impl Client {
     }
 
     /// Like [`Client::query`], but planned for the given values each time: for filters that may be absent.
-    pub async fn query_planned(&self, sql: &str, params: TypedParams<'_>) -> Result<Vec<Row>, DbError> {
+    pub async fn query_planned(&self, sql: &str, params: &[TypedParam<'_>]) -> Result<Vec<Row>, DbError> {
         self.within(async |object| object.query_typed(sql, params).await).await
     }
 
     /// Like [`Client::query`], with the types of the parameters: a command that runs each statement once
     /// saves the wait for its preparation.
-    pub async fn query_typed(&self, sql: &str, params: TypedParams<'_>) -> Result<Vec<Row>, DbError> {
+    pub async fn query_typed(&self, sql: &str, params: &[TypedParam<'_>]) -> Result<Vec<Row>, DbError> {
         if self.is_one_off {
             return self.query_planned(sql, params).await;
         }
@@ -231,7 +233,7 @@ impl Tx {
     pub async fn commit_with<T>(
         mut self,
         sql: &str,
-        params: TypedParams<'_>,
+        params: &[TypedParam<'_>],
         read: impl AsyncFnOnce(&Client) -> Result<T, DbError>,
     ) -> Result<T, DbError> {
         let client = &self.client;

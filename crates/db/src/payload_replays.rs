@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use super::client::TypedParam;
 use super::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
 use super::tasks::{self, NewTask};
 use super::{Client, Db, DbError, Tx};
@@ -173,8 +174,6 @@ impl Replay {
         ]
     }
 }
-
-type TypedParam<'a> = (&'a (dyn tokio_postgres::types::ToSql + Sync), Type);
 
 impl FromRow for Replay {
     fn from_row(row: &Row) -> Result<Replay, DbError> {

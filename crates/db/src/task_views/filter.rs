@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::client::TypedParam;
 use crate::{Client, DbError};
 use contract::tasks::TaskFilter;
 use domain::shown_status::ShownStatus;
@@ -29,8 +30,6 @@ pub(crate) struct FilterValues<'a> {
     pub error_pattern: Option<String>,
     pub q: Option<&'a str>,
 }
-
-pub(crate) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// A value, and its name in the statements, as `{name}`.
 type NamedParam<'a> = (&'static str, &'a (dyn ToSql + Sync), Type);
