@@ -174,7 +174,7 @@ impl Route {
         }
         let Exchange { deps, request, .. } = exchange;
         let connection = deps.transport.connect(&self.lease.proxy, Arc::clone(&self.tls), &request.url, &self.traffic);
-        // boxed: its streams inside streams are types as long as a page
+        // boxed: the types of streams inside streams exceed the compiler's depth limit
         let connection = connection.boxed().await?;
         self.send_on(connection, exchange).await
     }

@@ -87,16 +87,12 @@ async fn next(listener: &TcpListener, places: &Arc<Semaphore>, peers: &PeerLimit
     loop {
         let place = places.clone().acquire_owned().await.ok()?;
         let (stream, address) = accept(listener).await;
-        match peers.take(address) {
-            Some(peer) => {
-                return Some(Client {
-                    stream,
-                    address,
-                    permit: ConnectionPermit(Arc::new(Mutex::new(Some((place, peer))))),
-                });
-            }
-            None => events::connection_refused(),
-        }
+        let Some(peer) = peers.take(address) else {
+            events::connection_refused();
+            continue;
+        };
+        let permit = ConnectionPermit(Arc::new(Mutex::new(Some((place, peer)))));
+        return Some(Client { stream, address, permit });
     }
 }
 
