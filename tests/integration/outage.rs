@@ -7,7 +7,7 @@ use db::tasks::{self, NewTask};
 use domain::role::Role;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use sim::ProxyFault;
+use sim::{ProxyFault, Settings};
 use tokio::net::TcpListener;
 
 use testkit::{Child, Farm, FaultProxy, PATIENCE, drover, server_dir, server_options};
@@ -203,7 +203,9 @@ async fn the_one_proxy_that_is_left_completes_the_crawl() {
 
 #[tokio::test]
 async fn a_process_without_descriptors_blames_no_proxy_and_spends_no_retry() {
-    let farm = Farm::with_stores(12).await;
+    // slow answers, so that all slots hold their connections at the same time
+    let latency = Duration::from_millis(300);
+    let farm = Farm::changed(12, |settings| Settings { latency, ..settings }).await;
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = farm.drover(&["worker"]);
     // SAFETY: setrlimit is safe between fork and exec
