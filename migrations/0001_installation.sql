@@ -1,14 +1,14 @@
--- The id distinguishes this database from every other one, wherever it is restored to. Payload files name the database they belong to, so that
--- another one, which knows none of them, does not take them for leftovers.
+-- The id identifies this database and stays the same when the database is restored elsewhere. Payload files name the database that they
+-- belong to: another database, which has no rows for them, must not take them for leftovers.
 CREATE TABLE installation (
   id     uuid NOT NULL DEFAULT gen_random_uuid(),
   single boolean PRIMARY KEY DEFAULT true CHECK (single)
 );
 INSERT INTO installation DEFAULT VALUES;
 
--- A session that forgot its COMMIT keeps its locks, and keeps vacuum from removing dead rows. Where this database belongs to the
--- account that drover uses, and nobody has chosen a limit, such a session is ended after five minutes. drover's own sessions have a
--- shorter limit; pg_dump sets none for itself.
+-- A session that forgot its COMMIT keeps its locks, and prevents vacuum from removing dead rows. If drover's account owns this database,
+-- and the database has no such limit yet, such a session is ended after five minutes. drover's own sessions have a shorter limit; pg_dump
+-- switches the limit off for itself.
 DO $$
 BEGIN
   IF EXISTS (SELECT FROM pg_database WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE'))

@@ -9,13 +9,13 @@ CREATE TABLE worker_tasks (
   dispensary_id bigint,
   platform text,
   status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled')),
-  ready boolean NOT NULL DEFAULT false,    -- may be claimed now: pending, due, unblocked, and holding its store's slot
+  ready boolean NOT NULL DEFAULT false,    -- may be claimed now: pending, due, not blocked, and holding its store's reservation
   blocked boolean NOT NULL DEFAULT false,  -- waits for a task in depends_on
   priority int NOT NULL DEFAULT 0,
   scheduled_for timestamptz,
   payload jsonb NOT NULL DEFAULT '{}',
   worker_id text,
-  claim_token uuid,                        -- of the exchange that claimed it, so that a claim whose answer was lost can be asked for
+  claim_token uuid,                        -- of the round trip that claimed it: if the answer was lost, the claimer can ask for its tasks
   fence bigint NOT NULL DEFAULT 0,
   claimed_at timestamptz,
   started_at timestamptz,
@@ -30,7 +30,7 @@ CREATE TABLE worker_tasks (
   loss_count int NOT NULL DEFAULT 0,
   crash_count int NOT NULL DEFAULT 0,
   snoozed_since timestamptz,
-  waits_for_host text,                     -- whose breaker is open: the task wakes when it closes
+  waits_for_host text,                     -- a host whose breaker is open: the task is due when the breaker closes
   dedup_key text,
   depends_on bigint[],
   depends_policy text NOT NULL DEFAULT 'cancel' CHECK (depends_policy IN ('cancel', 'run')),
@@ -45,19 +45,21 @@ CREATE TABLE worker_tasks (
   CHECK (NOT ready OR status = 'pending' AND NOT blocked)
 ) WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- Workers of any role claim from the crawl family: its ready tasks, best first, without a look at the backlog of another family.
--- Held to crawl_roles() and media_roles() by objects/01_roles.sql. It names the roles itself, since a restore of a dump finds no other
--- function, and is no SQL function, since an inlined one would be compared with the index by its text. A role keeps its family for ever.
+-- The family of a role. A worker of all crawl roles claims from the crawl family: the index by family returns its ready tasks, best first,
+-- without reading the backlog of the other family. objects/01_roles.sql replaces this function so that it agrees with crawl_roles() and
+-- media_roles(). The function lists the roles itself, because the restore of a dump finds no other function. It is not an SQL function:
+-- Postgres would inline one and compare the result with the index by its text. A role keeps its family for ever.
 CREATE FUNCTION role_family(role text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
 BEGIN
   RETURN CASE WHEN role = ANY ('{store_discovery,entry_point_discovery,product_discovery,payload_fetch,product_refresh,analytics_refresh}')
               THEN 'crawl' ELSE 'media' END;
 END $f$;
 
--- A claim is a walk along one of these two; lease_expires_at and last_heartbeat_at stand in no index, so a heartbeat is a heap-only update.
+-- A claim reads one of these two indexes in order. lease_expires_at and last_heartbeat_at are in no index, so a heartbeat is a heap-only
+-- (HOT) update.
 CREATE INDEX worker_tasks_ready_by_family ON worker_tasks (role_family(role), priority DESC, id) WHERE status = 'pending' AND ready;
 CREATE INDEX idx_worker_tasks_pending ON worker_tasks (role, priority DESC, id) WHERE status = 'pending' AND ready;
--- A store's slot is held by its one ready task or by its one active task.
+-- A store's reservation is held by its one ready task or by its one active task.
 CREATE UNIQUE INDEX idx_worker_tasks_unique_active_store ON worker_tasks (dispensary_id)
   WHERE dispensary_id IS NOT NULL AND (status = 'pending' AND ready OR status IN ('claimed', 'running'));
 CREATE INDEX worker_tasks_next ON worker_tasks (dispensary_id, priority DESC, id) INCLUDE (role)
@@ -66,21 +68,23 @@ CREATE INDEX worker_tasks_due ON worker_tasks (scheduled_for)
   WHERE status = 'pending' AND NOT ready AND NOT blocked AND scheduled_for IS NOT NULL;
 CREATE INDEX worker_tasks_blocked ON worker_tasks (dispensary_id, role) WHERE status = 'pending' AND blocked;
 CREATE INDEX worker_tasks_active ON worker_tasks (id) WHERE status IN ('claimed', 'running');
--- Ended tasks by their end: for pruning, for rates of the last hours, and for totals from the index alone.
+-- Ended tasks by the time of their end: for pruning, for the rates of the last hours, and for totals by an index-only scan.
 CREATE INDEX worker_tasks_ended ON worker_tasks (completed_at) INCLUDE (role, status) WHERE status IN ('completed', 'failed', 'cancelled');
 CREATE UNIQUE INDEX worker_tasks_dedup_key ON worker_tasks (dedup_key) WHERE dedup_key IS NOT NULL;
 CREATE INDEX worker_tasks_parent ON worker_tasks (parent_task_id) WHERE parent_task_id IS NOT NULL;
 CREATE INDEX worker_tasks_waits_for_host ON worker_tasks (waits_for_host) WHERE status = 'pending' AND waits_for_host IS NOT NULL;
--- Failed and cancelled tasks, which people look for first, are rare among completed ones. Only an unsuccessful ending pays for the index.
+-- Failed and cancelled tasks, which users look for first, are rare among completed ones. Only an unsuccessful ending pays for this index.
 CREATE INDEX worker_tasks_unsuccessful ON worker_tasks (id) WHERE status IN ('failed', 'cancelled');
--- Tasks that were lost twice are claimed in another order than the rest: the one that took the fewest processes with it comes first.
+-- Suspects (tasks that were lost twice) are claimed in another order than the rest: the one that has ended the fewest processes comes
+-- first.
 CREATE INDEX idx_worker_tasks_suspects ON worker_tasks (crash_count, priority DESC, id)
   WHERE status = 'pending' AND ready AND loss_count >= 2;
--- Waiting tasks by id, whatever their kind: few among millions of ended ones. Neither a claim nor a completion writes it.
+-- Pending tasks by id, of every kind: few among millions of ended ones. Neither a claim nor a completion writes to this index.
 CREATE INDEX worker_tasks_waiting ON worker_tasks (id) INCLUDE (role, ready) WHERE status = 'pending';
 
--- Runs before a task's latest one, which no retry erases; the task's own row holds the latest. So a task that ends at its first run, as
--- nearly all do, is written twice and not four times. The view `task_attempts` shows both. No foreign key: pruning removes both together.
+-- Runs before a task's latest one; no retry erases them. The task's own row holds the latest run: a task that ends at its first run, as
+-- nearly all do, is written twice and not four times. The view `task_attempts` shows both. No foreign key: pruning deletes a task together
+-- with its runs.
 CREATE TABLE past_attempts (
   task_id bigint NOT NULL,
   fence bigint NOT NULL,
@@ -93,7 +97,7 @@ CREATE TABLE past_attempts (
   PRIMARY KEY (task_id, fence)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- Finds the runs that have just begun. A BRIN index costs the claim next to nothing.
+-- Finds the runs that began recently. A BRIN index costs a claim almost nothing.
 CREATE INDEX past_attempts_claimed ON past_attempts USING brin (claimed_at) WITH (pages_per_range = 16, autosummarize = on);
 
 CREATE TABLE task_schedules (
@@ -121,12 +125,12 @@ CREATE TABLE task_schedules (
   CHECK ((interval_hours IS NULL) <> (cron IS NULL))
 );
 
--- One slot of a schedule makes one generation, in however many replicas.
+-- One row per due time of a schedule: its tasks are generated once, whatever the number of processes.
 CREATE TABLE schedule_runs (
   schedule_id bigint NOT NULL REFERENCES task_schedules ON DELETE CASCADE,
   due_at timestamptz NOT NULL,
   task_count int NOT NULL DEFAULT 0,
-  skipped jsonb NOT NULL DEFAULT '{}',      -- stores that it made no task for, counted by reason
+  skipped jsonb NOT NULL DEFAULT '{}',      -- number of stores without a new task, by reason
   created_at timestamptz NOT NULL DEFAULT now(),
   UNIQUE (schedule_id, due_at)
 );
@@ -147,10 +151,10 @@ CREATE TABLE worker_registry (
   heartbeat_seconds real NOT NULL DEFAULT 30,
   started_at timestamptz NOT NULL DEFAULT now(),
   last_heartbeat_at timestamptz NOT NULL DEFAULT now(),
-  drained_at timestamptz    -- when a worker of this name last drained; it outlives the process: its tasks until then are not blamed for its end
+  drained_at timestamptz    -- last drain of a worker of this name; outlives the process: tasks claimed before are not blamed for its end
 );
 
--- The names of workers that have left the registry: tasks and their runs name workers for longer.
+-- Names of workers that have left the registry. Tasks and their runs refer to workers for longer.
 CREATE TABLE worker_names (
   worker_id text PRIMARY KEY,
   friendly_name text NOT NULL,
@@ -167,7 +171,7 @@ CREATE TABLE worker_commands (
 );
 CREATE INDEX worker_commands_open ON worker_commands (worker_id, id) WHERE taken_at IS NULL;
 
--- Totals of ended tasks, counted every 30 s: exact counts over millions of rows are not for a request.
+-- Totals of ended tasks, counted every 30 s: an exact count over millions of rows is too slow for a request.
 CREATE TABLE task_totals (
   role text NOT NULL,
   status text NOT NULL,
@@ -176,16 +180,16 @@ CREATE TABLE task_totals (
   PRIMARY KEY (role, status)
 );
 
--- When periodic work of the queue was last done, so that many processes do it no more often than one.
+-- When each chore of the queue was last done, so that many processes together do it no more often than one would.
 CREATE TABLE queue_chores (
   name text PRIMARY KEY,
   done_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  unbroken_since timestamptz NOT NULL DEFAULT clock_timestamp()   -- since when there was no longer break between two turns
+  unbroken_since timestamptz NOT NULL DEFAULT clock_timestamp()   -- since when turns have come without a longer break
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 
--- Runs whose task was cancelled while a worker had it. A store keeps such a run until the worker has said that the body stopped, which
--- removes the row, or until its lease would have run out: nothing else of the store may be claimed before. No foreign key: the task may be
--- deleted or retried meanwhile.
+-- Runs whose task was cancelled while a worker held it. The store is kept for such a run: none of its tasks may be claimed until the worker
+-- has reported that the body stopped, which deletes the row, or until the lease of the run would have expired. No foreign key: the task may
+-- be deleted or retried meanwhile.
 
 CREATE TABLE stopping_runs (
   task_id          bigint NOT NULL,
@@ -199,21 +203,21 @@ CREATE TABLE stopping_runs (
 
 CREATE INDEX stopping_runs_store ON stopping_runs (dispensary_id);
 
--- One action on many tasks, worked off in batches. A batch and the cursor that it moves are one transaction, and the row is locked until
--- its end: a process that dies leaves the rest to the next one, and two do not work on the same.
+-- One action on many tasks, executed in batches. A batch and the move of its cursor are one transaction, which locks the row until its end:
+-- if a process dies, the next one continues, and two processes never work on the same operation.
 
 CREATE TABLE operations (
   id         bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   action     text NOT NULL CHECK (action IN ('retry', 'cancel', 'delete', 'reprioritize')),
-  change     jsonb NOT NULL DEFAULT '{}',          -- {priority} of reprioritize
+  change     jsonb NOT NULL DEFAULT '{}',          -- {priority}, for 'reprioritize'
   filter     jsonb NOT NULL,
   state      text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'completed', 'failed')),
   matched    bigint NOT NULL,
   done       bigint NOT NULL DEFAULT 0,
   failed     bigint NOT NULL DEFAULT 0,
-  failures   jsonb NOT NULL DEFAULT '[]',          -- the first of them: [{id, reason}]
-  below      bigint NOT NULL,                      -- the cursor: of the tasks that match, those with smaller ids are still to come
-  error      text,                                 -- why it failed as a whole
+  failures   jsonb NOT NULL DEFAULT '[]',          -- the first failures: [{id, reason}]
+  below      bigint NOT NULL,                      -- the cursor: matching tasks with smaller ids are still to come
+  error      text,                                 -- why the operation failed as a whole
   created_by text,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),

@@ -1,4 +1,4 @@
--- One row a store: what it sells now. analytics_refresh refreshes it concurrently, which needs the unique index.
+-- One row per store: the products that it sells now. analytics_refresh refreshes the view concurrently, which needs the unique index.
 CREATE MATERIALIZED VIEW mv_store_summary AS
 SELECT d.id AS dispensary_id, d.name AS dispensary_name, d.platform, d.state, d.city, d.crawl_enabled, d.last_crawl_at,
        count(p.id)                                              AS products,
@@ -18,14 +18,14 @@ SELECT d.id AS dispensary_id, d.name AS dispensary_name, d.platform, d.state, d.
 
 CREATE UNIQUE INDEX idx_mv_store_summary_dispensary ON mv_store_summary (dispensary_id);
 
--- When each materialized view was refreshed last: with a time in its rows, every refresh would write all of them.
+-- When each materialized view was last refreshed. With that time in the rows of a view, every refresh would write all of them.
 CREATE TABLE view_refreshes (
   name         text PRIMARY KEY,
   refreshed_at timestamptz NOT NULL
 );
 
--- One row a store and brand: how much of it the store sells now, and for how much. A brand is the same in any letter case. It is filled by
--- the next analytics_refresh: here it would be read from all products, while the migration holds its locks.
+-- One row per store and brand: how many of its products the store sells now, and at which prices. The letter case of a brand does not
+-- matter. The next analytics_refresh fills the view: filling it here would read all products while the migration holds its locks.
 CREATE MATERIALIZED VIEW mv_brand_presence AS
 SELECT p.dispensary_id,
        lower(btrim(p.brand_name_raw))                                AS brand_key,
@@ -43,12 +43,12 @@ SELECT p.dispensary_id,
  GROUP BY p.dispensary_id, lower(btrim(p.brand_name_raw))
   WITH NO DATA;
 
--- REFRESH CONCURRENTLY needs it.
+-- REFRESH MATERIALIZED VIEW CONCURRENTLY needs this index.
 CREATE UNIQUE INDEX mv_brand_presence_key ON mv_brand_presence (dispensary_id, brand_key);
 CREATE INDEX mv_brand_presence_brand ON mv_brand_presence (brand_key);
 
--- One row a store, category and brand: what it sells now. Without a brand or category: ''. The next analytics_refresh fills it, as
--- mv_brand_presence.
+-- One row per store, category and brand: the products that the store sells now. '' = without a brand or category. The next
+-- analytics_refresh fills the view, as it fills mv_brand_presence.
 CREATE MATERIALIZED VIEW mv_category_mix AS
 SELECT p.dispensary_id,
        coalesce(p.category, '')                                      AS category,
@@ -67,12 +67,12 @@ SELECT p.dispensary_id,
 
 CREATE UNIQUE INDEX mv_category_mix_key ON mv_category_mix (dispensary_id, category, brand_key);
 
--- Products and prices of each day (UTC), by the last crawl of each store on it. analytics_refresh writes the days since its last run: a view over all
--- snapshots would read them whole each time.
+-- Products and prices of each day (UTC), from each store's last crawl on that day. analytics_refresh writes the days since its last run: a
+-- view over all snapshots would read all of them at each refresh.
 CREATE TABLE price_days (
   dispensary_id       bigint NOT NULL,
   day                 date NOT NULL,
-  -- Without a category or brand: ''. A brand is in small letters.
+  -- '' = without a category or brand. The brand is in lower case.
   category            text NOT NULL,
   brand_key           text NOT NULL,
   products            integer NOT NULL,
@@ -86,7 +86,7 @@ CREATE TABLE price_days (
   PRIMARY KEY (dispensary_id, day, category, brand_key)
 );
 
--- The same of all stores of a state together. Without a state: ''.
+-- The same for all stores of a state together. '' = without a state.
 CREATE MATERIALIZED VIEW mv_price_trend AS
 SELECT t.day, coalesce(d.state, '') AS state, t.category, t.brand_key,
        sum(t.products)            AS products,

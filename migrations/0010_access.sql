@@ -1,7 +1,7 @@
--- Access to the API: tokens, logins of people by them, what changed by request, and answers kept for requests that are repeated.
--- Tokens and logins are kept as digests only.
+-- Access to the API: tokens, logins of users by tokens, the changes that requests made, and stored answers for repeated requests. Tokens
+-- and logins are stored as digests only.
 
--- A revoked token stays: while a row is here, nothing is answered without a token.
+-- A revoked token keeps its row: while this table has a row, no request without a token is answered.
 CREATE TABLE api_tokens (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
@@ -21,7 +21,7 @@ CREATE TABLE api_logins (
 );
 CREATE INDEX idx_api_logins_expires ON api_logins (expires_at);
 
--- A row is written by the transaction that makes the change.
+-- The transaction that makes a change writes its row.
 CREATE TABLE audit_log (
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at         timestamptz NOT NULL DEFAULT now(),
@@ -37,7 +37,7 @@ CREATE INDEX idx_audit_log_who ON audit_log (who, id DESC);
 CREATE INDEX idx_audit_log_action ON audit_log (action, id DESC);
 CREATE INDEX idx_audit_log_at ON audit_log (at);
 
--- The answer to the request with this key, written by its transaction; NULL only within that transaction.
+-- The answer to the request with this key, written by the transaction of the request; NULL only within that transaction.
 CREATE TABLE idempotency_keys (
   who        text NOT NULL,
   key        text NOT NULL CHECK (length(key) BETWEEN 1 AND 255),

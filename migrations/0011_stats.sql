@@ -1,32 +1,32 @@
--- Runs that ended, by minute: counted from their rows by one process at a time, so that no chart counts in the hot table. Counts stay
--- when tasks are pruned.
+-- Ended runs per minute. One process at a time counts them from their rows, so that no chart counts rows of the busy task table. Counts
+-- stay when tasks are pruned.
 
 CREATE TABLE stats_minute (
   minute       timestamptz NOT NULL,
   role         text NOT NULL,
   outcome      text NOT NULL,
-  tasks        bigint NOT NULL,             -- runs that ended so, and tasks that were cancelled before any
-  waits        bigint NOT NULL,             -- of these, the runs that were the first of their task and its last
-  wait_seconds double precision NOT NULL,   -- theirs together, from when the task was due until it was claimed
+  tasks        bigint NOT NULL,             -- runs with this outcome, and tasks that were cancelled before any run
+  waits        bigint NOT NULL,             -- of these, the runs that were both the first and the last of their task
+  wait_seconds double precision NOT NULL,   -- sum over `waits`, from when the task was due until it was claimed
   runs         bigint NOT NULL,
   run_seconds  double precision NOT NULL,
-  products     bigint NOT NULL,             -- in the menus that were refreshed
+  products     bigint NOT NULL,             -- in the refreshed menus
   PRIMARY KEY (minute, role, outcome)
 );
 
--- Minutes before `closed_until` are counted for good; later ones are counted again at each turn.
+-- Counts of minutes before `closed_until` are final; later minutes are counted again at each turn.
 CREATE TABLE stats_progress (
   id           boolean PRIMARY KEY DEFAULT true CHECK (id),
   closed_until timestamptz NOT NULL CHECK (isfinite(closed_until))
 );
 
--- Requests to hosts, by minute: each process counts its own, and writes the totals of a minute over and over while they grow.
+-- Requests to hosts per minute. Each process counts its own, and writes the totals of a minute repeatedly while they grow.
 
 CREATE TABLE fetch_minute (
   minute         timestamptz NOT NULL,
   process        bigint NOT NULL,     -- a random number
   host           text NOT NULL,
-  proxy_id       bigint NOT NULL,     -- no foreign key: what a proxy cost is known after it has gone
+  proxy_id       bigint NOT NULL,     -- no foreign key: the costs of a proxy stay known after its deletion
   outcome        text NOT NULL,
   requests       bigint NOT NULL,
   bytes_sent     bigint NOT NULL,     -- on the connection to the proxy, as the proxy counts them
@@ -35,11 +35,11 @@ CREATE TABLE fetch_minute (
   PRIMARY KEY (minute, process, host, proxy_id, outcome)
 );
 
--- Requests to hosts, by store and day (UTC): each process counts its own, and writes the totals of a day over and over while they grow.
+-- Requests to hosts per store and day (UTC). Each process counts its own, and writes the totals of a day repeatedly while they grow.
 
 CREATE TABLE fetch_store_day (
   day            date NOT NULL,
-  dispensary_id  bigint NOT NULL,     -- 0: of no store; no foreign key: what a store cost is known after it has gone
+  dispensary_id  bigint NOT NULL,     -- 0 = no store; no foreign key: the costs of a store stay known after its deletion
   process        bigint NOT NULL,     -- a random number
   requests       bigint NOT NULL,
   bytes_sent     bigint NOT NULL,     -- on the connection to the proxy, as the proxy counts them
@@ -47,7 +47,7 @@ CREATE TABLE fetch_store_day (
   PRIMARY KEY (day, dispensary_id, process)
 );
 
--- How many requests consumers made, by where they came from and hour: no addresses. Of an unknown place country and region are empty.
+-- Number of consumers' requests by origin and hour; addresses are not stored. Country and region are empty if the origin is unknown.
 CREATE TABLE visitor_hours (
   hour     timestamptz NOT NULL,
   country  text NOT NULL,

@@ -1,17 +1,17 @@
--- Images: the brands with their logos, and what failed to be downloaded. Where an image is stored stands with its product or brand.
+-- Images: brands with their logos, and failed downloads. The path of a stored image is in the row of its product or brand.
 
 CREATE TABLE brands (
   id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name             text NOT NULL,
   slug             text NOT NULL UNIQUE,
-  -- The address in the feed; the fallback for as long as there is no stored logo.
+  -- The URL in the feed, used while no logo is stored.
   image_url        text,
   -- Relative to the storage root.
   local_image_path text,
   updated_at       timestamptz NOT NULL DEFAULT now()
 );
 
--- How many images were ever stored, and their bytes as downloaded: one row, so that no one has to count products.
+-- Number of images ever stored, and their bytes as downloaded. One row, so that no query has to count products.
 CREATE TABLE image_totals (
   is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
   stored      bigint NOT NULL DEFAULT 0,
@@ -19,7 +19,7 @@ CREATE TABLE image_totals (
 );
 INSERT INTO image_totals DEFAULT VALUES;
 
--- Failures of the address that a product or brand has now; a row whose address is another one counts for nothing.
+-- Failures of the current URL of a product or brand. A row with another URL is ignored.
 CREATE TABLE product_image_failures (
   product_id bigint PRIMARY KEY REFERENCES store_products (id) ON DELETE CASCADE,
   image_url  text NOT NULL,

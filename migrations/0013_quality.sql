@@ -1,4 +1,4 @@
--- Stores whose data is not what it should be: one row a store and kind, for as long as it is so.
+-- Stores with faulty data: one row per store and kind of fault, while the fault lasts.
 CREATE TABLE quality_findings (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   dispensary_id bigint NOT NULL REFERENCES dispensaries (id) ON DELETE CASCADE,

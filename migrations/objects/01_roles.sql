@@ -1,4 +1,4 @@
--- The roles, named once for SQL. `Role` (domain/role.rs) must name the same; a test compares them.
+-- The roles, listed once for SQL. `Role` (domain/role.rs) must list the same roles; a test compares them.
 
 CREATE OR REPLACE FUNCTION crawl_roles() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
   SELECT ARRAY['store_discovery', 'entry_point_discovery', 'product_discovery', 'payload_fetch', 'product_refresh',
@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION media_roles() RETURNS text[] LANGUAGE sql IMMUTABLE P
                'youtube_monitor', 'easynews_monitor', 'appearances_sync']
 $f$;
 
--- The family of a role, for the index of ready tasks by family (migration 0041 says why it names the roles itself).
+-- The family of a role, for the index of ready tasks by family. 0003_queue.sql says why the function lists the roles itself.
 DO $do$
 BEGIN
   EXECUTE format($sql$
@@ -20,8 +20,8 @@ BEGIN
     END $f$ $sql$, crawl_roles());
 END $do$;
 
--- The check of worker_tasks holds the names themselves, so that an UPDATE calls no function. It is replaced only when a role
--- came or went: that takes an exclusive lock.
+-- The CHECK of worker_tasks lists the roles itself, so that an UPDATE calls no function. It is replaced only when a role was added or
+-- removed, because that takes an exclusive lock.
 DO $do$
 DECLARE
   wanted text := format('CHECK ((role = ANY (%L::text[])))', crawl_roles() || media_roles());

@@ -1,5 +1,4 @@
--- Every run of every task: a task's latest run is in its own row, those before it are in `past_attempts`. docs/task-lifecycle.md says
--- why.
+-- All runs of all tasks: a task's latest run is in its own row, earlier ones are in `past_attempts`. docs/task-lifecycle.md says why.
 
 CREATE OR REPLACE VIEW task_attempts AS
 SELECT task_id, fence, worker_id, outcome, claimed_at, finished_at, error, detail
@@ -13,7 +12,7 @@ SELECT id, fence, worker_id,
   FROM worker_tasks
  WHERE claimed_at IS NOT NULL;
 
--- Copies the latest run of these tasks to `past_attempts`, before a statement puts them back to pending. The caller has locked their
+-- Copies the latest run of these tasks to `past_attempts`, before a statement puts the tasks back to pending. The caller has locked their
 -- rows.
 DROP FUNCTION IF EXISTS keep_attempts(bigint[], text, text, jsonb);
 CREATE FUNCTION keep_attempts(ids bigint[], attempt_outcome text, attempt_error text, attempt_detail jsonb)
@@ -25,7 +24,7 @@ RETURNS void LANGUAGE sql AS $f$
   ON CONFLICT DO NOTHING   -- a fence that was written by hand may have a row already, which stays
 $f$;
 
--- What people at psql write to the view: earlier runs may be inserted, changed and deleted; the latest is changed in its task's row.
+-- Writes to the view at psql. Earlier runs may be inserted, changed and deleted; the latest run is changed in its task's row.
 CREATE OR REPLACE FUNCTION task_attempts_write() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   IF TG_OP IN ('UPDATE', 'DELETE') THEN

@@ -1,15 +1,15 @@
--- What the triggers of 15_triggers.sql do: they complete and correct rows that people write at psql. drover's own functions write
--- complete rows; they run with the setting drover.own = on, for which these triggers do nothing.
+-- Functions of the triggers in 15_triggers.sql: they complete and correct rows that operators write at psql. drover's own functions write
+-- complete rows; they run with the setting drover.own = on, which disables these triggers.
 
--- The current name of a role. `product_resync` is an old one, which fetched and refreshed: with a payload_id among its args it now is
--- product_refresh, else payload_fetch.
+-- The current name of a role. `product_resync` is an old role, which fetched and refreshed: with a payload_id among its arguments it is
+-- product_refresh now, otherwise payload_fetch.
 CREATE OR REPLACE FUNCTION current_role_name(role text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
   SELECT CASE WHEN role <> 'product_resync' THEN role
               WHEN args ? 'payload_id' THEN 'product_refresh'
               ELSE 'payload_fetch' END
 $f$;
 
--- A pending task has no worker, and nothing of an earlier run.
+-- Clears the worker and the data of an earlier run: a pending task has neither.
 CREATE OR REPLACE FUNCTION worker_tasks_unowned(task worker_tasks) RETURNS worker_tasks LANGUAGE plpgsql AS $f$
 BEGIN
   task.worker_id := NULL;
@@ -23,7 +23,7 @@ BEGIN
   RETURN task;
 END $f$;
 
--- An ended task has the time of its end, and no dedup key.
+-- Completes an ended task: it has the time of its end, and no dedup key.
 CREATE OR REPLACE FUNCTION worker_tasks_ended(task worker_tasks) RETURNS worker_tasks LANGUAGE plpgsql AS $f$
 BEGIN
   IF task.status IN ('completed', 'failed', 'cancelled') THEN
@@ -33,8 +33,8 @@ BEGIN
   RETURN task;
 END $f$;
 
--- A run of a cancelled task goes on until its worker notices: the store keeps it for so long (stopping_runs). One whose lease has run out
--- has stopped.
+-- Records the run of a cancelled task, which goes on until its worker notices: until then the store is kept for it (stopping_runs). A run
+-- whose lease has expired has stopped already.
 CREATE OR REPLACE FUNCTION note_stopping_run(task worker_tasks) RETURNS void LANGUAGE sql AS $f$
   INSERT INTO stopping_runs (task_id, fence, worker_id, dispensary_id, lease_expires_at)
   SELECT task.id, task.fence, task.worker_id, task.dispensary_id, task.lease_expires_at
@@ -43,7 +43,7 @@ CREATE OR REPLACE FUNCTION note_stopping_run(task worker_tasks) RETURNS void LAN
   ON CONFLICT DO NOTHING
 $f$;
 
--- Keeps the last run of an ended task in past_attempts, before the task begins again.
+-- Copies the last run of an ended task to past_attempts, before the task begins again.
 CREATE OR REPLACE FUNCTION keep_last_run(task worker_tasks) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
   INSERT INTO past_attempts (task_id, fence, worker_id, outcome, claimed_at, finished_at, error, detail)
@@ -51,7 +51,7 @@ BEGIN
     FROM task_attempts a
    WHERE a.task_id = task.id AND a.fence = task.fence AND a.worker_id IS NOT NULL
   ON CONFLICT DO NOTHING;
-  -- one payload a task: the old one keeps its store and loses its task, so that the next run can insert its own
+  -- one payload per task: the old payload keeps its store and loses its task, so that the next run can insert its own
   UPDATE raw_crawl_payloads SET task_id = NULL WHERE task_id = task.id;
 END $f$;
 
@@ -59,15 +59,15 @@ CREATE OR REPLACE FUNCTION worker_tasks_guard_insert() RETURNS trigger LANGUAGE 
 BEGIN
   PERFORM refuse_cycle(NEW);
   NEW.role := current_role_name(NEW.role, NEW.payload);
-  NEW.ready := false;   -- worker_tasks_take_reservations gives it, or the sweep
+  NEW.ready := false;   -- worker_tasks_take_reservations or the sweep makes it true
   NEW.blocked := NEW.status = 'pending' AND cardinality(NEW.depends_on) > 0 IS TRUE;
   IF NEW.status = 'pending' THEN RETURN worker_tasks_unowned(NEW); END IF;
   RETURN worker_tasks_ended(NEW);
 END $f$;
 
--- Inserted by hand, a few tasks get free reservations at once: `claim_task` hands them out in the next statement, in the order of their
--- priorities. Many would block the sweep for as long as the session does not commit; they wait for it, or for a `claim_task` that finds
--- nothing else.
+-- Gives free reservations at once to a few tasks that were inserted by hand: `claim_task` returns them in the next statement, in the order
+-- of their priorities. Many tasks would block the sweep for as long as the session does not commit; they wait for the sweep, or for a
+-- `claim_task` that finds nothing else.
 CREATE OR REPLACE FUNCTION worker_tasks_take_reservations() RETURNS trigger LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
@@ -116,8 +116,8 @@ BEGIN
   RETURN worker_tasks_ended(NEW);
 END $f$;
 
--- A pending task whose time, store, role or priority was changed by hand. It may lose its reservation here, and never gains one:
--- the sweep gives them.
+-- Corrects a pending task whose time, store, role or priority was changed by hand. The task may lose its reservation here, but never gains
+-- one: the sweep gives reservations.
 CREATE OR REPLACE FUNCTION worker_tasks_guard_pending() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.updated_at := now();
@@ -126,7 +126,7 @@ BEGIN
   RETURN NEW;
 END $f$;
 
--- A worker that leaves the registry keeps its name: its tasks show it.
+-- Keeps the name of a worker that leaves the registry: its tasks still show it.
 CREATE OR REPLACE FUNCTION worker_registry_keep_names() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   INSERT INTO worker_names (worker_id, friendly_name) SELECT g.worker_id, g.friendly_name FROM gone g ORDER BY g.worker_id
@@ -134,7 +134,7 @@ BEGIN
   RETURN NULL;
 END $f$;
 
--- Two tasks that wait for each other would wait for ever. A task that waits for itself is found by following what is pending.
+-- Refuses a task that waits for itself, directly or through other pending tasks: it would wait for ever.
 CREATE OR REPLACE FUNCTION refuse_cycle(task worker_tasks) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
   IF cardinality(task.depends_on) > 0 IS NOT TRUE THEN RETURN; END IF;
@@ -150,7 +150,7 @@ BEGIN
   END IF;
 END $f$;
 
--- Dependencies were changed by hand: sweep_blocked makes a task claimable that waits for none any more.
+-- Corrects a task whose dependencies were changed by hand. If all of them have ended, sweep_blocked unblocks it.
 CREATE OR REPLACE FUNCTION worker_tasks_guard_dependencies() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   IF NEW.depends_on IS NOT DISTINCT FROM OLD.depends_on THEN RETURN NEW; END IF;
@@ -160,14 +160,15 @@ BEGIN
   RETURN NEW;
 END $f$;
 
--- past_attempts has no foreign key: whatever deletes tasks deletes their attempts here.
+-- past_attempts has no foreign key: every deletion of tasks deletes their attempts here.
 CREATE OR REPLACE FUNCTION worker_tasks_forget_attempts() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   DELETE FROM past_attempts a USING gone WHERE a.task_id = gone.id;
   RETURN NULL;
 END $f$;
 
--- Nor have products and their variants, which every refresh writes: whatever deletes stores or products deletes those here.
+-- Products and their variants have no foreign keys either, because every refresh writes them: every deletion of stores or products deletes
+-- them here.
 CREATE OR REPLACE FUNCTION dispensaries_forget_products() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   DELETE FROM store_products p USING gone WHERE p.dispensary_id = gone.id;
@@ -181,9 +182,9 @@ BEGIN
   RETURN NULL;
 END $f$;
 
--- A schedule written by hand gets the current name of its role, and its own current name. Where its recurrence (interval or cron line) was changed,
--- next_run_at becomes a time that is too far away: the program replaces such a time by the next one of the recurrence
--- (schedules/correct_next_run.sql), since SQL reads no cron line.
+-- A schedule that was written by hand gets the current name of its role, and its own current name. If its recurrence (interval or cron
+-- line) was changed, next_run_at becomes a time that is too far away: the program replaces such a time by the next one of the recurrence
+-- (schedules/correct_next_run.sql), since SQL cannot read a cron line.
 CREATE OR REPLACE FUNCTION task_schedules_guard() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.role := current_role_name(NEW.role, NEW.args);
@@ -197,8 +198,8 @@ BEGIN
   RETURN NEW;
 END $f$;
 
--- A person switched a store off. Discovery switches stores on again that have a disabled_reason, which only it writes: this one must
--- have none.
+-- Clears the disabled_reason of a store that an operator disabled. Discovery enables stores again that have a disabled_reason, which only
+-- discovery writes: this store must have none.
 CREATE OR REPLACE FUNCTION dispensaries_guard_off() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.disabled_reason := NULL;

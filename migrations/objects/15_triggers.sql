@@ -1,4 +1,4 @@
--- The triggers, apart from their functions: a trigger that is replaced locks its table against writers, a function locks nothing.
+-- The triggers, apart from their functions: replacing a trigger locks its table against writers, replacing a function locks nothing.
 -- task_schedules comes first: a transaction that makes tasks by a schedule locks that table's row before worker_tasks.
 
 DROP TRIGGER IF EXISTS guard_role ON task_schedules;
@@ -16,7 +16,7 @@ CREATE OR REPLACE TRIGGER take_reservations AFTER INSERT ON worker_tasks REFEREN
 CREATE OR REPLACE TRIGGER guard_status BEFORE UPDATE OF status ON worker_tasks FOR EACH ROW
   WHEN (NEW.status IS DISTINCT FROM OLD.status
         AND NOT (OLD.status = 'pending' AND NEW.status = 'claimed' AND NEW.fence > OLD.fence AND NOT NEW.ready AND NOT NEW.blocked
-                 AND NEW.worker_id IS NOT NULL)   -- a claim: its columns are cheaper to compare than the setting is to read
+                 AND NEW.worker_id IS NOT NULL)   -- a claim: comparing its columns is cheaper than reading the setting
         AND current_setting('drover.own', true) IS DISTINCT FROM 'on')
   EXECUTE FUNCTION worker_tasks_guard_status();
 

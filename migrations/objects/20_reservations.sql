@@ -1,12 +1,13 @@
--- A store's reservation is held by its one task that is ready or active; its other tasks wait for it. docs/task-lifecycle.md explains it.
+-- A store's reservation is held by its one task that is ready or active; the store's other tasks wait for it. docs/task-lifecycle.md
+-- explains it.
 --
--- Rules for the statements here and in the files after this one, so that no plan depends on statistics (a plan may be made while
--- the table is empty and used when it is full). Functions that are called from outside pin their plans: no sequential scan, no
--- bitmap, no sort where an index gives the order, one generic plan. A task is looked up by `id = ANY (...)` with its status
--- compared to a variable: a literal would admit a partial index, which would be walked as a whole. A store is looked up by a
--- parameter (LATERAL with LIMIT), never by a join.
+-- Rules for the statements here and in the files after this one, so that no plan depends on statistics (a plan may be made while the table
+-- is empty and used when it is full). Functions that are called from outside pin their plans: no sequential scan, no bitmap scan, no sort
+-- where an index gives the order, one generic plan. A task is looked up by `id = ANY (...)` with its status compared to a variable: a
+-- literal would admit a partial index, which would be scanned from end to end. A store is looked up by a parameter (LATERAL with LIMIT),
+-- never by a join.
 
--- Who holds the reservations.
+-- Tasks that hold the reservations of their stores.
 CREATE OR REPLACE VIEW reservations AS
 SELECT id, dispensary_id, role, priority, status, ready, updated_at
   FROM worker_tasks
@@ -19,13 +20,14 @@ SELECT dispensary_id
   FROM stopping_runs
  WHERE dispensary_id IS NOT NULL AND lease_expires_at > clock_timestamp();
 
--- Pending tasks that could become ready: by their store's reservation, or, without a store, by their time.
+-- Pending tasks that could become ready: with a store, when they get its reservation; without one, when their time comes.
 CREATE OR REPLACE VIEW waiting_tasks AS
 SELECT id, dispensary_id, role, priority, scheduled_for, updated_at
   FROM worker_tasks
  WHERE status = 'pending' AND NOT ready AND NOT blocked;
 
--- Those of these stores of whose reservation, and of whose first waiting tasks, no other session has the rows locked.
+-- Locks the reservation and the first waiting tasks of each of these stores, and returns the stores where no other session has one of these
+-- rows locked.
 CREATE OR REPLACE FUNCTION unlocked_stores(stores bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $f$
 BEGIN
   RETURN ARRAY (
@@ -38,11 +40,11 @@ BEGIN
                      FOR UPDATE SKIP LOCKED));
 END $f$;
 
--- Gives the reservation of each of these stores to its best waiting task that is due, unless a run of the store is being stopped; returns
--- how many got one. The n-th entry of `released` is a ready task of the n-th store, which gives the reservation up first; that of
--- `other_than` is a role that must not get it; null = none. Rows that another session has locked stay as they are. The statement fails
--- when another session takes one of the reservations meanwhile, or when a task cannot become ready: then the stores with locked rows are
--- left out, and each half of the others is tried by itself, down to the one store that is left out or whose task fails.
+-- Gives the reservation of each of these stores to its best waiting task that is due, unless a run of the store is stopping; returns the
+-- number of reservations given. The n-th entry of `released` is a ready task of the n-th store, which gives the reservation up first; the
+-- n-th entry of `other_than` is a role that must not get it; null = none. Rows that another session has locked stay as they are. The
+-- statement fails if another session takes one of the reservations meanwhile, or if a task cannot become ready. Then the stores with locked
+-- rows are left out, and each half of the others is tried separately, down to a single store, which is left out or whose task fails.
 CREATE OR REPLACE FUNCTION give_reservations(stores bigint[], released bigint[], other_than text[])
 RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
@@ -74,12 +76,12 @@ BEGIN
     WITH made AS (
       UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (chosen) RETURNING t.dispensary_id)
     SELECT array_agg(m.dispensary_id) INTO given FROM made m;
-    -- a task may have been cancelled since they were chosen: the index lets its store go, and the row that keeps it is visible now
+    -- a task may have been cancelled since the choice: the index then lets its store go, and the row that keeps the store is visible now
     PERFORM FROM stopping_stores r WHERE r.dispensary_id = ANY (given) LIMIT 1;
     IF FOUND THEN RAISE unique_violation USING MESSAGE = 'a run of the store is being stopped'; END IF;
     RETURN coalesce(cardinality(given), 0);
   EXCEPTION
-    WHEN lock_not_available THEN   -- a wait each: with some tens of such stores, halves would take longer than a statement may
+    WHEN lock_not_available THEN   -- each try waits: with some tens of such stores, halving would exceed the time limit of a statement
       unlocked := unlocked_stores(stores);
       IF cardinality(unlocked) < cardinality(stores) THEN
         SELECT array_agg(s.store), array_agg(s.released), array_agg(s.other_than)
@@ -101,12 +103,12 @@ BEGIN
        + give_reservations(stores[half + 1:], released[half + 1:], other_than[half + 1:]);
 END $f$;
 
--- Gives the free reservations of these stores to their next waiting tasks; returns how many got one. Every function that ends,
--- snoozes or retries a task calls it in its own transaction. Nulls among the stores are ignored.
+-- Gives the free reservations of these stores to their next waiting tasks; returns the number of reservations given. Every function that
+-- ends, snoozes or retries a task calls it in its own transaction. Nulls among the stores are ignored.
 DROP FUNCTION IF EXISTS yield_slots(bigint[]);
 CREATE OR REPLACE FUNCTION promote_stores(freed bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 BEGIN
-  -- most stores have nothing waiting
+  -- most stores have no waiting task
   PERFORM FROM unnest(freed) AS f(store)
     CROSS JOIN LATERAL (
           SELECT w.id FROM waiting_tasks w WHERE w.dispensary_id = f.store ORDER BY w.priority DESC, w.id LIMIT 1) waiting
@@ -115,7 +117,7 @@ BEGIN
   RETURN give_reservations(freed, NULL, NULL);
 END $f$;
 
--- Ends a task that the queue cannot handle, so that the others go on. One that cannot even be ended stays as it is.
+-- Fails a task that the queue cannot handle, so that the others go on. A task that cannot even be failed stays as it is.
 CREATE OR REPLACE FUNCTION set_aside(task_id bigint, reason text) RETURNS void LANGUAGE plpgsql AS $f$
 DECLARE store bigint;
 BEGIN
@@ -129,9 +131,9 @@ EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit
   RAISE WARNING 'task % cannot be ended: %', task_id, SQLERRM;
 END $f$;
 
--- Moves the reservations of these stores where another task should have them, and returns how many moved: a free one goes to the best
--- due task; that of a ready task goes to a more urgent one that was made or became due later; that of a ready task which no worker has
--- claimed for 30 s goes to a task of another role (its own role may have no workers now).
+-- Moves the reservations of these stores to the tasks that should have them; returns the number of reservations moved. A free one goes to
+-- the best due task. That of a ready task goes to a more urgent one that was made or became due later. That of a ready task which no worker
+-- has claimed for 30 s goes to a task of another role, since its own role may have no workers now.
 CREATE OR REPLACE FUNCTION review_reservations(asked bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
   stores bigint[];

@@ -1,15 +1,16 @@
--- Open tasks that do the same work as another one, its twins.
+-- Open tasks that do the same work as another task: its twins.
 
--- Whether a task with this time is due in a span; one whose time has passed, or that is at work, is due now. Null: without end.
+-- True if a task with this time is due within a span. A task whose time has passed, or that is active, is due now. `due_before` null: the
+-- span has no end.
 CREATE OR REPLACE FUNCTION is_due_within(scheduled_for timestamptz, due_from timestamptz, due_before timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $f$
   SELECT greatest(scheduled_for, now()) >= due_from AND (due_before IS NULL OR greatest(scheduled_for, now()) < due_before)
 $f$;
 
--- An open task that does the same work and is due in a span: of the same role, at the same store with the same payload, or, without a
--- store, for the same platform and account with the same arguments, of which the state is one. Without `args`, whatever the arguments are.
--- Null: none. Each kind of open task by the partial index that holds just it, which its order names: an index of them all would cost every
--- claim, and others that admit the row would be walked as a whole.
+-- The id of an open task that does the same work and is due within a span; null if there is none. The same work has the same role, and the
+-- same store and payload; without a store, the same platform, account and arguments, of which the state is one. With `args` null, any
+-- arguments match. Each kind of open task is found by the partial index that holds just that kind, which the ORDER BY selects: one index of
+-- them all would cost every claim, and other indexes that admit the row would be scanned from end to end.
 CREATE OR REPLACE FUNCTION open_twin(of_role text, store bigint, of_platform text, of_account text, args jsonb,
                                      due_from timestamptz DEFAULT '-infinity', due_before timestamptz DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql STABLE

@@ -1,6 +1,7 @@
--- Inserting tasks, and giving them free reservations.
+-- Inserts tasks, and gives them free reservations.
 
--- The tasks to insert, as rows: `specs` is a JSON array of objects with the names of the columns, `ids` their ids in that order.
+-- The tasks to insert, as rows. `specs` is a JSON array of objects with the names of the columns; `ids` are the tasks' ids in the same
+-- order.
 CREATE OR REPLACE FUNCTION task_specs(specs jsonb, ids bigint[])
 RETURNS TABLE (id bigint, role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz, payload jsonb,
                max_retries int, dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint,
@@ -17,8 +18,8 @@ LANGUAGE sql STABLE AS $f$
            depends_policy, parent_task_id, schedule_id, account, ord)
 $f$;
 
--- Inserts those tasks of `specs` that are not inserted yet (`present`), and returns the ids of the new rows. With `reserve` the best
--- of each store is ready when no other task has the store's reservation; where a run of such a store has just been cancelled:
+-- Inserts the tasks of `specs` that are not inserted yet (`present`), and returns the ids of the new rows. With `reserve`, the best task of
+-- each store becomes ready if no other task has the store's reservation; if a run of such a store has just been cancelled:
 -- lock_not_available. A task that conflicts with another row (its store's reservation, its dedup key) is left out.
 CREATE OR REPLACE FUNCTION insert_tasks(specs jsonb, ids bigint[], present bigint[], reserve boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
@@ -43,7 +44,7 @@ BEGIN
          ON CONFLICT DO NOTHING
          RETURNING id)
   SELECT coalesce(array_agg(id), '{}') INTO inserted FROM made;
-  IF reserve THEN   -- as in give_reservations; hardly ever is any run being stopped
+  IF reserve THEN   -- as in give_reservations; a stopping run is rare
     PERFORM FROM stopping_stores p
       CROSS JOIN LATERAL (SELECT h.id FROM reservations h WHERE h.dispensary_id = p.dispensary_id LIMIT 1) holder
      WHERE holder.id = ANY (inserted)
@@ -53,7 +54,7 @@ BEGIN
   RETURN inserted;
 END $f$;
 
--- Where one of these tasks is more urgent than the ready task that has its store's reservation, the ready one gives it up.
+-- If one of these tasks is more urgent than the ready task that has its store's reservation, the ready task gives it up.
 CREATE OR REPLACE FUNCTION release_outranked(specs jsonb, ids bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 DECLARE outranked bigint[];
 BEGIN
@@ -73,10 +74,10 @@ BEGIN
   END IF;
 END $f$;
 
--- Inserts tasks and returns their ids in the order given. A task is ready at once when it is due and its store's reservation is free,
--- or held by a ready task that is less urgent. With `reserve` false, while another session holds the lock of reservations, or when a
--- row is locked for longer than lock_timeout, tasks of stores wait for the next sweep. A dedup key that an open task has is a unique
--- violation: nothing is inserted.
+-- Inserts tasks and returns their ids in the order given. A task is ready at once if it is due and its store's reservation is free, or held
+-- by a ready task that is less urgent. Tasks of stores wait for the next sweep if `reserve` is false, if another session holds the lock of
+-- reservations, or if a row is locked for longer than lock_timeout. A dedup key that an open task has is a unique violation: nothing is
+-- inserted.
 DROP FUNCTION IF EXISTS enqueue_tasks(jsonb);
 CREATE OR REPLACE FUNCTION enqueue_tasks(specs jsonb, reserve boolean DEFAULT true) RETURNS bigint[] LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off

@@ -1,4 +1,4 @@
--- Claiming. One bad row never fails a batch: a task that cannot be claimed is set aside, failed with its reason.
+-- Claims. One bad row never fails a batch: a task that cannot be claimed is set aside, that is, failed with its reason.
 
 -- Locks the first `wanted` of these tasks that are still ready and that no other session has locked.
 CREATE OR REPLACE FUNCTION lock_ready(candidates bigint[], wanted int) RETURNS bigint[] LANGUAGE plpgsql AS $f$
@@ -16,9 +16,9 @@ BEGIN
 END $f$;
 
 -- Locks the best `wanted` ready tasks of these roles and returns their ids, best first. `every_crawl_role`: these roles are the crawl
--- family, which one index has in order. No walk passes the backlog of a role that is not asked for. A suspect (lost twice) is picked
--- only where `allow_suspect`, and one at a time: the one with the fewest crashes, so that the losses which other causes bring spread
--- over many suspects.
+-- family, which one index has in order. No scan reads the backlog of a role that is not asked for. A suspect (a task that was lost twice)
+-- is picked only with `allow_suspect`, and one at a time: the one with the fewest crashes, so that losses with other causes spread over
+-- many suspects.
 DROP FUNCTION IF EXISTS pick_tasks(text[], int, boolean);
 CREATE OR REPLACE FUNCTION pick_tasks(roles text[], every_crawl_role boolean, wanted int, allow_suspect boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
@@ -26,7 +26,7 @@ DECLARE
   suspect bigint;
   picked bigint[] := '{}';
   candidates bigint[];
-  enough int := 2 * wanted + 8;   -- other sessions are picking too
+  enough int := 2 * wanted + 8;   -- other sessions pick at the same time
 BEGIN
   IF allow_suspect THEN
     SELECT t.id INTO suspect
@@ -59,12 +59,12 @@ BEGIN
     picked := lock_ready(candidates, wanted);
   END IF;
   IF cardinality(roles) = 1 OR cardinality(picked) < wanted AND cardinality(candidates) >= enough THEN
-    -- one role; or so many sessions are picking that the best of some roles are gone, and the order of roles must do
+    -- one role; or other sessions have taken the best tasks of some roles: then the rest comes in the order of the roles
     picked := picked || ARRAY (
       SELECT next.id
         FROM unnest(roles) AS r(name)
        CROSS JOIN LATERAL (
-             SELECT t.id FROM worker_tasks t   -- a range of one role: only the index of roles gives this order
+             SELECT t.id FROM worker_tasks t   -- a range of one role: only the index by role gives this order
               WHERE t.status = 'pending' AND t.ready AND t.role >= r.name AND t.role <= r.name AND t.loss_count < 2
                 AND t.id <> ALL (picked)
               ORDER BY t.role, t.priority DESC, t.id
@@ -75,7 +75,7 @@ BEGIN
   RETURN array_remove(suspect || picked, NULL);
 END $f$;
 
--- Claims tasks that the caller has locked: the n-th for the n-th of `claimers`.
+-- Claims these tasks, the n-th for the n-th of `claimers`. The caller has locked them.
 CREATE OR REPLACE FUNCTION claim_picked(picked bigint[], claimers text[], lease interval, token uuid) RETURNS void LANGUAGE plpgsql AS $f$
 DECLARE claim_time timestamptz := clock_timestamp();
 BEGIN
@@ -87,7 +87,7 @@ BEGIN
    WHERE t.id = ANY (picked);
 END $f$;
 
--- Claims up to one task for each of `claimers` and returns the ids.
+-- Claims at most one task for each of `claimers` and returns the ids.
 CREATE OR REPLACE FUNCTION claim_tasks(
   roles text[], every_crawl_role boolean, claimers text[], lease interval, allow_suspect boolean, token uuid)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
@@ -102,7 +102,7 @@ BEGIN
     IF cardinality(picked) > 0 THEN PERFORM claim_picked(picked, claimers, lease, token); END IF;
     RETURN picked;
   EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR raise_exception THEN
-    -- one of them cannot be claimed: the block is undone, its locks too
+    -- one of them cannot be claimed: the block is rolled back, and its locks are released
   END;
   FOREACH one IN ARRAY picked LOOP
     BEGIN
@@ -117,7 +117,7 @@ BEGIN
   RETURN claimed;
 END $f$;
 
--- What a claimer is given of its tasks. `waited` is in seconds, from when the task was due until it was claimed, and finite
+-- Claimed tasks as their claimers receive them. `waited` is in seconds, from when the task was due until it was claimed, and finite
 -- whatever the dates are.
 CREATE OR REPLACE VIEW claimed_tasks AS
 SELECT id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count,
@@ -126,9 +126,9 @@ SELECT id, fence, worker_id, role, dispensary_id, platform, payload, priority, r
   FROM worker_tasks
  WHERE status IN ('claimed', 'running');
 
--- Of these leases (id, fence, worker) the ids of those that are still held in one of `statuses`; their rows are locked. What another
--- session has locked is left out: it may be a person's, and nothing waits for that. The key stays, so that a payload's row may name its
--- task meanwhile.
+-- Locks the tasks of these leases (id, fence, worker) that are still held in one of `statuses`, and returns their ids. A row that another
+-- session has locked is left out: an operator may hold that lock, and nothing waits for it. The key stays free, so that the row of a
+-- payload may refer to its task meanwhile.
 CREATE OR REPLACE FUNCTION lock_held(ids bigint[], fences bigint[], workers text[], statuses text[])
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 BEGIN
@@ -142,8 +142,8 @@ BEGIN
               FOR NO KEY UPDATE SKIP LOCKED) held);
 END $f$;
 
--- Completes many tasks that have nothing to write; returns the ids of the others: they are not held any more, or another session has
--- their rows locked. A part of settle_and_claim.
+-- Completes tasks that have nothing to write; returns the ids of the others: they are not held any more, or another session has their rows
+-- locked. Part of settle_and_claim.
 CREATE OR REPLACE FUNCTION complete_tasks(ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[])
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
 DECLARE
@@ -164,11 +164,11 @@ BEGIN
   RETURN ARRAY (SELECT unnest(ids) EXCEPT SELECT unnest(settled));
 END $f$;
 
--- One round trip for a process's batch: completes what is done, hands the stores' reservations on, and claims a task for each of
--- `claimers`. Rows with `is_lost` name by id alone a completed task that was not written: its lease is lost, or another session has
--- its row locked, which settle_task tells apart. The other rows are claims, in any order. `token` marks the claims of this call:
--- claimed_with tells what it got when the answer does not arrive. The transaction commits synchronously: a worker may outlive the
--- server, and a forgotten claim's fence would be given out twice.
+-- One round trip for a process's batch: completes finished tasks, hands on the reservations of their stores, and claims a task for each of
+-- `claimers`. A row with `is_lost` has only the id of a completed task that was not written: its lease is lost, or another session has its
+-- row locked; settle_task distinguishes the two. The other rows are claims, in any order. `token` marks the claims of this call: if the
+-- answer does not arrive, claimed_with returns them. The transaction commits synchronously: a worker may outlive the server, and a server
+-- that lost a claim would give its fence out twice.
 DROP FUNCTION IF EXISTS settle_and_claim(bigint[], bigint[], text[], jsonb[], jsonb[], text[], text[], interval, boolean);
 CREATE OR REPLACE FUNCTION settle_and_claim(
   ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
@@ -191,15 +191,15 @@ BEGIN
   IF cardinality(claimers) = 0 THEN RETURN; END IF;
   claimed := claim_tasks(roles, every_crawl_role, claimers, lease, allow_suspect, token);
   IF cardinality(claimed) = 0 THEN RETURN; END IF;
-  RETURN QUERY   -- a statement of its own: an earlier one would not see rows that are newer than itself
+  RETURN QUERY   -- a separate statement: an earlier one would not see rows that are newer than its snapshot
     SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.loss_count,
            c.waited
       FROM claimed_tasks c
      WHERE c.id = ANY (claimed);
 END $f$;
 
--- The tasks that a call with this token claimed and that are still active. While that call runs, it cannot be known:
--- lock_not_available. A call that the server has not begun to read is not seen: what it claims later waits for one lease, and is
+-- The tasks that a call with this token claimed and that are still active. While that call runs, its tasks cannot be known:
+-- lock_not_available. A call that the server has not begun to read is not seen: the tasks that it claims later wait for one lease, and are
 -- recovered without blame.
 CREATE OR REPLACE FUNCTION claimed_with(token uuid) RETURNS SETOF claimed_tasks LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
@@ -210,8 +210,8 @@ BEGIN
   RETURN QUERY SELECT c.* FROM claimed_tasks c WHERE c.claim_token = token ORDER BY c.id;
 END $f$;
 
--- A claimed task begins. False: its lease is lost. The commit does not wait for the disk: a server that crashes may forget it, and the
--- run goes on as one that is claimed.
+-- Starts a claimed task. False if its lease is lost. The commit does not wait for the disk: if the server crashes and loses it, the run
+-- goes on, with the status 'claimed'.
 CREATE OR REPLACE FUNCTION start_task(held_id bigint, held_fence bigint, held_worker text) RETURNS boolean LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
@@ -225,9 +225,9 @@ BEGIN
   RETURN FOUND;
 END $f$;
 
--- Moves the leases of one process on and returns the ids that were renewed. A row that is locked is being settled: it needs no
--- renewal, and must not make the others wait. The commit does not wait for the disk, which a crawl keeps busy: a server that crashes
--- before flush_renewals has returned may forget it.
+-- Extends the leases of one process and returns the ids of the renewed ones. A row that is locked is being settled: it needs no renewal,
+-- and must not make the others wait. The commit does not wait for the disk, which a crawl keeps busy: a server that crashes before
+-- flush_renewals has returned may lose the renewals.
 CREATE OR REPLACE FUNCTION renew_tasks(ids bigint[], fences bigint[], workers text[], beat_ages float8[], lease interval) RETURNS SETOF bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
@@ -241,7 +241,7 @@ BEGIN
     RETURNING t.id;
 END $f$;
 
--- Returns when what renew_tasks committed is on disk: the log is written in order, and this message behind it.
+-- Returns when the renewals that renew_tasks committed are on disk: the WAL is written in order, and this message comes after them.
 CREATE OR REPLACE FUNCTION flush_renewals() RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
   PERFORM commit_synchronously();

@@ -1,10 +1,10 @@
--- Ending one run. Only the holder of (id, fence, worker_id), within its lease, may write it.
+-- Ends one run. Only the holder of (id, fence, worker_id) may write it, and only within its lease.
 
--- `settlement` is {outcome, result, error, retry_after, snooze_limit, waits_for_host, detail}, times in seconds. The outcome is 'completed',
--- 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'. A snoozed task that waits for a host is
--- woken when the host's breaker closes; where it has closed already, it runs again at once. Returns the task's new status. Last in the
--- transaction that holds the run's effects; a run that is not held any more is no_data_found, so that nothing is written. A row
--- that another session keeps locked for a second is lock_not_available: try again.
+-- `settlement` is {outcome, result, error, retry_after, snooze_limit, waits_for_host, detail}, with times in seconds. The outcome is
+-- 'completed', 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'. A snoozed task that waits for
+-- a host is due when the host's breaker closes; if it has closed already, the task is due within a second. Returns the task's new status.
+-- The caller makes this call last in the transaction that holds the run's effects: a run that is not held any more is no_data_found, so
+-- that nothing is written. A row that another session keeps locked for a second is lock_not_available: try again.
 DROP FUNCTION IF EXISTS settle_task(bigint, bigint, text, text, jsonb, text, interval, interval, jsonb);
 CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, settlement jsonb) RETURNS text
 LANGUAGE plpgsql
@@ -34,7 +34,7 @@ BEGIN
   END IF;
   IF outcome = 'snoozed' AND task.snoozed_since < now() - make_interval(secs => (settlement->>'snooze_limit')::float8) THEN
     outcome := 'failed';
-    error := 'snoozed for too long: ' || left(error, 2000);   -- at most 8 KiB, whatever its characters
+    error := 'snoozed for too long: ' || left(error, 2000);   -- maximum 8 KiB, whatever the characters
   END IF;
   new_status := CASE WHEN outcome IN ('completed', 'cancelled') THEN outcome
                      WHEN outcome = 'permanent' OR outcome = 'failed' AND task.retry_count >= task.max_retries THEN 'failed'
@@ -64,9 +64,9 @@ BEGIN
 END $f$;
 
 -- Completes a run and starts the one task that it chained, in the same slot: the new task is never pending, and takes over its store's
--- reservation. `settlement` is {result, detail}, `spec` a task as enqueue_tasks takes it, due now and of the same store. Returns the new
--- task's id; null where another task of the store is active or ready (written by hand): then it waits like any other chained task.
--- Otherwise as settle_task.
+-- reservation. `settlement` is {result, detail}; `spec` is a task as in enqueue_tasks, due now and of the same store. Returns the new
+-- task's id; null if another task of the store is active or ready (written by hand): then the new one waits like any other chained task.
+-- Otherwise the same as settle_task.
 CREATE OR REPLACE FUNCTION complete_and_start(held_id bigint, held_fence bigint, held_worker text, settlement jsonb, spec jsonb,
                                               lease interval, OUT started bigint)
 LANGUAGE plpgsql
@@ -76,7 +76,7 @@ DECLARE
   active CONSTANT text[] := ARRAY['claimed', 'running'];
   start_time timestamptz := clock_timestamp();
 BEGIN
-  -- as for a claim: a forgotten fence would be given out twice
+  -- as for a claim: a server that lost the fence would give it out twice
   PERFORM commit_synchronously();
   UPDATE worker_tasks t
      SET status = 'completed', completed_at = start_time, updated_at = start_time, result = nullif(settlement->'result', 'null'),

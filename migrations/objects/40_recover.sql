@@ -1,9 +1,9 @@
--- Putting tasks back whose worker is gone.
+-- Puts tasks whose worker is gone back to pending.
 
--- Puts tasks back whose run ended without a settlement; the caller has locked them. `loss_count` counts losses; from the second on the
--- task is a suspect, and each delays it for longer. `crash_count` counts those as a suspect: at the third the task fails, so that it ends
--- no more processes. Without `blame` the loss is not the task's fault and is not counted, and neither is that of a task which never
--- began.
+-- Puts tasks back whose run ended without a settlement. The caller has locked them. `loss_count` counts losses; from the second on, the
+-- task is a suspect, and each loss delays it for longer. `crash_count` counts the losses as a suspect: at the third the task fails, so that
+-- it ends no more processes. Without `blame`, the loss is not the task's fault and is not counted; the loss of a task that never began is
+-- not counted either.
 DROP FUNCTION IF EXISTS lose_tasks(bigint[], boolean);
 CREATE OR REPLACE FUNCTION lose_tasks(ids bigint[], blame boolean, attempt_outcome text, reason text, OUT requeued int, OUT failed int)
 LANGUAGE plpgsql AS $f$
@@ -64,10 +64,10 @@ BEGIN
    CROSS JOIN LATERAL lose_tasks(part.ids, blame, attempt_outcome, reason) l;
 END $f$;
 
--- Whether this run's process is known to have died alone. It is not when its worker's registry row was written after the lease had
--- run out (it lives: it was cut off, suspended or stuck) or says that it drained with this task (what stopped it did not wait for its
--- end), when the queue as a whole stood still meanwhile (`unbroken_since`, an outage or a suspended machine), and when it never had a
--- lease.
+-- True if this run's process is known to have died alone. That is not known if the registry row of its worker was written after the lease
+-- had expired (the worker lives: it was cut off, suspended or stuck) or says that the worker drained with this task (the worker was stopped
+-- without waiting for the task's end), if the queue as a whole stood still meanwhile (`unbroken_since`; an outage or a suspended machine),
+-- or if the run never had a lease.
 CREATE OR REPLACE FUNCTION died_alone(worker text, claim_time timestamptz, heartbeat timestamptz, lease_end timestamptz,
                                       unbroken_since timestamptz)
 RETURNS boolean LANGUAGE sql STABLE AS $f$
@@ -79,8 +79,8 @@ RETURNS boolean LANGUAGE sql STABLE AS $f$
              AND (r.drained_at >= claim_time OR r.last_heartbeat_at > lease_end AND r.started_at <= claim_time)) IS NULL
 $f$;
 
--- Recovers at most 1,000 tasks whose lease has run out, or that gave no sign for `silence` (null: the lease alone decides). Any
--- process may. Silence alone blames no task: the caller may have asked for too little of it.
+-- Recovers at most 1,000 tasks whose lease has expired, or that had no heartbeat for `silence` (null: the lease alone decides). Any process
+-- may call it. Silence alone blames no task: the caller may have chosen too short a time.
 DROP FUNCTION IF EXISTS recover_tasks(interval, boolean);
 CREATE OR REPLACE FUNCTION recover_tasks(silence interval, may_blame boolean DEFAULT true, OUT requeued int, OUT failed int) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -109,7 +109,7 @@ BEGIN
    WHERE stale.ids IS NOT NULL;
 END $f$;
 
--- Puts back at once what its holder cannot end any more: a worker that died (`blame`), or one that must stop now.
+-- Puts back at once the tasks that their holder cannot end any more: a worker that died (`blame`), or one that must stop now.
 DROP FUNCTION IF EXISTS recover_held(bigint[], bigint[], text[], boolean);
 CREATE OR REPLACE FUNCTION recover_held(ids bigint[], fences bigint[], workers text[], blame boolean, OUT requeued int, OUT failed int)
 LANGUAGE plpgsql
@@ -123,8 +123,8 @@ BEGIN
   SELECT l.requeued, l.failed INTO requeued, failed FROM lose_tasks(held, blame, 'lost', 'its worker died or had to stop') l;
 END $f$;
 
--- Puts back tasks that were claimed and never begun, without counting a loss or a retry; returns how many. What runs already is not
--- touched.
+-- Puts back tasks that were claimed and never begun, without counting a loss or a retry; returns their number. Running tasks stay as they
+-- are.
 CREATE OR REPLACE FUNCTION release_unstarted(ids bigint[], fences bigint[], workers text[]) RETURNS int LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$

@@ -1,10 +1,10 @@
--- Tasks changed by request of a person or a program. Each function moves the store's reservation in its own transaction, and is the same for
--- psql, the API and the command line. It answers with the status that the task had (`was`), and, where it did nothing, with why (`refusal`): 'status' (a
--- task of that status cannot be changed so), 'twin' (`other` does the same and is open), 'depended' (`other` waits for it) or 'version' (it
--- was changed since). A task that does not exist is no_data_found; one whose row another session keeps locked for a second is
--- lock_not_available: try again.
+-- Changes tasks at the request of a user or a program. Each function moves the store's reservation in its own transaction, and is the same
+-- for psql, the API and the command line. It returns the status that the task had (`was`), and, if it did nothing, the reason (`refusal`):
+-- 'status' (a task with that status cannot be changed in this way), 'twin' (`other` does the same and is open), 'depended' (`other` waits
+-- for it) or 'version' (it was changed since). A task that does not exist is no_data_found; one whose row another session keeps locked for
+-- a second is lock_not_available: try again.
 
--- Locks a task's row; the key stays free, so that a payload may name its task meanwhile.
+-- Locks a task's row. The key stays free, so that a payload may refer to its task meanwhile.
 CREATE OR REPLACE FUNCTION lock_task(asked bigint) RETURNS worker_tasks LANGUAGE plpgsql AS $f$
 DECLARE task worker_tasks;
 BEGIN
@@ -13,8 +13,8 @@ BEGIN
   RETURN task;
 END $f$;
 
--- Cancels a task that has not ended. A worker that has it finds its lease lost at the next renewal and stops the body; until then its store
--- is kept (stopping_runs). A task that is cancelled already stays as it is.
+-- Cancels a task that has not ended. A worker that has it finds its lease lost at the next renewal and stops the body; until then, its
+-- store is kept (stopping_runs). A task that is cancelled already stays as it is.
 CREATE OR REPLACE FUNCTION cancel_task(asked bigint, reason text DEFAULT 'cancelled by request', OUT was text, OUT refusal text)
 LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -35,8 +35,8 @@ BEGIN
   IF promote_stores(ARRAY[task.dispensary_id]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
 END $f$;
 
--- The body of a run that is not held any more has stopped: where its task was cancelled, the store is free now. False: it was not
--- cancelled, or that was said before.
+-- Records that the body of a run that is not held any more has stopped: if its task was cancelled, the store is free now. False if the task
+-- was not cancelled, or if this was recorded before.
 CREATE OR REPLACE FUNCTION run_stopped(stopped_id bigint, stopped_fence bigint, stopped_worker text) RETURNS boolean LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
@@ -50,7 +50,7 @@ BEGIN
   RETURN true;
 END $f$;
 
--- Whether a task must wait for the tasks in `depends_on`: one is open, and none has failed that would cancel it.
+-- True if a task must wait for the tasks in `depends_on`: one is open, and none has failed that would cancel it.
 CREATE OR REPLACE FUNCTION must_wait(task worker_tasks) RETURNS boolean LANGUAGE sql STABLE AS $f$
   SELECT coalesce(bool_or(w.status IN ('pending', 'claimed', 'running'))
                   AND NOT bool_or(w.status IN ('failed', 'cancelled') AND task.depends_policy = 'cancel'), false)
@@ -58,8 +58,8 @@ CREATE OR REPLACE FUNCTION must_wait(task worker_tasks) RETURNS boolean LANGUAGE
    WHERE w.id = ANY (task.depends_on)
 $f$;
 
--- Puts a failed or cancelled task back to pending, at its old time or at once where that has passed, with all of its retries. Its runs stay
--- as history. Where it failed because of another task, it does not wait for that one any more.
+-- Puts a failed or cancelled task back to pending, with all of its retries, at its old time or, if that has passed, at once. Its runs stay
+-- as history. A task that ended because another one failed does not wait for that one any more.
 CREATE OR REPLACE FUNCTION retry_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
@@ -79,7 +79,7 @@ BEGIN
     RETURN;
   END IF;
   waits := must_wait(task);
-  -- the key of a request for the same: one of two at once is refused
+  -- the key of a request for the same work: of two at once, one is refused
   key := CASE WHEN task.dispensary_id IS NOT NULL
               THEN concat_ws(':', task.role, task.dispensary_id, task.payload->>'payload_id') END;
   BEGIN
@@ -99,14 +99,14 @@ BEGIN
   PERFORM pg_notify('drover_tasks', '');
 END $f$;
 
--- Removes a task that no worker has, with its runs. One that others wait for stays, unless it has completed: a task that is gone counts as
+-- Deletes a task that no worker has, with its runs. A task that others wait for stays, unless it has completed: a deleted task counts as
 -- completed.
 CREATE OR REPLACE FUNCTION delete_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE task worker_tasks;
 BEGIN
-  -- as a deletion does, which would have to wait for a lock of the key
+  -- the lock that DELETE takes, which would otherwise have to wait for a lock of the key
   PERFORM FROM worker_tasks t WHERE t.id = asked FOR UPDATE;
   task := lock_task(asked);
   was := task.status;
@@ -127,8 +127,8 @@ BEGIN
   IF task.ready AND promote_stores(ARRAY[task.dispensary_id]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
 END $f$;
 
--- Changes the priority or the time of a pending task. `change` is {priority, scheduled_for}: what is absent stays, a time of null means at
--- once. With `expected` only while that is the task's `updated_at`.
+-- Changes the priority or the time of a pending task. `change` is {priority, scheduled_for}: an absent field stays as it is, a time of null
+-- means at once. With `expected`, the task is changed only if that is its `updated_at`.
 CREATE OR REPLACE FUNCTION change_task(asked bigint, change jsonb, expected timestamptz DEFAULT NULL, OUT was text, OUT refusal text)
 LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -147,7 +147,7 @@ BEGIN
     RETURN;
   END IF;
   IF change ? 'scheduled_for' THEN new_time := (change->>'scheduled_for')::timestamptz; END IF;
-  -- it gives its reservation up, and gets it back where no other task of the store should have it now
+  -- the task gives up its reservation, and gets it back if no other task of the store should have it now
   UPDATE worker_tasks t
      SET priority = coalesce((change->>'priority')::int, t.priority), scheduled_for = new_time, updated_at = clock_timestamp(),
          ready = t.dispensary_id IS NULL AND NOT t.blocked AND is_due(new_time)
@@ -156,8 +156,8 @@ BEGIN
   PERFORM pg_notify('drover_tasks', '');
 END $f$;
 
--- Makes a waiting task as urgent as a request for the same work, and due as early; `to_time` null means at once. False: it is as urgent
--- already, or does not wait any more. One whose row another session has locked is being claimed or settled.
+-- Makes a waiting task as urgent as a request for the same work, and due as early; `to_time` null means at once. False if it is as urgent
+-- already, does not wait any more, or has a row that another session has locked: then it is being claimed or settled.
 CREATE OR REPLACE FUNCTION raise_task(asked bigint, to_priority int, to_time timestamptz) RETURNS boolean LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
@@ -176,8 +176,9 @@ BEGIN
   RETURN true;
 END $f$;
 
--- Changes each of these tasks, in the order of their ids, as `action` says: 'cancel', 'retry', 'delete' or 'reprioritize' (to the priority
--- in `change`). One that cannot be changed is answered with its refusal, 'missing', 'locked' or the error among them, and holds up no other.
+-- Changes each of these tasks, in the order of their ids, by `action`: 'cancel', 'retry', 'delete' or 'reprioritize' (to the priority in
+-- `change`). The result of a task that cannot be changed has its refusal, which may also be 'missing', 'locked' or an error; such a task
+-- holds up no other.
 CREATE OR REPLACE FUNCTION change_tasks(action text, ids bigint[], change jsonb)
 RETURNS TABLE (task_id bigint, was text, refusal text, other bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off

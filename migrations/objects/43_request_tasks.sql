@@ -1,6 +1,7 @@
--- Tasks that a person or a program asks for.
+-- Tasks that a user or a program requests.
 
--- The tasks `specs` (as in enqueue_tasks), each with why it cannot be made (as in request_tasks) or null, and on its store's platform.
+-- The tasks `specs` (as in enqueue_tasks) with the platforms of their stores, each with the reason why it cannot be made (as in
+-- request_tasks), or null.
 CREATE OR REPLACE FUNCTION checked_specs(specs jsonb) RETURNS TABLE (ord bigint, spec jsonb, refusal text, other text)
 LANGUAGE sql STABLE AS $f$
   SELECT e.ord, CASE WHEN d.id IS NULL THEN e.spec ELSE e.spec || jsonb_build_object('platform', d.platform) END,
@@ -16,8 +17,8 @@ LANGUAGE sql STABLE AS $f$
           LIMIT 1) missing ON true
 $f$;
 
--- For each of the tasks `specs` without a refusal the place of the first one with its key, or, where its key is its work's, that does
--- the same. In their order.
+-- Returns, for each of the tasks `specs` in their order, the place of the first task that does the same: the first one with its key, or, if
+-- its key is that of its work, the first one for its work. Null for a task with a refusal.
 CREATE OR REPLACE FUNCTION first_of_each(specs jsonb, works text[], refusals text[]) RETURNS bigint[] LANGUAGE sql STABLE AS $f$
   WITH keyed AS (
          SELECT s.ord, s.dedup_key AS key, works[s.ord] AS work, min(s.ord) OVER (PARTITION BY s.dedup_key) AS first_of_key
@@ -32,10 +33,10 @@ CREATE OR REPLACE FUNCTION first_of_each(specs jsonb, works text[], refusals tex
     LEFT JOIN firsts f ON f.ord = o.ord
 $f$;
 
--- Queues each of the tasks `specs` that is not open already. `specs` as in enqueue_tasks, each with a dedup key; `works` are the keys of
+-- Queues each of the tasks `specs` that is not open already. `specs` is as in enqueue_tasks, each with a dedup key; `works` are the keys of
 -- their work: a task with another key may have a twin. Outcomes, in the order of the tasks: 'made'; 'raised' (`task_id` does the same,
--- waited, and is as urgent now); 'twin' (`task_id` does the same, or has the key); 'no_store'; 'platform' (its store's is `other`);
--- 'no_task' (it would wait for the task `other`, which does not exist). Where keys are taken faster than they are looked up:
+-- waited, and is as urgent now); 'twin' (`task_id` does the same, or has the key); 'no_store'; 'platform' (that of its store is `other`);
+-- 'no_task' (it would wait for the task `other`, which does not exist). If keys are taken faster than they are looked up:
 -- serialization_failure, try again.
 CREATE OR REPLACE FUNCTION request_tasks(specs jsonb, works text[]) RETURNS TABLE (task_id bigint, outcome text, other text)
 LANGUAGE plpgsql
@@ -47,9 +48,9 @@ DECLARE
   refusals text[];
   others text[];
   firsts bigint[];
-  tasks bigint[];   -- by place
+  tasks bigint[];   -- ids, by place in `specs`
   made bigint[];
-  taken int := 0;   -- of `made`
+  taken int := 0;   -- number of ids taken from `made`
   asked record;
 BEGIN
   SELECT jsonb_agg(c.spec ORDER BY c.ord), array_agg(c.refusal ORDER BY c.ord), array_agg(c.other ORDER BY c.ord)

@@ -1,18 +1,18 @@
--- Periodic work. Each call is a short transaction of its own over at most `batch` stores or tasks, and waits at most 100 ms for a
--- lock: the caller repeats it until nothing is left. Of those that are `exclusive` one runs at a time; people's `sweep_all` is not,
--- since its transaction may stay open.
+-- Periodic work. Each call is a short transaction over at most `batch` stores or tasks, and waits at most 100 ms for a lock; the caller
+-- repeats it until nothing is left. Only one `exclusive` call runs at a time. The calls of `sweep_all` at psql are not exclusive, since its
+-- transaction may stay open.
 
 DROP FUNCTION IF EXISTS sweep_due(interval);
-DROP FUNCTION IF EXISTS sweep_all();   -- 90_psql.sql has it
+DROP FUNCTION IF EXISTS sweep_all();   -- 90_psql.sql creates it
 DROP FUNCTION IF EXISTS sweep_blocked();
 
--- Whether it is the caller's turn to do this periodic work: false when some process did it within `every`, or is taking its turn
--- now. Notes the turn, and since when turns have come without a longer break: during one the database, or every process, was away.
+-- True if it is the caller's turn to do this chore; false if a process did it within `every`, or is taking its turn now. Records the turn,
+-- and since when turns have come without a longer break: during a break, the database or every process was away.
 CREATE OR REPLACE FUNCTION take_turn(chore text, every interval) RETURNS boolean LANGUAGE plpgsql AS $f$
 DECLARE last_turn timestamptz;
 BEGIN
   SELECT c.done_at INTO last_turn FROM queue_chores c WHERE c.name = chore FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND THEN   -- another process has it, or it is the first turn of all
+  IF NOT FOUND THEN   -- another process has the row, or this is the first turn of all
     INSERT INTO queue_chores (name) VALUES (chore) ON CONFLICT DO NOTHING;
     RETURN FOUND;
   END IF;
@@ -26,7 +26,7 @@ BEGIN
   RETURN true;
 END $f$;
 
--- Makes these waiting tasks ready, which the caller has locked, and returns how many.
+-- Makes these waiting tasks ready and returns their number. The caller has locked their rows.
 CREATE OR REPLACE FUNCTION make_ready(ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
   made bigint;
@@ -42,8 +42,8 @@ EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit
   RETURN 0;
 END $f$;
 
--- Reviews the reservations of one page of stores, which come by ascending id. `last_store` is where the next page goes on, null when
--- there is none: only after a full page may another one come.
+-- Reviews the reservations of one page of stores, which come by ascending id. The next page continues after `last_store`; null if there is
+-- none: another page may come only after a full one.
 CREATE OR REPLACE FUNCTION review_page(stores bigint[], page int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql AS $f$
 BEGIN
   IF cardinality(stores) = page THEN last_store := stores[page]; END IF;
@@ -51,9 +51,9 @@ BEGIN
   IF swept > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
 END $f$;
 
--- What became due within the last `look_back`: tasks without a store, and the reservations of stores with ids above `after` (null: all).
--- `last_store` is where the next call goes on, null when there is no more. Where a store has an active task, the end of that task gives
--- the reservation on.
+-- Sweeps the tasks that became due within the last `look_back`: makes those without a store ready, and reviews the reservations of stores
+-- with ids above `after` (null: all). The next call continues after `last_store`; null if nothing is left. If a store has an active task,
+-- the end of that task hands on the reservation.
 DROP FUNCTION IF EXISTS sweep_due(interval, bigint, int);   -- `look_back` had another name
 CREATE OR REPLACE FUNCTION sweep_due(look_back interval, after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -83,7 +83,7 @@ BEGIN
   SELECT storeless + p.swept, p.last_store INTO swept, last_store FROM review_page(stores, batch) p;
 END $f$;
 
--- Tasks whose dependencies have ended: unblocked, or cancelled by their policy. A dependency that is gone had ended long ago.
+-- Unblocks tasks whose dependencies have ended, or cancels them by their policy. A dependency that is gone had ended long ago.
 CREATE OR REPLACE FUNCTION sweep_blocked(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
@@ -125,7 +125,7 @@ BEGIN
   RETURN swept;
 END $f$;
 
--- Waiting tasks without a store whose time has come, however long ago.
+-- Makes waiting tasks without a store ready if their time has come, however long ago.
 CREATE OR REPLACE FUNCTION sweep_storeless(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
@@ -139,7 +139,7 @@ BEGIN
        FOR UPDATE SKIP LOCKED));
 END $f$;
 
--- Cancelled runs of which no worker said that they stopped: when their leases would have run out, their stores are free.
+-- Ends cancelled runs that no worker has reported as stopped: their stores are free when the leases would have expired.
 CREATE OR REPLACE FUNCTION sweep_stopping(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
@@ -160,8 +160,8 @@ BEGIN
   RETURN ended;
 END $f$;
 
--- The reservations of the next `batch` stores with ids above `after` (null: from the first) that have a waiting task: what was
--- written by hand, and what an enqueue and a completion missed that ran at once and did not see each other.
+-- Reviews the reservations of the next `batch` stores with ids above `after` (null: from the first) that have a waiting task. It finds rows
+-- that were written by hand, and tasks that an enqueue and a completion missed because they ran at once and did not see each other.
 CREATE OR REPLACE FUNCTION sweep_stores(after bigint, batch int, exclusive boolean DEFAULT true, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
@@ -169,7 +169,7 @@ DECLARE stores bigint[];
 BEGIN
   swept := 0;
   IF exclusive AND NOT try_lock_sweep() THEN RETURN; END IF;
-  WITH RECURSIVE waiting(store) AS (   -- a skip scan: one index probe a store, however many tasks wait
+  WITH RECURSIVE waiting(store) AS (   -- a skip scan: one index probe per store, however many tasks wait
       (SELECT w.dispensary_id FROM waiting_tasks w
         WHERE w.dispensary_id > coalesce(after, -9223372036854775808)
         ORDER BY w.dispensary_id LIMIT 1)

@@ -1,7 +1,7 @@
 -- Tasks that wait for a host whose breaker is open.
 
--- The breaker has closed: these tasks are due now, one after the other as fast as the host is asked (`per_second`; 0 = without a limit), the
--- most urgent first. A task whose row another session has locked keeps its time.
+-- Makes the tasks that wait for this host due, because its breaker has closed: one after the other, at the rate of requests to the host
+-- (`per_second`; 0 = no limit), the most urgent first. A task whose row another session has locked keeps its time.
 CREATE OR REPLACE FUNCTION wake_tasks_of_host(of_host text, per_second double precision) RETURNS void LANGUAGE plpgsql
 SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET jit = off AS $f$
@@ -16,7 +16,7 @@ BEGIN
    WHERE t.id = woken.id;
 END $f$;
 
--- Whoever closes a breaker, a probe or a person, by the program or at psql, or has the host forgotten.
+-- Wakes the tasks whenever a breaker closes, by a probe or by an operator, through the program or at psql, and when the host is forgotten.
 CREATE OR REPLACE FUNCTION hosts_wake_tasks() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   PERFORM wake_tasks_of_host(OLD.host, CASE WHEN TG_OP = 'UPDATE' THEN NEW.rate ELSE OLD.rate END);

@@ -1,20 +1,20 @@
--- Making tasks for many stores, by schedules and by request. A store that has an open task of that role, due in the same span, gets no
--- second one.
+-- Makes tasks for many stores, by schedules and by request. A store that has an open task of the role, due in the same span, gets no second
+-- one.
 
--- Whether a schedule is for a store, as far as platform, state and group say.
+-- True if a schedule is for a store, by platform, state and group.
 CREATE OR REPLACE FUNCTION is_for_store(s task_schedules, d dispensaries) RETURNS boolean LANGUAGE sql STABLE AS $f$
   SELECT (s.platform IS NULL OR d.platform = s.platform)
      AND (s.state_code IS NULL OR d.state = s.state_code)
      AND (s.group_name IS NULL OR s.group_name = ANY (d.groups))
 $f$;
 
--- Whether a group that the store is in has a schedule of this role, switched on: what is for all stores leaves it to that one.
+-- True if a group of the store has an enabled schedule of this role: a schedule for all stores leaves the store to that one.
 CREATE OR REPLACE FUNCTION has_group_schedule(task_role text, d dispensaries) RETURNS boolean LANGUAGE sql STABLE AS $f$
   SELECT EXISTS (SELECT FROM task_schedules own
                   WHERE own.role = task_role AND own.enabled AND own.group_name IS NOT NULL AND is_for_store(own, d))
 $f$;
 
--- The shortest interval of the schedules that crawl a store; null: none with an interval does.
+-- The shortest interval of the schedules that crawl a store; null if none of them has an interval.
 CREATE OR REPLACE FUNCTION crawl_interval_hours(d dispensaries) RETURNS double precision LANGUAGE sql STABLE AS $f$
   SELECT min(s.interval_hours)::double precision
     FROM task_schedules s
@@ -28,10 +28,10 @@ DROP FUNCTION IF EXISTS is_left_to_group(task_schedules, dispensaries);
 DROP FUNCTION IF EXISTS has_open_task(text, bigint);
 DROP FUNCTION IF EXISTS generate_tasks(text, boolean, text, text, jsonb, int, bigint);
 
--- One run of a schedule: a task for each crawlable store that it is for, or one task where the role has no stores. A store, or such a
--- task, is skipped that has an open one which is due before the schedule's next run. `skipped` counts the stores by reason, as
--- {"open_task": 3, "own_group": 2, "disabled": 1, "no_platform_id": 1}. While another session runs a schedule for the same work:
--- lock_not_available.
+-- One run of a schedule: makes a task for each crawlable store that it is for, or one task if the role has no stores. A store with an open
+-- task that is due before the schedule's next run is skipped, and so is the one task if there is such a task for the same work. `skipped`
+-- counts the stores by reason, as {"open_task": 3, "own_group": 2, "disabled": 1, "no_platform_id": 1}. While another session runs a
+-- schedule for the same work: lock_not_available.
 CREATE OR REPLACE FUNCTION run_schedule(schedule bigint, task_role text, per_store boolean, next_run timestamptz,
                                         OUT made int, OUT skipped jsonb)
 LANGUAGE plpgsql
@@ -50,7 +50,7 @@ BEGIN
            SELECT d.id, d.platform,
                   CASE WHEN NOT d.crawl_enabled THEN 'disabled'
                        WHEN d.platform_dispensary_id IS NULL THEN 'no_platform_id'
-                       -- most stores are in no group, and a call costs
+                       -- most stores are in no group, and the call is expensive
                        WHEN s.group_name IS NULL AND d.groups <> '{}' AND has_group_schedule(s.role, d) THEN 'own_group'
                        WHEN open_twin(task_role, d.id, NULL, NULL, NULL, '-infinity', next_run) IS NOT NULL THEN 'open_task' END AS reason
              FROM dispensaries d
@@ -75,15 +75,16 @@ BEGIN
   made := coalesce(cardinality(enqueue_tasks(coalesce(specs, '[]'))), 0);
 END $f$;
 
--- For programs of the release before: a run that knows no next one.
+-- For programs of the previous release: a run that does not know the next one.
 CREATE OR REPLACE FUNCTION generate_tasks(schedule bigint, task_role text, per_store boolean) RETURNS int LANGUAGE sql AS $f$
   SELECT r.made FROM run_schedule(schedule, task_role, per_store, NULL) r
 $f$;
 
--- payload_fetch tasks for a day: contiguous blocks of stores (null: of every state) by id, evenly spaced from midnight UTC (6 batches: 00,
--- 04, … 20 h). Times already past are due at once; a store with an open task of that role that is due on that day is skipped, and one whose
--- group has a schedule of its own is left to that. The tasks get their reservations from the next sweep: taken here, they would block it
--- for as long as a session at psql does not commit. While another session generates tasks of that role: lock_not_available.
+-- Makes payload_fetch tasks for a day, for the stores of a state (null: of every state): contiguous blocks of stores by id, evenly spaced
+-- from midnight UTC (6 batches: 00, 04, … 20 h). Tasks whose times have passed are due at once. A store with an open task of that role that
+-- is due on that day is skipped, and one whose group has its own schedule is left to that schedule. The tasks get their reservations from
+-- the next sweep: taken here, they would block the sweep for as long as a session at psql does not commit. While another session generates
+-- tasks of that role: lock_not_available.
 CREATE OR REPLACE FUNCTION generate_resync(batches int, day date, in_state text,
                                            OUT made int, OUT first_slot timestamptz, OUT last_slot timestamptz, OUT skipped int)
 LANGUAGE plpgsql
@@ -104,7 +105,7 @@ BEGIN
             AND (in_state IS NULL OR d.state = in_state)
             AND (d.groups = '{}' OR NOT has_group_schedule('payload_fetch', d))),
        timed AS (
-         -- what is due on a day that has passed is due now
+         -- a task that is due on a day that has passed is due now
          SELECT n.id, n.platform,
                 open_twin('payload_fetch', n.id, NULL, NULL, NULL, midnight,
                           greatest(midnight + interval '24 hours', now() + interval '1 microsecond')) IS NOT NULL AS is_open,
@@ -119,8 +120,8 @@ BEGIN
   made := coalesce(cardinality(enqueue_tasks(coalesce(specs, '[]'), reserve => false)), 0);
 END $f$;
 
--- A task of a role for each crawlable store of a state. A store with an open task that does the same gets no other: one that waits and is less
--- urgent is raised, others are skipped. While another session generates tasks of that role: lock_not_available.
+-- Makes a task of a role for each crawlable store of a state. A store with an open task that does the same gets no other: a less urgent one
+-- that waits is raised, others are skipped. While another session generates tasks of that role: lock_not_available.
 CREATE OR REPLACE FUNCTION generate_for_state(in_state text, task_role text, task_priority int, OUT made int, OUT skipped int, OUT raised int)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$

@@ -1,6 +1,6 @@
--- Specials, which products of a store share.
+-- Specials, which the products of a store share.
 
--- A product's specials; null without any.
+-- A product's specials; null if it has none.
 CREATE OR REPLACE FUNCTION product_specials(product store_products) RETURNS jsonb LANGUAGE sql STABLE AS $f$
   SELECT coalesce(product.specials,
                   (SELECT s.specials::jsonb

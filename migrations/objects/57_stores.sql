@@ -1,12 +1,12 @@
 -- Adding stores by hand or from a list.
 
--- The store that a new one would double: of the same platform id, or, where one of the two has no id yet, of the same slug or menu
--- address, in any letter case. Null: it is new. Each kind of likeness by its own index: a range in the index's order, which no other plan
--- gives without a sort. With an equality, a plan made while the table is empty may walk another index from end to end.
+-- The store that a new one would duplicate: it has the same platform id, or, if one of the two has no id yet, the same slug or menu URL, in
+-- any letter case. Null if the store is new. Each kind of match uses its own index: a range in the index's order, which no other plan gives
+-- without a sort. With an equality, a plan made while the table is empty may scan another index from end to end.
 CREATE OR REPLACE FUNCTION known_store(of_platform text, platform_id text, address text, store_slug text) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 DECLARE
-  entry CONSTANT text := menu_entry(address);      -- the part of the menu's address that names the store
+  entry CONSTANT text := menu_entry(address);      -- the part of the menu's URL that names the store
   found bigint;
 BEGIN
   SELECT alike.id INTO found
@@ -42,9 +42,9 @@ END $f$;
 
 DROP FUNCTION IF EXISTS add_stores(text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]);
 
--- Adds stores, one array a column (groups with semicolons between them), unless they are known; a later one may double an earlier one.
--- A known one is put into the groups that it is not in yet, unless it would be in more than 20, and taken out of none. Answers in their
--- order.
+-- Adds stores, one array per column (groups with semicolons between them), unless they are known; a later store may duplicate an earlier
+-- one of the same call. A known store is added to the groups that it is not in yet, unless it would be in more than 20, and is removed from
+-- none. The results are in the order of the stores.
 CREATE FUNCTION add_stores(names text[], platforms text[], platform_ids text[], slugs text[], menu_urls text[],
   api_hosts text[], api_paths text[], cities text[], states text[], timezones text[], store_groups text[])
 RETURNS TABLE (store_id bigint, is_known boolean, is_grouped boolean, is_full boolean) LANGUAGE plpgsql

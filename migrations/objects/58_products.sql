@@ -1,4 +1,4 @@
--- A product or option that anything but a refresh changes is written again by the next refresh of its store: its hash is unknown.
+-- A product or option that anything but a refresh changes has an unknown hash: the next refresh of its store writes it again.
 CREATE OR REPLACE FUNCTION store_products_forget_hash() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   NEW.content_hash := NULL;
@@ -12,12 +12,12 @@ BEGIN
   RETURN NULL;
 END $f$;
 
--- For the reads of products, and for people: what a store lists, with the store, and times that JSON can hold.
+-- Products with their stores, for the reads of products and for users at psql. Times are limited to those that JSON can hold.
 
 CREATE OR REPLACE VIEW v_products AS
 SELECT p.id, p.dispensary_id, d.name AS dispensary_name, d.city, d.state, p.provider, p.provider_product_id, p.enterprise_product_id,
        p.name_raw, p.brand_name_raw, p.category, p.subcategory, p.strain_type,
-       -- what it costs now: the special where it is lower, the medical price where there is no other
+       -- the current price: the special where it is lower, the medical price where there is no other
        coalesce(least(p.price_rec, p.special_price_rec), least(p.price_med, p.special_price_med)) AS price,
        p.price_rec, p.price_med, p.special_price_rec, p.special_price_med, p.is_on_special, p.thc_min, p.thc_max, p.thc_unit, p.cbd_min,
        p.cbd_max, p.cbd_unit, p.quantity, p.quantity_censored, p.is_in_stock, p.stock_status, p.upstream_status, p.consecutive_misses,

@@ -1,4 +1,4 @@
--- The triggers of products, apart from their functions: making one locks its table against writers.
+-- The triggers of products, apart from their functions: creating one locks its table against writers.
 
 CREATE OR REPLACE TRIGGER forget_hash
   BEFORE UPDATE OF enterprise_product_id, name_raw, brand_name_raw, category, subcategory, strain_type, price_rec, price_med,

@@ -1,19 +1,18 @@
--- For people: by role how many tasks wait and run, how long a task takes, how many a worker does in all its slots, and how long the active
--- workers need for those that wait.
--- Times that a person wrote may be infinite, which cannot be subtracted.
+-- Capacity by role, for users: how many tasks wait and run, how long a task takes, how many tasks a worker does in all its slots, and how
+-- long the active workers need for the waiting tasks. Times that were written by hand may be infinite, which cannot be subtracted.
 
 CREATE OR REPLACE VIEW v_worker_capacity AS
 WITH live AS (
        SELECT role, count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'pending' AND is_due(scheduled_for)) AS ready,
               count(*) FILTER (WHERE status = 'claimed') AS claimed, count(*) FILTER (WHERE status = 'running') AS running
-         FROM (SELECT role, status, scheduled_for FROM worker_tasks WHERE status = 'pending'   -- each kind by the index that holds just it
+         FROM (SELECT role, status, scheduled_for FROM worker_tasks WHERE status = 'pending'   -- each kind by its own partial index
                UNION ALL
                SELECT role, status, NULL FROM worker_tasks WHERE status IN ('claimed', 'running')) open GROUP BY role),
      ended AS (
        SELECT role, count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
          FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '60 minutes'
         GROUP BY role),
-     counted AS (   -- until when stats_minute has what ended within 24 hours; the rest is read from the tasks, of which a day has many
+     counted AS (   -- until then, stats_minute has the runs of 24 hours; later runs are read from the tasks, of which a day has many
        SELECT greatest(now() - interval '24 hours', (SELECT p.closed_until FROM stats_progress p)) AS until),
      took AS (
        SELECT role, sum(seconds) / nullif(sum(runs), 0) AS seconds FROM (
@@ -32,7 +31,7 @@ WITH live AS (
             WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
           WHERE last_heartbeat_at > now() - interval '5 minutes') beat
          LEFT JOIN worker_registry w USING (worker_id) GROUP BY beat.role),
-     usual AS (   -- slots of a worker, where those of the role's workers are not known
+     usual AS (   -- average slots of a worker, used if those of the role's workers are not known
        SELECT avg(max_concurrent_tasks)::double precision AS slots FROM worker_registry WHERE status <> 'offline'),
      pace AS (SELECT took.role, 3600 * coalesce(a.slots, u.slots, 1) / nullif(took.seconds, 0) AS tasks
                 FROM took CROSS JOIN usual u LEFT JOIN active a USING (role)),

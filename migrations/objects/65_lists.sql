@@ -1,7 +1,7 @@
--- For lists of tasks: where in the order of ids a time is. Tasks get their ids and their created_at in nearly the same order.
+-- For lists of tasks: the place of a time in the order of ids. Tasks get their ids and their created_at in nearly the same order.
 
--- The least id whose task, as far as the ids follow the times, was made at that time or later; found by halving. One that is greater than
--- all ids when every task is older.
+-- The least id whose task was made at that time or later, as far as the ids follow the times; found by bisection. If every task is older,
+-- an id that is greater than all.
 CREATE OR REPLACE FUNCTION task_id_at(at timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
 DECLARE
@@ -20,7 +20,7 @@ BEGIN
   RETURN low;
 END $f$;
 
--- A whole number of a task's result, which a person may have written: 0 where it is none.
+-- An integer in a task's result, which may have been written by hand; 0 if the field is not a number.
 CREATE OR REPLACE FUNCTION number_in(result jsonb, field text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $f$
   SELECT CASE WHEN jsonb_typeof(result -> field) = 'number' THEN least(greatest((result ->> field)::numeric, 0), 1e9)::bigint ELSE 0 END
 $f$;

@@ -1,7 +1,7 @@
--- What retention may remove. It runs when somebody has set an age, and never waits long for a lock.
+-- Decides what retention may remove. Retention runs only if an age is configured, and never waits long for a lock.
 
--- Whether a payload is kept whatever its age: the newest of its store, the one that the store's products are of, or one that an open
--- task turns into products. Each kind of open task by the partial index that holds just it.
+-- True if a payload is kept whatever its age: the newest of its store, the one that the store's products come from, or one that an open
+-- task turns into products. Each kind of open task is found by the partial index that holds just that kind.
 CREATE OR REPLACE FUNCTION is_payload_needed(payload_id bigint, store bigint, fetched timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $f$
   SELECT NOT EXISTS (SELECT FROM raw_crawl_payloads newer
                       WHERE newer.dispensary_id = store AND (newer.fetched_at, newer.id) > (fetched, payload_id))
@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION is_payload_needed(payload_id bigint, store bigint, fe
                     AND t.status = 'pending' AND t.blocked)
 $f$;
 
--- The month partitions of snapshots and of variants' history that end before `before`, oldest first. `row_count` is what the last ANALYZE
--- saw, counted where there was none.
+-- The month partitions of snapshots and of the history of variants that end before `before`, oldest first. `row_count` is the count of the
+-- last ANALYZE; if there was none, the rows are counted.
 CREATE OR REPLACE FUNCTION old_partitions(before timestamptz)
 RETURNS TABLE (name text, ends_at timestamptz, row_count bigint, bytes bigint) LANGUAGE plpgsql AS $f$
 DECLARE analysed bigint;
@@ -39,8 +39,8 @@ BEGIN
   END LOOP;
 END $f$;
 
--- Drops a partition that `old_partitions` names; false when it has gone. It locks the whole table for a moment, and waits for that at
--- most a second, in which others wait behind it.
+-- Drops a partition that `old_partitions` returns; false if it is gone. It locks the whole table for a moment, and waits at most a second
+-- for that lock; meanwhile, others wait behind it.
 CREATE OR REPLACE FUNCTION drop_old_partition(partition text, before timestamptz) RETURNS boolean LANGUAGE plpgsql
 SET lock_timeout = '1s' AS $f$
 BEGIN

@@ -1,14 +1,15 @@
--- The tables of the older schema, where a database still holds them: job_schedules, dispensary_crawl_jobs, job_run_logs. Their
--- columns have other names and types from one installation to the next.
+-- The tables of the older schema, if a database still has them: job_schedules, dispensary_crawl_jobs, job_run_logs. The names and types of
+-- their columns differ from one installation to the next.
 
--- Which of them there are.
+-- The tables of the older schema that exist.
 CREATE OR REPLACE FUNCTION legacy_tables() RETURNS text[] LANGUAGE sql STABLE AS $f$
   SELECT array_agg(t.name ORDER BY t.name)
     FROM unnest(ARRAY['dispensary_crawl_jobs', 'job_run_logs', 'job_schedules']) AS t (name)
    WHERE to_regclass(t.name) IS NOT NULL
 $f$;
 
--- The first of these columns that a table has. Where it has none, the migration cannot go on: SQLSTATE DV001, which `DbError::Unfit` reads.
+-- The first of these columns that a table has. If it has none, the migration cannot go on: SQLSTATE DV001, which the program reads as
+-- `DbError::Unfit`.
 CREATE OR REPLACE FUNCTION legacy_column(legacy_table text, names text[]) RETURNS text LANGUAGE plpgsql STABLE AS $f$
 DECLARE found text;
 BEGIN
@@ -23,12 +24,12 @@ BEGIN
   RETURN found;
 END $f$;
 
--- The column that says whether an old schedule is on.
+-- The column that says whether an old schedule is enabled.
 CREATE OR REPLACE FUNCTION legacy_switch() RETURNS text LANGUAGE sql STABLE AS $f$
   SELECT legacy_column('job_schedules', ARRAY['enabled', 'is_enabled', 'active', 'is_active'])
 $f$;
 
--- Rows by the words of a column, as {"pending": 3}; null where the table is absent.
+-- Number of rows by the words of a column, as {"pending": 3}; null if the table does not exist.
 CREATE OR REPLACE FUNCTION legacy_counts(legacy_table text, by_column text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $f$
 DECLARE counts jsonb;
 BEGIN
@@ -40,8 +41,9 @@ BEGIN
   RETURN counts;
 END $f$;
 
--- Writes a word into a column of an old table where it holds one of old_words: the first of new_words that its type and checks take. A
--- time of the end and a reason are noted where it has such columns, unless the reason is null. Returns how many rows; 0 without the table.
+-- Writes a word into a column of an old table where the column holds one of `old_words`: the first of `new_words` that its type and checks
+-- accept. Unless `reason` is null, also writes the time of the end and the reason, if the table has columns for them. Returns the number of
+-- rows. The caller has checked that the table exists.
 CREATE OR REPLACE FUNCTION write_legacy_word(legacy_table text, of_column text, old_words text[], new_words text[], reason text) RETURNS int
 LANGUAGE plpgsql AS $f$
 DECLARE
@@ -58,14 +60,14 @@ BEGIN
   END IF;
   FOREACH word IN ARRAY new_words LOOP
     BEGIN
-      -- a literal becomes whatever type the column has
+      -- a literal takes the type of the column
       EXECUTE format('UPDATE %I SET %I = %L%s WHERE lower(%2$I::text) = ANY ($1)', legacy_table, of_column, word, also)
         USING old_words, reason;
       GET DIAGNOSTICS touched = ROW_COUNT;
       RETURN touched;
     EXCEPTION
       WHEN check_violation OR data_exception THEN
-        NULL; -- the next word
+        NULL; -- try the next word
       WHEN syntax_error_or_access_rule_violation OR object_not_in_prerequisite_state THEN
         RAISE SQLSTATE 'DV001' USING MESSAGE = format('the column %s of the table %s cannot be written: %s', of_column, legacy_table, SQLERRM);
     END;
@@ -74,26 +76,26 @@ BEGIN
     MESSAGE = format('the column %s of the table %s takes none of the words %s', of_column, legacy_table, array_to_string(new_words, ', '));
 END $f$;
 
--- Switches the old schedules off; returns how many were on.
+-- Disables the old schedules; returns the number that were enabled.
 CREATE OR REPLACE FUNCTION disable_legacy_schedules() RETURNS int LANGUAGE plpgsql AS $f$
 BEGIN
   IF to_regclass('job_schedules') IS NULL THEN RETURN 0; END IF;
   RETURN write_legacy_word('job_schedules', legacy_switch(), ARRAY['true', 't', 'yes', 'on', '1'], ARRAY['false', '0', 'no', 'off'], NULL);
 END $f$;
 
--- Ends rows of an old table that are in old_status; returns how many.
+-- Ends the rows of an old table whose status is `old_status`; returns their number, 0 if the table does not exist.
 CREATE OR REPLACE FUNCTION end_legacy_rows(legacy_table text, old_status text, new_words text[], reason text) RETURNS int LANGUAGE plpgsql AS $f$
 BEGIN
   IF to_regclass(legacy_table) IS NULL THEN RETURN 0; END IF;
   RETURN write_legacy_word(legacy_table, legacy_column(legacy_table, ARRAY['status']), ARRAY[old_status], new_words, reason);
 END $f$;
 
--- Cancels the old crawl jobs that wait; returns how many.
+-- Cancels the old crawl jobs that are pending; returns their number.
 CREATE OR REPLACE FUNCTION cancel_legacy_crawl_jobs() RETURNS int LANGUAGE sql AS $f$
   SELECT end_legacy_rows('dispensary_crawl_jobs', 'pending', ARRAY['cancelled', 'canceled', 'failed'], 'moved to worker_tasks')
 $f$;
 
--- Closes the old job runs that no process works on any more; returns how many.
+-- Closes the old job runs that no process works on any more; returns their number.
 CREATE OR REPLACE FUNCTION close_legacy_runs() RETURNS int LANGUAGE sql AS $f$
   SELECT end_legacy_rows('job_run_logs', 'running', ARRAY['failed', 'error'], 'its process has ended')
 $f$;

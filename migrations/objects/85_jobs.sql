@@ -1,13 +1,15 @@
--- Media jobs: tasks whose role is the job's type. A job's priority is 1 (first) to 10; the queue's is 10 minus it.
+-- Media jobs: tasks whose role is the type of the job. A job's priority is 1 (first) to 10; the task's priority is 10 minus that.
 
--- One open job does the same work: of one type for one account, and for downloads and forums of the same ids.
+-- The dedup key of a job: only one open job may do the same work, that is, have the same type, platform and account, and, for downloads and
+-- forums, the same ids.
 CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
   SELECT concat_ws(':', job_type, coalesce(platform, ''), coalesce(account, ''),
                    CASE WHEN job_type IN ('download_media', 'forum_scrape')
                         THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text) END)
 $f$;
 
--- Queues a job, which waits until the tasks `after` are completed; returns its id. While another with its key is open: unique_violation.
+-- Queues a job, which waits until the tasks `after` are completed; returns its id. While another job with its key is open:
+-- unique_violation.
 CREATE OR REPLACE FUNCTION insert_job(job_type text, platform text, account text, job_priority int, args jsonb, at timestamptz, retries int,
                                       after bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE made bigint;
@@ -26,7 +28,7 @@ BEGIN
   RETURN made;
 END $f$;
 
--- The established table of jobs, as programs and people at psql know it; they may insert into it. The roles are written out, so that the
+-- The established table of jobs, for programs and for users at psql; they may insert into it. The roles are written out, so that the
 -- planner finds the index of jobs.
 CREATE OR REPLACE VIEW worker_job_queue AS
 SELECT t.id, t.role AS job_type, t.platform, t.account, greatest(1, least(10, 10 - t.priority)) AS priority,
@@ -48,7 +50,8 @@ BEGIN
   RETURN NEW;
 END $f$;
 
--- What a person or an older program writes of a job, as it claims one, reports its progress or ends it. The triggers of worker_tasks complete it.
+-- Writes the changes that an operator or an older program makes to a job: it claims the job, reports its progress or ends it. The triggers
+-- of worker_tasks complete the row.
 CREATE OR REPLACE FUNCTION update_worker_job_queue() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   IF (NEW.id, NEW.job_type, NEW.created_at) IS DISTINCT FROM (OLD.id, OLD.job_type, OLD.created_at) THEN
@@ -63,7 +66,7 @@ BEGIN
          worker_id = NEW.worker_id, progress_percent = NEW.progress_percent, progress_message = NEW.progress_message,
          scheduled_for = NEW.scheduled_for, result = NEW.result, updated_at = now(),
          depends_on = NEW.depends_on,
-         -- the view shows less than the task has
+         -- the view shows less than the task has: an unchanged value must not overwrite the task's
          priority = CASE WHEN NEW.priority = OLD.priority THEN t.priority ELSE 10 - NEW.priority END,
          status = CASE WHEN NEW.status = OLD.status THEN t.status ELSE NEW.status END
    WHERE t.id = OLD.id;

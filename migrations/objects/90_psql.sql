@@ -1,7 +1,7 @@
--- For people at psql: established names over the functions that the program calls.
+-- For operators at psql: established names for the functions that the program calls.
 
--- Claims the best ready task of a role; null: of any crawl role. What was written by hand and waits for a sweep, which no process may be
--- there to make, becomes ready where nothing else is.
+-- Claims the best ready task of a role; null: of any crawl role. If no task is ready, rows that were written by hand become ready first:
+-- they wait for a sweep, and perhaps no process runs that sweeps.
 DROP FUNCTION IF EXISTS claim_task(text, text);
 CREATE FUNCTION claim_task(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
 BEGIN
@@ -23,8 +23,8 @@ BEGIN
   RETURN QUERY SELECT * FROM worker_tasks t WHERE t.id = ANY (claimed);
 END $f$;
 
--- Puts back tasks without a heartbeat for that many minutes, or past their lease; returns how many. Too few minutes cost runs and no
--- data: a run that was put back while it went on can write nothing any more.
+-- Puts back tasks without a heartbeat for that many minutes, or with an expired lease; returns their number. Too few minutes cost runs but
+-- no data: a run that was put back while it went on cannot write any more.
 CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE plpgsql AS $f$
 BEGIN
   IF minutes IS NULL OR minutes < 0 THEN
@@ -33,14 +33,14 @@ BEGIN
   RETURN (SELECT r.requeued + r.failed FROM recover_tasks(make_interval(mins => minutes)) r);
 END $f$;
 
--- payload_fetch tasks for a day (generate_resync); returns how many. A person can wait for another generation.
+-- Makes payload_fetch tasks for a day (generate_resync); returns their number. An operator can wait for another generation.
 CREATE OR REPLACE FUNCTION generate_resync_tasks(batches int, day date) RETURNS int LANGUAGE plpgsql AS $f$
 BEGIN
   PERFORM lock_generation('payload_fetch');
   RETURN (SELECT r.made FROM generate_resync(batches, day, NULL) r);
 END $f$;
 
--- What the periodic sweeps do, now and in one transaction: rows written by hand become ready. Returns how many tasks it touched.
+-- Runs the periodic sweeps now, in one transaction: rows that were written by hand become ready. Returns the number of affected tasks.
 CREATE OR REPLACE FUNCTION sweep_all() RETURNS bigint LANGUAGE sql AS $f$
   SELECT sweep_stopping(1000000, false) + sweep_blocked(1000000, false) + sweep_storeless(1000000, false) + (SELECT s.swept FROM sweep_stores(NULL, 1000000, false) s)
 $f$;

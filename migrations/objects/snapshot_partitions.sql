@@ -1,5 +1,5 @@
--- Makes the month partitions of a table from this month to `ahead` months on, where they are missing; returns how many.
--- Rows of such a month that the default partition already took move into the new one.
+-- Creates the missing month partitions of a table, from this month to `ahead` months later; returns their number. Rows of such a month that
+-- the default partition already has move into the new one.
 CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, ahead int) RETURNS int
 LANGUAGE plpgsql
 SET lock_timeout = '2s'      -- at most 2 s for a lock: the next tick tries again
@@ -19,7 +19,7 @@ BEGIN
     CONTINUE WHEN to_regclass(name) IS NOT NULL;
 
     EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', name, parent);
-    -- nothing may arrive in the default partition between the move and the attachment
+    -- no row may enter the default partition between the move and the attachment
     EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent || '_default');
     EXECUTE format('WITH moved AS (DELETE FROM %I WHERE crawled_at >= $1 AND crawled_at < $2 RETURNING *)
                     INSERT INTO %I SELECT * FROM moved', parent || '_default', name) USING start, stop;
