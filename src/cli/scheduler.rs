@@ -8,5 +8,5 @@ use crate::actors::plan::Plan;
 pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    service::run(env, Plan { schedules: true, pods: Vec::new() }, Http::Nothing).await
+    service::run(env, Http::Nothing, async |_| Ok(Plan { schedules: true, pods: Vec::new() })).await
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::http::Listeners;
 use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
-use crate::app::App;
+use crate::app::{App, PreparedApp};
 use db::{Db, DbError, api_tokens, proxies};
 use domain::proxy::PoolState;
 use telemetry::events;
@@ -19,18 +19,11 @@ pub enum Http {
     Nothing,
 }
 
-/// Runs the tree until a signal or a failure.
-pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> {
+/// Runs the tree that `plan` makes from the database, until a signal or a failure.
+pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Result<Plan>) -> anyhow::Result<ExitCode> {
     // bound first, so that a port in use ends the command at once
     let listeners = Listeners::bind(env, http == Http::Api).await?;
-    let db = database(env).await?;
-    if listeners.api.is_some() {
-        require_token(env, &db).await?;
-    }
-    if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
-        events::no_proxies();
-    }
-    let prepared = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
+    let (db, prepared) = once_available(async || prepare(env, http, &plan).await).await?;
     let stop = env.stop.take_over();
     let app = prepared.start().await?;
     let servers = listeners.serve(env, &env.config, &app, db)?;
@@ -44,6 +37,24 @@ pub async fn run(env: &Env, plan: Plan, http: Http) -> anyhow::Result<ExitCode> 
         Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),
     }
+}
+
+/// All that the service needs of the database before it starts. It may be repeated.
+async fn prepare(
+    env: &Env,
+    http: Http,
+    plan: &impl AsyncFn(&Db) -> anyhow::Result<Plan>,
+) -> anyhow::Result<(Db, PreparedApp)> {
+    let db = env.service_db().await?;
+    if http == Http::Api {
+        require_token(env, &db).await?;
+    }
+    let plan = plan(&db).await?;
+    if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
+        events::no_proxies();
+    }
+    let prepared = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
+    Ok((db, prepared))
 }
 
 /// Requires a token on an address that others can reach: no caller is trusted without one.
@@ -68,16 +79,16 @@ pub async fn require_proxies(db: &Db) -> anyhow::Result<()> {
     Err(CliError::bad_config(text).into())
 }
 
-/// Maximum time a service waits for an unreachable database.
+/// Maximum time that a service waits for a database that is unreachable, read-only or locked.
 const MAX_DATABASE_WAIT: Duration = Duration::from_secs(30);
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Connects to the database, and brings its schema up to date. Fails after [`MAX_DATABASE_WAIT`]; systemd or
+/// Repeats `step` while the database does not let it succeed. Fails after [`MAX_DATABASE_WAIT`]; systemd or
 /// Kubernetes then restarts the process.
-pub async fn database(env: &Env) -> anyhow::Result<Db> {
+async fn once_available<T>(step: impl AsyncFn() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let begun = Instant::now();
     loop {
-        match env.service_db().await {
+        match step().await {
             Err(error) if is_transient(&error) && begun.elapsed() < MAX_DATABASE_WAIT => {
                 events::database_awaited(&format_args!("{error:#}"));
             }

@@ -9,6 +9,5 @@ use crate::app::names;
 pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let plan = Plan { schedules: true, pods: names::pods(&env.config)? };
-    service::run(env, plan, Http::Api).await
+    service::run(env, Http::Api, async |_| Ok(Plan { schedules: true, pods: names::pods(&env.config)? })).await
 }

@@ -37,11 +37,14 @@ impl Args {
 }
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let db = service::database(env).await?;
-    require_proxies(env, &db).await?;
+    service::run(env, Http::Nothing, async |db| plan(env, db).await).await
+}
+
+async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
+    require_proxies(env, db).await?;
     let taken = workers::live_pods(&db.client().await?).await?;
     let pod = names::own_pod(&env.config, &env.config.worker.host, &taken)?;
-    service::run(env, Plan { schedules: false, pods: vec![pod] }, Http::Nothing).await
+    Ok(Plan { schedules: false, pods: vec![pod] })
 }
 
 /// A worker whose roles need a proxy does not start without one, active or benched.

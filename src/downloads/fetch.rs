@@ -120,9 +120,12 @@ impl From<FetchError> for Outcome {
         match (&error, error.request_disposition()) {
             (FetchError::NotAllowed { .. } | FetchError::RobotsForbid { .. }, _) => refused(error),
             (FetchError::TooLarge { .. }, _) => Outcome::failed(ImageFailure::TooLarge, error),
-            (_, RequestDisposition::Snooze { .. } | RequestDisposition::RotateProxy) => {
-                Outcome::Postponed { detail: error.to_string() }
-            }
+            (
+                _,
+                RequestDisposition::Snooze { .. }
+                | RequestDisposition::Requeue { .. }
+                | RequestDisposition::RotateProxy,
+            ) => Outcome::Postponed { detail: error.to_string() },
             _ => Outcome::failed(ImageFailure::Http, error),
         }
     }

@@ -126,6 +126,9 @@ pub enum RequestDisposition {
     TryAgain,
     /// The task waits and spends no retry (no proxy is free, the host throttles us).
     Snooze { after: Option<Duration> },
+    /// This process has reached a limit: the task gives its proxy and its slot back, waits in the queue, and
+    /// spends no retry.
+    Requeue { after: Duration },
     /// This attempt has failed; a later one may succeed.
     FailAttempt,
     /// No attempt will succeed.
@@ -147,8 +150,8 @@ impl FetchError {
             FetchError::NoProxy { .. } | FetchError::ProxyOutage { .. } | FetchError::RateLimitTimeout { .. } => {
                 RequestDisposition::Snooze { after: None }
             }
-            FetchError::NoMemory { wait, .. } => RequestDisposition::Snooze { after: Some(*wait) },
-            FetchError::ProcessLimit { .. } => RequestDisposition::Snooze { after: Some(PROCESS_LIMIT_PAUSE) },
+            FetchError::NoMemory { wait, .. } => RequestDisposition::Requeue { after: *wait },
+            FetchError::ProcessLimit { .. } => RequestDisposition::Requeue { after: PROCESS_LIMIT_PAUSE },
             FetchError::Throttled { retry_after, .. } => RequestDisposition::Snooze { after: *retry_after },
             FetchError::HostRefuses { refusing, .. } => {
                 RequestDisposition::Snooze { after: Some(refusing.left.min(MAX_BREAKER_PAUSE)) }
@@ -223,6 +226,7 @@ impl HasDisposition for FetchError {
     fn disposition(&self) -> Disposition {
         match self.request_disposition() {
             RequestDisposition::Snooze { after } => Disposition::Snooze { after, host: self.refusing_host() },
+            RequestDisposition::Requeue { after } => Disposition::snooze(after),
             RequestDisposition::Permanent => Disposition::Permanent,
             // rotations are used up and the proxies failed each time: nothing reached the platform, so it
             // costs no retry

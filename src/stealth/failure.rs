@@ -51,9 +51,10 @@ impl Failure {
         let outcome = match error.request_disposition() {
             RequestDisposition::RotateBlocked => ProxyOutcome::Blocked { host: host.to_owned() },
             RequestDisposition::FailAttempt | RequestDisposition::Permanent => success,
-            RequestDisposition::RotateProxy | RequestDisposition::TryAgain | RequestDisposition::Snooze { .. } => {
-                ProxyOutcome::Answered
-            }
+            RequestDisposition::RotateProxy
+            | RequestDisposition::TryAgain
+            | RequestDisposition::Snooze { .. }
+            | RequestDisposition::Requeue { .. } => ProxyOutcome::Answered,
         };
         Failure { error, outcome, needs_other_proxy: false }
     }

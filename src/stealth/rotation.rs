@@ -56,7 +56,9 @@ pub fn next(
             let pause = retry::backoff(FIRST_PAUSE, MAX_PAUSE, spent.request, jitter);
             Step::Wait { pause, new_route: needs_other_proxy }
         }
-        RequestDisposition::FailAttempt | RequestDisposition::Permanent => Step::GiveUp,
+        RequestDisposition::Requeue { .. } | RequestDisposition::FailAttempt | RequestDisposition::Permanent => {
+            Step::GiveUp
+        }
     }
 }
 
@@ -86,6 +88,7 @@ mod tests {
     #[case::no_thirteenth_in_a_task(RequestDisposition::RotateProxy, ExtraTries { request: 0, task: 12 }, Step::GiveUp)]
     #[case::retry_after_is_obeyed(RequestDisposition::Snooze { after: Some(SECOND) }, UNSPENT, Step::Wait { pause: SECOND, new_route: false })]
     #[case::a_long_wait_is_left_to_the_queue(RequestDisposition::Snooze { after: Some(60 * SECOND) }, UNSPENT, Step::GiveUp)]
+    #[case::a_limit_of_the_process_is_left_to_the_queue(RequestDisposition::Requeue { after: SECOND }, UNSPENT, Step::GiveUp)]
     #[case::a_failed_attempt_ends(RequestDisposition::FailAttempt, UNSPENT, Step::GiveUp)]
     #[case::permanent_ends(RequestDisposition::Permanent, UNSPENT, Step::GiveUp)]
     fn a_disposition_leads_to_a_step(

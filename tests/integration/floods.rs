@@ -11,7 +11,7 @@ use sim::{Coding, Fault, FaultKind, Flood, FloodOf};
 use testkit::{Child, Farm, until};
 
 const MIB: usize = 1 << 20;
-/// As many as may hold large answers at once: more would wait for them, a minute each time.
+/// As many as may hold large answers at once: more would wait for them in the queue.
 const SLOTS: usize = 2;
 /// Maximum memory of a task beyond an idle process: a body as it came, and inflated.
 const PER_TASK: usize = 64;

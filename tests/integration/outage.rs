@@ -7,7 +7,8 @@ use db::tasks::{self, NewTask};
 use domain::role::Role;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use sim::{ProxyFault, Settings};
+use rstest::rstest;
+use sim::{Fault, FaultKind, ProxyFault, Settings};
 use tokio::net::TcpListener;
 
 use testkit::{Child, Farm, FaultProxy, PATIENCE, drover, server_dir, server_options};
@@ -122,6 +123,42 @@ async fn a_worker_waits_for_a_database_that_is_late() {
     assert!(said.contains("database is not available yet"), "{said}");
 }
 
+/// Rejects writes of every session from its start.
+const READ_ONLY: &str = "SET default_transaction_read_only =";
+
+#[rstest]
+#[case::worker("worker")]
+#[case::scheduler("scheduler")]
+#[case::up("up")]
+#[tokio::test]
+async fn a_service_that_starts_on_a_read_only_server_waits_until_it_can_write(#[case] service: &str) {
+    let farm = Farm::with_stores(1).await;
+    let name = farm.db.client().await.unwrap().query_one("SELECT current_database()", &[]).await.unwrap();
+    let name: String = name.get(0);
+    farm.execute(&format!("ALTER DATABASE {name} {READ_ONLY} on")).await;
+    let worker = Child::spawn(&mut farm.drover(&[service]));
+    worker.logged("not available yet", PATIENCE).await;
+    // this session began before
+    farm.execute(&format!("ALTER DATABASE {name} {READ_ONLY} off")).await;
+    worker.until_metric("drover_build_info", 1.0).await;
+}
+
+#[rstest]
+#[case::worker("worker")]
+#[case::scheduler("scheduler")]
+#[case::up("up")]
+#[tokio::test]
+async fn a_service_that_starts_while_a_person_holds_its_tables_waits_for_them(#[case] service: &str) {
+    let farm = Farm::with_stores(1).await;
+    let person = testkit::connect(farm.url()).await;
+    person.batch_execute("BEGIN; LOCK TABLE worker_tasks, worker_registry, proxies").await.unwrap();
+    let mut command = farm.drover(&[service]);
+    let worker = Child::spawn(command.env("DROVER__DATABASE__STATEMENT_TIMEOUT", "500ms"));
+    worker.logged("not available yet", PATIENCE).await;
+    person.batch_execute("ROLLBACK").await.unwrap();
+    worker.until_metric("drover_build_info", 1.0).await;
+}
+
 #[tokio::test]
 async fn without_proxies_a_worker_refuses_to_start_and_says_what_to_do() {
     let farm = Farm::with_stores(1).await;
@@ -224,6 +261,28 @@ async fn a_process_without_descriptors_blames_no_proxy_and_spends_no_retry() {
     farm.execute("UPDATE worker_tasks SET scheduled_for = NULL WHERE status = 'pending'").await;
     let _worker = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
+}
+
+#[tokio::test]
+async fn large_menus_wait_for_one_another_shortly_and_differently_long() {
+    const STORES: usize = 6;
+    // slow answers, so that all six are asked for at the same time
+    let latency = Duration::from_millis(300);
+    let farm = Farm::changed(STORES, |settings| Settings { latency, ..settings }).await;
+    let text = "x".repeat(foundation::memory::SMALL_BODY);
+    farm.sim.add_fault(Fault::new(FaultKind::OddItems(vec![format!(r#"{{"description": "{text}"}}"#)])));
+    farm.enqueue(Role::PayloadFetch).await;
+    let worker = Child::spawn(farm.drover(&["worker", "--workers", "1"]).args(["--slots", &STORES.to_string()]));
+    let put_off = "SELECT least(1, count(*)) FROM task_attempts WHERE outcome = 'snoozed' AND error LIKE '%holds 2 large menus already%'";
+    farm.until_counted("a menu has waited for others", put_off, 1).await;
+    farm.until_crawled().await;
+
+    let waits = "SELECT count(*) FROM task_attempts a JOIN task_attempts next ON next.task_id = a.task_id AND next.fence = a.fence + 1
+                  WHERE a.outcome = 'snoozed' AND next.claimed_at - a.finished_at NOT BETWEEN interval '9 seconds' AND interval '25 seconds'";
+    assert_eq!(farm.count(waits).await, 0, "a wait was not between 10 and 20 s");
+    let counted = "SELECT count(DISTINCT outcome) FROM fetch_minute WHERE outcome = 'no_memory'";
+    farm.until_counted("the requests are counted by their reason", counted, 1).await;
+    drop(worker);
 }
 
 #[tokio::test]

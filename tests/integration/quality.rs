@@ -2,10 +2,12 @@
 //! corrected.
 
 use db::quality::{self, FindingChange};
+use http_body_util::Full;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::api::server::Server;
+use crate::api::server::{Server, send};
+use testkit::{Child, PATIENCE, drover, until};
 
 /// Three stores, of which the first is crawled every four hours by `payload_fetch_all`.
 async fn stores() -> Server {
@@ -122,4 +124,75 @@ async fn findings_are_listed_by_filter_and_page() {
     assert_eq!((stores(&next), &next["next_cursor"]), (vec![3, 2], &Value::Null));
     assert_eq!(stores(&server.get("/api/quality?dispensary_id=1").await.expect(200)), [1]);
     assert_eq!(server.get("/api/quality?kind=ugly").await.problem(400)["field"], "kind");
+}
+
+/// One store for each kind of fault, and a fifth without any.
+const ONE_FAULT_A_KIND: &str = "
+    INSERT INTO dispensaries (id, name, slug, platform, platform_dispensary_id, created_at, last_complete_at)
+    SELECT n, 'Store ' || n, 's' || n, 'dutchie', n::text, now() - interval '9 days', now() FROM generate_series(1, 5) n;
+    INSERT INTO task_schedules (name, role, interval_hours) VALUES ('each four hours', 'payload_fetch', 4);
+    UPDATE dispensaries SET last_complete_at = now() - interval '13 hours' WHERE id = 1;
+    INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) VALUES (2, now(), 5);
+    INSERT INTO worker_tasks (role, dispensary_id, status, completed_at, result)
+    VALUES ('product_refresh', 3, 'completed', clock_timestamp(), '{\"products\": 20, \"without_price\": 5}'),
+           ('product_refresh', 4, 'completed', clock_timestamp(), '{\"products\": 3, \"unknown_keys\": {\"novelty\": 2}}')";
+const MEND: &str = "
+    UPDATE dispensaries SET last_complete_at = now();
+    DELETE FROM suspicious_menus;
+    INSERT INTO worker_tasks (role, dispensary_id, status, completed_at, result)
+    SELECT 'product_refresh', id, 'completed', clock_timestamp(), '{\"products\": 20}' FROM dispensaries;
+    DELETE FROM queue_chores WHERE name = 'quality'";
+const KINDS: [&str; 4] = ["blind_store", "halved_menu", "empty_prices", "unknown_keys"];
+
+#[tokio::test]
+async fn each_kind_of_fault_is_logged_and_counted_when_it_begins_and_when_it_ends() {
+    let database = testkit::database().await;
+    database.raw.batch_execute(ONE_FAULT_A_KIND).await.unwrap();
+    let scheduler = scheduler(&database.url);
+    for (kind, store) in KINDS.iter().zip(1..) {
+        let line = scheduler.logged(&format!("({kind})"), PATIENCE).await;
+        assert!(line.contains("\"level\":\"WARN\"") && line.contains(&format!("Store {store}: ")), "{line}");
+        until_counted(&scheduler, kind, 1).await;
+    }
+    drop(scheduler);
+
+    database.raw.batch_execute(MEND).await.unwrap();
+    let scheduler = self::scheduler(&database.url);
+    for (kind, store) in KINDS.iter().zip(1..) {
+        scheduler.logged(&format!("Store {store} is free of {kind} again"), PATIENCE).await;
+        until_counted(&scheduler, kind, 0).await;
+    }
+    let repeated: Vec<String> = scheduler
+        .stderr()
+        .into_iter()
+        .filter(|line| KINDS.iter().any(|kind| line.contains(&format!("({kind})"))))
+        .collect();
+    assert_eq!(repeated, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn where_all_is_well_no_fault_is_logged_or_counted() {
+    let database = testkit::database().await;
+    database.raw.batch_execute(&format!("{ONE_FAULT_A_KIND}; {MEND}")).await.unwrap();
+    let scheduler = scheduler(&database.url);
+    for kind in KINDS {
+        until_counted(&scheduler, kind, 0).await;
+    }
+    let faults: Vec<String> = scheduler.stderr().into_iter().filter(|line| line.contains("Store ")).collect();
+    assert_eq!(faults, Vec::<String>::new());
+}
+
+fn scheduler(url: &str) -> Child {
+    Child::spawn(drover().arg("scheduler").env("DATABASE_URL", url).env("DROVER__PROBES__LISTEN", "127.0.0.1:0"))
+}
+
+/// Waits until the metric says how many stores have such a fault: it has no sample before the first check.
+async fn until_counted(scheduler: &Child, kind: &str, stores: usize) {
+    let probes = scheduler.probes().await;
+    let sample = format!("drover_quality_findings{{kind=\"{kind}\"}} {stores}\n");
+    until(&sample, PATIENCE, async || {
+        let request = http::Request::get("/metrics").header("host", "pod").body(Full::default()).unwrap();
+        send(probes, request).await.text().contains(&sample)
+    })
+    .await;
 }

@@ -90,3 +90,15 @@ async fn what_a_person_switches_off_is_not_discoverys_to_switch_on() {
     let shown = store_views::get(&client, store.id).await.unwrap().unwrap();
     assert_eq!((shown.crawl_enabled, shown.disabled_reason), (false, None));
 }
+
+#[tokio::test]
+async fn a_store_that_discovery_closed_and_a_person_switched_on_keeps_its_reason_so_that_discovery_leaves_it() {
+    let store = TestStore::new().await;
+    let client = client(&store).await;
+    let closed = "UPDATE dispensaries SET crawl_enabled = false, disabled_reason = 'closed'";
+    store.database.raw.batch_execute(closed).await.unwrap();
+    assert!(stores::set_crawl_enabled(&client, store.id, true).await.unwrap());
+    assert!(!stores::set_crawl_enabled(&client, store.id, true).await.unwrap());
+    let shown = store_views::get(&client, store.id).await.unwrap().unwrap();
+    assert_eq!((shown.crawl_enabled, shown.disabled_reason.as_deref()), (true, Some("closed")));
+}
