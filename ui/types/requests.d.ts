@@ -1,7 +1,7 @@
 // The types of requests and their answers by the paths of the API, and of its events. The type checker alone
 // reads this file. `npm run check` makes `api.d.ts` from the API's description.
 
-import type { Counts, Schedule, WorkerDocument, paths } from "./api";
+import type { Counts, QualityCount, Schedule, WorkerDocument, paths } from "./api";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -89,6 +89,7 @@ export interface Events {
   schedule: Schedule | { name: string; gone: true };
   proxies: PoolCounts;
   rollups: unknown;
+  quality: QualityCount[];
   again: null;
 }
 

@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use contract::quality::QualityCount;
 use contract::tasks::Counts;
 use db::charts::{self, WrittenMinutes};
 use db::task_views::activity::Activity;
 use db::task_views::counts;
-use db::{Client, Db, DbError, proxies, schedules, workers};
+use db::{Client, Db, DbError, proxies, quality, schedules, workers};
 use domain::proxy::PoolState;
 use domain::vocabulary::vocabulary;
 use telemetry::events;
@@ -45,6 +46,8 @@ vocabulary! {
         Proxies,
         /// A minute of the counts that charts are made of was written.
         Rollups,
+        /// How many stores have faulty data, by kind.
+        Quality,
     }
 }
 
@@ -221,6 +224,7 @@ struct PublishedRows {
     counts: Option<Counts>,
     proxies: Option<PoolState>,
     written: Option<WrittenMinutes>,
+    quality: Option<Vec<QualityCount>>,
     workers: BTreeMap<String, Value>,
     schedules: BTreeMap<String, Value>,
 }
@@ -239,6 +243,11 @@ async fn poll(db: &Db, known: &mut PublishedRows, elapsed: Duration) -> Result<V
     let written = charts::written(&client).await?;
     if known.written.replace(written) != Some(written) {
         changes.push((Topic::Rollups, json!(written)));
+    }
+    let faulty = quality::counts(&client).await?;
+    if known.quality.as_ref() != Some(&faulty) {
+        changes.push((Topic::Quality, json!(faulty)));
+        known.quality = Some(faulty);
     }
     let workers = workers::list(&client).await?.into_iter().map(|worker| (worker.worker_id.clone(), json!(worker)));
     changes.extend(differences(Topic::Worker, "worker_id", &mut known.workers, workers.collect()));

@@ -96,7 +96,8 @@ async fn a_worker_of_another_process_is_listed_and_obeys() {
         let before = heartbeat().await;
         until("another heartbeat", PATIENCE, async || heartbeat().await != before).await;
     }
-    assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE status = 'pending'").await, 2, "it claims nothing");
+    let waiting = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND role = 'payload_fetch'";
+    assert_eq!(farm.count(waiting).await, 2, "it claims nothing");
 
     api.ask(&["workers", "resume", "elsewhere"]).await;
     farm.until_crawled().await;

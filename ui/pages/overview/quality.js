@@ -15,7 +15,7 @@ const SHOWN = 6;
 /** @import { Finding } from "../../types/api" */
 
 export function Quality() {
-  const { data } = useResource(pathOf("/api/quality", { limit: SHOWN }), { topics: ["rollups"], gap: 30_000 });
+  const { data } = useResource(pathOf("/api/quality", { limit: SHOWN }), { topics: ["quality"], gap: 5_000 });
   if (!data?.findings.length) return null;
   const { counts, findings } = data;
   const all = counts.reduce((sum, { stores }) => sum + stores, 0);
