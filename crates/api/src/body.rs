@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::authenticate::RequestContext;
+use super::description::Describe;
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
@@ -55,6 +56,10 @@ impl<T: DeserializeOwned> FromRequest<ApiState> for BatchBody<T> {
         Ok(BatchBody { value: read(request, max_bytes, max_time(state)).await?, _place: place })
     }
 }
+
+impl<T> Describe for Body<T> {}
+
+impl<T> Describe for BatchBody<T> {}
 
 fn max_time(state: &ApiState) -> Duration {
     MAX_BODY_TIME.min(state.config.request_timeout / 2)

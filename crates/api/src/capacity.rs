@@ -23,8 +23,7 @@ pub async fn list(
 }
 
 /// Counts what waits and runs of a role, and says how many workers it needs.
-#[utoipa::path(get, path = "/api/tasks/capacity/{role}", tag = "tasks", params(RolePath),
-               responses((status = 200, body = RoleCapacity)))]
+#[utoipa::path(get, path = "/api/tasks/capacity/{role}", tag = "tasks", responses((status = 200, body = RoleCapacity)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

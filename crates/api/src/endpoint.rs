@@ -2,7 +2,7 @@
 //! document at once.
 //!
 //! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
-//! not compile.
+//! not compile. The parameters of the operation are read off the other arguments.
 
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -13,6 +13,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::ApiState;
 use super::access::{Access, Guard};
+use super::description::{Describe, Description};
 
 /// Names of the operation's extensions.
 pub const ACCESS_ROLE: &str = "x-access-role";
@@ -24,12 +25,15 @@ pub const LOGIN: &str = "login";
 /// A handler's arguments, of which the first is a [`Guard`].
 pub trait GuardedArgs {
     const ACCESS: Access;
+    /// The descriptions of the others.
+    const OTHERS: &'static [fn(&mut Description<'_>)];
 }
 
 macro_rules! guarded {
     ($($argument:ident)*) => {
-        impl<Kind, G: Guard, $($argument),*> GuardedArgs for (Kind, G, $($argument,)*) {
+        impl<Kind, G: Guard, $($argument: Describe),*> GuardedArgs for (Kind, G, $($argument,)*) {
             const ACCESS: Access = G::ACCESS;
+            const OTHERS: &'static [fn(&mut Description<'_>)] = &[$($argument::describe),*];
         }
     };
 }
@@ -41,31 +45,28 @@ guarded! { A B C }
 guarded! { A B C D }
 guarded! { A B C D E }
 
-/// The requirement of `handler` for its caller.
-pub fn access<H: Handler<T, ApiState>, T: GuardedArgs>(_: H) -> Access {
-    T::ACCESS
-}
-
-/// Adds the routes of one handler, its operation completed by the common part of all operations with this
-/// access. `name` is the handler's path: `tasks :: list`.
-pub fn add(
+/// Adds the routes of one handler, its operation completed by its arguments and by the common part of all
+/// operations with this access. `name` is the handler's path: `tasks :: list`.
+pub fn add<H: Handler<T, ApiState>, T: GuardedArgs>(
     router: OpenApiRouter<ApiState>,
     (schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
-    access: Access,
+    _: H,
     name: &str,
 ) -> OpenApiRouter<ApiState> {
     for operation in paths.paths.values_mut().flat_map(operations) {
         operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
-        complete(operation, access);
+        let mut description = Description { operation };
+        T::OTHERS.iter().for_each(|describe| describe(&mut description));
+        complete(operation, T::ACCESS);
     }
     router.routes((schemas, paths, methods))
 }
 
 macro_rules! endpoints {
     ($($handler:path),+ $(,)?) => {{
-        use $crate::endpoint::{access, add};
         let router = utoipa_axum::router::OpenApiRouter::<$crate::ApiState>::default();
-        $(let router = add(router, utoipa_axum::routes!($handler), access($handler), stringify!($handler));)+
+        $(let router =
+            $crate::endpoint::add(router, utoipa_axum::routes!($handler), $handler, stringify!($handler));)+
         router
     }};
 }

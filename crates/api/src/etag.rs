@@ -10,7 +10,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::IntoParams;
+use utoipa::openapi::path::ParameterIn;
 
+use super::description::{Describe, Description};
 use super::{ApiError, ApiState};
 use foundation::digest::sha256_hex;
 
@@ -23,6 +26,23 @@ pub struct IfNoneMatch(Option<String>);
 
 /// The version that a change is for; None: any.
 pub struct IfMatch(pub Option<i64>);
+
+/// The headers, as they are described.
+#[derive(IntoParams)]
+#[expect(dead_code, reason = "only described")]
+struct IfNoneMatchHeader {
+    /// The ETag of an earlier answer
+    #[param(rename = "If-None-Match")]
+    tags: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[expect(dead_code, reason = "only described")]
+struct IfMatchHeader {
+    /// The ETag of the resource as it was read
+    #[param(rename = "If-Match", pattern = r#"^(\*|(W/)?"[!#-~]*")$"#)]
+    tag: Option<String>,
+}
 
 impl IfNoneMatch {
     /// Answers with the body, or with 304 where the client has it.
@@ -87,6 +107,18 @@ impl FromRequestParts<ApiState> for IfMatch {
             None | Some("*") => Ok(IfMatch(None)),
             Some(tag) => Ok(IfMatch(Some(version_of(tag)?))),
         }
+    }
+}
+
+impl Describe for IfNoneMatch {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<IfNoneMatchHeader>(ParameterIn::Header);
+    }
+}
+
+impl Describe for IfMatch {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<IfMatchHeader>(ParameterIn::Header);
     }
 }
 

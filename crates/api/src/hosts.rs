@@ -27,7 +27,6 @@ use db::robots::{self, RobotsRow};
 use domain::robots::{Robots, RobotsPolicy};
 
 #[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub struct HostPath {
     /// Its name, without a port.
     #[param(example = "menu.example.com")]
@@ -35,7 +34,7 @@ pub struct HostPath {
 }
 
 /// Every host that was asked, by name.
-#[utoipa::path(get, path = "/api/hosts", tag = "hosts", params(Listing<NoParameters, Position<String>>), responses((status = 200, body = HostPage)))]
+#[utoipa::path(get, path = "/api/hosts", tag = "hosts", responses((status = 200, body = HostPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -49,7 +48,7 @@ pub async fn list(
 }
 
 /// All that is known of a host: its breaker, hold and rate, what it answered, and its robots.txt.
-#[utoipa::path(get, path = "/api/hosts/{host}", tag = "hosts", params(HostPath),
+#[utoipa::path(get, path = "/api/hosts/{host}", tag = "hosts",
                responses((status = 200, body = HostDetail), (status = 404, response = Problem)))]
 pub async fn show(
     _: Caller<Viewer>,
@@ -65,7 +64,7 @@ pub async fn show(
 }
 
 /// Opens or closes a host's breaker by hand. Running workers learn it within ten seconds; requests under way end as they would.
-#[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", params(HostPath), request_body = HostUpdate,
+#[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", request_body = HostUpdate,
                responses((status = 200, body = HostListing), (status = 404, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
@@ -83,7 +82,7 @@ pub async fn update(
 }
 
 /// Forgets what was learned of a host: its hold, breaker, rate and counts, and its robots.txt, which is fetched again.
-#[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts", params(HostPath),
+#[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts",
                responses((status = 204, description = "Forgotten"), (status = 404, response = Problem)))]
 pub async fn reset(
     changes: Changes<Operator>,

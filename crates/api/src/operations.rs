@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -17,8 +18,9 @@ use contract::operations::{BulkAnswer, BulkRequest, Operation};
 use contract::problem::Problem;
 use db::operations;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct OperationPath {
+    /// The operation's id
     id: i64,
 }
 
@@ -51,7 +53,7 @@ pub async fn bulk(
 }
 
 /// One operation, with how far it is.
-#[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks", params(("id" = i64, Path, description = "The operation's id")),
+#[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks",
                responses((status = 200, body = Operation), (status = 404, response = Problem)))]
 pub async fn show(
     _: Caller<Viewer>,

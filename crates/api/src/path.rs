@@ -1,5 +1,5 @@
-//! `Path<T>`: the named segments of a route's path, read into a derived type; what cannot be read is refused
-//! by name.
+//! `Path<T>`: the named segments of a route's path, read into a derived type, which describes each of them;
+//! what cannot be read is refused by name.
 
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
@@ -8,15 +8,16 @@ use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
+use utoipa::openapi::path::ParameterIn;
 
 use super::ApiError;
+use super::description::{Describe, Description};
 use domain::role::RoleSet;
 
 pub struct Path<T>(pub T);
 
 /// Of the paths below a role.
 #[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub struct RolePath {
     /// One role, several with commas, `any` for all crawl roles, or `media`; `product_resync` means those that it was divided into.
     #[param(example = "payload_fetch")]
@@ -42,6 +43,12 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
             // a route that lacks the segments which its endpoint asks for
             Err(other) => Err(ApiError::Internal(other.to_string())),
         }
+    }
+}
+
+impl<T: IntoParams> Describe for Path<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<T>(ParameterIn::Path);
     }
 }
 

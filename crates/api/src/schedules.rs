@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -17,8 +18,9 @@ use contract::problem::Problem;
 use contract::schedules::{Run, Schedule, ScheduleList, ScheduleRequest, ScheduleUpdate};
 use db::schedules;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct SchedulePath {
+    /// The schedule's id
     id: i64,
 }
 
@@ -35,8 +37,6 @@ pub async fn list(
 
 /// One schedule.
 #[utoipa::path(get, path = "/api/schedules/{id}", tag = "schedules",
-               params(("id" = i64, Path, description = "The schedule's id"),
-                      ("If-None-Match" = Option<String>, Header, description = "The ETag of an earlier answer")),
                responses((status = 200, body = Schedule), (status = 304, description = "The same as then"),
                          (status = 404, response = Problem)))]
 pub async fn show(
@@ -70,12 +70,9 @@ pub async fn create(
 }
 
 /// Changes a schedule; with another recurrence it runs next at its next time.
-#[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules",
-               params(("id" = i64, Path, description = "The schedule's id"),
-                      ("If-Match" = Option<String>, Header, pattern = r#"^(\*|(W/)?"[!#-~]*")$"#, description = "The ETag of the schedule as it was read")),
-               request_body = ScheduleUpdate,
-               responses((status = 200, body = Schedule), (status = 404, response = Problem), (status = 409, response = Problem),
-                         (status = 412, response = Problem)))]
+#[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules", request_body = ScheduleUpdate,
+               responses((status = 200, body = Schedule), (status = 404, response = Problem),
+                         (status = 409, response = Problem), (status = 412, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -94,8 +91,9 @@ pub async fn update(
 }
 
 /// Removes a schedule; its tasks stay. A default one comes back at the next start: switch it off instead.
-#[utoipa::path(delete, path = "/api/schedules/{id}", tag = "schedules", params(("id" = i64, Path, description = "The schedule's id")),
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(delete, path = "/api/schedules/{id}", tag = "schedules",
+               responses((status = 204, description = "Removed"), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -109,8 +107,9 @@ pub async fn remove(
 }
 
 /// Runs a schedule now; once, however often it is asked within 10 seconds.
-#[utoipa::path(post, path = "/api/schedules/{id}/trigger", tag = "schedules", params(("id" = i64, Path, description = "The schedule's id")),
-               responses((status = 200, body = Run), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/schedules/{id}/trigger", tag = "schedules",
+               responses((status = 200, body = Run), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
 pub async fn trigger(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -25,13 +26,14 @@ use db::task_views::counts;
 use db::{Client, DbError, task_views};
 use domain::task::TaskId;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct TaskPath {
+    /// The task's id
     pub id: TaskId,
 }
 
 /// Lists tasks, newest first.
-#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(Listing<TaskFilter>), responses((status = 200, body = TaskPage)))]
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -46,8 +48,6 @@ pub async fn list(
 
 /// One task with its attempts and children.
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
-               params(("id" = i64, Path, description = "The task's id"),
-                      ("If-None-Match" = Option<String>, Header, description = "The ETag of an earlier answer")),
                responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then"),
                          (status = 404, response = Problem)))]
 pub async fn show(

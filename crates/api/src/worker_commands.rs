@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Admin, Changes, Operator};
 use super::path::Path;
@@ -16,14 +17,14 @@ use contract::workers::WorkerOrder;
 use db::workers;
 use domain::worker::WorkerCommand;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct WorkerPath {
+    /// The worker's id
     id: String,
 }
 
 /// Lets a worker finish its tasks and leave.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/decommission", tag = "workers",
-               params(("id" = String, Path, description = "The worker's id")),
                responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
 pub async fn decommission(
     changes: Changes<Admin>,
@@ -36,7 +37,6 @@ pub async fn decommission(
 
 /// Lets a worker finish its tasks and claim no more.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/pause", tag = "workers",
-               params(("id" = String, Path, description = "The worker's id")),
                responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
 pub async fn pause(
     changes: Changes<Operator>,
@@ -49,7 +49,6 @@ pub async fn pause(
 
 /// Lets a paused worker claim again.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/resume", tag = "workers",
-               params(("id" = String, Path, description = "The worker's id")),
                responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
 pub async fn resume(
     changes: Changes<Operator>,
