@@ -2,13 +2,13 @@
 //! document at once.
 //!
 //! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
-//! not compile. The parameters of the operation are read off the other arguments.
+//! not compile. The parameters and further refusals of the operation are read off the
+//! other arguments.
 
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::SecurityRequirement;
-use utoipa::openapi::{Ref, RefOr};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::ApiState;
@@ -57,7 +57,7 @@ pub fn add<H: Handler<T, ApiState>, T: GuardedArgs>(
         operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
         let mut description = Description { operation };
         T::OTHERS.iter().for_each(|describe| describe(&mut description));
-        complete(operation, T::ACCESS);
+        complete(&mut description, T::ACCESS);
     }
     router.routes((schemas, paths, methods))
 }
@@ -78,30 +78,23 @@ pub fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
 }
 
-fn complete(operation: &mut Operation, access: Access) {
+fn complete(description: &mut Description<'_>, access: Access) {
     let role = access.role.map_or("none", Into::into);
     let extensions = ExtensionsBuilder::new().add(ACCESS_ROLE, role).add(AUDITED, access.is_audited).build();
-    operation.extensions.get_or_insert_default().merge(extensions);
+    description.operation.extensions.get_or_insert_default().merge(extensions);
     // of the request's head, which is looked at before its endpoint is asked
-    refusals(operation, &["400", "403", "414", "431"]);
+    description.refusals(&["400", "403", "414", "431"]);
     if access.role.is_some() {
         let either = [BEARER, LOGIN].map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
-        operation.security = Some(either.to_vec());
+        description.operation.security = Some(either.to_vec());
         // the caller's identity is read from the database
-        refusals(operation, &["401", "429", "500", "503"]);
+        description.refusals(&["401", "429", "500", "503"]);
     }
-    if operation.request_body.is_some() {
-        refusals(operation, &["408", "413", "415"]);
+    if description.operation.request_body.is_some() {
+        description.refusals(&["408", "413", "415"]);
     }
     if access.is_audited {
         // an `Idempotency-Key` of another request
-        refusals(operation, &["422"]);
-    }
-}
-
-fn refusals(operation: &mut Operation, statuses: &[&str]) {
-    for status in statuses {
-        let problem = RefOr::Ref(Ref::from_response_name("Problem"));
-        operation.responses.responses.entry((*status).to_owned()).or_insert(problem);
+        description.refusals(&["422"]);
     }
 }

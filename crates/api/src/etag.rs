@@ -119,6 +119,7 @@ impl Describe for IfNoneMatch {
 impl Describe for IfMatch {
     fn describe(description: &mut Description<'_>) {
         description.parameters::<IfMatchHeader>(ParameterIn::Header);
+        description.refusals(&["412"]);
     }
 }
 

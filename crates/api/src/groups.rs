@@ -45,8 +45,7 @@ pub async fn list(
 
 /// Puts stores into a group, which is made where there is none of that name, and takes stores out of it; all of it or nothing.
 #[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores", request_body = Option<GroupStores>,
-               responses((status = 200, body = GroupChange), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 200, body = GroupChange), (status = 409, response = Problem)))]
 pub async fn set_stores(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -70,8 +69,7 @@ pub async fn set_stores(
 
 /// Gives a group another name; its schedules are for it as before.
 #[utoipa::path(put, path = "/api/groups/{group}", tag = "stores", request_body = GroupName,
-               responses((status = 200, body = Group), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 200, body = Group), (status = 409, response = Problem)))]
 pub async fn rename(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -91,7 +89,7 @@ pub async fn rename(
 /// Takes all stores out of a group that no schedule is for.
 #[utoipa::path(delete, path = "/api/groups/{group}", tag = "stores",
                responses((status = 204, description = "Its stores are in it no more"),
-                         (status = 404, response = Problem), (status = 409, response = Problem)))]
+                         (status = 409, response = Problem)))]
 pub async fn delete(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

@@ -21,7 +21,6 @@ use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::hosts::{HostDetail, HostListing, HostPage, HostUpdate, RobotsListing};
 use contract::position::Position;
-use contract::problem::Problem;
 use db::hosts::{self, HostRow};
 use db::robots::{self, RobotsRow};
 use domain::robots::{Robots, RobotsPolicy};
@@ -48,8 +47,7 @@ pub async fn list(
 }
 
 /// All that is known of a host: its breaker, hold and rate, what it answered, and its robots.txt.
-#[utoipa::path(get, path = "/api/hosts/{host}", tag = "hosts",
-               responses((status = 200, body = HostDetail), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostDetail)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -65,7 +63,7 @@ pub async fn show(
 
 /// Opens or closes a host's breaker by hand. Running workers learn it within ten seconds; requests under way end as they would.
 #[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", request_body = HostUpdate,
-               responses((status = 200, body = HostListing), (status = 404, response = Problem)))]
+               responses((status = 200, body = HostListing)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -82,8 +80,7 @@ pub async fn update(
 }
 
 /// Forgets what was learned of a host: its hold, breaker, rate and counts, and its robots.txt, which is fetched again.
-#[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts",
-               responses((status = 204, description = "Forgotten"), (status = 404, response = Problem)))]
+#[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts", responses((status = 204, description = "Forgotten")))]
 pub async fn reset(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

@@ -132,9 +132,7 @@ pub struct BrandPath {
 #[utoipa::path(get, path = "/img/{*path}", tag = "images",
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
                          (status = 206, description = "A part of it"),
-                         (status = 304, description = "As the client has it"), (status = 404, response = Problem),
-                         (status = 415, response = Problem), (status = 416, response = Problem),
-                         (status = 422, response = Problem), (status = 503, response = Problem)))]
+                         (status = 304, description = "As the client has it")))]
 pub async fn show(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -149,10 +147,7 @@ pub async fn show(
 #[utoipa::path(get, path = "/img/product/{id}", tag = "images",
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
                          (status = 206, description = "A part of it"),
-                         (status = 304, description = "As the client has it"), (status = 404, response = Problem),
-                         (status = 415, response = Problem), (status = 416, response = Problem),
-                         (status = 422, response = Problem), (status = 500, response = Problem),
-                         (status = 503, response = Problem)))]
+                         (status = 304, description = "As the client has it"), (status = 500, response = Problem)))]
 pub async fn product(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -167,10 +162,7 @@ pub async fn product(
 #[utoipa::path(get, path = "/img/brand/{brand}", tag = "images",
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
                          (status = 206, description = "A part of it"),
-                         (status = 304, description = "As the client has it"), (status = 404, response = Problem),
-                         (status = 415, response = Problem), (status = 416, response = Problem),
-                         (status = 422, response = Problem), (status = 500, response = Problem),
-                         (status = 503, response = Problem)))]
+                         (status = 304, description = "As the client has it"), (status = 500, response = Problem)))]
 pub async fn brand(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -266,6 +258,8 @@ impl FromRequestParts<ApiState> for ImageAsk {
 impl Describe for ImageAsk {
     fn describe(description: &mut Description<'_>) {
         description.parameters::<ImageQuery>(ParameterIn::Query);
+        // the stored file is no image, has no such part or is damaged; the renderer is busy
+        description.refusals(&["415", "416", "422", "503"]);
     }
 }
 

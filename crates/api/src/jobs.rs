@@ -49,8 +49,7 @@ pub async fn list(
 }
 
 /// Shows one media job.
-#[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs",
-               responses((status = 200, body = JobView), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs", responses((status = 200, body = JobView)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -81,8 +80,7 @@ pub async fn create(
 
 /// Changes the priority or the time of a pending job; a time of null means at once.
 #[utoipa::path(put, path = "/api/jobs/{id}", tag = "jobs", request_body = JobChange,
-               responses((status = 200, body = JobView), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -99,8 +97,7 @@ pub async fn update(
 
 /// Cancels a job that has not ended. The body of a running one stops at its worker's next renewal.
 #[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
-               responses((status = 200, body = JobView), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn cancel(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -112,8 +109,7 @@ pub async fn cancel(
 
 /// Puts a failed or cancelled job back to pending, with all of its retries.
 #[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs",
-               responses((status = 200, body = JobView), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn retry(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -125,8 +121,7 @@ pub async fn retry(
 
 /// Removes a job that no worker has, with its runs.
 #[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs",
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

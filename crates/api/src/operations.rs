@@ -15,7 +15,6 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::operations::{BulkAnswer, BulkRequest, Operation};
-use contract::problem::Problem;
 use db::operations;
 
 #[derive(Deserialize, IntoParams)]
@@ -53,8 +52,7 @@ pub async fn bulk(
 }
 
 /// One operation, with how far it is.
-#[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks",
-               responses((status = 200, body = Operation), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks", responses((status = 200, body = Operation)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

@@ -48,8 +48,7 @@ pub async fn list(
 }
 
 /// Lists a store's payloads, the latest fetch first.
-#[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads",
-               responses((status = 200, body = PayloadPage), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads", responses((status = 200, body = PayloadPage)))]
 pub async fn of_store(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -63,8 +62,7 @@ pub async fn of_store(
 }
 
 /// One payload.
-#[utoipa::path(get, path = "/api/payloads/{id}", tag = "payloads",
-               responses((status = 200, body = PayloadView), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/payloads/{id}", tag = "payloads", responses((status = 200, body = PayloadView)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -77,8 +75,8 @@ pub async fn show(
 /// What a payload holds: the platform's answers in one JSON document.
 #[utoipa::path(get, path = "/api/payloads/{id}/data", tag = "payloads",
                responses((status = 200, content((Object = "application/json"), (Vec<u8> = "application/gzip"))),
-                         (status = 304, description = "As the client has it"), (status = 404, response = Problem),
-                         (status = 410, response = Problem), (status = 422, response = Problem)))]
+                         (status = 304, description = "As the client has it"), (status = 410, response = Problem),
+                         (status = 422, response = Problem)))]
 pub async fn data(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -103,8 +101,8 @@ pub async fn data(
 
 /// A store's latest payload, with what it holds.
 #[utoipa::path(get, path = "/api/payloads/store/{id}/latest", tag = "payloads",
-               responses((status = 200, body = PayloadWithData), (status = 404, response = Problem),
-                         (status = 410, response = Problem), (status = 422, response = Problem)))]
+               responses((status = 200, body = PayloadWithData), (status = 410, response = Problem),
+                         (status = 422, response = Problem)))]
 pub async fn latest(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -122,8 +120,8 @@ pub async fn latest(
 
 /// What changed from one payload of a store to another: products, prices, stock and options.
 #[utoipa::path(get, path = "/api/payloads/store/{id}/diff", tag = "payloads",
-               responses((status = 200, body = PayloadDiff), (status = 404, response = Problem),
-                         (status = 410, response = Problem), (status = 422, response = Problem)))]
+               responses((status = 200, body = PayloadDiff), (status = 410, response = Problem),
+                         (status = 422, response = Problem)))]
 pub async fn diff(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

@@ -13,7 +13,6 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::position::Position;
-use contract::problem::Problem;
 use contract::products::{
     FoundPage, HistoryQuery, OptionHistory, ProductDetail, ProductHistory, ProductQuestion, SearchCursor, SearchSort,
 };
@@ -54,8 +53,7 @@ pub async fn search(
 }
 
 /// One product with its specials and options.
-#[utoipa::path(get, path = "/api/products/{id}", tag = "products",
-               responses((status = 200, body = ProductDetail), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/products/{id}", tag = "products", responses((status = 200, body = ProductDetail)))]
 pub async fn show(
     _: Caller<Consumer>,
     State(api): State<ApiState>,
@@ -68,7 +66,7 @@ pub async fn show(
 
 /// A product's price and stock over time, and those of one of its options.
 #[utoipa::path(get, path = "/api/products/{id}/history", tag = "products",
-               responses((status = 200, body = ProductHistory), (status = 404, response = Problem)))]
+               responses((status = 200, body = ProductHistory)))]
 pub async fn history(
     _: Caller<Consumer>,
     State(api): State<ApiState>,

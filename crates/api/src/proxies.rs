@@ -48,8 +48,7 @@ pub async fn list(
 }
 
 /// Shows one proxy.
-#[utoipa::path(get, path = "/api/proxies/{id}", tag = "proxies",
-               responses((status = 200, body = ProxyListing), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/proxies/{id}", tag = "proxies", responses((status = 200, body = ProxyListing)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -82,7 +81,7 @@ pub async fn create(
 
 /// Changes a proxy's password, place or switch.
 #[utoipa::path(put, path = "/api/proxies/{id}", tag = "proxies", request_body = Option<ChangedProxy>,
-               responses((status = 200, body = ProxyListing), (status = 404, response = Problem)))]
+               responses((status = 200, body = ProxyListing)))]
 pub async fn update(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -104,8 +103,7 @@ pub async fn update(
 }
 
 /// Removes a proxy. To keep it unused, switch it off instead.
-#[utoipa::path(delete, path = "/api/proxies/{id}", tag = "proxies",
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem)))]
+#[utoipa::path(delete, path = "/api/proxies/{id}", tag = "proxies", responses((status = 204, description = "Removed")))]
 pub async fn remove(
     changes: Changes<Admin>,
     State(api): State<ApiState>,

@@ -16,8 +16,7 @@ use domain::proxy::{ProxyId, ProxyRow};
 
 /// Sends one request to the platform through a proxy, as tasks do. What becomes of it changes no counts.
 #[utoipa::path(post, path = "/api/proxies/{id}/test", tag = "proxies",
-               responses((status = 200, body = ProxyTest), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 200, body = ProxyTest), (status = 409, response = Problem)))]
 pub async fn test(
     changes: Changes<Admin>,
     State(api): State<ApiState>,

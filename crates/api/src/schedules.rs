@@ -37,8 +37,7 @@ pub async fn list(
 
 /// One schedule.
 #[utoipa::path(get, path = "/api/schedules/{id}", tag = "schedules",
-               responses((status = 200, body = Schedule), (status = 304, description = "The same as then"),
-                         (status = 404, response = Problem)))]
+               responses((status = 200, body = Schedule), (status = 304, description = "The same as then")))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -71,8 +70,7 @@ pub async fn create(
 
 /// Changes a schedule; with another recurrence it runs next at its next time.
 #[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules", request_body = ScheduleUpdate,
-               responses((status = 200, body = Schedule), (status = 404, response = Problem),
-                         (status = 409, response = Problem), (status = 412, response = Problem)))]
+               responses((status = 200, body = Schedule), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -92,8 +90,7 @@ pub async fn update(
 
 /// Removes a schedule; its tasks stay. A default one comes back at the next start: switch it off instead.
 #[utoipa::path(delete, path = "/api/schedules/{id}", tag = "schedules",
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -108,8 +105,7 @@ pub async fn remove(
 
 /// Runs a schedule now; once, however often it is asked within 10 seconds.
 #[utoipa::path(post, path = "/api/schedules/{id}/trigger", tag = "schedules",
-               responses((status = 200, body = Run), (status = 404, response = Problem),
-                         (status = 409, response = Problem)))]
+               responses((status = 200, body = Run), (status = 409, response = Problem)))]
 pub async fn trigger(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

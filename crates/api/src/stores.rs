@@ -16,7 +16,6 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::position::Position;
-use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
 use contract::stores::{StoreChange, StoreFilter, StorePage, StoreView};
 use db::product_views::{self, ProductPage};
@@ -46,8 +45,7 @@ pub async fn list(
 }
 
 /// One store with its crawl state.
-#[utoipa::path(get, path = "/api/stores/{id}", tag = "stores",
-               responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/stores/{id}", tag = "stores", responses((status = 200, body = StoreView)))]
 pub async fn show(
     caller: Caller<Consumer>,
     State(api): State<ApiState>,
@@ -60,7 +58,7 @@ pub async fn show(
 
 /// Switches the crawls of a store on or off.
 #[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", request_body = StoreChange,
-               responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+               responses((status = 200, body = StoreView)))]
 pub async fn set(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -76,8 +74,7 @@ pub async fn set(
 }
 
 /// Lists what a store sells now.
-#[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores",
-               responses((status = 200, body = ProductList), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores", responses((status = 200, body = ProductList)))]
 pub async fn products(
     _: Caller<Consumer>,
     State(api): State<ApiState>,

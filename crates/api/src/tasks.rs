@@ -48,8 +48,7 @@ pub async fn list(
 
 /// One task with its attempts and children.
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
-               responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then"),
-                         (status = 404, response = Problem)))]
+               responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then")))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

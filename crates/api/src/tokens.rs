@@ -66,8 +66,7 @@ pub async fn create(
 }
 
 /// Revokes a token, and ends the logins by it.
-#[utoipa::path(delete, path = "/api/tokens/{id}", tag = "access",
-               responses((status = 204, description = "Revoked"), (status = 404, response = Problem)))]
+#[utoipa::path(delete, path = "/api/tokens/{id}", tag = "access", responses((status = 204, description = "Revoked")))]
 pub async fn revoke(
     changes: Changes<Admin>,
     State(api): State<ApiState>,

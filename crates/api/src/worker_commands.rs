@@ -12,7 +12,6 @@ use super::access::{Admin, Changes, Operator};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use contract::problem::Problem;
 use contract::workers::WorkerOrder;
 use db::workers;
 use domain::worker::WorkerCommand;
@@ -25,7 +24,7 @@ pub struct WorkerPath {
 
 /// Lets a worker finish its tasks and leave.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/decommission", tag = "workers",
-               responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
+               responses((status = 202, body = WorkerOrder)))]
 pub async fn decommission(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -37,7 +36,7 @@ pub async fn decommission(
 
 /// Lets a worker finish its tasks and claim no more.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/pause", tag = "workers",
-               responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
+               responses((status = 202, body = WorkerOrder)))]
 pub async fn pause(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -49,7 +48,7 @@ pub async fn pause(
 
 /// Lets a paused worker claim again.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/resume", tag = "workers",
-               responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
+               responses((status = 202, body = WorkerOrder)))]
 pub async fn resume(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
