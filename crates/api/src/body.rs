@@ -15,9 +15,10 @@ use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
+use utoipa::ToSchema;
 
 use super::authenticate::RequestContext;
-use super::description::Describe;
+use super::description::{Describe, Description};
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
@@ -57,9 +58,17 @@ impl<T: DeserializeOwned> FromRequest<ApiState> for BatchBody<T> {
     }
 }
 
-impl<T> Describe for Body<T> {}
+impl<T: ToSchema> Describe for Body<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.body::<T>();
+    }
+}
 
-impl<T> Describe for BatchBody<T> {}
+impl<T: ToSchema> Describe for BatchBody<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.body::<T>();
+    }
+}
 
 fn max_time(state: &ApiState) -> Duration {
     MAX_BODY_TIME.min(state.config.request_timeout / 2)

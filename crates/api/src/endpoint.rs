@@ -2,8 +2,7 @@
 //! document at once.
 //!
 //! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
-//! not compile. The parameters and further refusals of the operation are read off the
-//! other arguments.
+//! not compile. The other arguments describe the operation's parameters, its body and the refusals of these.
 
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -49,13 +48,13 @@ guarded! { A B C D E }
 /// operations with this access. `name` is the handler's path: `tasks :: list`.
 pub fn add<H: Handler<T, ApiState>, T: GuardedArgs>(
     router: OpenApiRouter<ApiState>,
-    (schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
+    (mut schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
     _: H,
     name: &str,
 ) -> OpenApiRouter<ApiState> {
     for operation in paths.paths.values_mut().flat_map(operations) {
         operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
-        let mut description = Description { operation };
+        let mut description = Description { operation, schemas: &mut schemas };
         T::OTHERS.iter().for_each(|describe| describe(&mut description));
         complete(&mut description, T::ACCESS);
     }
@@ -89,9 +88,6 @@ fn complete(description: &mut Description<'_>, access: Access) {
         description.operation.security = Some(either.to_vec());
         // the caller's identity is read from the database
         description.refusals(&["401", "429", "500", "503"]);
-    }
-    if description.operation.request_body.is_some() {
-        description.refusals(&["408", "413", "415"]);
     }
     if access.is_audited {
         // an `Idempotency-Key` of another request

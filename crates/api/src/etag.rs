@@ -27,23 +27,6 @@ pub struct IfNoneMatch(Option<String>);
 /// The version that a change is for; None: any.
 pub struct IfMatch(pub Option<i64>);
 
-/// The headers, as they are described.
-#[derive(IntoParams)]
-#[expect(dead_code, reason = "only described")]
-struct IfNoneMatchHeader {
-    /// The ETag of an earlier answer
-    #[param(rename = "If-None-Match")]
-    tags: Option<String>,
-}
-
-#[derive(IntoParams)]
-#[expect(dead_code, reason = "only described")]
-struct IfMatchHeader {
-    /// The ETag of the resource as it was read
-    #[param(rename = "If-Match", pattern = r#"^(\*|(W/)?"[!#-~]*")$"#)]
-    tag: Option<String>,
-}
-
 impl IfNoneMatch {
     /// Answers with the body, or with 304 where the client has it.
     pub fn answer(&self, version: i64, body: &impl Serialize) -> Result<Response, ApiError> {
@@ -121,6 +104,24 @@ impl Describe for IfMatch {
         description.parameters::<IfMatchHeader>(ParameterIn::Header);
         description.refusals(&["412"]);
     }
+}
+
+/// [`IfNoneMatch`] as clients send it.
+#[derive(IntoParams)]
+#[expect(dead_code, reason = "only described")]
+struct IfNoneMatchHeader {
+    /// The ETag of an earlier answer
+    #[param(rename = "If-None-Match")]
+    tags: Option<String>,
+}
+
+/// [`IfMatch`] as clients send it.
+#[derive(IntoParams)]
+#[expect(dead_code, reason = "only described")]
+struct IfMatchHeader {
+    /// The ETag of the resource as it was read
+    #[param(rename = "If-Match", pattern = r#"^(\*|(W/)?"[!#-~]*")$"#)]
+    tag: Option<String>,
 }
 
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ApiError> {

@@ -44,7 +44,7 @@ pub async fn list(
 }
 
 /// Puts stores into a group, which is made where there is none of that name, and takes stores out of it; all of it or nothing.
-#[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores", request_body = Option<GroupStores>,
+#[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores",
                responses((status = 200, body = GroupChange), (status = 409, response = Problem)))]
 pub async fn set_stores(
     changes: Changes<Operator>,
@@ -68,7 +68,7 @@ pub async fn set_stores(
 }
 
 /// Gives a group another name; its schedules are for it as before.
-#[utoipa::path(put, path = "/api/groups/{group}", tag = "stores", request_body = GroupName,
+#[utoipa::path(put, path = "/api/groups/{group}", tag = "stores",
                responses((status = 200, body = Group), (status = 409, response = Problem)))]
 pub async fn rename(
     changes: Changes<Operator>,

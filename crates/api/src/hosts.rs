@@ -62,8 +62,7 @@ pub async fn show(
 }
 
 /// Opens or closes a host's breaker by hand. Running workers learn it within ten seconds; requests under way end as they would.
-#[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", request_body = HostUpdate,
-               responses((status = 200, body = HostListing)))]
+#[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostListing)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

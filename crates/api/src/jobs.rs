@@ -61,8 +61,9 @@ pub async fn show(
 }
 
 /// Queues a media job.
-#[utoipa::path(post, path = "/api/jobs", tag = "jobs", request_body = JobRequest,
-               responses((status = 201, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/jobs", tag = "jobs",
+               responses((status = 201, body = JobView), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -79,7 +80,7 @@ pub async fn create(
 }
 
 /// Changes the priority or the time of a pending job; a time of null means at once.
-#[utoipa::path(put, path = "/api/jobs/{id}", tag = "jobs", request_body = JobChange,
+#[utoipa::path(put, path = "/api/jobs/{id}", tag = "jobs",
                responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,

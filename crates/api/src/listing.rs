@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_parameters_of_the_page_are_described_last() {
         let mut operation = Operation::default();
-        Listing::<Fruits>::describe(&mut Description { operation: &mut operation });
+        Listing::<Fruits>::describe(&mut Description { operation: &mut operation, schemas: &mut Vec::new() });
         let described = json!(operation.parameters);
         let names: Vec<&str> = (0..).map_while(|index| described[index]["name"].as_str()).collect();
         assert_eq!(names, ["colour", "least", "limit", "cursor"]);

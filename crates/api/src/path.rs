@@ -14,7 +14,7 @@ use super::ApiError;
 use super::description::{Describe, Description};
 use domain::role::RoleSet;
 
-/// Names a thing that may be missing.
+/// The path of a thing that may be missing, for which its operation describes a 404.
 pub struct Path<T>(pub T);
 
 /// The roles that a path names.

@@ -59,7 +59,7 @@ pub async fn show(
 }
 
 /// Adds a proxy.
-#[utoipa::path(post, path = "/api/proxies", tag = "proxies", request_body = NewProxy,
+#[utoipa::path(post, path = "/api/proxies", tag = "proxies",
                responses((status = 201, body = ProxyListing), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Admin>,
@@ -80,8 +80,7 @@ pub async fn create(
 }
 
 /// Changes a proxy's password, place or switch.
-#[utoipa::path(put, path = "/api/proxies/{id}", tag = "proxies", request_body = Option<ChangedProxy>,
-               responses((status = 200, body = ProxyListing)))]
+#[utoipa::path(put, path = "/api/proxies/{id}", tag = "proxies", responses((status = 200, body = ProxyListing)))]
 pub async fn update(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -117,8 +116,7 @@ pub async fn remove(
 }
 
 /// Adds proxies, and changes the password and place of those that are there: all of them, or none.
-#[utoipa::path(post, path = "/api/proxies/import", tag = "proxies", request_body = ProxyImport,
-               responses((status = 200, body = Imported)))]
+#[utoipa::path(post, path = "/api/proxies/import", tag = "proxies", responses((status = 200, body = Imported)))]
 pub async fn import(
     changes: Changes<Admin>,
     State(api): State<ApiState>,

@@ -51,7 +51,7 @@ pub async fn show(
 }
 
 /// Adds a schedule; one with an interval is due at once.
-#[utoipa::path(post, path = "/api/schedules", tag = "schedules", request_body = ScheduleRequest,
+#[utoipa::path(post, path = "/api/schedules", tag = "schedules",
                responses((status = 201, body = Schedule), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
@@ -69,7 +69,7 @@ pub async fn create(
 }
 
 /// Changes a schedule; with another recurrence it runs next at its next time.
-#[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules", request_body = ScheduleUpdate,
+#[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules",
                responses((status = 200, body = Schedule), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,

@@ -57,8 +57,7 @@ pub async fn show(
 }
 
 /// Switches the crawls of a store on or off.
-#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", request_body = StoreChange,
-               responses((status = 200, body = StoreView)))]
+#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", responses((status = 200, body = StoreView)))]
 pub async fn set(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

@@ -50,7 +50,7 @@ pub async fn retry(
 }
 
 /// Changes the priority or the time of a pending task; a time of null means at once.
-#[utoipa::path(put, path = "/api/tasks/{id}", tag = "tasks", request_body = TaskChange,
+#[utoipa::path(put, path = "/api/tasks/{id}", tag = "tasks",
                responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,

@@ -78,9 +78,10 @@ pub async fn counts(
 }
 
 /// Makes a task. Where one that does the same waits and is less urgent, it becomes as urgent as this one.
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest,
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks",
                responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
-                         (status = 201, body = RequestedTask), (status = 404, response = Problem), (status = 409, response = Problem)))]
+                         (status = 201, body = RequestedTask), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

@@ -40,7 +40,7 @@ pub async fn list(
 }
 
 /// Makes a token. From the first one on, nothing is answered without a token.
-#[utoipa::path(post, path = "/api/tokens", tag = "access", request_body = NewToken,
+#[utoipa::path(post, path = "/api/tokens", tag = "access",
                responses((status = 201, body = MadeToken), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Admin>,
