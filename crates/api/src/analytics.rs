@@ -15,7 +15,7 @@ use db::analytics::{self, MarketPage};
 use domain::store::StoreId;
 
 /// What each store sells, in the order of their ids.
-#[utoipa::path(get, path = "/api/analytics/store-summary", tag = "analytics", params(Listing<MarketFilter, Position<StoreId>>),
+#[utoipa::path(get, path = "/api/analytics/store-summary", tag = "analytics",
                responses((status = 200, body = StoreSummaryPage)))]
 pub async fn store_summary(
     _: Caller<Viewer>,
@@ -30,7 +30,7 @@ pub async fn store_summary(
 }
 
 /// Brands by state, those that most stores have in stock first.
-#[utoipa::path(get, path = "/api/analytics/brand-presence", tag = "analytics", params(Listing<MarketFilter, Position<BrandCursor>>),
+#[utoipa::path(get, path = "/api/analytics/brand-presence", tag = "analytics",
                responses((status = 200, body = BrandPresencePage)))]
 pub async fn brand_presence(
     _: Caller<Viewer>,
@@ -45,7 +45,7 @@ pub async fn brand_presence(
 }
 
 /// Categories with their share of what is in stock, the largest first.
-#[utoipa::path(get, path = "/api/analytics/category-mix", tag = "analytics", params(Listing<MarketFilter, Position<CategoryCursor>>),
+#[utoipa::path(get, path = "/api/analytics/category-mix", tag = "analytics",
                responses((status = 200, body = CategoryMixPage)))]
 pub async fn category_mix(
     _: Caller<Viewer>,
@@ -60,7 +60,7 @@ pub async fn category_mix(
 }
 
 /// Prices day by day and category by category, the first day first.
-#[utoipa::path(get, path = "/api/analytics/price-trend", tag = "analytics", params(Listing<PriceQuery, Position<DayCursor>>),
+#[utoipa::path(get, path = "/api/analytics/price-trend", tag = "analytics",
                responses((status = 200, body = PriceTrendPage)))]
 pub async fn price_trend(
     _: Caller<Viewer>,

@@ -11,7 +11,7 @@ use contract::cursor::Cursor;
 use db::audit_log;
 
 /// Lists who changed what, newest first.
-#[utoipa::path(get, path = "/api/audit", tag = "access", params(Listing<AuditFilter>), responses((status = 200, body = AuditPage)))]
+#[utoipa::path(get, path = "/api/audit", tag = "access", responses((status = 200, body = AuditPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

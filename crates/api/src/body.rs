@@ -15,8 +15,10 @@ use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
+use utoipa::ToSchema;
 
 use super::authenticate::RequestContext;
+use super::description::{Describe, Description};
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
@@ -53,6 +55,18 @@ impl<T: DeserializeOwned> FromRequest<ApiState> for BatchBody<T> {
         };
         let max_bytes = MAX_BATCH_BYTES.max(state.config.max_body_bytes);
         Ok(BatchBody { value: read(request, max_bytes, max_time(state)).await?, _place: place })
+    }
+}
+
+impl<T: ToSchema> Describe for Body<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.body::<T>();
+    }
+}
+
+impl<T: ToSchema> Describe for BatchBody<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.body::<T>();
     }
 }
 

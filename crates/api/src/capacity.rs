@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::access::{Caller, Viewer};
-use super::path::{Path, RolePath};
+use super::path::Roles;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::tasks::RoleCapacity;
@@ -23,16 +23,14 @@ pub async fn list(
 }
 
 /// Counts what waits and runs of a role, and says how many workers it needs.
-#[utoipa::path(get, path = "/api/tasks/capacity/{role}", tag = "tasks", params(RolePath),
-               responses((status = 200, body = RoleCapacity)))]
+#[utoipa::path(get, path = "/api/tasks/capacity/{role}", tag = "tasks", responses((status = 200, body = RoleCapacity)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(path): Path<RolePath>,
+    Roles { role, roles }: Roles,
     _: Query<NoParameters>,
 ) -> Result<Json<RoleCapacity>, ApiError> {
-    let roles = path.roles()?;
     let client = api.db.api_client().await?;
-    let capacity = capacity::of(&client, &roles, &path.role).await?;
+    let capacity = capacity::of(&client, &roles, &role).await?;
     Ok(Json(RoleCapacity { workers_needed: capacity.workers_needed(), capacity }))
 }

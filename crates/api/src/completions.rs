@@ -2,55 +2,44 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Deserialize;
 
 use super::access::{Caller, Viewer};
-use super::path::{Path, RolePath};
+use super::path::{Path, Roles};
 use super::query::{NoParameters, Query};
-use super::stores::require_store;
+use super::stores::{StorePath, require_store};
 use super::{ApiError, ApiState};
-use contract::problem::Problem;
 use contract::tasks::{ActiveTask, RecentQuery, RecentTasks, RoleCompletion};
 use db::task_views::completions::{self, LastCompletion};
-use domain::store::StoreId;
-
-#[derive(Deserialize)]
-pub struct StorePath {
-    id: StoreId,
-}
 
 /// Tells when a role last completed a task.
-#[utoipa::path(get, path = "/api/tasks/role/{role}/last-completion", tag = "tasks", params(RolePath),
+#[utoipa::path(get, path = "/api/tasks/role/{role}/last-completion", tag = "tasks",
                responses((status = 200, body = RoleCompletion)))]
 pub async fn last(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(path): Path<RolePath>,
+    Roles { role, roles }: Roles,
     _: Query<NoParameters>,
 ) -> Result<Json<RoleCompletion>, ApiError> {
-    let roles = path.roles()?;
     let client = api.db.api_client().await?;
     let LastCompletion { task_id, completed_at } = completions::last(&client, &roles).await?;
-    Ok(Json(RoleCompletion { role: path.role, task_id, completed_at }))
+    Ok(Json(RoleCompletion { role, task_id, completed_at }))
 }
 
 /// Lists the tasks that a role has completed, the last one first.
-#[utoipa::path(get, path = "/api/tasks/role/{role}/recent", tag = "tasks", params(RolePath, RecentQuery),
+#[utoipa::path(get, path = "/api/tasks/role/{role}/recent", tag = "tasks",
                responses((status = 200, body = RecentTasks)))]
 pub async fn recent(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(path): Path<RolePath>,
+    Roles { roles, .. }: Roles,
     Query(RecentQuery { limit }): Query<RecentQuery>,
 ) -> Result<Json<RecentTasks>, ApiError> {
-    let roles = path.roles()?;
     let client = api.db.api_client().await?;
     Ok(Json(RecentTasks { tasks: completions::recent(&client, &roles, limit.rows()).await? }))
 }
 
 /// The task of a store that a worker has.
-#[utoipa::path(get, path = "/api/tasks/store/{id}/active", tag = "tasks", params(("id" = i64, Path, description = "The store's id")),
-               responses((status = 200, body = ActiveTask), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/tasks/store/{id}/active", tag = "tasks", responses((status = 200, body = ActiveTask)))]
 pub async fn active_of_store(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

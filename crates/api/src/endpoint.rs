@@ -2,17 +2,17 @@
 //! document at once.
 //!
 //! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
-//! not compile.
+//! not compile. The other arguments describe the operation's parameters, its body and the refusals of these.
 
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::SecurityRequirement;
-use utoipa::openapi::{Ref, RefOr};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::ApiState;
 use super::access::{Access, Guard};
+use super::description::{Describe, Description};
 
 /// Names of the operation's extensions.
 pub const ACCESS_ROLE: &str = "x-access-role";
@@ -24,12 +24,15 @@ pub const LOGIN: &str = "login";
 /// A handler's arguments, of which the first is a [`Guard`].
 pub trait GuardedArgs {
     const ACCESS: Access;
+    /// The descriptions of the others.
+    const OTHERS: &'static [fn(&mut Description<'_>)];
 }
 
 macro_rules! guarded {
     ($($argument:ident)*) => {
-        impl<Kind, G: Guard, $($argument),*> GuardedArgs for (Kind, G, $($argument,)*) {
+        impl<Kind, G: Guard, $($argument: Describe),*> GuardedArgs for (Kind, G, $($argument,)*) {
             const ACCESS: Access = G::ACCESS;
+            const OTHERS: &'static [fn(&mut Description<'_>)] = &[$($argument::describe),*];
         }
     };
 }
@@ -41,31 +44,28 @@ guarded! { A B C }
 guarded! { A B C D }
 guarded! { A B C D E }
 
-/// The requirement of `handler` for its caller.
-pub fn access<H: Handler<T, ApiState>, T: GuardedArgs>(_: H) -> Access {
-    T::ACCESS
-}
-
-/// Adds the routes of one handler, its operation completed by the common part of all operations with this
-/// access. `name` is the handler's path: `tasks :: list`.
-pub fn add(
+/// Adds the routes of one handler, its operation completed by its arguments and by the common part of all
+/// operations with this access. `name` is the handler's path: `tasks :: list`.
+pub fn add<H: Handler<T, ApiState>, T: GuardedArgs>(
     router: OpenApiRouter<ApiState>,
-    (schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
-    access: Access,
+    (mut schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
+    _: H,
     name: &str,
 ) -> OpenApiRouter<ApiState> {
     for operation in paths.paths.values_mut().flat_map(operations) {
         operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
-        complete(operation, access);
+        let mut description = Description { operation, schemas: &mut schemas };
+        T::OTHERS.iter().for_each(|describe| describe(&mut description));
+        complete(&mut description, T::ACCESS);
     }
     router.routes((schemas, paths, methods))
 }
 
 macro_rules! endpoints {
     ($($handler:path),+ $(,)?) => {{
-        use $crate::endpoint::{access, add};
         let router = utoipa_axum::router::OpenApiRouter::<$crate::ApiState>::default();
-        $(let router = add(router, utoipa_axum::routes!($handler), access($handler), stringify!($handler));)+
+        $(let router =
+            $crate::endpoint::add(router, utoipa_axum::routes!($handler), $handler, stringify!($handler));)+
         router
     }};
 }
@@ -77,30 +77,20 @@ pub fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
 }
 
-fn complete(operation: &mut Operation, access: Access) {
+fn complete(description: &mut Description<'_>, access: Access) {
     let role = access.role.map_or("none", Into::into);
     let extensions = ExtensionsBuilder::new().add(ACCESS_ROLE, role).add(AUDITED, access.is_audited).build();
-    operation.extensions.get_or_insert_default().merge(extensions);
+    description.operation.extensions.get_or_insert_default().merge(extensions);
     // of the request's head, which is looked at before its endpoint is asked
-    refusals(operation, &["400", "403", "414", "431"]);
+    description.refusals(&["400", "403", "414", "431"]);
     if access.role.is_some() {
         let either = [BEARER, LOGIN].map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
-        operation.security = Some(either.to_vec());
+        description.operation.security = Some(either.to_vec());
         // the caller's identity is read from the database
-        refusals(operation, &["401", "429", "500", "503"]);
-    }
-    if operation.request_body.is_some() {
-        refusals(operation, &["408", "413", "415"]);
+        description.refusals(&["401", "429", "500", "503"]);
     }
     if access.is_audited {
         // an `Idempotency-Key` of another request
-        refusals(operation, &["422"]);
-    }
-}
-
-fn refusals(operation: &mut Operation, statuses: &[&str]) {
-    for status in statuses {
-        let problem = RefOr::Ref(Ref::from_response_name("Problem"));
-        operation.responses.responses.entry((*status).to_owned()).or_insert(problem);
+        description.refusals(&["422"]);
     }
 }

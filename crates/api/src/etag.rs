@@ -10,7 +10,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::IntoParams;
+use utoipa::openapi::path::ParameterIn;
 
+use super::description::{Describe, Description};
 use super::{ApiError, ApiState};
 use foundation::digest::sha256_hex;
 
@@ -88,6 +91,37 @@ impl FromRequestParts<ApiState> for IfMatch {
             Some(tag) => Ok(IfMatch(Some(version_of(tag)?))),
         }
     }
+}
+
+impl Describe for IfNoneMatch {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<IfNoneMatchHeader>(ParameterIn::Header);
+    }
+}
+
+impl Describe for IfMatch {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<IfMatchHeader>(ParameterIn::Header);
+        description.refusals(&["412"]);
+    }
+}
+
+/// [`IfNoneMatch`] as clients send it.
+#[derive(IntoParams)]
+#[expect(dead_code, reason = "only described")]
+struct IfNoneMatchHeader {
+    /// The ETag of an earlier answer
+    #[param(rename = "If-None-Match")]
+    tags: Option<String>,
+}
+
+/// [`IfMatch`] as clients send it.
+#[derive(IntoParams)]
+#[expect(dead_code, reason = "only described")]
+struct IfMatchHeader {
+    /// The ETag of the resource as it was read
+    #[param(rename = "If-Match", pattern = r#"^(\*|(W/)?"[!#-~]*")$"#)]
+    tag: Option<String>,
 }
 
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ApiError> {

@@ -20,7 +20,7 @@ use db::{generation, tasks};
 use telemetry::events;
 
 /// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10).
-#[utoipa::path(post, path = "/api/tasks/recover-stale", tag = "tasks", request_body = Option<RecoveryRequest>,
+#[utoipa::path(post, path = "/api/tasks/recover-stale", tag = "tasks",
                responses((status = 200, body = RecoveryCounts)))]
 pub async fn recover_stale(
     changes: Changes<Operator>,
@@ -40,7 +40,7 @@ pub async fn recover_stale(
 }
 
 /// Makes the crawls of a day: all stores in batches (6) over its hours. A store that has one open gets no other.
-#[utoipa::path(post, path = "/api/tasks/generate/resync", tag = "tasks", request_body = Option<ResyncRequest>,
+#[utoipa::path(post, path = "/api/tasks/generate/resync", tag = "tasks",
                responses((status = 200, body = Resync), (status = 409, response = Problem)))]
 pub async fn resync(
     changes: Changes<Operator>,
@@ -55,7 +55,7 @@ pub async fn resync(
 }
 
 /// Makes a task that looks for the stores of a platform, or raises one that waits.
-#[utoipa::path(post, path = "/api/tasks/generate/discovery", tag = "tasks", request_body = DiscoveryRequest,
+#[utoipa::path(post, path = "/api/tasks/generate/discovery", tag = "tasks",
                responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
                          (status = 201, body = RequestedTask), (status = 409, response = Problem)))]
 pub async fn discovery(

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use utoipa::PartialSchema;
 use utoipa::openapi::{KnownFormat, Object, OneOf, RefOr, Schema, SchemaFormat, Type};
+use utoipa::{IntoParams, PartialSchema};
 
 use super::access::{Caller, Operator};
 use super::path::Path;
@@ -17,8 +17,10 @@ use contract::problem::Problem;
 use domain::proxy::ProxyEntry;
 use geo::{Geo, GeoError};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct IpPath {
+    /// An address of IPv4 or IPv6
+    #[param(value_type = IpText, inline, example = "203.0.113.7")]
     ip: IpAddr,
 }
 
@@ -35,8 +37,7 @@ impl PartialSchema for IpText {
 
 /// Where an address is, by the operator's geo database.
 #[utoipa::path(get, path = "/api/geo/{ip}", tag = "geo",
-               params(("ip" = inline(IpText), Path, description = "An address of IPv4 or IPv6", example = "203.0.113.7")),
-               responses((status = 200, body = LocatedAddress), (status = 404, response = Problem), (status = 503, response = Problem)))]
+               responses((status = 200, body = LocatedAddress), (status = 503, response = Problem)))]
 pub async fn show(
     _: Caller<Operator>,
     State(api): State<ApiState>,

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -22,13 +23,14 @@ use domain::group;
 /// Maximum stores of one request.
 const MAX_STORES: usize = 10_000;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct GroupPath {
+    /// The group's name
     group: String,
 }
 
 /// Lists the groups of stores, by name.
-#[utoipa::path(get, path = "/api/groups", tag = "stores", params(Listing<NoParameters, Position<String>>), responses((status = 200, body = GroupPage)))]
+#[utoipa::path(get, path = "/api/groups", tag = "stores", responses((status = 200, body = GroupPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -42,9 +44,8 @@ pub async fn list(
 }
 
 /// Puts stores into a group, which is made where there is none of that name, and takes stores out of it; all of it or nothing.
-#[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores", params(("group" = String, Path, description = "The group's name")),
-               request_body = Option<GroupStores>,
-               responses((status = 200, body = GroupChange), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores",
+               responses((status = 200, body = GroupChange), (status = 409, response = Problem)))]
 pub async fn set_stores(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -67,9 +68,8 @@ pub async fn set_stores(
 }
 
 /// Gives a group another name; its schedules are for it as before.
-#[utoipa::path(put, path = "/api/groups/{group}", tag = "stores", params(("group" = String, Path, description = "The group's name")),
-               request_body = GroupName,
-               responses((status = 200, body = Group), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(put, path = "/api/groups/{group}", tag = "stores",
+               responses((status = 200, body = Group), (status = 409, response = Problem)))]
 pub async fn rename(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -87,8 +87,8 @@ pub async fn rename(
 }
 
 /// Takes all stores out of a group that no schedule is for.
-#[utoipa::path(delete, path = "/api/groups/{group}", tag = "stores", params(("group" = String, Path, description = "The group's name")),
-               responses((status = 204, description = "Its stores are in it no more"), (status = 404, response = Problem),
+#[utoipa::path(delete, path = "/api/groups/{group}", tag = "stores",
+               responses((status = 204, description = "Its stores are in it no more"),
                          (status = 409, response = Problem)))]
 pub async fn delete(
     changes: Changes<Operator>,

@@ -21,13 +21,11 @@ use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::hosts::{HostDetail, HostListing, HostPage, HostUpdate, RobotsListing};
 use contract::position::Position;
-use contract::problem::Problem;
 use db::hosts::{self, HostRow};
 use db::robots::{self, RobotsRow};
 use domain::robots::{Robots, RobotsPolicy};
 
 #[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub struct HostPath {
     /// Its name, without a port.
     #[param(example = "menu.example.com")]
@@ -35,7 +33,7 @@ pub struct HostPath {
 }
 
 /// Every host that was asked, by name.
-#[utoipa::path(get, path = "/api/hosts", tag = "hosts", params(Listing<NoParameters, Position<String>>), responses((status = 200, body = HostPage)))]
+#[utoipa::path(get, path = "/api/hosts", tag = "hosts", responses((status = 200, body = HostPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -49,8 +47,7 @@ pub async fn list(
 }
 
 /// All that is known of a host: its breaker, hold and rate, what it answered, and its robots.txt.
-#[utoipa::path(get, path = "/api/hosts/{host}", tag = "hosts", params(HostPath),
-               responses((status = 200, body = HostDetail), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostDetail)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -65,8 +62,7 @@ pub async fn show(
 }
 
 /// Opens or closes a host's breaker by hand. Running workers learn it within ten seconds; requests under way end as they would.
-#[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", params(HostPath), request_body = HostUpdate,
-               responses((status = 200, body = HostListing), (status = 404, response = Problem)))]
+#[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostListing)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -83,8 +79,7 @@ pub async fn update(
 }
 
 /// Forgets what was learned of a host: its hold, breaker, rate and counts, and its robots.txt, which is fetched again.
-#[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts", params(HostPath),
-               responses((status = 204, description = "Forgotten"), (status = 404, response = Problem)))]
+#[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts", responses((status = 204, description = "Forgotten")))]
 pub async fn reset(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

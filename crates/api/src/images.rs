@@ -20,15 +20,17 @@ use image_transform::{Format, Transform};
 use serde::Deserialize;
 use url::form_urlencoded;
 use utoipa::IntoParams;
+use utoipa::openapi::path::ParameterIn;
 
 use super::access::{Access, Caller, Consumer, Guard};
+use super::description::{Describe, Description};
 use super::etag::IfNoneMatch;
 use super::path::Path;
+use super::products::ProductPath;
 use super::{ApiError, ApiState, image_signature};
 use crate::rendered_images::{RenderError, Variant};
 use contract::problem::Problem;
 use db::images::{self, OriginalImage};
-use domain::product::ProductId;
 use storage::{StorageError, image_layout};
 
 /// A year: the image at an address never changes.
@@ -113,28 +115,24 @@ struct Conditions {
     if_range: Option<HeaderValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct ImagePath {
+    /// Its path below images/
+    #[param(example = "brands/bud-bros/logo-ae38b1f9.webp")]
     path: String,
 }
 
-#[derive(Deserialize)]
-pub struct ProductPath {
-    id: ProductId,
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct BrandPath {
+    /// The brand's name, or its slug
     brand: String,
 }
 
 /// A stored image, by its path below `images/`, as products name it in `local_image_path`.
 #[utoipa::path(get, path = "/img/{*path}", tag = "images",
-               params(("path" = String, Path, description = "Its path below images/", example = "brands/bud-bros/logo-ae38b1f9.webp"), ImageQuery),
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
-                         (status = 206, description = "A part of it"), (status = 304, description = "As the client has it"),
-                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, response = Problem),
-                         (status = 422, response = Problem), (status = 503, response = Problem)))]
+                         (status = 206, description = "A part of it"),
+                         (status = 304, description = "As the client has it")))]
 pub async fn show(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -147,11 +145,9 @@ pub async fn show(
 
 /// A product's image, by the product's id. Where it is not stored, the `Link` header names the address that it has in the feed.
 #[utoipa::path(get, path = "/img/product/{id}", tag = "images",
-               params(("id" = i64, Path, description = "The product's id"), ImageQuery),
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
-                         (status = 206, description = "A part of it"), (status = 304, description = "As the client has it"),
-                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, response = Problem),
-                         (status = 422, response = Problem), (status = 500, response = Problem), (status = 503, response = Problem)))]
+                         (status = 206, description = "A part of it"),
+                         (status = 304, description = "As the client has it"), (status = 500, response = Problem)))]
 pub async fn product(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -164,11 +160,9 @@ pub async fn product(
 
 /// A brand's logo, by the brand's name or slug.
 #[utoipa::path(get, path = "/img/brand/{brand}", tag = "images",
-               params(("brand" = String, Path, description = "The brand's name, or its slug"), ImageQuery),
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
-                         (status = 206, description = "A part of it"), (status = 304, description = "As the client has it"),
-                         (status = 404, response = Problem), (status = 415, response = Problem), (status = 416, response = Problem),
-                         (status = 422, response = Problem), (status = 500, response = Problem), (status = 503, response = Problem)))]
+                         (status = 206, description = "A part of it"),
+                         (status = 304, description = "As the client has it"), (status = 500, response = Problem)))]
 pub async fn brand(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -258,6 +252,14 @@ impl FromRequestParts<ApiState> for ImageAsk {
             wants_placeholder: wants_placeholder.is_some(),
             conditions: Conditions::new(known, &parts.headers),
         })
+    }
+}
+
+impl Describe for ImageAsk {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<ImageQuery>(ParameterIn::Query);
+        // the stored file is no image, has no such part or is damaged; the renderer is busy
+        description.refusals(&["415", "416", "422", "503"]);
     }
 }
 

@@ -24,9 +24,10 @@ use domain::pod;
 use domain::task::TaskId;
 
 /// Makes a task; the same as `POST /api/tasks`.
-#[utoipa::path(post, path = "/api/job-queue/enqueue", tag = "job queue", request_body = TaskRequest,
+#[utoipa::path(post, path = "/api/job-queue/enqueue", tag = "job queue",
                responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
-                         (status = 201, body = RequestedTask), (status = 404, response = Problem), (status = 409, response = Problem)))]
+                         (status = 201, body = RequestedTask), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
 pub async fn enqueue(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -37,7 +38,7 @@ pub async fn enqueue(
 }
 
 /// Makes up to 10,000 tasks in one transaction, and says of each what became of it.
-#[utoipa::path(post, path = "/api/job-queue/enqueue-batch", tag = "job queue", request_body = BatchRequest,
+#[utoipa::path(post, path = "/api/job-queue/enqueue-batch", tag = "job queue",
                responses((status = 200, body = BatchAnswer)))]
 pub async fn enqueue_batch(
     changes: Changes<Operator>,
@@ -62,7 +63,7 @@ pub async fn enqueue_batch(
 
 /// Makes a task for every crawlable store of a state. A store with one that does the same gets no other: one that waits and
 /// is less urgent is raised.
-#[utoipa::path(post, path = "/api/job-queue/enqueue-state", tag = "job queue", request_body = StateRequest,
+#[utoipa::path(post, path = "/api/job-queue/enqueue-state", tag = "job queue",
                responses((status = 200, body = StateTasks), (status = 409, response = Problem)))]
 pub async fn enqueue_state(
     changes: Changes<Operator>,

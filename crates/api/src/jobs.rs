@@ -5,7 +5,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -15,7 +17,6 @@ use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::task_changes::{change_one, gone};
-use super::tasks::TaskPath;
 use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
 use contract::jobs::{JobChange, JobFilter, JobPage, JobRequest, JobStatus, JobView, JobsNow};
@@ -28,8 +29,14 @@ use foundation::clock::Clock;
 /// Maximum tasks of `/api/scheduler/status`.
 const MAX_RUNNING: i64 = 500;
 
+#[derive(Deserialize, IntoParams)]
+pub struct JobPath {
+    /// The job's id
+    id: TaskId,
+}
+
 /// Lists media jobs, newest first.
-#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(Listing<JobFilter>), responses((status = 200, body = JobPage)))]
+#[utoipa::path(get, path = "/api/jobs", tag = "jobs", responses((status = 200, body = JobPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -42,12 +49,11 @@ pub async fn list(
 }
 
 /// Shows one media job.
-#[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
-               responses((status = 200, body = JobView), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs", responses((status = 200, body = JobView)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
+    Path(JobPath { id }): Path<JobPath>,
     _: Query<NoParameters>,
 ) -> Result<Json<JobView>, ApiError> {
     let client = api.db.api_client().await?;
@@ -55,8 +61,9 @@ pub async fn show(
 }
 
 /// Queues a media job.
-#[utoipa::path(post, path = "/api/jobs", tag = "jobs", request_body = JobRequest,
-               responses((status = 201, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/jobs", tag = "jobs",
+               responses((status = 201, body = JobView), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -73,13 +80,12 @@ pub async fn create(
 }
 
 /// Changes the priority or the time of a pending job; a time of null means at once.
-#[utoipa::path(put, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
-               request_body = JobChange,
-               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(put, path = "/api/jobs/{id}", tag = "jobs",
+               responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
+    Path(JobPath { id }): Path<JobPath>,
     _: Query<NoParameters>,
     Body(update): Body<JobChange>,
 ) -> Result<Response, ApiError> {
@@ -91,36 +97,36 @@ pub async fn update(
 }
 
 /// Cancels a job that has not ended. The body of a running one stops at its worker's next renewal.
-#[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
-               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
+               responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn cancel(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
+    Path(JobPath { id }): Path<JobPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     change_one(begin(changes, &api, id).await?, id, "jobs.cancel", tasks::cancel, answer).await
 }
 
 /// Puts a failed or cancelled job back to pending, with all of its retries.
-#[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
-               responses((status = 200, body = JobView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs",
+               responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn retry(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
+    Path(JobPath { id }): Path<JobPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     change_one(begin(changes, &api, id).await?, id, "jobs.retry", tasks::retry, answer).await
 }
 
 /// Removes a job that no worker has, with its runs.
-#[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs", params(("id" = i64, Path, description = "The job's id")),
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs",
+               responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
+    Path(JobPath { id }): Path<JobPath>,
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
     change_one(begin(changes, &api, id).await?, id, "jobs.delete", tasks::delete, gone).await

@@ -59,7 +59,7 @@ pub async fn cancel_pending_crawl_jobs(
 }
 
 /// Makes a task to fetch the menu of every store that has none open.
-#[utoipa::path(post, path = "/api/tasks/migration/create-resync-tasks", tag = "migration", request_body = Option<LegacyStores>,
+#[utoipa::path(post, path = "/api/tasks/migration/create-resync-tasks", tag = "migration",
                responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn create_resync_tasks(
     changes: Changes<Admin>,

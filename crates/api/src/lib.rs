@@ -52,6 +52,7 @@ mod body;
 mod change;
 mod client_stream;
 mod credentials;
+mod description;
 mod endpoint;
 mod error;
 mod etag;

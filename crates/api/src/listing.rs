@@ -10,8 +10,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StringDeserializer};
 use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::path::ParameterIn;
 
+use super::description::{Describe, Description};
 use super::{ApiError, query};
 use contract::cursor::Cursor;
 use contract::limit::Limit;
@@ -83,17 +84,18 @@ fn unknown(field: &str, own: &[String]) -> String {
     }
 }
 
-impl<F: IntoParams, C> IntoParams for Listing<F, C> {
-    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut parameters = F::into_params(&place);
-        parameters.extend(Paging::into_params(place));
-        parameters
+impl<F: IntoParams, C> Describe for Listing<F, C> {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<F>(ParameterIn::Query);
+        description.parameters::<Paging>(ParameterIn::Query);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use serde_json::json;
+    use utoipa::openapi::path::Operation;
 
     use super::super::query::NoParameters;
     use super::*;
@@ -148,8 +150,10 @@ mod tests {
 
     #[test]
     fn the_parameters_of_the_page_are_described_last() {
-        let described = Listing::<Fruits>::into_params(|| None);
-        let names: Vec<String> = described.into_iter().map(|parameter| parameter.name).collect();
+        let mut operation = Operation::default();
+        Listing::<Fruits>::describe(&mut Description { operation: &mut operation, schemas: &mut Vec::new() });
+        let described = json!(operation.parameters);
+        let names: Vec<&str> = (0..).map_while(|index| described[index]["name"].as_str()).collect();
         assert_eq!(names, ["colour", "least", "limit", "cursor"]);
     }
 }

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -14,17 +15,17 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::operations::{BulkAnswer, BulkRequest, Operation};
-use contract::problem::Problem;
 use db::operations;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct OperationPath {
+    /// The operation's id
     id: i64,
 }
 
 /// Retries, cancels, deletes or reprioritizes the tasks that a filter finds, or those with the given ids. More than 1,000 become an
 /// operation, which goes on after the answer.
-#[utoipa::path(post, path = "/api/tasks/bulk", tag = "tasks", request_body = BulkRequest,
+#[utoipa::path(post, path = "/api/tasks/bulk", tag = "tasks",
                responses((status = 200, body = BulkAnswer), (status = 202, body = Operation)))]
 pub async fn bulk(
     changes: Changes<Operator>,
@@ -51,8 +52,7 @@ pub async fn bulk(
 }
 
 /// One operation, with how far it is.
-#[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks", params(("id" = i64, Path, description = "The operation's id")),
-               responses((status = 200, body = Operation), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks", responses((status = 200, body = Operation)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

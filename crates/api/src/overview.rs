@@ -19,7 +19,7 @@ fn images_served() -> ImagesServed {
 }
 
 /// What waits longest, what fails and why, and how old the stores' menus are.
-#[utoipa::path(get, path = "/api/overview", tag = "service", params(OverviewQuery), responses((status = 200, body = OverviewAnswer)))]
+#[utoipa::path(get, path = "/api/overview", tag = "service", responses((status = 200, body = OverviewAnswer)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

@@ -1,5 +1,5 @@
-//! `Path<T>`: the named segments of a route's path, read into a derived type; what cannot be read is refused
-//! by name.
+//! `Path<T>`: the named segments of a route's path, read into a derived type, which describes each of them;
+//! what cannot be read is refused by name. `Roles`: the same of a path below a role.
 
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
@@ -8,25 +8,27 @@ use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
+use utoipa::openapi::path::ParameterIn;
 
 use super::ApiError;
+use super::description::{Describe, Description};
 use domain::role::RoleSet;
 
+/// The path of a thing that may be missing, for which its operation describes a 404.
 pub struct Path<T>(pub T);
 
-/// Of the paths below a role.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub struct RolePath {
-    /// One role, several with commas, `any` for all crawl roles, or `media`; `product_resync` means those that it was divided into.
-    #[param(example = "payload_fetch")]
+/// The roles that a path names.
+pub struct Roles {
+    /// As the path has them.
     pub role: String,
+    pub roles: RoleSet,
 }
 
-impl RolePath {
-    pub fn roles(&self) -> Result<RoleSet, ApiError> {
-        RoleSet::try_from(self.role.clone()).map_err(|unknown| ApiError::bad("role", unknown))
-    }
+#[derive(Deserialize, IntoParams)]
+struct RolePath {
+    /// One role, several with commas, `any` for all crawl roles, or `media`; `product_resync` means those that it was divided into.
+    #[param(example = "payload_fetch")]
+    role: String,
 }
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
@@ -42,6 +44,29 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
             // a route that lacks the segments which its endpoint asks for
             Err(other) => Err(ApiError::Internal(other.to_string())),
         }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Roles {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(RolePath { role }) = Path::from_request_parts(parts, state).await?;
+        let roles = RoleSet::try_from(role.clone()).map_err(|unknown| ApiError::bad("role", unknown))?;
+        Ok(Roles { role, roles })
+    }
+}
+
+impl<T: IntoParams> Describe for Path<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<T>(ParameterIn::Path);
+        description.refusals(&["404"]);
+    }
+}
+
+impl Describe for Roles {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<RolePath>(ParameterIn::Path);
     }
 }
 

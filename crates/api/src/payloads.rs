@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Viewer};
 use super::etag::IfNoneMatch;
@@ -13,7 +14,7 @@ use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
 use super::query::{NoParameters, Query};
-use super::stores::require_store;
+use super::stores::{StorePath, require_store};
 use super::{ApiError, ApiState};
 use contract::limit::Limit;
 use contract::payloads::{
@@ -30,13 +31,14 @@ use storage::{PayloadForm, SurroundingText};
 /// A payload never changes.
 const IMMUTABLE: &str = "private, max-age=31536000, immutable";
 
-#[derive(Deserialize)]
-pub struct IdPath {
-    id: i64,
+#[derive(Deserialize, IntoParams)]
+pub struct PayloadPath {
+    /// The payload's id
+    id: PayloadId,
 }
 
 /// Lists payloads, the latest fetch first.
-#[utoipa::path(get, path = "/api/payloads", tag = "payloads", params(Listing<PayloadFilter, Position<PayloadPosition>>), responses((status = 200, body = PayloadPage)))]
+#[utoipa::path(get, path = "/api/payloads", tag = "payloads", responses((status = 200, body = PayloadPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -46,13 +48,11 @@ pub async fn list(
 }
 
 /// Lists a store's payloads, the latest fetch first.
-#[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads",
-               params(("id" = i64, Path, description = "The store's id"), Listing<OfStoreQuery, Position<PayloadPosition>>),
-               responses((status = 200, body = PayloadPage), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads", responses((status = 200, body = PayloadPage)))]
 pub async fn of_store(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(IdPath { id }): Path<IdPath>,
+    Path(StorePath { id }): Path<StorePath>,
     Listing { filter, limit, cursor }: Listing<OfStoreQuery, Position<PayloadPosition>>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
     let OfStoreQuery { from, to } = filter;
@@ -62,12 +62,11 @@ pub async fn of_store(
 }
 
 /// One payload.
-#[utoipa::path(get, path = "/api/payloads/{id}", tag = "payloads", params(("id" = i64, Path, description = "The payload's id")),
-               responses((status = 200, body = PayloadView), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/payloads/{id}", tag = "payloads", responses((status = 200, body = PayloadView)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(IdPath { id }): Path<IdPath>,
+    Path(PayloadPath { id }): Path<PayloadPath>,
     _: Query<NoParameters>,
 ) -> Result<Json<PayloadView>, ApiError> {
     Ok(Json(find(&api, id).await?))
@@ -75,13 +74,13 @@ pub async fn show(
 
 /// What a payload holds: the platform's answers in one JSON document.
 #[utoipa::path(get, path = "/api/payloads/{id}/data", tag = "payloads",
-               params(("id" = i64, Path, description = "The payload's id"), DataQuery),
-               responses((status = 200, content((Object = "application/json"), (Vec<u8> = "application/gzip"))), (status = 304, description = "As the client has it"),
-                         (status = 404, response = Problem), (status = 410, response = Problem), (status = 422, response = Problem)))]
+               responses((status = 200, content((Object = "application/json"), (Vec<u8> = "application/gzip"))),
+                         (status = 304, description = "As the client has it"), (status = 410, response = Problem),
+                         (status = 422, response = Problem)))]
 pub async fn data(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(IdPath { id }): Path<IdPath>,
+    Path(PayloadPath { id }): Path<PayloadPath>,
     Query(DataQuery { raw }): Query<DataQuery>,
     known: IfNoneMatch,
     headers: HeaderMap,
@@ -102,13 +101,12 @@ pub async fn data(
 
 /// A store's latest payload, with what it holds.
 #[utoipa::path(get, path = "/api/payloads/store/{id}/latest", tag = "payloads",
-               params(("id" = i64, Path, description = "The store's id")),
-               responses((status = 200, body = PayloadWithData), (status = 404, response = Problem),
-                         (status = 410, response = Problem), (status = 422, response = Problem)))]
+               responses((status = 200, body = PayloadWithData), (status = 410, response = Problem),
+                         (status = 422, response = Problem)))]
 pub async fn latest(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(IdPath { id }): Path<IdPath>,
+    Path(StorePath { id }): Path<StorePath>,
     _: Query<NoParameters>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -122,13 +120,12 @@ pub async fn latest(
 
 /// What changed from one payload of a store to another: products, prices, stock and options.
 #[utoipa::path(get, path = "/api/payloads/store/{id}/diff", tag = "payloads",
-               params(("id" = i64, Path, description = "The store's id"), DiffQuery),
-               responses((status = 200, body = PayloadDiff), (status = 404, response = Problem),
-                         (status = 410, response = Problem), (status = 422, response = Problem)))]
+               responses((status = 200, body = PayloadDiff), (status = 410, response = Problem),
+                         (status = 422, response = Problem)))]
 pub async fn diff(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Path(IdPath { id }): Path<IdPath>,
+    Path(StorePath { id }): Path<StorePath>,
     Query(DiffQuery { from, to }): Query<DiffQuery>,
 ) -> Result<Json<PayloadDiff>, ApiError> {
     let (from, to) = payload_views::to_compare(&api.db.api_client().await?, id, from, to).await?;

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Consumer};
 use super::listing::Listing;
@@ -12,7 +13,6 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::position::Position;
-use contract::problem::Problem;
 use contract::products::{
     FoundPage, HistoryQuery, OptionHistory, ProductDetail, ProductHistory, ProductQuestion, SearchCursor, SearchSort,
 };
@@ -24,14 +24,14 @@ const DEFAULT_POINTS: usize = 500;
 /// How far a history goes back that is asked for without a beginning.
 const DEFAULT_DAYS: i64 = 90;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct ProductPath {
-    id: ProductId,
+    /// The product's id
+    pub id: ProductId,
 }
 
 /// Finds products of all stores, by words of their names and brands or by filters alone.
-#[utoipa::path(get, path = "/api/products/search", tag = "products", params(Listing<ProductQuestion, Position<SearchCursor>>),
-               responses((status = 200, body = FoundPage)))]
+#[utoipa::path(get, path = "/api/products/search", tag = "products", responses((status = 200, body = FoundPage)))]
 pub async fn search(
     _: Caller<Consumer>,
     State(api): State<ApiState>,
@@ -53,8 +53,7 @@ pub async fn search(
 }
 
 /// One product with its specials and options.
-#[utoipa::path(get, path = "/api/products/{id}", tag = "products", params(("id" = i64, Path, description = "The product's id")),
-               responses((status = 200, body = ProductDetail), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/products/{id}", tag = "products", responses((status = 200, body = ProductDetail)))]
 pub async fn show(
     _: Caller<Consumer>,
     State(api): State<ApiState>,
@@ -67,8 +66,7 @@ pub async fn show(
 
 /// A product's price and stock over time, and those of one of its options.
 #[utoipa::path(get, path = "/api/products/{id}/history", tag = "products",
-               params(("id" = i64, Path, description = "The product's id"), HistoryQuery),
-               responses((status = 200, body = ProductHistory), (status = 404, response = Problem)))]
+               responses((status = 200, body = ProductHistory)))]
 pub async fn history(
     _: Caller<Consumer>,
     State(api): State<ApiState>,

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
@@ -27,13 +28,14 @@ use domain::proxy::{ProxyEntry, ProxyId};
 
 const MAX_IMPORTED: usize = 1_000;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct ProxyPath {
+    /// The proxy's id
     pub(super) id: ProxyId,
 }
 
 /// Lists the proxies, with how each has behaved.
-#[utoipa::path(get, path = "/api/proxies", tag = "proxies", params(Listing<ProxyFilter>), responses((status = 200, body = ProxyPage)))]
+#[utoipa::path(get, path = "/api/proxies", tag = "proxies", responses((status = 200, body = ProxyPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -46,8 +48,7 @@ pub async fn list(
 }
 
 /// Shows one proxy.
-#[utoipa::path(get, path = "/api/proxies/{id}", tag = "proxies", params(("id" = i64, Path, description = "The proxy's id")),
-               responses((status = 200, body = ProxyListing), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/proxies/{id}", tag = "proxies", responses((status = 200, body = ProxyListing)))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -58,7 +59,7 @@ pub async fn show(
 }
 
 /// Adds a proxy.
-#[utoipa::path(post, path = "/api/proxies", tag = "proxies", request_body = NewProxy,
+#[utoipa::path(post, path = "/api/proxies", tag = "proxies",
                responses((status = 201, body = ProxyListing), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Admin>,
@@ -79,9 +80,7 @@ pub async fn create(
 }
 
 /// Changes a proxy's password, place or switch.
-#[utoipa::path(put, path = "/api/proxies/{id}", tag = "proxies", params(("id" = i64, Path, description = "The proxy's id")),
-               request_body = Option<ChangedProxy>,
-               responses((status = 200, body = ProxyListing), (status = 404, response = Problem)))]
+#[utoipa::path(put, path = "/api/proxies/{id}", tag = "proxies", responses((status = 200, body = ProxyListing)))]
 pub async fn update(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -103,8 +102,7 @@ pub async fn update(
 }
 
 /// Removes a proxy. To keep it unused, switch it off instead.
-#[utoipa::path(delete, path = "/api/proxies/{id}", tag = "proxies", params(("id" = i64, Path, description = "The proxy's id")),
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem)))]
+#[utoipa::path(delete, path = "/api/proxies/{id}", tag = "proxies", responses((status = 204, description = "Removed")))]
 pub async fn remove(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -118,8 +116,7 @@ pub async fn remove(
 }
 
 /// Adds proxies, and changes the password and place of those that are there: all of them, or none.
-#[utoipa::path(post, path = "/api/proxies/import", tag = "proxies", request_body = ProxyImport,
-               responses((status = 200, body = Imported)))]
+#[utoipa::path(post, path = "/api/proxies/import", tag = "proxies", responses((status = 200, body = Imported)))]
 pub async fn import(
     changes: Changes<Admin>,
     State(api): State<ApiState>,

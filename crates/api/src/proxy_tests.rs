@@ -15,8 +15,8 @@ use db::proxies;
 use domain::proxy::{ProxyId, ProxyRow};
 
 /// Sends one request to the platform through a proxy, as tasks do. What becomes of it changes no counts.
-#[utoipa::path(post, path = "/api/proxies/{id}/test", tag = "proxies", params(("id" = i64, Path, description = "The proxy's id")),
-               responses((status = 200, body = ProxyTest), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/proxies/{id}/test", tag = "proxies",
+               responses((status = 200, body = ProxyTest), (status = 409, response = Problem)))]
 pub async fn test(
     changes: Changes<Admin>,
     State(api): State<ApiState>,

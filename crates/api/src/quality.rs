@@ -11,7 +11,7 @@ use contract::quality::{FindingFilter, QualityPage};
 use db::quality;
 
 /// Lists stores whose data is not what it should be, those that were found last first. Looked at once a minute.
-#[utoipa::path(get, path = "/api/quality", tag = "stores", params(Listing<FindingFilter>), responses((status = 200, body = QualityPage)))]
+#[utoipa::path(get, path = "/api/quality", tag = "stores", responses((status = 200, body = QualityPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

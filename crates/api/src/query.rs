@@ -17,6 +17,7 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use super::ApiError;
 use super::body::named_field;
+use super::description::{Describe, Description};
 
 pub struct Query<T>(pub T);
 
@@ -39,6 +40,12 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         read(pairs(parts.uri.query().unwrap_or_default())?).map(Query)
+    }
+}
+
+impl<T: IntoParams> Describe for Query<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.parameters::<T>(ParameterIn::Query);
     }
 }
 

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -17,8 +18,9 @@ use contract::problem::Problem;
 use contract::schedules::{Run, Schedule, ScheduleList, ScheduleRequest, ScheduleUpdate};
 use db::schedules;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct SchedulePath {
+    /// The schedule's id
     id: i64,
 }
 
@@ -35,10 +37,7 @@ pub async fn list(
 
 /// One schedule.
 #[utoipa::path(get, path = "/api/schedules/{id}", tag = "schedules",
-               params(("id" = i64, Path, description = "The schedule's id"),
-                      ("If-None-Match" = Option<String>, Header, description = "The ETag of an earlier answer")),
-               responses((status = 200, body = Schedule), (status = 304, description = "The same as then"),
-                         (status = 404, response = Problem)))]
+               responses((status = 200, body = Schedule), (status = 304, description = "The same as then")))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -52,7 +51,7 @@ pub async fn show(
 }
 
 /// Adds a schedule; one with an interval is due at once.
-#[utoipa::path(post, path = "/api/schedules", tag = "schedules", request_body = ScheduleRequest,
+#[utoipa::path(post, path = "/api/schedules", tag = "schedules",
                responses((status = 201, body = Schedule), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
@@ -71,11 +70,7 @@ pub async fn create(
 
 /// Changes a schedule; with another recurrence it runs next at its next time.
 #[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules",
-               params(("id" = i64, Path, description = "The schedule's id"),
-                      ("If-Match" = Option<String>, Header, pattern = r#"^(\*|(W/)?"[!#-~]*")$"#, description = "The ETag of the schedule as it was read")),
-               request_body = ScheduleUpdate,
-               responses((status = 200, body = Schedule), (status = 404, response = Problem), (status = 409, response = Problem),
-                         (status = 412, response = Problem)))]
+               responses((status = 200, body = Schedule), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -94,8 +89,8 @@ pub async fn update(
 }
 
 /// Removes a schedule; its tasks stay. A default one comes back at the next start: switch it off instead.
-#[utoipa::path(delete, path = "/api/schedules/{id}", tag = "schedules", params(("id" = i64, Path, description = "The schedule's id")),
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(delete, path = "/api/schedules/{id}", tag = "schedules",
+               responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -109,8 +104,8 @@ pub async fn remove(
 }
 
 /// Runs a schedule now; once, however often it is asked within 10 seconds.
-#[utoipa::path(post, path = "/api/schedules/{id}/trigger", tag = "schedules", params(("id" = i64, Path, description = "The schedule's id")),
-               responses((status = 200, body = Run), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/schedules/{id}/trigger", tag = "schedules",
+               responses((status = 200, body = Run), (status = 409, response = Problem)))]
 pub async fn trigger(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

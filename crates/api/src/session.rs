@@ -29,9 +29,10 @@ pub async fn show(caller: Caller<Consumer>, headers: HeaderMap, _: Query<NoParam
 }
 
 /// Logs in with a token.
-#[utoipa::path(post, path = "/api/session", tag = "access", request_body = LoginRequest,
-               responses((status = 200, body = Login), (status = 401, response = Problem), (status = 429, response = Problem),
-                         (status = 500, response = Problem), (status = 503, response = Problem)))]
+#[utoipa::path(post, path = "/api/session", tag = "access",
+               responses((status = 200, body = Login), (status = 401, response = Problem),
+                         (status = 429, response = Problem), (status = 500, response = Problem),
+                         (status = 503, response = Problem)))]
 pub async fn log_in(
     _: Anyone,
     State(api): State<ApiState>,

@@ -47,7 +47,7 @@ pub struct SeriesQuery {
 }
 
 /// What was counted, point by point. Counts are kept for 30 days (`retention.stats`).
-#[utoipa::path(get, path = "/api/stats/series", tag = "stats", params(SeriesQuery), responses((status = 200, body = StatsSeries)))]
+#[utoipa::path(get, path = "/api/stats/series", tag = "stats", responses((status = 200, body = StatsSeries)))]
 pub async fn series(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

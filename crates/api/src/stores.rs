@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Consumer, Operator};
 use super::body::Body;
@@ -15,7 +16,6 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::position::Position;
-use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
 use contract::stores::{StoreChange, StoreFilter, StorePage, StoreView};
 use db::product_views::{self, ProductPage};
@@ -23,13 +23,14 @@ use db::{Client, store_views, stores};
 use domain::access::AccessRole;
 use domain::store::StoreId;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct StorePath {
-    id: StoreId,
+    /// The store's id
+    pub id: StoreId,
 }
 
 /// Lists stores with their crawl state, in the order of their ids.
-#[utoipa::path(get, path = "/api/stores", tag = "stores", params(Listing<StoreFilter, Position<StoreId>>), responses((status = 200, body = StorePage)))]
+#[utoipa::path(get, path = "/api/stores", tag = "stores", responses((status = 200, body = StorePage)))]
 pub async fn list(
     caller: Caller<Consumer>,
     State(api): State<ApiState>,
@@ -44,8 +45,7 @@ pub async fn list(
 }
 
 /// One store with its crawl state.
-#[utoipa::path(get, path = "/api/stores/{id}", tag = "stores", params(("id" = i64, Path, description = "The store's id")),
-               responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/stores/{id}", tag = "stores", responses((status = 200, body = StoreView)))]
 pub async fn show(
     caller: Caller<Consumer>,
     State(api): State<ApiState>,
@@ -57,8 +57,7 @@ pub async fn show(
 }
 
 /// Switches the crawls of a store on or off.
-#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", params(("id" = i64, Path, description = "The store's id")),
-               request_body = StoreChange, responses((status = 200, body = StoreView), (status = 404, response = Problem)))]
+#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", responses((status = 200, body = StoreView)))]
 pub async fn set(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -74,9 +73,7 @@ pub async fn set(
 }
 
 /// Lists what a store sells now.
-#[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores",
-               params(("id" = i64, Path, description = "The store's id"), Listing<ProductFilter, Position<ProductCursor>>),
-               responses((status = 200, body = ProductList), (status = 404, response = Problem)))]
+#[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores", responses((status = 200, body = ProductList)))]
 pub async fn products(
     _: Caller<Consumer>,
     State(api): State<ApiState>,

@@ -56,7 +56,7 @@ pub struct EventMessage {
 }
 
 /// What happens, as server-sent events that are named for their topic.
-#[utoipa::path(get, path = "/api/events", tag = "service", params(EventsQuery),
+#[utoipa::path(get, path = "/api/events", tag = "service",
                responses((status = 200, body = EventMessage, content_type = "text/event-stream")))]
 pub async fn events(
     caller: Caller<Viewer>,

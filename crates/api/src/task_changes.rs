@@ -26,8 +26,8 @@ use domain::task::{Status, TaskId};
 use domain::vocabulary::Word;
 
 /// Cancels a task that has not ended. The body of a running one stops at its worker's next renewal; its store is kept until then.
-#[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
-               responses((status = 200, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks",
+               responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
 pub async fn cancel(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -38,8 +38,8 @@ pub async fn cancel(
 }
 
 /// Puts a failed or cancelled task back to pending, with all of its retries.
-#[utoipa::path(post, path = "/api/tasks/{id}/retry", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
-               responses((status = 200, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(post, path = "/api/tasks/{id}/retry", tag = "tasks",
+               responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
 pub async fn retry(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -51,11 +51,7 @@ pub async fn retry(
 
 /// Changes the priority or the time of a pending task; a time of null means at once.
 #[utoipa::path(put, path = "/api/tasks/{id}", tag = "tasks",
-               params(("id" = i64, Path, description = "The task's id"),
-                      ("If-Match" = Option<String>, Header, pattern = r#"^(\*|(W/)?"[!#-~]*")$"#, description = "The ETag of the task as it was read")),
-               request_body = TaskChange,
-               responses((status = 200, body = TaskView), (status = 404, response = Problem), (status = 409, response = Problem),
-                         (status = 412, response = Problem)))]
+               responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -71,8 +67,8 @@ pub async fn update(
 }
 
 /// Removes a task that no worker has, with its runs.
-#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = i64, Path, description = "The task's id")),
-               responses((status = 204, description = "Removed"), (status = 404, response = Problem), (status = 409, response = Problem)))]
+#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks",
+               responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

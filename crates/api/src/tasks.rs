@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
@@ -25,13 +26,14 @@ use db::task_views::counts;
 use db::{Client, DbError, task_views};
 use domain::task::TaskId;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct TaskPath {
+    /// The task's id
     pub id: TaskId,
 }
 
 /// Lists tasks, newest first.
-#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(Listing<TaskFilter>), responses((status = 200, body = TaskPage)))]
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -46,10 +48,7 @@ pub async fn list(
 
 /// One task with its attempts and children.
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
-               params(("id" = i64, Path, description = "The task's id"),
-                      ("If-None-Match" = Option<String>, Header, description = "The ETag of an earlier answer")),
-               responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then"),
-                         (status = 404, response = Problem)))]
+               responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then")))]
 pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
@@ -79,9 +78,10 @@ pub async fn counts(
 }
 
 /// Makes a task. Where one that does the same waits and is less urgent, it becomes as urgent as this one.
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest,
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks",
                responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
-                         (status = 201, body = RequestedTask), (status = 404, response = Problem), (status = 409, response = Problem)))]
+                         (status = 201, body = RequestedTask), (status = 404, response = Problem),
+                         (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

@@ -6,6 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Admin, Caller, Changes};
 use super::body::Body;
@@ -21,8 +22,9 @@ use domain::access::TokenId;
 
 const MAX_NAME_CHARS: usize = 100;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct TokenPath {
+    /// The token's id
     id: TokenId,
 }
 
@@ -38,7 +40,7 @@ pub async fn list(
 }
 
 /// Makes a token. From the first one on, nothing is answered without a token.
-#[utoipa::path(post, path = "/api/tokens", tag = "access", request_body = NewToken,
+#[utoipa::path(post, path = "/api/tokens", tag = "access",
                responses((status = 201, body = MadeToken), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Admin>,
@@ -64,8 +66,7 @@ pub async fn create(
 }
 
 /// Revokes a token, and ends the logins by it.
-#[utoipa::path(delete, path = "/api/tokens/{id}", tag = "access", params(("id" = i64, Path, description = "The token's id")),
-               responses((status = 204, description = "Revoked"), (status = 404, response = Problem)))]
+#[utoipa::path(delete, path = "/api/tokens/{id}", tag = "access", responses((status = 204, description = "Revoked")))]
 pub async fn revoke(
     changes: Changes<Admin>,
     State(api): State<ApiState>,

@@ -51,8 +51,7 @@ async fn write(api: &ApiState) {
 }
 
 /// Requests of consumers by country, region and hour, the latest hour first.
-#[utoipa::path(get, path = "/api/analytics/visitors", tag = "analytics", params(Listing<VisitorFilter, Position<VisitorCursor>>),
-               responses((status = 200, body = VisitorPage)))]
+#[utoipa::path(get, path = "/api/analytics/visitors", tag = "analytics", responses((status = 200, body = VisitorPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,

@@ -6,25 +6,25 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
 use super::access::{Admin, Changes, Operator};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use contract::problem::Problem;
 use contract::workers::WorkerOrder;
 use db::workers;
 use domain::worker::WorkerCommand;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 pub struct WorkerPath {
+    /// The worker's id
     id: String,
 }
 
 /// Lets a worker finish its tasks and leave.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/decommission", tag = "workers",
-               params(("id" = String, Path, description = "The worker's id")),
-               responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
+               responses((status = 202, body = WorkerOrder)))]
 pub async fn decommission(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
@@ -36,8 +36,7 @@ pub async fn decommission(
 
 /// Lets a worker finish its tasks and claim no more.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/pause", tag = "workers",
-               params(("id" = String, Path, description = "The worker's id")),
-               responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
+               responses((status = 202, body = WorkerOrder)))]
 pub async fn pause(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -49,8 +48,7 @@ pub async fn pause(
 
 /// Lets a paused worker claim again.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/resume", tag = "workers",
-               params(("id" = String, Path, description = "The worker's id")),
-               responses((status = 202, body = WorkerOrder), (status = 404, response = Problem)))]
+               responses((status = 202, body = WorkerOrder)))]
 pub async fn resume(
     changes: Changes<Operator>,
     State(api): State<ApiState>,

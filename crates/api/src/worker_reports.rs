@@ -21,7 +21,7 @@ use db::workers;
 use domain::worker::WorkerDocument;
 
 /// Enters a worker of another process in the registry; a second time, its process has started anew.
-#[utoipa::path(post, path = "/api/worker-registry/register", tag = "workers", request_body = WorkerReport,
+#[utoipa::path(post, path = "/api/worker-registry/register", tag = "workers",
                responses((status = 201, body = WorkerDocument)))]
 pub async fn register(
     changes: Changes<Operator>,
@@ -42,7 +42,7 @@ pub async fn register(
 }
 
 /// Notes that a registered worker lives, and answers what it was ordered to do.
-#[utoipa::path(post, path = "/api/worker-registry/heartbeat", tag = "workers", request_body = WorkerReport,
+#[utoipa::path(post, path = "/api/worker-registry/heartbeat", tag = "workers",
                responses((status = 200, body = HeartbeatAnswer), (status = 404, response = Problem)))]
 pub async fn heartbeat(
     _: Caller<Operator>,
@@ -66,7 +66,7 @@ pub async fn heartbeat(
 }
 
 /// Removes a worker that has left in good order.
-#[utoipa::path(post, path = "/api/worker-registry/deregister", tag = "workers", request_body = LeavingWorker,
+#[utoipa::path(post, path = "/api/worker-registry/deregister", tag = "workers",
                responses((status = 204, description = "Removed"), (status = 404, response = Problem)))]
 pub async fn deregister(
     changes: Changes<Operator>,

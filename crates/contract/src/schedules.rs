@@ -57,6 +57,7 @@ pub struct ScheduleRequest {
 /// What is to change of a schedule; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schema(min_properties = 1)]
 pub struct ScheduleUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 80)]
