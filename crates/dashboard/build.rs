@@ -27,14 +27,16 @@ fn main() -> io::Result<()> {
 /// Writes `ui.rs`, which says where the dashboard's files are; without its libraries there is none, and
 /// everything else is built.
 ///
-/// A release build embeds them, minified. A debug build reads them from `ui/`, so that a changed one compiles
-/// nothing.
+/// A release build, or one with the feature `embedded`, embeds them, minified. A debug build reads them from
+/// `ui/`, so that a changed one compiles nothing.
 fn gather_dashboard(ui: &Path, out: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", ui.join("package-lock.json").display());
-    let is_debug = env::var("PROFILE").is_ok_and(|profile| profile == "debug");
-    let built = libraries(ui, &out.join("npm")).and_then(|modules| match is_debug {
-        true => point_to_files(ui, &modules, out).map_err(|error| error.to_string()),
-        false => embed_files(ui, &modules, out),
+    let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let built = libraries(ui, &out.join("npm")).and_then(|modules| {
+        match is_release || env::var_os("CARGO_FEATURE_EMBEDDED").is_some() {
+            true => embed_files(ui, &modules, out),
+            false => point_to_files(ui, &modules, out).map_err(|error| error.to_string()),
+        }
     });
     match built {
         Ok(()) => println!("cargo::rustc-cfg=has_dashboard"),

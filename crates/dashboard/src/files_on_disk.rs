@@ -1,6 +1,7 @@
 //! The dashboard's files as they are in the checkout now: a debug build's, so that a changed one needs no
 //! compilation.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -8,10 +9,10 @@ use super::version_of;
 
 include!(concat!(env!("OUT_DIR"), "/ui.rs"));
 
-pub fn get(name: &str) -> Option<Vec<u8>> {
+pub fn get(name: &str) -> Option<Cow<'static, [u8]>> {
     let plain = Path::new(name).components().all(|component| matches!(component, Component::Normal(_)));
     let folder = FOLDERS.iter().find(|(entry, _)| name.split('/').next() == Some(*entry)).filter(|_| plain)?.1;
-    fs::read(Path::new(folder).join(name)).ok()
+    fs::read(Path::new(folder).join(name)).ok().map(Cow::Owned)
 }
 
 /// Changes with every change of a file.
@@ -22,7 +23,7 @@ pub fn version() -> String {
     }
     names.sort();
     let files: Vec<_> = names.iter().filter_map(|name| Some((name.as_str(), get(name)?))).collect();
-    version_of(files.iter().map(|(name, bytes)| (*name, bytes.as_slice())))
+    version_of(files.iter().map(|(name, bytes)| (*name, bytes.as_ref())))
 }
 
 fn add_files(folder: &Path, name: PathBuf, names: &mut Vec<String>) {
