@@ -1,17 +1,3 @@
--- A product or option that anything but a refresh changes has an unknown hash: the next refresh of its store writes it again.
-CREATE OR REPLACE FUNCTION store_products_forget_hash() RETURNS trigger LANGUAGE plpgsql AS $f$
-BEGIN
-  NEW.content_hash := NULL;
-  RETURN NEW;
-END $f$;
-
-CREATE OR REPLACE FUNCTION store_product_variants_forget_hash() RETURNS trigger LANGUAGE plpgsql AS $f$
-BEGIN
-  UPDATE store_products p SET content_hash = NULL
-   WHERE p.id = CASE TG_OP WHEN 'DELETE' THEN OLD.store_product_id ELSE NEW.store_product_id END;
-  RETURN NULL;
-END $f$;
-
 -- Products with their stores, for the reads of products and for users at psql. Times are limited to those that JSON can hold.
 
 CREATE OR REPLACE VIEW v_products AS

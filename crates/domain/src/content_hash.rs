@@ -9,7 +9,7 @@ use std::hash::Hasher;
 use chrono::{DateTime, Utc};
 use siphasher::sip::SipHasher13;
 
-use super::product::{Potency, Product, Variant};
+use super::product::{Potency, Product, SpecialsJson, Variant};
 
 /// Raise it when equal products must be written again: a field's encoding changes, or its column is made from
 /// it in another way.
@@ -20,7 +20,7 @@ impl Product {
     /// point-of-sale system moves it and nothing else.
     pub fn content_hash(&self) -> i64 {
         let mut hash = ContentHasher(Vec::with_capacity(USUAL_BYTES));
-        hash.number(Some(VERSION));
+        hash.number(&Some(VERSION));
         hash.product(self);
         hash.finish()
     }
@@ -44,106 +44,121 @@ struct ContentHasher(Vec<u8>);
 /// More than most products take.
 const USUAL_BYTES: usize = 1024;
 
+/// Writes each field of a struct by the method after its name. The hash depends on the order of the lines. A
+/// field without a line does not compile: "pattern requires `..`".
+macro_rules! write_fields {
+    ($hasher:ident, $value:ident: $struct:ident { $($field:ident: $method:ident,)+ }) => {
+        let $struct { $($field),+ } = $value;
+        $($hasher.$method($field);)+
+    };
+}
+
 impl ContentHasher {
     fn product(&mut self, product: &Product) {
-        let Product {
-            provider_product_id,
-            enterprise_product_id,
-            name_raw,
-            brand_name_raw,
-            category,
-            subcategory,
-            strain_type,
-            price_rec,
-            price_med,
-            special_price_rec,
-            special_price_med,
-            is_on_special,
-            thc,
-            cbd,
-            quantity,
-            quantity_censored,
-            is_in_stock,
-            stock_status,
-            upstream_status,
-            image_url,
-            brand_image_url,
-            specials,
-            upstream_created_at,
-            upstream_updated_at: _,
-            variants,
-        } = product;
-        self.text(Some(provider_product_id));
-        self.text(Some(name_raw));
-        let texts =
-            [enterprise_product_id, brand_name_raw, category, subcategory, strain_type, image_url, brand_image_url];
-        texts.into_iter().for_each(|text| self.text(text.as_deref()));
-        self.amounts([*price_rec, *price_med, *special_price_rec, *special_price_med, *quantity]);
-        self.flags([*is_on_special, *quantity_censored, *is_in_stock]);
-        self.text(Some(stock_status.name()));
-        self.text(upstream_status.map(|status| status.name()));
-        self.potency(thc.as_ref());
-        self.potency(cbd.as_ref());
-        self.number(specials.as_ref().map(|specials| specials.hash()));
-        self.time(*upstream_created_at);
-        self.number(i64::try_from(variants.len()).ok());
-        variants.iter().for_each(|variant| self.variant(variant));
+        write_fields!(self, product: Product {
+            provider_product_id: text,
+            name_raw: text,
+            enterprise_product_id: optional_text,
+            brand_name_raw: optional_text,
+            category: optional_text,
+            subcategory: optional_text,
+            strain_type: optional_text,
+            image_url: optional_text,
+            brand_image_url: optional_text,
+            price_rec: number,
+            price_med: number,
+            special_price_rec: number,
+            special_price_med: number,
+            quantity: number,
+            is_on_special: flag,
+            quantity_censored: flag,
+            is_in_stock: flag,
+            stock_status: name,
+            upstream_status: optional_name,
+            thc: potency,
+            cbd: potency,
+            specials: specials,
+            upstream_created_at: time,
+            upstream_updated_at: left_out,
+            variants: variants,
+        });
     }
 
     fn variant(&mut self, variant: &Variant) {
-        let Variant {
-            option_label,
-            nth,
-            size_mg,
-            size_ml,
-            price_rec,
-            price_med,
-            special_price_rec,
-            special_price_med,
-            quantity,
-            quantity_censored,
-            is_in_stock,
-        } = variant;
-        self.text(Some(option_label));
-        self.number(Some(i64::from(*nth)));
-        self.number(*size_mg);
-        self.float(*size_ml);
-        self.amounts([*price_rec, *price_med, *special_price_rec, *special_price_med, *quantity]);
-        self.flags([*quantity_censored, *is_in_stock]);
+        write_fields!(self, variant: Variant {
+            option_label: text,
+            nth: index,
+            size_mg: number,
+            size_ml: float,
+            price_rec: number,
+            price_med: number,
+            special_price_rec: number,
+            special_price_med: number,
+            quantity: number,
+            quantity_censored: flag,
+            is_in_stock: flag,
+        });
     }
 
-    fn potency(&mut self, potency: Option<&Potency>) {
-        let Some(Potency { min, max, unit }) = potency else { return self.number(None) };
-        self.number(Some(1));
-        self.float(*min);
-        self.float(*max);
-        self.text(unit.map(|unit| unit.name()));
+    fn left_out<T>(&mut self, _: &T) {}
+
+    fn variants(&mut self, variants: &[Variant]) {
+        self.number(&i64::try_from(variants.len()).ok());
+        variants.iter().for_each(|variant| self.variant(variant));
     }
 
-    fn text(&mut self, text: Option<&str>) {
-        self.number(text.and_then(|text| i64::try_from(text.len()).ok()));
-        self.bytes(text.unwrap_or_default().as_bytes());
+    fn specials(&mut self, specials: &Option<SpecialsJson>) {
+        self.number(&specials.as_ref().map(SpecialsJson::hash));
     }
 
-    fn amounts<const N: usize>(&mut self, amounts: [Option<i32>; N]) {
-        amounts.into_iter().for_each(|amount| self.number(amount.map(i64::from)));
+    fn potency(&mut self, potency: &Option<Potency>) {
+        let Some(Potency { min, max, unit }) = potency else { return self.number(&None::<i64>) };
+        self.number(&Some(1));
+        self.float(min);
+        self.float(max);
+        self.optional_name(unit);
     }
 
-    fn flags<const N: usize>(&mut self, flags: [bool; N]) {
-        flags.into_iter().for_each(|flag| self.bytes(&[u8::from(flag)]));
+    fn name(&mut self, name: impl Into<&'static str>) {
+        self.text(name.into());
     }
 
-    fn time(&mut self, time: Option<DateTime<Utc>>) {
-        self.number(time.map(|time| time.timestamp_micros()));
+    fn optional_name<N: Copy + Into<&'static str>>(&mut self, name: &Option<N>) {
+        self.string(name.map(N::into));
     }
 
-    fn float(&mut self, number: Option<f64>) {
-        self.number(number.map(|number| number.to_bits().cast_signed()));
+    fn text(&mut self, text: &str) {
+        self.string(Some(text));
     }
 
-    fn number(&mut self, number: Option<i64>) {
+    fn optional_text(&mut self, text: &Option<String>) {
+        self.string(text.as_deref());
+    }
+
+    fn flag(&mut self, flag: &bool) {
+        self.bytes(&[u8::from(*flag)]);
+    }
+
+    fn time(&mut self, time: &Option<DateTime<Utc>>) {
+        self.number(&time.map(|time| time.timestamp_micros()));
+    }
+
+    fn float(&mut self, number: &Option<f64>) {
+        self.number(&number.map(|number| number.to_bits().cast_signed()));
+    }
+
+    fn index(&mut self, index: &i16) {
+        self.number(&Some(*index));
+    }
+
+    fn number<N: Copy + Into<i64>>(&mut self, number: &Option<N>) {
         self.bytes(&[u8::from(number.is_some())]);
-        self.bytes(&number.unwrap_or_default().to_le_bytes());
+        self.bytes(&number.map_or(0, N::into).to_le_bytes());
+    }
+
+    fn string(&mut self, text: Option<&str>) {
+        self.number(&text.and_then(|text| i64::try_from(text.len()).ok()));
+        self.bytes(text.unwrap_or_default().as_bytes());
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
@@ -158,7 +173,7 @@ impl ContentHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::product::{PotencyUnit, SpecialsJson, StockStatus, UpstreamStatus};
+    use crate::product::{PotencyUnit, StockStatus, UpstreamStatus};
 
     fn variant() -> Variant {
         Variant {

@@ -12,7 +12,7 @@ use super::content_hash;
 /// Id of a row of `store_products`.
 pub type ProductId = i64;
 
-/// The default is for tests: a platform's code names every field.
+/// The default is the product of which nothing is known: a platform's code names the fields that it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Product {
     pub provider_product_id: String,

@@ -97,14 +97,12 @@ fn product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Produ
         quantity_censored: offer.is_quantity_censored(),
         is_in_stock: offer.stock_status.is_sellable(),
         stock_status: offer.stock_status,
-        upstream_status: None,
         image_url: read.text(item.image, "image"),
         brand_image_url: brand.image_url,
-        specials: None,
-        upstream_created_at: None,
-        upstream_updated_at: None,
         variants: offer.variants,
         provider_product_id: id,
+        // the platform has no more
+        ..Product::default()
     }
 }
 
