@@ -205,7 +205,8 @@ async fn simulated_pages() -> Vec<Bytes> {
     for seed in sim.stores() {
         let mut session = sessions.open(SessionAsk::default());
         let mut crawler = Crawler { adapter: &adapter, session: &mut session, hashes: &mut hashes, limits };
-        let start = FetchStart { at: Clock::system().utc(), products: 1, small_menu_proxies: Vec::new() };
+        let start =
+            FetchStart { at: Clock::system().utc(), products: 1, expects_empty: false, small_menu_proxies: Vec::new() };
         let menu = crawler.fetch_menu(&store(seed), &start, &|_| ()).await.unwrap();
         assert!(menu.pages.iter().all(|page| page.is_gzip));
         pages.extend(menu.pages.into_iter().map(|page| page.bytes));

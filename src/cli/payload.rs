@@ -103,13 +103,18 @@ fn text(shown: &PayloadSummary) -> String {
         ("file", payload.storage_path.clone()),
         ("bytes", payload.bytes.to_string()),
         ("sha256", payload.sha256.clone()),
-        (
-            "coverage",
-            format!("{:.2} % ({} of {})", payload.coverage * 100.0, payload.product_count, payload.total_count),
-        ),
+        ("coverage", coverage(payload)),
         ("pages", shown.pages.to_string()),
         ("products", format!("{}, {} in stock", shown.products, shown.in_stock)),
         ("warnings", if warnings.is_empty() { "none".to_owned() } else { warnings.join(", ") }),
     ];
     lines.map(|(name, value)| format!("{name:<10}{value}")).join("\n")
+}
+
+/// An empty menu has no coverage.
+fn coverage(payload: &Payload) -> String {
+    match payload.total_count {
+        0 => "-".to_owned(),
+        total => format!("{:.2} % ({} of {total})", payload.coverage * 100.0, payload.product_count),
+    }
 }

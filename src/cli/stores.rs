@@ -1,5 +1,6 @@
 //! `drover stores`: adds, imports, groups, lists and switches the stores whose menus are crawled.
 
+mod accept_empty;
 mod file;
 mod import;
 mod list;
@@ -33,6 +34,8 @@ enum Command {
     Enable(switch::Args),
     /// Crawl stores no more, until they are enabled; what they sold stays
     Disable(switch::Args),
+    /// Accept that a store sells nothing: the next crawl keeps its empty menu
+    AcceptEmpty(accept_empty::Args),
     /// Put stores into a group, for which schedules of its own may be made
     Tag(GroupArgs),
     /// Take stores out of a group
@@ -56,6 +59,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::List(args) => list::run(args, env).await,
         Command::Enable(args) => switch::run(args, true, env).await,
         Command::Disable(args) => switch::run(args, false, env).await,
+        Command::AcceptEmpty(args) => accept_empty::run(args, env).await,
         Command::Tag(args) => tag(args, env).await,
         Command::Untag(args) => untag(args, env).await,
     }

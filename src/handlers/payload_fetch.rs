@@ -46,7 +46,8 @@ pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskEr
     let done = Outcome::done(result(&fetched.0)).write(fetched, |(payload, menu, memory), tx| {
         Box::pin(async move {
             let insert = db::payloads::insert(tx, payload);
-            let (payload, ()) = pipeline(insert, db::stores::record_fetch(tx, payload.dispensary_id)).await?;
+            let (payload, ()) =
+                pipeline(insert, db::stores::record_fetch(tx, payload.dispensary_id, payload.product_count)).await?;
             let result = [("payload_id".to_owned(), json!(payload.id))].into_iter().collect();
             let next = vec![refresh_task(&payload)];
             let data = Some(DataWritten::Payload { bytes: payload.bytes as u64, coverage: payload.coverage });
@@ -92,7 +93,8 @@ fn progress(&MenuProgress { products, announced }: &MenuProgress) -> RunProgress
     }
 }
 
-/// A menu that lost more than half is taken for a fault of the platform's, until enough fetches show it.
+/// A menu that lost more than half is taken for a fault of the platform's, until enough fetches show it; an
+/// empty one until an operator accepts it.
 async fn confirm_small_menu(
     ctx: &Context,
     menu: &Menu,
@@ -103,11 +105,21 @@ async fn confirm_small_menu(
     if db::payloads::believe_small_menu(&client, menu.dispensary_id, start, menu.product_count, proxy).await? {
         return Ok(());
     }
-    let (now, before) = (menu.product_count, start.products);
-    Err(TaskError::retry(format!(
-        "suspicious: the menu holds {now} products where it held {before}; it is kept once three fetches, two hours apart and not all \
-         through one proxy, show so few"
-    )))
+    Err(TaskError::retry(doubt(menu, start)))
+}
+
+fn doubt(menu: &Menu, start: &FetchStart) -> String {
+    let (now, before, store) = (menu.product_count, start.products, menu.dispensary_id);
+    match now {
+        0 => format!(
+            "empty menu: it holds no product where it held {before}; the store's products stay as they are. If it sells nothing any more: \
+             `drover stores accept-empty {store}`"
+        ),
+        _ => format!(
+            "suspicious: the menu holds {now} products where it held {before}; it is kept once three fetches, two hours apart and not \
+             all through one proxy, show so few"
+        ),
+    }
 }
 
 fn result(payload: &NewPayload) -> Value {

@@ -64,7 +64,7 @@ impl PlatformHarness {
     /// Fetches as if the store's menu had held `products` products before.
     async fn fetch_after(&mut self, store: &Store, products: usize) -> Result<Menu, FetchError> {
         let at = Clock::system().utc().duration_trunc(TimeDelta::milliseconds(1)).unwrap();
-        let start = FetchStart { at, products, small_menu_proxies: Vec::new() };
+        let start = FetchStart { at, products, expects_empty: false, small_menu_proxies: Vec::new() };
         self.crawler().fetch_menu(store, &start, &|_| ()).await
     }
 

@@ -41,9 +41,17 @@ fn types_of(name: &str) -> &'static [Type] {
         "visitors/list.sql" => {
             &[Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::TEXT, Type::TIMESTAMPTZ, Type::TEXT, Type::TEXT, Type::INT8]
         }
-        "store_views/list.sql" => {
-            &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BOOL, Type::TEXT, Type::INT8, Type::INT8, Type::INT8]
-        }
+        "store_views/list.sql" => &[
+            Type::TEXT,
+            Type::TEXT,
+            Type::TEXT,
+            Type::BOOL,
+            Type::TEXT,
+            Type::TEXT,
+            Type::INT8,
+            Type::INT8,
+            Type::INT8,
+        ],
         "analytics/store_summary.sql" => {
             &[Type::TEXT, Type::INT8, Type::TEXT, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::INT8, Type::INT8]
         }

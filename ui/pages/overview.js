@@ -48,9 +48,9 @@ export function Page() {
     hosts: hosts.data?.hosts,
     proxies: fleet,
   };
-  const stores = overview.data?.stores.crawled;
+  const stores = overview.data?.stores.enabled;
   return html`<div class="overview stack">
-    <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} stores crawled · `}times in UTC`} />
+    <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} enabled stores · `}times in UTC`} />
     <${Verdict} ...${seen} />
     <${Figures} ...${seen} error=${overview.error ?? counts.error} />
     <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />

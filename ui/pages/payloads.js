@@ -107,7 +107,7 @@ const Row = memo((/** @type {{ of: PayloadView, hasStore: boolean }} */ { of: pa
     ${hasStore && html`<td class="line first cut">
       <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })} title=${store}><bdi>${store}</bdi></a></td>`}
     <td class="num fact" data-l="products">${count(payload.product_count)}</td>
-    <td class="num fact" data-l="coverage">${share(payload.coverage, 1)}
+    <td class="num fact" data-l="coverage">${payload.total_count === 0 ? "–" : share(payload.coverage, 1)}
       ${payload.coverage < 1 && html`<br /><span class="scope">of ${count(payload.total_count)}</span>`}</td>
     <td class="num fact" data-l="size">${bytes(payload.bytes)}</td>
     <td class="num fact" data-l="task">

@@ -22,7 +22,7 @@ import { Ago } from "../parts/time.js";
 const LIMIT = 50;
 /** Every crawl changes a store; a list of them need not follow each. */
 const GAP_MS = 10_000;
-const PARAMETERS = /** @type {const} */ (["state", "platform", "group", "crawl_enabled", "q", "cursor"]);
+const PARAMETERS = /** @type {const} */ (["state", "platform", "group", "crawl_enabled", "crawl_status", "q", "cursor"]);
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -30,6 +30,12 @@ const QUALIFIERS = [
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
   PLATFORM,
   { word: "group", parameter: "group", help: "a name" },
+  {
+    word: "crawls",
+    parameter: "crawl_status",
+    values: ["fresh", "late", "never_crawled", "needs_menu_id", "empty_menu", "held"],
+    help: "the state of the crawls",
+  },
   { word: "enabled", parameter: "crawl_enabled", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
 ];
 
@@ -40,7 +46,7 @@ export function Page({ query }) {
   usePage("Stores", answer);
   return html`<${PageHead} title="Stores" scope="crawl state, last complete crawl, and what each has now; times in UTC on hover" />
     <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter stores"
-      placeholder="Name, city or id; state:MI enabled:no" /></div>
+      placeholder="Name, city or id; state:MI crawls:late" /></div>
     <section class="panel" aria-labelledby="h-stores"><h2 class="sr" id="h-stores">List of stores</h2>
       <${Loaded} of=${answer} what="The list of stores" rows=${8}>${(/** @type {Data<typeof answer>} */ data) =>
         data.stores.length === 0

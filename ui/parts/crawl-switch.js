@@ -1,20 +1,17 @@
 // @ts-check
-// The crawl switch of a store: a mark, and the button that changes it.
+// The crawls of a store: a mark of their state, and the button that switches them.
 
 import { pathOf, send } from "../core/api.js";
 import { html } from "../core/html.js";
 import { may } from "../core/session.js";
 import { confirm } from "./dialog.js";
-import { Status } from "./status.js";
+import { StoreState } from "./status.js";
 import { act } from "./toast.js";
 
 /** @import { StoreView } from "../types/api" */
 
 /** @param {{ of: StoreView }} properties */
-export const CrawlState = ({ of }) =>
-  of.crawl_enabled
-    ? html`<${Status} kind="done" icon="done" word="Enabled" />`
-    : html`<${Status} kind="off" icon="off" word="Disabled" />`;
+export const CrawlState = ({ of }) => html`<${StoreState} of=${of.crawl_enabled ? of.crawl_status : "disabled"} />`;
 
 /** @param {{ of: StoreView, kind?: string }} properties */
 export function CrawlSwitch({ of, kind = "" }) {

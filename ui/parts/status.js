@@ -44,6 +44,17 @@ const PROXY = {
 };
 
 /** @type {Record<string, [string, string, string]>} */
+const STORE = {
+  fresh: ["done", "done", "Fresh"],
+  late: ["stale", "stale", "Late"],
+  never_crawled: ["pending", "pending", "Never crawled"],
+  needs_menu_id: ["failed", "failed", "Needs a menu id"],
+  empty_menu: ["failed", "failed", "Empty menu"],
+  held: ["backing", "pause", "Held"],
+  disabled: ["off", "off", "Disabled"],
+};
+
+/** @type {Record<string, [string, string, string]>} */
 const BREAKER = {
   closed: ["closed", "closed", "Closed"],
   open: ["open", "open", "Open"],
@@ -58,6 +69,8 @@ export const Outcome = ({ of }) => (of === null ? mark(TASK, "running") : mark(O
 export const WorkerState = ({ of, title }) => mark(WORKER, of, title);
 /** @param {{ of: string, title?: string }} properties active, suffers, benched or off */
 export const ProxyState = ({ of, title }) => mark(PROXY, of, title);
+/** @param {{ of: string, title?: string }} properties the state of a store's crawls, or disabled */
+export const StoreState = ({ of, title }) => mark(STORE, of, title);
 /** @param {{ of: string, title?: string }} properties */
 export const BreakerState = ({ of, title }) => mark(BREAKER, of, title);
 

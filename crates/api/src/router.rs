@@ -108,6 +108,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         store_imports::import,
         stores::show,
         stores::set,
+        stores::accept_empty,
         stores::products,
         products::search,
         products::show,

@@ -16,6 +16,7 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::position::Position;
+use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
 use contract::stores::{StoreChange, StoreFilter, StorePage, StoreView};
 use db::product_views::{self, ProductPage};
@@ -69,6 +70,25 @@ pub async fn set(
     let changed = stores::set_crawl_enabled(&change, id, crawl_enabled).await?;
     let store = find(&change, id).await?;
     change.audit("stores.set", id, json!({ "crawl_enabled": crawl_enabled, "changed": changed }));
+    change.answer(StatusCode::OK, &store).await
+}
+
+/// Accepts that a store sells nothing: the next crawl keeps its empty menu. The products that it had are sold out after three crawls.
+#[utoipa::path(post, path = "/api/stores/{id}/accept-empty", tag = "stores",
+               responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
+pub async fn accept_empty(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    if !stores::accept_empty(&change, id).await? {
+        let fault = format!("the latest crawls of store {id} found no empty menu: there is nothing to accept");
+        return Err(ApiError::Conflict(fault));
+    }
+    let store = find(&change, id).await?;
+    change.audit("stores.accept_empty", id, json!({}));
     change.answer(StatusCode::OK, &store).await
 }
 

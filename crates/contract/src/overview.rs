@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::images::ImageTotals;
 use super::tasks::ReadyTasks;
 use domain::role::Role;
-use domain::store::StoreId;
+use domain::store::{StoreId, StoreStatus};
 use domain::task::TaskId;
 use domain::vocabulary::Word;
 
@@ -15,7 +15,7 @@ use domain::vocabulary::Word;
 pub struct Overview {
     pub ready: Vec<ReadyTasks>,
     pub failures: Failures,
-    pub stores: StoreAges,
+    pub stores: StoreCounts,
     pub images: ImageTotals,
 }
 
@@ -45,28 +45,41 @@ pub struct FailureReason {
     pub store_name: Option<String>,
 }
 
-/// How old the menus of crawled stores are.
+/// Enabled stores. Each is counted in exactly one of `fresh`, `late`, `never_crawled`, `needs_menu_id`,
+/// `empty_menu` and `held`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct StoreAges {
-    pub crawled: i64,
+pub struct StoreCounts {
+    /// All of them.
+    pub enabled: i64,
     /// Their last complete crawl is at most a quarter older than the interval of their schedule.
     pub fresh: i64,
-    /// No schedule with an interval crawls them.
+    pub late: i64,
+    pub never_crawled: i64,
+    /// Their id at the platform is not known yet.
+    pub needs_menu_id: i64,
+    /// Three crawls in a row found no product; their products stay as they were.
+    pub empty_menu: i64,
+    /// Their task waits for a host that takes no requests now.
+    pub held: i64,
+    /// Of all of them: those that no schedule with an interval crawls. They are never late.
     pub unscheduled: i64,
     /// In the last payloads, and how many the platform announced.
     pub products: i64,
     pub announced: i64,
-    /// Those that are not fresh, the oldest first; at most 20.
-    pub oldest: Vec<OldStore>,
+    /// Stores that are not fresh: those that need a person first, then the oldest; at most 20.
+    pub troubled: Vec<TroubledStore>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct OldStore {
+pub struct TroubledStore {
     pub id: StoreId,
     pub name: String,
+    #[schema(value_type = StoreStatus)]
+    pub crawl_status: Word<StoreStatus>,
     /// None: never.
     pub last_complete_at: Option<DateTime<Utc>>,
-    pub interval_hours: f64,
+    /// None: no schedule with an interval crawls it.
+    pub interval_hours: Option<f64>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

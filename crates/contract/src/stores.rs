@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use domain::payload::PayloadId;
 use domain::state_code;
-use domain::store::{NewStore, Platform, StoreId};
+use domain::store::{NewStore, Platform, StoreId, StoreStatus};
 use domain::task::TaskId;
 use domain::vocabulary::Word;
 
@@ -25,6 +25,8 @@ pub struct StoreFilter {
     pub platform: Option<Platform>,
     pub group: Option<String>,
     pub crawl_enabled: Option<bool>,
+    /// The state of its crawls.
+    pub crawl_status: Option<StoreStatus>,
     /// Its id, how its slug begins, or part of its name or city, in any letter case.
     pub q: Option<String>,
     /// The last one of the page before.
@@ -56,6 +58,9 @@ pub struct StoreView {
     pub is_medical: Option<bool>,
     pub groups: Vec<String>,
     pub crawl_enabled: bool,
+    /// The state of its crawls, as if it were enabled.
+    #[schema(value_type = StoreStatus)]
+    pub crawl_status: Word<StoreStatus>,
     /// Why discovery switched it off; None where a person did.
     pub disabled_reason: Option<String>,
     pub last_fetch_at: Option<DateTime<Utc>>,
@@ -66,7 +71,7 @@ pub struct StoreView {
     pub last_payload_at: Option<DateTime<Utc>>,
     /// When the last complete one was fetched.
     pub last_complete_at: Option<DateTime<Utc>>,
-    /// The share of the announced products that the last payload held.
+    /// The share of the announced products that the last payload held; null where none were announced.
     pub last_coverage: Option<f64>,
     pub products: i64,
     pub in_stock: i64,

@@ -1,22 +1,22 @@
-//! Status summary for the overview page: longest waits, failures with their reasons, ages of the stores'
-//! menus. Reads only.
+//! Status summary for the overview page: longest waits, failures with their reasons, states of the stores'
+//! crawls. Reads only.
 
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::counts;
 use super::{Client, DbError, images};
-use contract::overview::{FailureReason, Failures, Overview, StoreAges};
+use contract::overview::{FailureReason, Failures, Overview, StoreCounts};
 
 /// Maximum failures read; enough to find the common cause.
 const MAX_READ: i64 = 10_000;
 const MAX_REASONS: i64 = 20;
-const MAX_OLDEST: i64 = 20;
+const MAX_TROUBLED: i64 = 20;
 
 pub async fn read(client: &Client, hours: i32) -> Result<Overview, DbError> {
     let ready = counts::ready(client).await?;
     let failures = failures(client, hours).await?;
-    let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_OLDEST]).await?;
+    let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_TROUBLED]).await?;
     let images = images::totals(client).await?;
-    Ok(Overview { ready, failures, stores: StoreAges::from_row(&stores)?, images })
+    Ok(Overview { ready, failures, stores: StoreCounts::from_row(&stores)?, images })
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {
@@ -31,5 +31,8 @@ rows! {
         error_message, tasks, stores, last_failed_at, last_task_id, store_id, store_name,
     }
 
-    StoreAges { crawled, fresh, unscheduled, products, announced, oldest: document }
+    StoreCounts {
+        enabled, fresh, late, never_crawled, needs_menu_id, empty_menu, held, unscheduled, products, announced,
+        troubled: document,
+    }
 }

@@ -22,12 +22,14 @@ pub async fn before_fetch(client: &Client, store: StoreId) -> Result<FetchStart,
     Ok(FetchStart {
         at: row.try_get("fetched_at")?,
         products: products.max(0) as usize,
+        expects_empty: row.try_get("expects_empty")?,
         small_menu_proxies: row.try_get("small_menu_proxies")?,
     })
 }
 
 /// Records a menu that is too small to be believed at once. True when it is believed after all: the third in
-/// a row, hours apart and, where there are several proxies, not all through one; or the sixth.
+/// a row, hours apart and, where there are several proxies, not all through one; or the sixth. An empty
+/// menu is not.
 pub async fn believe_small_menu(
     client: &Client,
     store: StoreId,

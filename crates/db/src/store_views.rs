@@ -7,11 +7,12 @@ use tokio_postgres::types::Type;
 use super::row::{read_all, rows, word};
 use super::{Client, DbError};
 use contract::stores::{StoreFilter, StoreView};
-use domain::store::{Platform, StoreId};
+use domain::store::{Platform, StoreId, StoreStatus};
 
 /// At most `limit` stores, in the order of their ids.
 pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<Vec<StoreView>, DbError> {
     let platform = filter.platform.map(Platform::name);
+    let crawl_status = filter.crawl_status.map(StoreStatus::name);
     let rows = client
         .query_planned(
             include_str!("sql/store_views/list.sql"),
@@ -20,6 +21,7 @@ pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<V
                 (&platform, Type::TEXT),
                 (&filter.group, Type::TEXT),
                 (&filter.crawl_enabled, Type::BOOL),
+                (&crawl_status, Type::TEXT),
                 (&filter.q, Type::TEXT),
                 (&filter.after, Type::INT8),
                 (&filter.id, Type::INT8),
@@ -40,7 +42,9 @@ rows! {
         id, name, slug,
         platform: word,
         platform_dispensary_id, menu_url, address, city, state, zip, latitude, longitude, phone,
-        timezone, is_recreational, is_medical, groups, crawl_enabled, disabled_reason,
+        timezone, is_recreational, is_medical, groups, crawl_enabled,
+        crawl_status: word,
+        disabled_reason,
         last_fetch_at, last_crawl_at, last_payload_id, last_payload_at, last_complete_at,
         last_coverage, products, in_stock, on_special,
     }

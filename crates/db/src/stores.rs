@@ -45,10 +45,18 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     })
 }
 
-/// Records that the store's menu was fetched and is believed; deletes its suspicious menus.
-pub async fn record_fetch(tx: &Tx, id: StoreId) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/stores/record_fetch.sql"), &[&id]).await?;
+/// Records that the store's menu of that many products was fetched and is believed; deletes its suspicious
+/// menus. An accepted empty menu ends with the first product.
+pub async fn record_fetch(tx: &Tx, id: StoreId, products: i32) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/stores/record_fetch.sql"), &[&id, &products]).await?;
     Ok(())
+}
+
+/// Lets the next crawl keep the store's empty menu. False when its latest crawls found products. `Missing`
+/// when there is no such store.
+pub async fn accept_empty(tx: &Tx, id: StoreId) -> Result<bool, DbError> {
+    let row = tx.query_opt(include_str!("sql/stores/accept_empty.sql"), &[&id]).await?;
+    first_column(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)
 }
 
 /// Records `payload` as the newest whose products are stored.

@@ -58,15 +58,20 @@ pub struct FetchStart {
     pub at: DateTime<Utc>,
     /// Products that its menu held before.
     pub products: usize,
+    /// An operator has accepted that it sells nothing, or the menu before was empty.
+    pub expects_empty: bool,
     /// Proxies through which the latest menus came that were too small to be believed.
     pub small_menu_proxies: Vec<i64>,
 }
 
 impl FetchStart {
     /// Whether a menu of this many products is too small to be believed at once: less than half of the
-    /// products before.
+    /// products before, or none where some are expected.
     pub fn is_too_small(&self, products: usize) -> bool {
-        products * 2 < self.products
+        match products {
+            0 => !self.expects_empty,
+            _ => products * 2 < self.products,
+        }
     }
 }
 

@@ -19,6 +19,24 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// The state of a store's crawls: the first that fits.
+    pub enum StoreStatus {
+        /// Its id at the platform is not known yet, so its menu cannot be asked for.
+        NeedsMenuId,
+        /// Its task waits for a host that takes no requests now.
+        Held,
+        /// Three crawls in a row found no product, and no operator has accepted it.
+        EmptyMenu,
+        /// No complete crawl has ended yet.
+        NeverCrawled,
+        /// Its last complete crawl is older than its interval by more than a quarter.
+        Late,
+        /// All is well.
+        Fresh,
+    }
+}
+
 impl Platform {
     /// The platform of a request that names none.
     pub const DEFAULT: Platform = Platform::Dutchie;

@@ -2,10 +2,10 @@
 
 use crate::cli::client::with_query;
 use crate::cli::output::time;
-use crate::cli::{Env, ExitCode, groups};
+use crate::cli::{Env, ExitCode, groups, values};
 use contract::stores::{StorePage, StoreView};
 use domain::group;
-use domain::store::Platform;
+use domain::store::{Platform, StoreStatus};
 
 /// Stores per request.
 const PAGE: &str = "500";
@@ -24,6 +24,9 @@ pub struct Args {
     /// Only those that are crawled, or with `false` those that are not
     #[arg(long, value_name = "true|false")]
     crawled: Option<bool>,
+    /// Only those whose crawls are in this state, such as needs_menu_id
+    #[arg(long, value_parser = values::word::<StoreStatus>)]
+    status: Option<StoreStatus>,
     /// Only those with this id, a slug that begins so, or this in their name or city
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
@@ -49,6 +52,7 @@ async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
             ("state", args.state.clone()),
             ("platform", args.platform.map(|platform| platform.to_string())),
             ("crawl_enabled", args.crawled.map(|is_on| is_on.to_string())),
+            ("crawl_status", args.status.map(|status| status.to_string())),
             ("q", args.search.clone()),
             ("limit", Some(PAGE.to_owned())),
             ("cursor", list.next_cursor.take()),
@@ -73,7 +77,7 @@ fn cells(store: &StoreView) -> Vec<String> {
         or_dash(&store.state),
         or_dash(&store.platform_dispensary_id),
         store.groups.join(" "),
-        if store.crawl_enabled { "on" } else { "off" }.to_owned(),
+        if store.crawl_enabled { store.crawl_status.to_string() } else { "off".to_owned() },
         store.products.to_string(),
         store.in_stock.to_string(),
         or_dash(&store.last_crawl_at.map(time)),

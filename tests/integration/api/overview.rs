@@ -39,7 +39,7 @@ async fn failures_are_counted_by_reason_and_numbers_in_them_make_no_other_reason
 }
 
 #[tokio::test]
-async fn a_store_is_fresh_while_its_menu_is_little_older_than_its_interval() {
+async fn each_enabled_store_is_counted_by_the_one_state_of_its_crawls() {
     let server = Server::start().await;
     let stores = "
         INSERT INTO task_schedules (name, role, interval_hours, enabled, state_code) VALUES
@@ -49,18 +49,53 @@ async fn a_store_is_fresh_while_its_menu_is_little_older_than_its_interval() {
           (2, 'old', 'AZ', 'b', true, now() - interval '5 hours 5 minutes'),
           (3, 'never', 'AZ', 'c', true, NULL),
           (4, 'in no schedule', 'NV', 'd', true, NULL),
-          (5, 'switched off', 'AZ', 'e', false, NULL);
+          (5, 'switched off', 'AZ', 'e', false, NULL),
+          (6, 'old, in no schedule', 'NV', 'f', true, now() - interval '9 days'),
+          (7, 'without an id', 'AZ', NULL, true, NULL),
+          (8, 'empty', 'AZ', 'h', true, now() - interval '9 days'),
+          (9, 'empty twice', 'AZ', 'i', true, now() - interval '8 days'),
+          (10, 'waits for its host', 'AZ', 'j', true, now() - interval '7 days');
+        INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count)
+        SELECT store, now() - hours * interval '1 hour', 0 FROM (VALUES (8, 1), (8, 5), (8, 9), (9, 1), (9, 5)) AS look(store, hours);
+        INSERT INTO worker_tasks (role, dispensary_id, scheduled_for, waits_for_host)
+        VALUES ('payload_fetch', 10, now() + interval '1 hour', 'menu.test');
         INSERT INTO raw_crawl_payloads (id, dispensary_id, platform, storage_path, sha256, bytes, product_count, total_count, coverage, fetched_at)
         VALUES (7, 1, 'dutchie', 'payloads/2026/11/23/store_1_20261123T203139248Z.json.gz', repeat('a', 64), 1, 95, 100, 0.95, now());
         UPDATE dispensaries SET last_payload_id = 7 WHERE id = 1";
     server.database.raw.batch_execute(stores).await.unwrap();
     let stores = server.get("/api/overview").await.expect(200)["stores"].clone();
-    let numbers =
-        ["crawled", "fresh", "unscheduled", "products", "announced"].map(|name| stores[name].as_i64().unwrap());
-    assert_eq!(numbers, [4, 1, 1, 95, 100]);
-    let oldest: Vec<Value> = stores["oldest"].as_array().unwrap().iter().map(|store| store["name"].clone()).collect();
-    assert_eq!(json!(oldest), json!(["never", "old"]));
-    assert_eq!(stores["oldest"][1]["interval_hours"], 4.0);
+    let number = |name: &str| stores[name].as_i64().unwrap();
+    let states = ["fresh", "late", "never_crawled", "needs_menu_id", "empty_menu", "held"].map(number);
+    assert_eq!(states, [2, 2, 2, 1, 1, 1]);
+    assert_eq!(states.iter().sum::<i64>(), number("enabled"));
+    assert_eq!(["unscheduled", "products", "announced"].map(number), [2, 95, 100]);
+    let troubled: Vec<Value> =
+        stores["troubled"].as_array().unwrap().iter().map(|store| store["name"].clone()).collect();
+    assert_eq!(json!(troubled), json!(["empty", "without an id", "never", "empty twice", "waits for its host", "old"]));
+    assert_eq!(
+        (&stores["troubled"][5]["interval_hours"], &stores["troubled"][5]["crawl_status"]),
+        (&json!(4.0), &json!("late"))
+    );
+
+    let late = server.get("/api/stores?crawl_status=late").await.expect(200);
+    let names: Vec<&Value> = late["stores"].as_array().unwrap().iter().map(|store| &store["name"]).collect();
+    assert_eq!(names, ["old", "empty twice"]);
+    assert_eq!(server.get("/api/stores?crawl_status=early").await.problem(400)["field"], "crawl_status");
+}
+
+#[tokio::test]
+async fn an_empty_menu_is_accepted_only_where_one_was_found() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    let path = format!("/api/stores/{store}/accept-empty");
+    server.post(&path, json!({})).await.problem(409);
+    let empty = "INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count)
+                 SELECT id, now() - hours * interval '1 hour', 0 FROM dispensaries, generate_series(1, 9, 4) hours";
+    server.database.raw.batch_execute(empty).await.unwrap();
+    assert_eq!(server.get(&format!("/api/stores/{store}")).await.expect(200)["crawl_status"], "empty_menu");
+    for _ in 0..2 {
+        assert_eq!(server.post(&path, json!({})).await.expect(200)["crawl_status"], "never_crawled");
+    }
 }
 
 #[tokio::test]

@@ -206,31 +206,83 @@ async fn a_menu_that_looks_empty_leaves_neither_payload_nor_misses() {
 }
 
 #[tokio::test]
-async fn the_third_empty_menu_in_a_row_hours_apart_is_believed() {
+async fn an_empty_menu_changes_nothing_however_often_it_comes_until_a_person_accepts_it() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     crawl(&harness).await;
+    let before = records(&harness).await;
     let present = harness.store.count("SELECT count(*) FROM store_products WHERE consecutive_misses = 0").await;
+    let held = harness.store.count("SELECT product_count::bigint FROM raw_crawl_payloads").await;
     let hours_pass = "UPDATE suspicious_menus SET fetched_at = fetched_at - interval '3 hours'";
 
     sim.add_fault(Fault::new(FaultKind::EmptyMenu));
-    for look in 1..=2 {
+    for look in 1..=4 {
         // the second within an hour does not count as a look
         for _ in 0..2 {
-            let Err(TaskError::Retry { reason, .. }) = harness.run(Role::PayloadFetch, json!({})).await else {
-                panic!("look {look} was believed")
-            };
-            assert!(reason.starts_with("suspicious: the menu holds 0 products"), "{reason}");
+            assert!(empty_menu(&harness).await.contains(&format!("no product where it held {held};")));
         }
         assert_eq!(harness.store.count("SELECT count(*) FROM suspicious_menus").await, look);
+        assert_eq!(has_status(&harness, "empty_menu").await, look >= 3, "after look {look}");
         harness.store.database.raw.batch_execute(hours_pass).await.unwrap();
     }
-    let refreshed = crawl(&harness).await;
-    assert_eq!(refreshed.result["missed"], present);
-    assert_eq!(harness.store.count("SELECT count(*) FROM suspicious_menus").await, 0);
-    assert_eq!(crawl(&harness).await.result["missed"], present, "what is empty is not suspicious any more");
+    assert_eq!(records(&harness).await, before);
+
+    assert!(accept_empty(&harness).await);
+    assert_eq!(crawl(&harness).await.result["missed"], present);
+    assert_eq!(crawl(&harness).await.result["missed"], present, "it stays the truth");
+    assert!(has_status(&harness, "fresh").await);
+}
+
+#[tokio::test]
+async fn an_empty_menu_is_not_the_first_truth_of_a_store() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    sim.add_fault(Fault::new(FaultKind::EmptyMenu));
+    assert!(empty_menu(&harness).await.contains("no product where it held 0;"));
+    assert!(has_status(&harness, "never_crawled").await);
+}
+
+#[tokio::test]
+async fn a_product_ends_what_a_person_accepted() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let seed = sim.stores()[0].clone();
+    become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    assert!(!accept_empty(&harness).await, "no crawl found an empty menu");
+    let fault = sim.add_fault(Fault::new(FaultKind::EmptyMenu));
+    empty_menu(&harness).await;
+    assert!(accept_empty(&harness).await);
+    crawl(&harness).await;
+    sim.remove_fault(fault);
+    crawl(&harness).await;
+    sim.add_fault(Fault::new(FaultKind::EmptyMenu));
+    empty_menu(&harness).await;
+}
+
+/// Fetches an empty menu, and returns why it is not believed.
+async fn empty_menu(harness: &HandlerHarness) -> String {
+    match harness.run(Role::PayloadFetch, json!({})).await {
+        Err(TaskError::Retry { reason, .. }) if reason.starts_with("empty menu: ") => reason,
+        Err(error) => panic!("{error:?}"),
+        Ok(_) => panic!("it was believed"),
+    }
+}
+
+async fn accept_empty(harness: &HandlerHarness) -> bool {
+    let tx = harness.store.database.db.begin().await.unwrap();
+    let accepted = db::stores::accept_empty(&tx, harness.store.id).await.unwrap();
+    tx.commit().await.unwrap();
+    accepted
+}
+
+async fn has_status(harness: &HandlerHarness, status: &str) -> bool {
+    let id = harness.store.id;
+    let sql = format!("SELECT count(*) FROM v_store_statuses WHERE dispensary_id = {id} AND crawl_status = '{status}'");
+    harness.store.count(&sql).await == 1
 }
 
 #[tokio::test]

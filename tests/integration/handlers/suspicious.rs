@@ -29,7 +29,12 @@ async fn the_third_look_is_believed_hours_apart_and_by_way_of_several_proxies_wh
     let client = store.database.db.client().await.unwrap();
     let mut looks = Vec::new();
     for (hour, proxy) in hours.into_iter().zip(proxies) {
-        let start = FetchStart { at: at(0) + TimeDelta::hours(hour), products: 30, small_menu_proxies: Vec::new() };
+        let start = FetchStart {
+            at: at(0) + TimeDelta::hours(hour),
+            products: 30,
+            expects_empty: false,
+            small_menu_proxies: Vec::new(),
+        };
         looks.push(db::payloads::believe_small_menu(&client, store.id, &start, 3, Some(proxy)).await.unwrap());
     }
     assert_eq!(looks, [false, false, believed]);
@@ -42,7 +47,12 @@ async fn the_sixth_look_is_believed_by_whatever_proxies_and_so_few_are_noted() {
     let client = store.database.db.client().await.unwrap();
     let mut looks = Vec::new();
     for look in 0..7 {
-        let start = FetchStart { at: at(0) + TimeDelta::hours(3 * look), products: 30, small_menu_proxies: Vec::new() };
+        let start = FetchStart {
+            at: at(0) + TimeDelta::hours(3 * look),
+            products: 30,
+            expects_empty: false,
+            small_menu_proxies: Vec::new(),
+        };
         looks.push(db::payloads::believe_small_menu(&client, store.id, &start, 3, Some(1)).await.unwrap());
     }
     assert_eq!(looks, [false, false, false, false, false, true, true]);

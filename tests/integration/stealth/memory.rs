@@ -172,7 +172,8 @@ async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
         timezone: None,
         crawl_enabled: true,
     };
-    let start = FetchStart { at: Clock::system().utc(), products: 1, small_menu_proxies: Vec::new() };
+    let start =
+        FetchStart { at: Clock::system().utc(), products: 1, expects_empty: false, small_menu_proxies: Vec::new() };
     let mut session = sessions.open(SessionAsk::default());
     let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
     let mut crawler = Crawler { adapter: &adapter, session: &mut session, hashes: &mut hashes, limits };

@@ -13,7 +13,7 @@ const MAX_TROUBLES = 3;
 
 /** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks } from "../../types/api" */
 /** @import { Schedule } from "../../types/api" */
-/** @import { StoreAges, TaskCounts, WorkerDocument } from "../../types/api" */
+/** @import { StoreCounts, TaskCounts, WorkerDocument } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 
 /**
@@ -36,8 +36,8 @@ const MAX_TROUBLES = 3;
 
 /** @param {Seen} seen */
 export function Verdict(seen) {
-  const { overview, counts, workers, proxies } = seen;
-  if (!overview || !counts || !workers || !proxies) {
+  const { overview, counts, workers, schedules, proxies } = seen;
+  if (!overview || !counts || !workers || !schedules || !proxies) {
     return html`<section class="verdict" aria-label="Verdict"><p class="dim">Reading how it is.</p></section>`;
   }
   const read = { ...seen, overview, counts };
@@ -59,11 +59,10 @@ export function sentence({ overview, counts, workers = [], schedules = [], proxi
   const usable = (proxies ?? []).filter(({ state }) => state === "active" || state === "suffers").length;
   const isWaiting = counts.pending > 0;
   const next = nextRun(schedules);
-  const are = stores.fresh === 1 ? "is" : "are";
-  const fresh = `${count(stores.fresh)} of ${plural(stores.crawled, "store")} ${are} fresher than their interval.`;
+  const fresh = `${count(stores.fresh)} of ${plural(stores.enabled, "store")} ${stores.fresh === 1 ? "is" : "are"} fresh.`;
   if (workers.length === 0) return { state: "Not crawling: no worker runs.", why: "Start some by drover up, or drover worker." };
   if (usable === 0) return { state: "Not crawling: no proxy is usable.", why: "Import some, or wait until they are no longer benched." };
-  if (stores.crawled === 0) return { state: "No store to crawl yet.", why: "Import some, or let discovery find them." };
+  if (stores.enabled === 0) return { state: "No store to crawl yet.", why: "Import some, or let discovery find them." };
   const late = oldestReady(overview.ready);
   if (counts.running + counts.claimed > 0 || isWaiting) {
     const state = late > LATE_SECONDS ? `Crawling, but behind: a task is ready for ${duration(late)}.` : "Crawling, and keeping up.";
@@ -90,7 +89,7 @@ function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
     sufferingProxies(proxies ?? []),
     staleTasks(counts),
     heldWorkers(workers),
-    oldStores(overview.stores),
+    ...troubledStores(overview.stores),
   ];
   return troubles.filter((trouble) => trouble !== false);
 }
@@ -156,16 +155,22 @@ function heldWorkers(workers) {
   };
 }
 
-/** @param {StoreAges} stores @returns {Trouble | false} */
-function oldStores({ crawled, fresh, unscheduled, oldest }) {
-  const old = crawled - fresh - unscheduled;
-  if (old <= 0) return false;
-  const first = oldest[0];
-  return {
-    kind: "warn",
-    icon: "stale",
-    href: old === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores"),
-    text: plural(old, "store"),
-    more: ` ${old === 1 ? "is" : "are"} older than their interval${first ? `, ${first.name} the oldest` : ""}`,
-  };
+/** Of each state, the trouble that it is. @type {[keyof StoreCounts, "bad" | "hold" | "warn", string, string][]} */
+const STORE_TROUBLES = [
+  ["empty_menu", "bad", "failed", "with an empty menu"],
+  ["needs_menu_id", "bad", "failed", "without a menu id"],
+  ["held", "hold", "pause", "held with their host"],
+  ["late", "warn", "stale", "late"],
+  ["never_crawled", "warn", "stale", "never crawled"],
+];
+
+/** One trouble for each state, the first store by name. @param {StoreCounts} stores @returns {Trouble[]} */
+function troubledStores(stores) {
+  return STORE_TROUBLES.flatMap(([state, kind, icon, words]) => {
+    const number = /** @type {number} */ (stores[state]);
+    if (number === 0) return [];
+    const first = stores.troubled.find(({ crawl_status: status }) => status === state);
+    const href = number === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores", { crawl_status: state });
+    return { kind, icon, href, text: `${plural(number, "store")} ${words}`, more: first ? `: ${first.name}${number > 1 ? " and others" : ""}` : "" };
+  });
 }

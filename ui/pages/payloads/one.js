@@ -50,7 +50,7 @@ const Facts = ({ of }) => html`<div class="panel-body"><dl class="facts">
     ? "–"
     : html`<a class="link" href=${link(`/admin/tasks/${of.task_id}`)}>${count(of.task_id)}</a>`}</dd>
   <dt>Fetched</dt><dd>${exactTime(of.fetched_at)}</dd>
-  <dt>Products</dt><dd>${count(of.product_count)} of ${count(of.total_count)} that the menu names, ${share(of.coverage, 1)}</dd>
+  <dt>Products</dt><dd>${count(of.product_count)} of ${count(of.total_count)} that the menu names${of.total_count > 0 && `, ${share(of.coverage, 1)}`}</dd>
   <dt>File</dt><dd><span class="mono">${of.storage_path}</span>, ${bytes(of.bytes)} compressed</dd>
   <dt>SHA-256</dt><dd class="mono">${of.sha256}</dd>
 </dl></div>`;

@@ -1,29 +1,32 @@
 -- store_views/list.sql: stores with their crawl state, in the order of their ids; a null filters nothing.
--- Planned for its values. $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 its id, the beginning
--- of its slug, or part of its name or city, $6 ids above this, $7 the one id, $8 rows
+-- Planned for its values. $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 the state of its
+-- crawls, $6 its id, the beginning of its slug, or part of its name or city, $7 ids above this, $8 the one
+-- id, $9 rows
 WITH page AS MATERIALIZED (
   SELECT * FROM dispensaries d
    WHERE ($1 IS NULL OR d.state = upper($1))
      AND ($2 IS NULL OR d.platform = $2)
      AND ($3 IS NULL OR $3 = ANY (d.groups))
      AND ($4 IS NULL OR d.crawl_enabled = $4)
-     AND ($5 IS NULL OR d.id::text = $5 OR starts_with(lower(d.slug), lower($5)) OR strpos(lower(d.name), lower($5)) > 0
-          OR strpos(lower(d.city), lower($5)) > 0)
-     AND ($6 IS NULL OR d.id > $6)
-     AND ($7 IS NULL OR d.id = $7)
-   ORDER BY d.id LIMIT $8
+     AND ($5 IS NULL OR d.id IN (SELECT s.dispensary_id FROM v_store_statuses s WHERE s.crawl_status = $5))
+     AND ($6 IS NULL OR d.id::text = $6 OR starts_with(lower(d.slug), lower($6)) OR strpos(lower(d.name), lower($6)) > 0
+          OR strpos(lower(d.city), lower($6)) > 0)
+     AND ($7 IS NULL OR d.id > $7)
+     AND ($8 IS NULL OR d.id = $8)
+   ORDER BY d.id LIMIT $9
 )
 SELECT d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d.address, d.city, d.state, d.zip, d.latitude, d.longitude,
-       d.phone, d.timezone, d.is_recreational, d.is_medical, d.groups, d.crawl_enabled, d.disabled_reason, d.last_payload_id,
+       d.phone, d.timezone, d.is_recreational, d.is_medical, d.groups, d.crawl_enabled, s.crawl_status, d.disabled_reason, d.last_payload_id,
        json_time(d.last_fetch_at) AS last_fetch_at,
        json_time(d.last_crawl_at) AS last_crawl_at,
        json_time(d.last_payload_at) AS last_payload_at,
        json_time(d.last_complete_at) AS last_complete_at,
-       p.coverage AS last_coverage,
+       CASE WHEN p.total_count > 0 THEN p.coverage END AS last_coverage,
        coalesce(menu.products, 0) AS products,
        coalesce(menu.in_stock, 0) AS in_stock,
        coalesce(menu.on_special, 0) AS on_special
   FROM page d
+  JOIN v_store_statuses s ON s.dispensary_id = d.id
   LEFT JOIN raw_crawl_payloads p ON p.id = d.last_payload_id
   LEFT JOIN (SELECT dispensary_id, count(*) AS products, count(*) FILTER (WHERE is_in_stock) AS in_stock,
                     count(*) FILTER (WHERE is_in_stock AND is_on_special) AS on_special

@@ -1,0 +1,20 @@
+//! `drover stores accept-empty`: lets the next crawl of a store keep an empty menu.
+
+use crate::cli::{Env, ExitCode, values};
+use contract::stores::StoreView;
+use domain::store::StoreId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The store's id, as `stores list` shows it
+    #[arg(value_name = "ID", value_parser = values::whole_number)]
+    store: StoreId,
+}
+
+pub async fn run(Args { store }: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let accepted: StoreView =
+        env.api().await?.post(&format!("/api/stores/{store}/accept-empty"), &serde_json::json!({})).await?;
+    env.out
+        .either(&accepted, |store| format!("store {}: {} may have an empty menu from now on", store.id, store.name))?;
+    Ok(ExitCode::Ok)
+}
