@@ -41,8 +41,7 @@ pub struct Servers {
 
 impl Listeners {
     /// Binds the API's address, and the probes' if one is configured.
-    pub async fn bind(env: &Env, with_api: bool) -> Result<Listeners, CliError> {
-        let config = &env.config;
+    pub async fn bind(config: &Config, with_api: bool) -> Result<Listeners, CliError> {
         let api = match with_api {
             true => Some(listen(&config.api.listen, "PORT or DROVER__API__LISTEN").await?),
             false => None,

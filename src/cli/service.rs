@@ -22,7 +22,7 @@ pub enum Http {
 /// Runs the tree that `plan` makes from the database, until a signal or a failure.
 pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Result<Plan>) -> anyhow::Result<ExitCode> {
     // bound first, so that a port in use ends the command at once
-    let listeners = Listeners::bind(env, http == Http::Api).await?;
+    let listeners = Listeners::bind(&env.config, http == Http::Api).await?;
     let (db, prepared) = once_available(async || prepare(env, http, &plan).await).await?;
     let stop = env.stop.take_over();
     let app = prepared.start().await?;

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use sim::Simulator;
+use tokio::time::Instant;
 
 use self::state::State;
 use self::summary::Summary;
@@ -45,6 +46,9 @@ pub struct Args {
     /// Milliseconds to add to every answer of the simulated platform
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = values::number(0..=60_000_u64))]
     latency: u64,
+    /// Seconds from the start of one crawl to the next; a crawl that takes longer is followed at once
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = values::number(0..=86_400_u64))]
+    every: u64,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -79,7 +83,7 @@ impl Demo<'_> {
         let servers = self.serve(&config, &app, &opened.db).await;
         let result = tokio::select! {
             result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
-            () = self.stop.drain.cancelled() => Ok(ExitCode::Interrupted),
+            () = self.stop.drain.cancelled() => self.interrupted(),
             () = app.until_failed() => Ok(ExitCode::Failure),
         };
         let cause = app.stop(service::second_signal(self.stop)).await;
@@ -90,6 +94,13 @@ impl Demo<'_> {
             Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
             None => result,
         }
+    }
+
+    fn interrupted(&self) -> anyhow::Result<ExitCode> {
+        if !self.env.out.is_json() {
+            self.env.out.line("\nStopping: running tasks end first. Press Ctrl-C again to stop at once.")?;
+        }
+        Ok(ExitCode::Interrupted)
     }
 
     async fn prepare(&self, config: &Arc<Config>) -> anyhow::Result<(OpenDatabase, PreparedApp)> {
@@ -106,8 +117,21 @@ impl Demo<'_> {
 
     /// None when the API cannot be served: the demo crawls without it.
     async fn serve(&self, config: &Arc<Config>, app: &App, db: &Db) -> Option<Servers> {
-        let listeners = Listeners::bind(self.env, true).await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
+        let listeners = self.listeners().await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
         listeners.serve(self.env, config, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
+    }
+
+    /// On a free port where the configured one is taken, as by a real drover.
+    async fn listeners(&self) -> Result<Listeners, CliError> {
+        let mut config = (*self.env.config).clone();
+        let taken = match Listeners::bind(&config, true).await {
+            Err(taken) => taken,
+            bound => return bound,
+        };
+        let host = config.api.listen.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
+        config.api.listen = format!("{host}:0");
+        tracing::warn!("{taken}; the demo takes a free port");
+        Listeners::bind(&config, true).await
     }
 
     /// Runs one crawl after the other; with `--once` a single one.
@@ -120,6 +144,7 @@ impl Demo<'_> {
     ) -> anyhow::Result<ExitCode> {
         self.announce(servers)?;
         loop {
+            let next_at = Instant::now() + Duration::from_secs(self.args.every);
             let crawled = crawl::run(&opened.db, state.crawl, state.stores).await?;
             // the summary reads the proxies' counters from the table
             if let Some(proxies) = app.proxies() {
@@ -141,8 +166,12 @@ impl Demo<'_> {
                 return Ok(if summary.is_whole() { ExitCode::Ok } else { ExitCode::Failure });
             }
             if !self.env.out.is_json() {
-                self.env.out.line("The next crawl begins, with changed prices; Ctrl-C ends the demo.\n")?;
+                let wait = next_at.saturating_duration_since(Instant::now()).as_secs();
+                self.env.out.line(format_args!(
+                    "The next crawl begins in {wait} s, with changed prices; Ctrl-C ends the demo.\n"
+                ))?;
             }
+            tokio::time::sleep_until(next_at).await;
             (state.crawl, state.finished) = (state.crawl + 1, false);
             self.sim.set_crawl(state.crawl);
             state.save(self.dir)?;

@@ -19,6 +19,9 @@ use settings::Config;
 /// Short, so that tasks of a killed demo are recovered soon.
 const LEASE: Duration = Duration::from_secs(10);
 
+/// Ctrl-C ends the demo within this time, and a little for what is given back.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// Port range of a new simulator: below the ephemeral range, so that its ports are still free when a killed
 /// demo is started again.
 const PORTS: Range<u16> = 10_000..30_000;
@@ -87,6 +90,7 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.politeness.breaker_share = 0.0;
     config.politeness.robots = "ignore".to_owned();
     config.worker.role = String::new();
+    config.worker.grace = config.worker.grace.min(GRACE);
     config.worker.memory_backoff_threshold = 0.0;
     config.worker.cpu_backoff_threshold = 0.0;
     config.queue.lease = config.queue.lease.min(LEASE);

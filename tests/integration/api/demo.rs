@@ -1,6 +1,7 @@
 //! The API that the demo serves.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use http::{Method, Request};
 use http_body_util::Full;
@@ -18,7 +19,10 @@ async fn get(address: SocketAddr, path: &str) -> Answer {
 async fn tasks_that_a_request_generates_meanwhile_do_not_end_the_demo() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = drover();
-    command.args(["demo", "--stores", "2", "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", "127.0.0.1:0");
+    command
+        .args(["demo", "--stores", "2", "--every", "0", "--dir"])
+        .arg(dir.path())
+        .env("DROVER__API__LISTEN", "127.0.0.1:0");
     let mut demo = Child::spawn(&mut command);
     let crawls = || demo.stdout().iter().filter(|line| line.starts_with("Oracle")).count();
     until("a crawl has ended", PATIENCE, async || crawls() > 0).await;
@@ -42,7 +46,10 @@ async fn tasks_that_a_request_generates_meanwhile_do_not_end_the_demo() {
 async fn the_demos_payloads_can_be_read() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = drover();
-    command.args(["demo", "--stores", "2", "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", "127.0.0.1:0");
+    command
+        .args(["demo", "--stores", "2", "--every", "0", "--dir"])
+        .arg(dir.path())
+        .env("DROVER__API__LISTEN", "127.0.0.1:0");
     let mut demo = Child::spawn(&mut command);
     let announced = || demo.stdout().into_iter().find(|line| line.starts_with("API"));
     until("the demo says where the API is", PATIENCE, async || announced().is_some()).await;
@@ -55,4 +62,23 @@ async fn the_demos_payloads_can_be_read() {
     assert_eq!(data.status, 200, "{}", data.text());
     demo.signal(Signal::SIGINT);
     assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
+}
+
+#[tokio::test]
+async fn a_demo_whose_port_is_taken_takes_a_free_one_and_ends_soon_after_ctrl_c() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = drover();
+    command.args(["demo", "--stores", "2", "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", &address);
+    let mut demo = Child::spawn(&mut command);
+    let said = |text: &str| demo.stdout().iter().any(|line| line.starts_with(text));
+    until("a crawl has ended", PATIENCE, async || said("The next crawl begins in ")).await;
+    let api = demo.stdout().into_iter().find(|line| line.starts_with("API")).unwrap();
+    assert!(!api.contains(&address), "{api}");
+    assert!(demo.stderr().iter().any(|line| line.contains("the demo takes a free port")));
+
+    demo.signal(Signal::SIGINT);
+    assert_eq!(demo.ended(Duration::from_secs(10)).await.code(), Some(130));
+    assert!(demo.stdout().iter().any(|line| line.starts_with("Stopping: ")));
 }
