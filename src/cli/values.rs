@@ -43,7 +43,18 @@ pub fn cents(text: &str) -> Result<i32, String> {
 }
 
 pub fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("expected JSON such as {{\"payload_id\": 7}}: {error}"))
+    serde_json::from_str(text).map_err(|error: serde_json::Error| {
+        let place = match text
+            .lines()
+            .nth(error.line().saturating_sub(1))
+            .and_then(|line| line.get(error.column().saturating_sub(1)..))
+        {
+            _ if error.is_eof() => "it ends too early".to_owned(),
+            Some(rest) => format!("it is wrong at '{rest}'"),
+            None => "it is wrong at its end".to_owned(),
+        };
+        format!("expected JSON such as {{\"payload_id\": 7}}; {place}")
+    })
 }
 
 /// A time as in RFC 3339.

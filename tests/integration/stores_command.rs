@@ -307,7 +307,7 @@ async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
         assert!(String::from_utf8_lossy(&refused.stderr).contains(told), "{refused:?}");
     }
     let warning =
-        "group 'rivals' holds no store, and there is no group yet. `drover stores tag rivals ID…` puts stores into it";
+        "group 'rivals' has no stores, and no groups exist yet. Add stores with `drover stores tag rivals ID…`";
     assert_eq!(added["warning"], warning);
     assert_eq!(
         schedules(&["add", "x", "--role", "analytics_refresh", "--group", "a", "--every", "1h"]).await.status.code(),

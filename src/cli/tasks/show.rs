@@ -39,7 +39,7 @@ fn text(detail: &TaskDetail) -> String {
     fields.chain(runs).collect::<Vec<_>>().join("\n")
 }
 
-/// `run 2     2025-01-10 08:00:00  failed after 1.2s  worker-any-1f2e3d4c  HTTP 503`
+/// `run 2     2025-01-10 08:00:00 UTC  failed after 1.2s  worker-any-1f2e3d4c  HTTP 503`
 fn run_line(run: &AttemptView) -> String {
     let ended = match (&run.outcome, run.finished_at) {
         (Some(outcome), Some(at)) => format!("{outcome} after {:.1}s", (at - run.claimed_at).as_seconds_f64()),
