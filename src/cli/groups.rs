@@ -22,7 +22,7 @@ pub struct Args {
 enum Command {
     /// List the groups with their number of stores and their schedules
     List,
-    /// Rename a group. Its schedules keep it
+    /// Rename a group. Its stores and schedules stay
     Rename {
         /// Name of the group, as shown by `groups list`
         #[arg(value_parser = group::name)]

@@ -47,7 +47,7 @@ pub fn read_lines<'a>(
             return Err(at(file, number, format!("the maximum number of lines is {MAX_LINES}")));
         }
         let result = match text.contains(char::is_control) {
-            true => Err(vec!["control characters such as CR, LF and NUL are not allowed".to_owned()]),
+            true => Err(vec!["control characters (CR, LF, NUL and the like) are refused".to_owned()]),
             false => read(number, text),
         };
         bad.extend(result.err().map(|faults| BadLine { number, text, faults }));
@@ -78,11 +78,11 @@ impl Header {
             return Err(format!("unknown column '{name}': the columns are {}", columns.known.join(", ")));
         }
         if let Some((_, name)) = twice {
-            return Err(format!("column '{name}' appears twice"));
+            return Err(format!("column '{name}' is there twice"));
         }
         let (required, _) = columns.known.split_at(columns.required);
         match required.iter().find(|required| !names.iter().any(|name| name == **required)) {
-            Some(name) => Err(format!("column '{name}' is missing")),
+            Some(name) => Err(format!("the column '{name}' is missing")),
             None => Ok(Header(names)),
         }
     }
@@ -96,7 +96,7 @@ impl Header {
     pub fn row<T: DeserializeOwned>(&self, line: &str) -> Result<T, String> {
         let cells = cells(line)?;
         if cells.len() != self.0.len() {
-            return Err(format!("{} cells, but the header has {}", cells.len(), self.0.len()));
+            return Err(format!("its number of cells is {}, and the header's is {}", cells.len(), self.0.len()));
         }
         // without the error's own text, which may repeat a cell
         cells.deserialize(Some(&self.0)).map_err(|_| "a cell cannot be read".to_owned())
@@ -151,11 +151,11 @@ mod tests {
 
     #[rstest]
     #[case::unknown("name,weight", "a,1", "unknown column 'weight': the columns are name, size, colour")]
-    #[case::twice("name,size,name", "a,1,b", "column 'name' appears twice")]
+    #[case::twice("name,size,name", "a,1,b", "column 'name' is there twice")]
     #[case::semicolons("name;size", "a;1", "columns must be separated by commas")]
     #[case::tabs("name\tsize", "a\t1", "columns must be separated by commas")]
-    #[case::missing("size", "1", "column 'name' is missing")]
-    #[case::short("name,size", "a", "1 cells, but the header has 2")]
+    #[case::missing("size", "1", "the column 'name' is missing")]
+    #[case::short("name,size", "a", "its number of cells is 1, and the header's is 2")]
     #[case::open_quote("name,size", "a,\"1", "a quote is not closed")]
     #[case::blank_before_quote("name,size", "a, \"1\"", "a quote must follow its comma without a blank")]
     fn what_is_no_row_is_refused(#[case] header: &str, #[case] line: &str, #[case] fault: &str) {

@@ -336,6 +336,12 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_list_of_proxies_can_be_imported() {
+        let list = proxies::list::parse("proxies.csv", include_str!("../../config/examples/proxies.csv")).unwrap();
+        assert!(list.entries.len() > 1 && list.duplicates.is_empty(), "{list:?}");
+    }
+
+    #[test]
     fn clap_accepts_the_definitions_of_all_commands() {
         command().debug_assert();
     }

@@ -171,7 +171,7 @@ async fn bad_lines_go_to_a_file_that_can_be_corrected_and_imported() {
     let expected = "name,platform_dispensary_id,state,api_host\n\
                     # line 3: state 'ARIZONA' is not two letters such as AZ\nB,2,Arizona,\n\
                     # line 4: api_host 10.0.0.1 is not a public host: correct it, or add it to http.host_allowlist\nC,3,AZ,10.0.0.1\n\
-                    # line 5: platform_dispensary_id '1' is in line 2 already\nD,1,AZ,\n";
+                    # line 5: platform_dispensary_id '1' is already in line 2\nD,1,AZ,\n";
     assert_eq!(refused, expected);
 
     std::fs::write(&bad, refused.replace("Arizona", "AZ").replace("10.0.0.1\n", "\n").replace("D,1", "D,4")).unwrap();

@@ -57,7 +57,7 @@ fn potency(min: Option<f64>, max: Option<f64>, unit: Option<&str>) -> Option<Str
 fn stock(product: &ProductView) -> String {
     let amount = amount(product.quantity, product.quantity_censored).map(|amount| format!(", {amount}"));
     let missed = (product.consecutive_misses > 0)
-        .then(|| format!(", missing from the last {}", counted(product.consecutive_misses, "crawl")));
+        .then(|| format!(", not seen for {}", counted(product.consecutive_misses, "crawl")));
     let status = match product.is_in_stock {
         true => "in stock",
         false => "out of stock",
