@@ -9,19 +9,19 @@ use contract::audit::{AuditPage, AuditRow};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only what this token did; `command line` for commands on the database itself
+    /// Only changes by this token; use `command line` for commands that ran directly on the database
     #[arg(long, value_name = "NAME")]
     who: Option<String>,
-    /// Only this, such as tasks.cancel
+    /// Only this action, such as tasks.cancel
     #[arg(long)]
     action: Option<String>,
-    /// On this day or at this time, or later
+    /// Only changes from this day (UTC) or time on
     #[arg(long, value_name = "TIME", value_parser = values::since)]
     since: Option<DateTime<Utc>>,
-    /// On this day or before this time, or earlier
+    /// Only changes up to the end of this day (UTC), or before this time
     #[arg(long, value_name = "TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
-    /// How many, at most
+    /// Maximum number of changes
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }

@@ -8,7 +8,7 @@ use domain::capacity::Capacity;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Say how many workers this role needs, for 1, 4 and 8 hours
+    /// Show how many workers clear the backlog of this role in 1, 4 and 8 hours
     role: Option<String>,
 }
 
@@ -17,7 +17,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Some(role) = args.role else {
         let rows: Vec<Capacity> = api.get("/api/tasks/capacity").await?;
         let headers = ["role", "pending", "ready", "active", "done/h", "failed/h", "workers", "seconds", "hours left"];
-        env.out.rows(&rows, &headers, cells)?;
+        env.out.listed("capacity", &rows, &headers, cells)?;
         return Ok(ExitCode::Ok);
     };
     let capacity = api.get(&format!("/api/tasks/capacity/{}", path_segment(&role))).await;
@@ -47,10 +47,10 @@ fn text(role: &RoleCapacity) -> String {
     let (Some(seconds), Some(one), Some(four), Some(eight)) =
         (capacity.avg_duration_sec, needed.for_1_hour, needed.for_4_hours, needed.for_8_hours)
     else {
-        return format!("{}: {pending}; none has completed within a day, so nothing can be estimated", capacity.role);
+        return format!("{}: {pending}; no estimate, because no task has completed within the last day", capacity.role);
     };
     format!(
-        "{}: {pending} of {seconds:.1} s each; to do them within 1 hour takes {}, within 4 hours {four}, within 8 hours {eight}",
+        "{}: {pending} of {seconds:.1} s each; clearing them in 1 hour takes {}, in 4 hours {four}, in 8 hours {eight}",
         capacity.role,
         counted(one, "worker")
     )

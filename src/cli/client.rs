@@ -89,10 +89,10 @@ impl ApiClient {
         let answered = async {
             let (head, body) = self.answer(request).await?.into_parts();
             let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
-            let body = body.map_err(|error| self.unreachable(&format!("its answer cannot be read: {error}")))?;
+            let body = body.map_err(|error| self.unreachable(&format!("cannot read its answer: {error}")))?;
             Ok::<_, ClientError>((head.status, body.to_bytes()))
         };
-        let late = |_| self.unreachable(&format!("it did not answer within {MAX_WAIT:?}"));
+        let late = |_| self.unreachable(&format!("no answer within {MAX_WAIT:?}"));
         let (status, body) = tokio::time::timeout(MAX_WAIT, answered).await.map_err(late)??;
         read(status, &body)
     }
@@ -105,9 +105,8 @@ impl ApiClient {
         if let Server::Remote(remote) = &self.server {
             request = request.header(HOST, remote.authority());
             if let Some(token) = remote.token() {
-                let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
-                    ClientError::new(ExitCode::Usage, "DROVER_TOKEN holds characters that no token has")
-                })?;
+                let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+                    .map_err(|_| ClientError::new(ExitCode::Usage, "DROVER_TOKEN has characters that no token has"))?;
                 value.set_sensitive(true);
                 request = request.header(AUTHORIZATION, value);
             }
@@ -165,14 +164,19 @@ fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T, Clien
     }
     let body = if body.is_empty() { b"null" } else { body };
     serde_json::from_slice(body).map_err(|error| {
-        ClientError::new(ExitCode::Failure, format!("the answer is not what this version of drover expects: {error}"))
+        ClientError::new(
+            ExitCode::Failure,
+            format!("this version of drover cannot read the answer of the server: {error}"),
+        )
     })
 }
 
 /// Makes the error of a problem document, with the exit code of its status.
 fn refused(status: StatusCode, body: &[u8]) -> ClientError {
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
-    let detail = problem["detail"].as_str().unwrap_or("no problem document: is this the address of drover's API?");
+    let detail = problem["detail"]
+        .as_str()
+        .unwrap_or("the server sent no problem document; check that --url is the address of a drover API");
     let message = match status {
         StatusCode::UNAUTHORIZED => format!("{detail}; set DROVER_TOKEN"),
         _ => detail.to_owned(),

@@ -6,7 +6,7 @@ use super::{Env, ExitCode, command};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell that reads it
+    /// Your shell
     shell: Shell,
 }
 

@@ -27,7 +27,7 @@ enum Action {
         #[arg(long)]
         origin: bool,
     },
-    /// Check the configuration and list all of its faults
+    /// Check the configuration and list all faults
     Check,
 }
 
@@ -76,7 +76,7 @@ fn text(checked: &CheckAnswer) -> String {
     let line = |it: &FingerprintSummary| format!("\n  {:<20} weight {:>3}  {}", it.id, it.weight, it.evidence.name());
     let fingerprints: String = checked.fingerprints.iter().map(line).collect();
     format!(
-        "the configuration is valid; its fingerprints, with their weight and the evidence for their headers:{fingerprints}"
+        "the configuration is valid; fingerprints with their weight and the evidence for their headers:{fingerprints}"
     )
 }
 
@@ -111,7 +111,7 @@ fn show(settings: &[Setting], origin: bool, out: &Output) -> std::io::Result<()>
     if origin {
         headers.push("origin");
     }
-    out.rows(settings, &headers, |setting| {
+    out.listed("settings", settings, &headers, |setting| {
         let mut cells = vec![setting.key.clone(), setting.value.to_string()];
         if origin {
             cells.push(setting.origin.clone());

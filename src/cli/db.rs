@@ -27,17 +27,17 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start the private server and print its URL; it stops after 10 minutes without a client, or by `db stop`
+    /// Start the private server and print its URL. It stops after 10 minutes without a client, or with `db stop`
     Url,
-    /// Open psql on the database, whether configured or private; further arguments are psql's own
+    /// Open psql on the configured or private database
     Psql {
-        /// psql's own arguments, such as -c 'SELECT 1'
+        /// Arguments for psql, such as -c 'SELECT 1'
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Stop the private server, even while it is in use
+    /// Stop the private server, even if it is in use
     Stop,
-    /// The process that `db url` leaves running: holds the server until it has had no client for `idle`
+    /// Keep the server running until it has had no client for `idle`; `db url` starts this process
     #[command(hide = true)]
     Hold {
         server: String,
@@ -71,7 +71,7 @@ async fn url(env: &Env) -> anyhow::Result<ExitCode> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .context("run the process that keeps the server")?;
+        .context("cannot start the process that keeps the server running")?;
     env.out.either(&Answer { url: server.url() }, |answer| answer.url.to_owned())?;
     Ok(ExitCode::Ok)
 }
@@ -93,7 +93,7 @@ async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
             Err(CliError::unavailable("psql was not found; install postgresql-client (macOS: brew install libpq)")
                 .into())
         }
-        _ => Err(error).context("run psql"),
+        _ => Err(error).context("cannot run psql"),
     }
 }
 
@@ -123,8 +123,5 @@ fn require_private(env: &Env) -> anyhow::Result<()> {
     if env.config.database.url.is_empty() {
         return Ok(());
     }
-    Err(CliError::usage(
-        "a database URL is configured, so there is no private server; name its data directory by --dir",
-    )
-    .into())
+    Err(CliError::usage("a database URL is configured, so no private server is in use; choose one with --dir").into())
 }

@@ -35,17 +35,32 @@ pub struct Args {}
 #[derive(Serialize)]
 struct Finding {
     check: &'static str,
+    result: Verdict,
+    /// Whether it is no fault.
     ok: bool,
     detail: String,
     /// The remedy; None when all is well.
     remedy: Option<String>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    /// All works, and could be better.
+    Advice,
+    Fault,
+}
+
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let mut findings = vec![configuration(env), storage(env.config.storage_root()), files(), places(env).await];
     findings.extend(database(env).await);
-    env.out.rows(&findings, &["check", "result", "finding"], |finding| {
-        let mark = if finding.ok { "ok" } else { "FAULT" };
+    env.out.listed("findings", &findings, &["check", "result", "finding"], |finding| {
+        let mark = match finding.result {
+            Verdict::Ok => "ok",
+            Verdict::Advice => "advice",
+            Verdict::Fault => "FAULT",
+        };
         let remedy = finding.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
         vec![finding.check.to_owned(), mark.to_owned(), format!("{}{remedy}", finding.detail)]
     })?;
@@ -54,11 +69,15 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 impl Finding {
     fn well(check: &'static str, detail: impl Into<String>) -> Self {
-        Finding { check, ok: true, detail: detail.into(), remedy: None }
+        Finding { check, result: Verdict::Ok, ok: true, detail: detail.into(), remedy: None }
+    }
+
+    fn advice(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Finding { check, result: Verdict::Advice, ok: true, detail: detail.into(), remedy: Some(remedy.into()) }
     }
 
     fn fault(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Finding { check, ok: false, detail: detail.into(), remedy: Some(remedy.into()) }
+        Finding { check, result: Verdict::Fault, ok: false, detail: detail.into(), remedy: Some(remedy.into()) }
     }
 }
 
@@ -74,11 +93,11 @@ fn storage(root: &Path) -> Finding {
     let nearest = root.ancestors().find(|dir| dir.symlink_metadata().is_ok()).unwrap_or(Path::new("."));
     match tempfile::NamedTempFile::new_in(nearest) {
         Ok(_) if nearest == root => Finding::well("storage", format!("{shown} is writable")),
-        Ok(_) => Finding::well("storage", format!("{shown} does not exist yet and can be made")),
+        Ok(_) => Finding::well("storage", format!("{shown} does not exist yet and can be created")),
         Err(error) => Finding::fault(
             "storage",
             format!("{shown} is not writable ({error})"),
-            "give this user the directory, or set storage.root to another",
+            "make it writable for this user, or set storage.root to another directory",
         ),
     }
 }
@@ -104,7 +123,7 @@ async fn places(env: &Env) -> Finding {
         Err(error @ GeoError::Unreadable(_)) => Finding::fault(
             "geo database",
             format!("{}: {error}", path.display()),
-            "get the file anew, or correct geo.database",
+            "download the file again, or correct geo.database",
         ),
     }
 }
@@ -115,7 +134,7 @@ async fn database(env: &Env) -> Vec<Finding> {
         Ok(reached) => reached,
         Err(error) => {
             let remedy = match env.config.database.url.is_empty() {
-                true => "correct that, or set database.url to another server",
+                true => "correct this, or set database.url to another server",
                 false => "start the server that database.url names, or unset database.url for a private server",
             };
             return vec![Finding::fault("database", format!("{error:#}"), remedy)];
@@ -131,7 +150,8 @@ async fn database(env: &Env) -> Vec<Finding> {
             findings.extend(payload_files(&db, env.config.storage_root()).await);
         }
         Ok(_) => {
-            findings.push(Finding::well("schema", "not up to date yet: the next service or command that writes brings it up to date, as `drover migrate up` does"))
+            let detail = "not up to date; the next service or command that writes updates it";
+            findings.push(Finding::advice("schema", detail, "or run `drover migrate up` now"))
         }
         Err(error) => findings.push(bad_schema(error)),
     }
@@ -191,7 +211,7 @@ async fn payload_files(db: &Db, root: &Path) -> Option<Finding> {
         Err(error) => Some(Finding::fault(
             "payload files",
             format!("{error:#}"),
-            "mount the storage root that this database's payloads are in, or set storage.root to it",
+            "mount the storage root with the payloads of this database, or set storage.root to it",
         )),
     }
 }
@@ -207,12 +227,12 @@ async fn missing_files(db: &Db, root: &Path) -> anyhow::Result<(usize, Vec<Strin
 
 fn files_of_rows(looked_at: usize, missing: &[String]) -> Finding {
     let Some(first) = missing.first() else {
-        return Finding::well("payload files", format!("the newest {looked_at} are there"));
+        return Finding::well("payload files", format!("the newest {looked_at} exist"));
     };
     Finding::fault(
         "payload files",
         format!("{} of the newest {looked_at} are missing, such as {first}", missing.len()),
-        "restore the files of the time of the database; what is not restored is fetched again when its refresh finds it missing",
+        "restore the files from the same time as the database; missing ones are fetched again when a refresh needs them",
     )
 }
 
@@ -227,18 +247,22 @@ async fn passwords(db: &Db, keys: &SecretKeys) -> Finding {
 
 fn stored_passwords(all: &RekeyReport, key: Option<&str>) -> Finding {
     if let Some(first) = all.unreadable.first() {
-        let detail = format!("{} cannot be read; of proxy {}: {}", all.unreadable.len(), first.id, first.error);
+        let detail =
+            format!("{} cannot be read, for example of proxy {}: {}", all.unreadable.len(), first.id, first.error);
         let add_key = "add the key to secrets.previous_keys, or import these proxies again";
         return Finding::fault("passwords", detail, add_key);
     }
     let remedy = "run `drover proxies rekey`";
     match key {
-        None => Finding::well("passwords", "stored in plain text: set secrets.key, and run `drover proxies rekey`"),
+        None if all.encrypted + all.current == 0 => Finding::well("passwords", "none stored"),
+        None => {
+            Finding::advice("passwords", "stored in plain text", "set secrets.key, then run `drover proxies rekey`")
+        }
         Some(_) if all.encrypted > 0 => {
             Finding::fault("passwords", format!("{} stored in plain text", all.encrypted), remedy)
         }
         Some(_) if all.reencrypted > 0 => {
-            Finding::well("passwords", format!("{} encrypted with a previous key: {remedy}", all.reencrypted))
+            Finding::advice("passwords", format!("{} encrypted with a previous key", all.reencrypted), remedy)
         }
         Some(key) => Finding::well("passwords", format!("encrypted with key {key}")),
     }
@@ -279,7 +303,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("share/drover");
         let finding = storage(&root);
-        assert!(finding.ok && finding.detail.contains("can be made"), "{}", finding.detail);
+        assert!(finding.ok && finding.detail.contains("can be created"), "{}", finding.detail);
         assert!(!dir.path().join("share").exists());
     }
 

@@ -7,7 +7,7 @@ use super::{Env, ExitCode, values};
 
 #[derive(Debug, clap::Args)]
 pub struct Ids {
-    /// Their ids, as the list shows them
+    /// Ids, as shown by the `list` command
     #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
     pub ids: Vec<i64>,
 }

@@ -13,25 +13,25 @@ use domain::task::TaskId;
 pub struct Args {
     #[arg(long, help = kinds_of_work())]
     role: String,
-    /// The id of the store, for roles that work on one; `drover stores list` shows it
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
-    dispensary: Option<StoreId>,
+    /// Store id, as shown by `stores list`; required for roles that work on a store
+    #[arg(long, alias = "dispensary", value_name = "ID", value_parser = values::whole_number)]
+    store: Option<StoreId>,
     /// The menu platform [default: the store's]
     #[arg(long)]
     platform: Option<String>,
-    /// Higher runs first, from -1000 to 1000 [default: the role's]
+    /// Priority from -1000 to 1000; higher runs first [default: the role's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     priority: Option<i64>,
-    /// The task's input, such as {"payload_id": 7}
+    /// Input of the task, such as {"payload_id": 7}
     #[arg(long, value_name = "JSON", value_parser = values::json)]
     payload: Option<Value>,
-    /// Not before this time, such as 2025-01-10T08:00:00Z
+    /// Run it no earlier than this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
-    /// Only once this task or job is completed; may be given several times
+    /// Run it after this task or job has completed; repeat the option for several
     #[arg(long = "after", value_name = "ID", value_parser = values::whole_number)]
     after: Vec<TaskId>,
-    /// A key that one open task at a time may have [default: role, store and payload]
+    /// Refuse the task while another open task has this key [default: role, store and payload]
     #[arg(long, value_name = "KEY")]
     dedup_key: Option<String>,
 }
@@ -39,7 +39,7 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let request = TaskRequest {
         role: args.role,
-        dispensary_id: args.dispensary,
+        dispensary_id: args.store,
         platform: args.platform,
         priority: args.priority,
         scheduled_for: args.at,
@@ -56,14 +56,15 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 /// Also for a discovery (`drover tasks generate discovery`).
 pub fn text(RequestedTask { task, raised }: &RequestedTask) -> String {
-    let raise = if *raised { format!(" waited already and has priority {} now", task.priority) } else { String::new() };
+    let raise =
+        if *raised { format!(" was waiting already and now has priority {}", task.priority) } else { String::new() };
     format!("task {}: {}{raise}", task.id, task.role)
 }
 
 /// The flag that sets a field of the request.
 fn flag(field: &str) -> String {
     match field {
-        "dispensary_id" => "--dispensary".to_owned(),
+        "dispensary_id" => "--store".to_owned(),
         "scheduled_for" => "--at".to_owned(),
         "depends_on" => "--after".to_owned(),
         other => format!("--{}", other.replace('_', "-")),
@@ -72,5 +73,5 @@ fn flag(field: &str) -> String {
 
 fn kinds_of_work() -> String {
     let [others @ .., last] = Role::CRAWL.map(Role::name);
-    format!("The kind of work: {} or {last}", others.join(", "))
+    format!("Role of the task: {} or {last}", others.join(", "))
 }

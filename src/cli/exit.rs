@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use thiserror::Error;
 
 use super::client::ClientError;
+use super::tip;
 use crate::app::AppError;
 use crate::app::database::OpenError;
 use db::DbError;
@@ -58,22 +59,23 @@ impl CliError {
     }
 }
 
-/// Reports an error, once, and returns the process's exit code.
-pub fn code(result: anyhow::Result<ExitCode>) -> std::process::ExitCode {
+/// Reports an error, once, and returns the process's exit code. `log_format`: the format of the command's log.
+pub fn code(result: anyhow::Result<ExitCode>, log_format: &str) -> std::process::ExitCode {
     let code = match result {
         Ok(code) => code,
         // `drover tasks list | head`: the reader has closed the pipe
         Err(error) if is_broken_pipe(&error) => ExitCode::Ok,
         Err(error) => {
-            log::report_error(&format!("{error:#}"));
+            log::report_error(&format!("{error:#}"), log_format);
             of(&error)
         }
     };
     std::process::ExitCode::from(code as u8)
 }
 
-/// Prints what clap answers: help and version to stdout, usage errors to stderr.
-pub fn usage(error: &clap::Error) -> std::process::ExitCode {
+/// Prints clap's answers: help and version to stdout, usage errors to stderr.
+pub fn usage(error: clap::Error) -> std::process::ExitCode {
+    let error = tip::naming_bulk(error);
     let text = error.render().to_string();
     // a failure to write cannot be reported anywhere else
     let _ = if error.use_stderr() {

@@ -15,9 +15,9 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say in which country, region, city and timezone an address is
+    /// Show the country, region, city and time zone of an IP address
     Lookup {
-        /// An address of IPv4 or IPv6
+        /// IPv4 or IPv6 address
         #[arg(value_name = "IP")]
         address: IpAddr,
     },

@@ -20,20 +20,20 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the groups, how many stores are in each, and the schedules that are for it
+    /// List the groups with their number of stores and their schedules
     List,
-    /// Give a group another name; its schedules are for it as before
+    /// Rename a group. Its stores and schedules stay
     Rename {
-        /// Its name, as `groups list` shows it
+        /// Name of the group, as shown by `groups list`
         #[arg(value_parser = group::name)]
         group: String,
-        /// Letters, digits, hyphens and underscores
+        /// New name: letters, digits, hyphens and underscores
         #[arg(value_parser = group::name)]
         name: String,
     },
-    /// Take all stores out of a group that no schedule is for
+    /// Delete a group that no schedule uses. Its stores are kept
     Delete {
-        /// Its name, as `groups list` shows it
+        /// Name of the group, as shown by `groups list`
         #[arg(value_parser = group::name)]
         group: String,
     },
@@ -45,14 +45,12 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Rename { group, name } => {
             let renamed: Group = env.api().await?.put(&format!("/api/groups/{group}"), &GroupName { name }).await?;
             env.out.either(&renamed, |renamed| {
-                format!("{group} is {} now: {}", renamed.name, counted(renamed.stores, "store"))
+                format!("{group} is now {}, with {}", renamed.name, counted(renamed.stores, "store"))
             })?;
         }
         Command::Delete { group } => {
             env.api().await?.delete(&format!("/api/groups/{group}")).await?;
-            env.out.either(&json!({ "deleted": group }), |_| {
-                format!("{group} is deleted; its stores are crawled as before")
-            })?;
+            env.out.either(&json!({ "deleted": group }), |_| format!("group {group} deleted; its stores are kept"))?;
         }
     }
     Ok(ExitCode::Ok)

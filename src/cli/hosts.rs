@@ -26,36 +26,35 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show every host that was asked (the default)
+    /// List the hosts that drover sends requests to (the default)
     List,
-    /// Show all that is known of one host
+    /// Show one host with its breaker, limits and robots.txt
     Show {
-        /// Its name, or an address there
+        /// Name of the host, or a URL on it
         #[arg(value_parser = host_name)]
         host: String,
     },
-    /// Send a host nothing, from within ten seconds on, until its breaker is closed again
+    /// Stop all requests to a host within ten seconds, until you close its breaker
     Open {
-        /// Its name, or an address there
+        /// Name of the host, or a URL on it
         #[arg(value_parser = host_name)]
         host: String,
-        /// Then one request tries the host, and its answer closes the breaker [default: in a year]
+        /// Try the host with one request at this time; its answer closes the breaker [default: in a year]
         #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
         until: Option<DateTime<Utc>>,
-        /// What the tasks that wait for it say
+        /// Reason to show at the tasks that wait for this host
         #[arg(long, value_name = "TEXT")]
         why: Option<String>,
     },
-    /// Close a host's breaker: requests are sent again, as if it had never refused any
+    /// Close the breaker of a host, to send requests to it again
     Close {
-        /// Its name, or an address there
+        /// Name of the host, or a URL on it
         #[arg(value_parser = host_name)]
         host: String,
     },
-    /// Forget what is known of a host: its hold and its breaker end, within ten seconds for running workers, and its robots.txt is
-    /// fetched again
+    /// Reset a host: close its breaker, end its hold and fetch its robots.txt again. Workers follow within ten seconds
     Reset {
-        /// Its name, or an address there
+        /// Name of the host, or a URL on it
         #[arg(value_parser = host_name)]
         host: String,
     },
@@ -125,7 +124,7 @@ async fn change(host: &str, update: &HostUpdate, env: &Env) -> anyhow::Result<Ex
 
 async fn reset(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
     env.api().await?.delete(&path(host)).await.map_err(|error| explained(host, error))?;
-    env.out.either(&json!({ "host": host, "reset": true }), |_| format!("{host} is forgotten"))?;
+    env.out.either(&json!({ "host": host, "reset": true }), |_| format!("{host} is reset"))?;
     Ok(ExitCode::Ok)
 }
 
@@ -143,9 +142,10 @@ fn host_name(text: &str) -> Result<String, String> {
 /// For a host that does not exist, names the command that lists the existing ones.
 fn explained(host: &str, error: ClientError) -> anyhow::Error {
     match error.code {
-        ExitCode::NotFound => {
-            CliError::not_found(format!("{host} was never asked: `drover hosts list` shows those that were")).into()
-        }
+        ExitCode::NotFound => CliError::not_found(format!(
+            "{host} is unknown, because drover has sent it no request; `drover hosts list` shows all known hosts"
+        ))
+        .into(),
         _ => error.into(),
     }
 }

@@ -67,7 +67,7 @@ impl Listeners {
             let address = listener.local_addr()?;
             tracing::info!(%address, "Listening on http://{address}");
             if !IS_BUILT {
-                tracing::info!("This drover has no dashboard: install Node.js with npm, and build it again");
+                tracing::info!("This build has no dashboard: install Node.js with npm, and build drover again");
             }
             servers.api = Some(address);
             servers.tasks.spawn(api::serve(listener, state, dashboard::routes()));
@@ -86,7 +86,7 @@ impl Servers {
 
 async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> {
     bind(address).await.map_err(|error| {
-        CliError::unavailable(format!("cannot listen on {address}: {error}; choose another by {variable}"))
+        CliError::unavailable(format!("cannot listen on {address}: {error}; choose another address with {variable}"))
     })
 }
 

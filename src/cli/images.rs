@@ -23,7 +23,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Download images of products and logos of brands that are not stored yet, through the proxies
+    /// Download missing product images and brand logos through the proxies
     Backfill(BackfillArgs),
 }
 
@@ -38,10 +38,10 @@ struct BackfillArgs {
     /// Maximum number of images
     #[arg(long, value_name = "N", value_parser = values::number(1..=u32::MAX))]
     limit: Option<u32>,
-    /// Say how many there are, and download nothing
+    /// Count the images, and download nothing
     #[arg(long)]
     dry_run: bool,
-    /// Download also what is stored or was given up
+    /// Also download images that are stored or were given up
     #[arg(long)]
     refetch: bool,
 }
@@ -74,7 +74,7 @@ async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
     let client = db.client().await?;
     let stores = db::images::stores(&client, args.state.as_deref(), args.store).await?;
     if stores.is_empty() {
-        return Err(CliError::not_found("no such store: `drover stores list` shows them").into());
+        return Err(CliError::not_found("no such store; `drover stores list` shows all stores").into());
     }
     let kind = if args.refetch { ImageSelection::All } else { ImageSelection::Missing };
     let mut left = args.limit.map_or(usize::MAX, |limit| limit as usize);
@@ -139,7 +139,7 @@ fn text(answer: &Answer) -> String {
         return format!("{wanted} images would be downloaded");
     }
     if *wanted == 0 {
-        return "every image is stored, was given up, or waits for its next try (--refetch downloads all)".to_owned();
+        return "nothing to download: every image is stored, was given up, or waits for its next try (--refetch downloads all)".to_owned();
     }
     let mut lines =
         vec![format!("{} of {wanted} images stored, {} bytes", progress.stored + progress.found, progress.bytes)];
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_to_do_is_said_with_the_way_to_do_it_all_the_same() {
+    fn nothing_to_download_names_the_flag_that_downloads_all() {
         let answer = Answer { dry_run: false, wanted: 0, progress: DownloadProgress::default() };
         assert!(text(&answer).contains("--refetch"));
     }

@@ -28,7 +28,7 @@ impl Input {
         let read = tokio::task::spawn_blocking(move || read_all(file)).await?;
         let text = read.map_err(|error| CliError {
             code: if error.kind() == ErrorKind::NotFound { ExitCode::NotFound } else { ExitCode::Failure },
-            message: format!("{name} cannot be read: {error}"),
+            message: format!("cannot read {name}: {error}"),
         })?;
         Ok(Input { name, text })
     }
@@ -57,11 +57,11 @@ pub fn skip_bad(
         return if bad.is_empty() { Ok(()) } else { Err(refusal(&list_file::faults(name, bad))) };
     };
     if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(name).is_ok_and(|list| list == path)) {
-        return Err(CliError::usage("--skip-bad names the list itself: name another file"));
+        return Err(CliError::usage("--skip-bad is the imported file itself; choose another file"));
     }
     write_bad(path, header, bad).map_err(|error| CliError {
         code: ExitCode::Failure,
-        message: format!("{} cannot be written: {error}; nothing was imported", path.display()),
+        message: format!("cannot write {}: {error}; nothing was imported", path.display()),
     })
 }
 
@@ -79,10 +79,10 @@ pub fn code(remaining: usize, refused: usize) -> ExitCode {
 pub fn outcome(remaining: usize, refused: usize, skip_bad: Option<&Path>) -> Vec<String> {
     let mut lines = Vec::new();
     if let (1.., Some(path)) = (refused, skip_bad) {
-        lines.push(format!("lines refused: {refused}, written to {}", path.display()));
+        lines.push(format!("wrong lines: {refused}, written to {}", path.display()));
     }
     if remaining > 0 {
-        lines.push(format!("stopped; {remaining} remain: the same command imports them, and doubles nothing"));
+        lines.push(format!("stopped with {remaining} left; run the same command again to import them"));
     }
     lines
 }

@@ -23,27 +23,27 @@ enum Command {
     List(List),
     /// Show a job with its progress
     Show {
-        /// Its id, as `jobs list` shows it
+        /// Job id, as shown by `jobs list`
         #[arg(value_parser = values::whole_number)]
         id: TaskId,
     },
-    /// Queue a job: jobs add scrape_account --platform instagram --account someone
+    /// Queue a job. Example: jobs add scrape_account --platform instagram --account someone
     Add(Add),
-    /// Say which jobs run, how many wait, and whether a worker takes them
+    /// Show running jobs, the number of waiting jobs, and whether a worker takes them
     Status,
-    /// Change the priority or time of pending jobs
+    /// Change the priority or start time of pending jobs
     Set(Set),
-    /// Cancel jobs that have not ended; a running one stops at its worker's next heartbeat
+    /// Cancel jobs that have not ended. A running job stops at the next heartbeat of its worker
     Cancel(Ids),
-    /// Put failed or cancelled jobs back to pending, with all of their retries
+    /// Retry failed or cancelled jobs, with all of their retries
     Retry(Ids),
-    /// Remove jobs that no worker has, with their runs
+    /// Delete jobs that no worker holds, with their history
     Delete(Ids),
 }
 
 #[derive(Debug, clap::Args)]
 struct List {
-    /// pending, running, completed, failed or cancelled
+    /// Only jobs with this status: pending, running, completed, failed or cancelled
     #[arg(long)]
     status: Option<String>,
     /// Only jobs of this platform
@@ -55,31 +55,32 @@ struct List {
     /// Only jobs of this type, such as scrape_account
     #[arg(long = "type", value_name = "TYPE")]
     job_type: Option<String>,
-    /// How many, at most
+    /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// Its type, such as scrape_account or youtube_monitor
+    /// Type of the job, such as scrape_account or youtube_monitor
     #[arg(value_name = "TYPE")]
     job_type: String,
-    /// Where the account is
+    /// Platform of the account
     #[arg(long)]
     platform: Option<String>,
+    /// Account that the job is for
     #[arg(long)]
     account: Option<String>,
-    /// 1 (first) to 10 [default: 5]
+    /// Priority from 1 (first) to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = values::whole_number)]
     priority: Option<i64>,
-    /// Its arguments, such as {"creator_id": 7}
+    /// Input of the job, such as {"creator_id": 7}
     #[arg(long, value_name = "JSON", value_parser = values::json)]
     payload: Option<Value>,
-    /// Not before this time, such as 2025-01-10T08:00:00Z
+    /// Run it no earlier than this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
-    /// Only once this task or job is completed; may be given several times
+    /// Run it after this task or job has completed; repeat the option for several
     #[arg(long = "after", value_name = "ID", value_parser = values::whole_number)]
     after: Vec<TaskId>,
 }
@@ -88,13 +89,13 @@ struct Add {
 struct Set {
     #[command(flatten)]
     jobs: Ids,
-    /// 1 (first) to 10
+    /// Priority from 1 (first) to 10
     #[arg(long, value_name = "N", value_parser = values::whole_number)]
     priority: Option<i64>,
-    /// Not before this time, such as 2025-01-10T08:00:00Z
+    /// Run it no earlier than this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time, conflicts_with = "now")]
     at: Option<DateTime<Utc>>,
-    /// As soon as there is a worker for it
+    /// Run it as soon as a worker is free
     #[arg(long)]
     now: bool,
 }
@@ -171,7 +172,7 @@ async fn status(env: &Env) -> anyhow::Result<ExitCode> {
 async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
     let scheduled_for = if args.now { Some(None) } else { args.at.map(Some) };
     if args.priority.is_none() && scheduled_for.is_none() {
-        return Err(CliError::usage("say what to change: --priority, --at or --now").into());
+        return Err(CliError::usage("give at least one change: --priority, --at or --now").into());
     }
     let change = JobChange { priority: args.priority, scheduled_for };
     let put = async |api: &ApiClient, id| {

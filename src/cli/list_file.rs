@@ -44,7 +44,7 @@ pub fn read_lines<'a>(
     let mut bad = Vec::new();
     for (number, text) in lines {
         if number > MAX_LINES {
-            return Err(at(file, number, format!("a list may have {MAX_LINES} lines at most")));
+            return Err(at(file, number, format!("the maximum number of lines is {MAX_LINES}")));
         }
         let result = match text.contains(char::is_control) {
             true => Err(vec!["control characters (CR, LF, NUL and the like) are refused".to_owned()]),
@@ -71,7 +71,7 @@ impl Header {
     pub fn parse(line: &str, columns: &Columns) -> Result<Header, String> {
         let names: StringRecord = cells(line)?.iter().map(str::to_ascii_lowercase).collect();
         if names.len() == 1 && line.contains([';', '\t']) {
-            return Err("its columns must be separated by commas".to_owned());
+            return Err("columns must be separated by commas".to_owned());
         }
         let twice = names.iter().enumerate().find(|(n, name)| names.iter().take(*n).any(|before| before == *name));
         if let Some(name) = names.iter().find(|name| !columns.known.contains(name)) {
@@ -111,7 +111,7 @@ fn cells(line: &str) -> Result<StringRecord, String> {
     }
     let mut record = StringRecord::new();
     let mut reader = ReaderBuilder::new().has_headers(false).trim(Trim::None).from_reader(line.as_bytes());
-    reader.read_record(&mut record).map_err(|_| "it is not a line of CSV".to_owned())?;
+    reader.read_record(&mut record).map_err(|_| "not a line of CSV".to_owned())?;
     // the CSV reader would take such a quote for a part of the cell
     if record.iter().any(|cell| cell.starts_with(' ') && cell.trim_start().starts_with('"')) {
         return Err("a quote must follow its comma without a blank".to_owned());
@@ -152,8 +152,8 @@ mod tests {
     #[rstest]
     #[case::unknown("name,weight", "a,1", "unknown column 'weight': the columns are name, size, colour")]
     #[case::twice("name,size,name", "a,1,b", "column 'name' is there twice")]
-    #[case::semicolons("name;size", "a;1", "its columns must be separated by commas")]
-    #[case::tabs("name\tsize", "a\t1", "its columns must be separated by commas")]
+    #[case::semicolons("name;size", "a;1", "columns must be separated by commas")]
+    #[case::tabs("name\tsize", "a\t1", "columns must be separated by commas")]
     #[case::missing("size", "1", "the column 'name' is missing")]
     #[case::short("name,size", "a", "its number of cells is 1, and the header's is 2")]
     #[case::open_quote("name,size", "a,\"1", "a quote is not closed")]

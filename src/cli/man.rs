@@ -8,7 +8,7 @@ use super::{ExitCode, command};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Write the page of each command into this directory [default: the program's own page to stdout]
+    /// Write one page for each command into this directory [default: print the page of the program]
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
 }

@@ -18,11 +18,11 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Apply what is missing
+    /// Apply missing migrations
     Up,
-    /// List what has been applied and what is missing
+    /// List applied and missing migrations
     Status,
-    /// Exit with 0 when nothing is missing, with 1 otherwise
+    /// Exit with 0 if the schema is up to date, else with 1
     Check,
 }
 
@@ -48,7 +48,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 fn applied(report: &Report) -> String {
     if *report == Report::default() {
-        return "nothing to do".to_owned();
+        return "the schema is up to date".to_owned();
     }
     let names = report.applied.iter().map(|name| format!("applied   {name}"));
     let objects = report.objects.iter().map(|name| format!("replaced  {name}"));
@@ -58,14 +58,13 @@ fn applied(report: &Report) -> String {
 fn listing(status: &Status) -> String {
     let done = status.applied.iter().map(|done| format!("applied  {}  {}", time(done.applied_at), done.name));
     let missing = status.pending.iter().chain(&status.objects).map(|name| format!("missing  {name}"));
-    let newer =
-        status.has_newer_objects.then(|| "newer    schema objects of a newer program, left as they are".to_owned());
+    let newer = status.has_newer_objects.then(|| "newer    schema objects from a newer drover, kept".to_owned());
     done.chain(missing).chain(newer).collect::<Vec<_>>().join("\n")
 }
 
 fn summary(status: &Status) -> String {
     match status.missing() {
         0 => "the schema is up to date".to_owned(),
-        missing => format!("missing migrations and objects: {missing}; run: drover migrate up"),
+        missing => format!("missing migrations and objects: {missing}; run `drover migrate up`"),
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! A subcommand's file has `pub struct Args` (clap) and
 //! `pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode>`. Data goes to stdout by
-//! [`Env::out`], logs to stderr; errors become exit codes in one place ([`exit`]).
+//! [`Env::out`], logs and errors to stderr, as text unless the command is a service; errors become exit codes in
+//! one place ([`exit`]).
 
 #[cfg(feature = "demo")]
 mod demo;
@@ -49,6 +50,7 @@ mod sparkline;
 mod stats;
 mod stores;
 mod tasks;
+mod tip;
 mod token;
 mod up;
 mod values;
@@ -76,13 +78,13 @@ const GLOBAL: &str = "Global options";
 #[derive(Debug, Parser)]
 #[command(name = "drover", version, arg_required_else_help = true, disable_help_subcommand = true)]
 struct Cli {
-    /// Directory whose configuration files override the built-in ones [default: ./config where there is one]
+    /// Read configuration files from this directory; they override the built-in ones [default: ./config if it exists]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     config: Option<PathBuf>,
-    /// Data directory whose private database is used, whatever database is configured [default: the configured one]
+    /// Use the private database in this data directory, even if another database is configured [default: the configured one]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     dir: Option<PathBuf>,
-    /// Use the API of the server at this address, with the token of DROVER_TOKEN [default: the database itself]
+    /// Send the command to the server at this address, with the token in DROVER_TOKEN [default: use the database directly]
     #[arg(long, global = true, value_name = "URL", help_heading = GLOBAL)]
     url: Option<String>,
     /// Print data as JSON
@@ -98,40 +100,40 @@ enum Command {
     Api(api::Args),
     /// List who changed what
     Audit(audit::Args),
-    /// Say what waits and runs of each role, and how many workers it needs
+    /// Show the backlog of each role and how many workers would clear it
     Capacity(capacity::Args),
-    /// Print a script by which a shell completes commands: bash, elvish, fish, powershell or zsh
+    /// Print a completion script for your shell: bash, elvish, fish, powershell or zsh
     Completions(completions::Args),
     /// Show or check the configuration
     Config(config::Args),
     /// Open psql on the database; start or stop the private server
     Db(db::Args),
-    /// Crawl a simulated platform, in a temporary directory or in the one that --dir names
+    /// Crawl a simulated platform, in a temporary directory or in --dir
     #[cfg(feature = "demo")]
     Demo(demo::Args),
-    /// Check what drover needs on this machine, and name a remedy for each fault
+    /// Check this machine and the database, and name a remedy for each fault
     Doctor(doctor::Args),
     /// Add one task to the queue
     Enqueue(enqueue::Args),
-    /// Look up where an address is
+    /// Look up the location of an IP address
     Geo(geo::Args),
-    /// List, rename and delete groups of stores, for which schedules of their own are made
+    /// List, rename and delete groups of stores
     Groups(groups::Args),
-    /// List stores whose data is not what it should be: no whole crawl for long, halved menus, missing prices, unknown keys
+    /// List stores with faulty data: no full crawl for long, halved menus, missing prices, unknown keys
     Quality(quality::Args),
-    /// List the hosts that were asked and what they do; show, open, close or reset one
+    /// List the hosts that drover sends requests to; show, open, close or reset one
     Hosts(hosts::Args),
-    /// Download images of products and brands that no crawl has brought yet
+    /// Download missing images of products and brands
     Images(images::Args),
     /// List, show, add and change media jobs
     Jobs(jobs::Args),
-    /// Print the manual page, or write that of each command
+    /// Print the manual page, or write one page for each command
     Man(man::Args),
-    /// Bring the database's schema up to date
+    /// Bring the database schema up to date
     Migrate(migrate::Args),
-    /// Print the API's description (OpenAPI 3.1)
+    /// Print the API description (OpenAPI 3.1)
     Openapi(openapi::Args),
-    /// List, show, compare or replay payloads (what a platform answered to a crawl)
+    /// List, show, compare or replay payloads (stored menus as the platform sent them)
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
     Platforms(platforms::Args),
@@ -139,19 +141,19 @@ enum Command {
     Products(products::Args),
     /// Import, list, export, test or switch proxies
     Proxies(proxies::Args),
-    /// Remove crawled data that is older than the configuration wants
+    /// Delete crawled data that is older than your retention settings
     Retention(retention::Args),
-    /// Run the schedules, which make tasks periodically, and nothing else
+    /// Run only the schedules, which create tasks periodically
     Scheduler(scheduler::Args),
     /// List, add or change schedules, or run one now
     Schedules(schedules::Args),
-    /// Chart what ended and what was sent: tasks, waits, runs, products, requests, blocks, bytes
+    /// Chart tasks, waits, runs, products, requests, blocks or bytes over time
     Stats(stats::Args),
-    /// Add, import, group, list or switch stores
+    /// Add, import, list, group, enable or disable stores
     Stores(stores::Args),
-    /// List, show, follow and change tasks, or make those of many stores
+    /// List, show, follow and change tasks, or create tasks for many stores
     Tasks(tasks::Args),
-    /// Make, list and revoke tokens for the API
+    /// Create, list and revoke API tokens
     Token(token::Args),
     /// Run everything in one process: API, schedules and pods of workers
     Up(up::Args),
@@ -203,9 +205,17 @@ impl Command {
         }
     }
 
+    /// Programs read the log of a service; people read the few lines of other commands, wherever they go.
+    fn log_format(&self) -> &'static str {
+        if self.is_service() { "auto" } else { "pretty" }
+    }
+
     /// Log settings: beside a progress bar only errors, unless the level is set.
     fn log(&self, loaded: &LoadedConfig) -> Log {
-        let log = loaded.config.log.clone();
+        let mut log = loaded.config.log.clone();
+        if !self.is_service() {
+            log.format = self.log_format().to_owned();
+        }
         let shows_bar = (self.is_demo() || matches!(self, Command::Images(_))) && std::io::stderr().is_terminal();
         if !shows_bar || loaded.is_changed("log.level") {
             return log;
@@ -239,9 +249,10 @@ pub fn main() -> std::process::ExitCode {
     process::prepare();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return exit::usage(error),
     };
-    let code = exit::code(start(cli));
+    let log_format = cli.command.log_format();
+    let code = exit::code(start(cli), log_format);
     log::flush();
     code
 }
@@ -268,7 +279,7 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let stop = Stop::on_signals()?;
     let out = Output::new(cli.json);
     if cli.url.is_some() && cli.command.is_of_this_machine() {
-        return Err(CliError::usage("--url: this command works on this machine, and asks no server").into());
+        return Err(CliError::usage("--url: this command works only on this machine, without a server").into());
     }
     let flags = flags(&cli);
     let sources = Sources::of_process(cli.config, flags);
@@ -322,6 +333,12 @@ mod tests {
         for below in command.get_subcommands_mut() {
             help_of(below, &format!("{path} {}", below.get_name().to_owned()), into);
         }
+    }
+
+    #[test]
+    fn the_sample_list_of_proxies_can_be_imported() {
+        let list = proxies::list::parse("proxies.csv", include_str!("../../config/examples/proxies.csv")).unwrap();
+        assert!(list.entries.len() > 1 && list.duplicates.is_empty(), "{list:?}");
     }
 
     #[test]

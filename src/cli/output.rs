@@ -1,6 +1,7 @@
 //! `Output`: a command's output on stdout: a table or lines for people, JSON for programs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
@@ -41,6 +42,17 @@ impl Output {
         self.list(&items, items, headers, row)
     }
 
+    /// Prints the items: with `--json` as an object that holds them under `noun`; else as a table.
+    pub fn listed<T: Serialize>(
+        &self,
+        noun: &str,
+        items: &[T],
+        headers: &[&str],
+        row: impl Fn(&T) -> Vec<String>,
+    ) -> io::Result<()> {
+        self.list(&BTreeMap::from([(noun, items)]), items, headers, row)
+    }
+
     /// Prints the API's whole answer with `--json`; else a table of its items.
     pub fn list<T>(
         &self,
@@ -61,7 +73,7 @@ impl Output {
     /// Reports on stderr that a list was cut; with `--json` its `next_cursor` does.
     pub fn note_of_more(&self, has_more: bool, limit: i64) {
         if has_more {
-            self.note(format_args!("only the first {limit} are shown"));
+            self.note(format_args!("only the first {limit} are shown; --limit shows more"));
         }
     }
 
@@ -91,7 +103,7 @@ pub fn amount(quantity: Option<i32>, is_censored: bool) -> Option<String> {
 
 /// Formats a time in UTC, for tables and texts.
 pub fn time(at: DateTime<Utc>) -> String {
-    at.format("%F %T").to_string()
+    at.format("%F %T UTC").to_string()
 }
 
 /// Formats a number of bytes for tables, in decimal units, as vendors of traffic count.
@@ -107,7 +119,7 @@ pub fn bytes(count: i64) -> String {
 const MAX_CELL_CHARS: usize = 200;
 const GAP: &str = "  ";
 /// Minimum width of a cut column: the width of a time.
-const MIN_CUT: usize = 19;
+const MIN_CUT: usize = 23;
 
 /// The cell, or its beginning with a mark.
 fn cut(cell: &str, width: usize) -> Cow<'_, str> {
@@ -204,12 +216,12 @@ mod tests {
 
     #[test]
     fn a_table_fits_its_terminal_by_its_longest_texts() {
-        let row = vec!["4711".to_owned(), "Blue Ledger ".repeat(5), "2025-01-10 08:00:00".to_owned()];
+        let row = vec!["4711".to_owned(), "Blue Ledger ".repeat(5), "2025-01-10 08:00:00 UTC".to_owned()];
         let text = table(&["id", "product", "crawled"], &[row], Some(60));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1].chars().count(), 60, "{text}");
         assert!(
-            lines[1].starts_with("4711  Blue Ledger Blue") && lines[1].ends_with("…  2025-01-10 08:00:00"),
+            lines[1].starts_with("4711  Blue Ledger Blue") && lines[1].ends_with("…  2025-01-10 08:00:00 UTC"),
             "{text}"
         );
     }

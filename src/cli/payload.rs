@@ -24,21 +24,20 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List payloads, the latest fetch first
+    /// List payloads, newest first
     List(list::Args),
-    /// Show a payload's row and what its file holds
+    /// Show a payload and the contents of its file
     Show {
-        /// Its id, which the result of a payload_fetch task holds
+        /// Payload id, as shown by `payload list`
         #[arg(value_parser = values::whole_number)]
         id: PayloadId,
-        /// Print the platform's answers as they came, in one JSON array
+        /// Print the answers of the platform unchanged, in one JSON array
         #[arg(long)]
         data: bool,
     },
-    /// Compare two payloads of a store: what was added and removed, and whose price, stock or options changed
+    /// Compare two payloads of a store: added and removed products, changed prices, stock and options
     Diff(diff::Args),
-    /// Turn kept payloads into products once more, by tasks: after an improvement of how they are read. A store's newest payload
-    /// rewrites its products, older ones add what is missing. What was cut goes on where it was
+    /// Re-parse stored menus in the background, after a parser change. Safe to interrupt: run it again to continue
     Replay(replay::Args),
 }
 

@@ -17,15 +17,15 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Find products of all stores, by words of their names and brands or by filters alone
+    /// Find products of all stores by words of their names and brands, or by filters
     Search(search::Args),
     /// Show a product with its options
     Show {
-        /// Its id, as `products search` shows it
+        /// Product id, as shown by `products search`
         #[arg(value_parser = values::whole_number)]
         id: ProductId,
     },
-    /// Show what a product, or one of its options, cost and how much of it there was, the oldest first
+    /// Show the price and stock history of a product or one of its options, oldest first
     History(history::Args),
 }
 

@@ -16,27 +16,26 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List them, those that were found last first
+    /// List faulty stores, newest finding first
     List(List),
 }
 
 #[derive(Debug, clap::Args)]
 struct List {
-    /// blind_store (no whole crawl for three intervals), halved_menu, empty_prices or unknown_keys
+    /// Only this kind: blind_store (no full crawl for three intervals), halved_menu, empty_prices or unknown_keys
     #[arg(long)]
     kind: Option<String>,
-    /// Only this store
-    #[arg(long = "dispensary", value_name = "ID", value_parser = values::whole_number)]
-    dispensary_id: Option<StoreId>,
-    /// How many, at most
+    /// Only the store with this id
+    #[arg(long, alias = "dispensary", value_name = "ID", value_parser = values::whole_number)]
+    store: Option<StoreId>,
+    /// Maximum number of findings
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Command::List(List { kind, dispensary_id, limit }) = args.command;
-    let query =
-        [("kind", kind), ("dispensary_id", dispensary_id.map(|id| id.to_string())), ("limit", Some(limit.to_string()))];
+    let Command::List(List { kind, store, limit }) = args.command;
+    let query = [("kind", kind), ("dispensary_id", store.map(|id| id.to_string())), ("limit", Some(limit.to_string()))];
     let page = env.api_to_read().await?.get(&with_query("/api/quality", query)).await;
     let page: QualityPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
     env.out.list(&page, &page.findings, &["store", "name", "kind", "since", "finding"], |finding| {
@@ -55,7 +54,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// The flag that sets a parameter.
 fn flag(field: &str) -> String {
     match field {
-        "dispensary_id" => "--dispensary".to_owned(),
+        "dispensary_id" => "--store".to_owned(),
         other => format!("--{other}"),
     }
 }

@@ -24,11 +24,11 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say how long tasks and crawled data are kept, and what was last removed
+    /// Show how long tasks and crawled data are kept, and the last deletions
     Show,
-    /// Remove payloads, snapshots and history of variants older than retention.payloads and retention.snapshots
+    /// Delete payloads older than retention.payloads, and snapshots and option history older than retention.snapshots
     Run {
-        /// Say what would go, and remove nothing
+        /// Show what would be deleted, and delete nothing
         #[arg(long)]
         dry_run: bool,
     },
@@ -53,12 +53,12 @@ async fn show(env: &Env) -> anyhow::Result<ExitCode> {
     env.out.either(&retention, |retention| {
         let ages = retention.settings.iter().map(|setting| {
             let value = setting.value.as_str().map_or_else(|| setting.value.to_string(), str::to_owned);
-            let value = if value.is_empty() { "for ever".to_owned() } else { value };
+            let value = if value.is_empty() { "forever".to_owned() } else { value };
             format!("{:<24}{value}", setting.key)
         });
         let runs = retention.runs.iter().map(|run| {
             let name = format!("last run, {}", run.kind);
-            format!("{name:<24}{}, removed: {}", time(run.ran_at), run.removed)
+            format!("{name:<24}{}, deleted: {}", time(run.ran_at), run.removed)
         });
         ages.chain(runs).collect::<Vec<_>>().join("\n")
     })?;
@@ -69,7 +69,7 @@ async fn remove(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let ages = &env.config.retention;
     if ages.payloads.is_none() && ages.snapshots.is_none() {
         return Err(CliError::usage(
-            "neither retention.payloads nor retention.snapshots is set, so everything is kept: set an age, such as 90d",
+            "everything is kept: set retention.payloads or retention.snapshots to an age, such as 90d",
         )
         .into());
     }
@@ -108,7 +108,7 @@ fn age_text(age: Duration) -> String {
 
 fn text(answer: &Answer, env: &Env) -> String {
     let Answer { dry_run, report } = answer;
-    let done = if *dry_run { "would go" } else { "removed" };
+    let done = if *dry_run { "would be deleted" } else { "deleted" };
     let older = |age: Option<Duration>| age.map(|age| format!("older than {}", age_text(age)));
     let mut lines = Vec::new();
     if let Some(age) = older(env.config.retention.payloads) {
@@ -124,10 +124,10 @@ fn text(answer: &Answer, env: &Env) -> String {
         let listed = report.partitions.iter();
         lines.extend(listed.map(|old| format!("  {}: about {} rows, {} bytes", old.name, old.rows, old.bytes)));
     }
-    lines.extend(report.payloads_left.map(|why| format!("payloads are left alone: {why}")));
+    lines.extend(report.payloads_left.map(|why| format!("no payloads deleted: {why}")));
     if report.files_left > 0 {
         lines
-            .push(format!("{} cannot be removed; the next run tries again", counted(report.files_left as i64, "file")));
+            .push(format!("{} cannot be deleted; the next run tries again", counted(report.files_left as i64, "file")));
     }
     lines.extend(report.partitions_in_use.iter().map(|name| format!("{name} is in use; the next run tries again")));
     lines.join("\n")

@@ -1,4 +1,4 @@
-//! `drover schedules`: lists the schedules, which make tasks periodically, adds and changes them, and runs
+//! `drover schedules`: lists the schedules, which create tasks periodically, adds and changes them, and runs
 //! one now.
 
 mod edit;
@@ -10,7 +10,7 @@ use super::output::{counted, time};
 use super::{CliError, Env, ExitCode};
 use contract::schedules::{Run, Schedule, ScheduleList};
 
-const REMEDY: &str = "`drover schedules list` shows the schedules, of which the first start of `up`, `api` or `scheduler` makes the default ones";
+const DEFAULTS: &str = "the first `drover up`, `api` or `scheduler` creates the default schedules";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -22,29 +22,29 @@ pub struct Args {
 enum Command {
     /// List the schedules with their last and next run
     List,
-    /// Add a schedule, such as: schedules add rivals --group rivals --every 1h
+    /// Add a schedule. Example: schedules add rivals --group rivals --every 1h
     Add(edit::Add),
     /// Change a schedule
     #[command(alias = "edit")]
     Set(edit::Set),
     /// Switch a schedule on
     Enable {
-        /// Its name, as `schedules list` shows it
+        /// Name of the schedule, as shown by `schedules list`
         name: String,
     },
     /// Switch a schedule off
     Disable {
-        /// Its name, as `schedules list` shows it
+        /// Name of the schedule, as shown by `schedules list`
         name: String,
     },
-    /// Remove a schedule; its tasks stay. The default ones come back at the next start: `schedules disable` switches one off
+    /// Remove a schedule and keep its tasks. Default schedules come back at the next start: disable them instead
     Remove {
-        /// Its name, as `schedules list` shows it
+        /// Name of the schedule, as shown by `schedules list`
         name: String,
     },
-    /// Run a schedule now; a second time within 10 seconds makes no further tasks
+    /// Run a schedule now. A second run within 10 seconds creates no tasks
     Trigger {
-        /// Its name, as `schedules list` shows it
+        /// Name of the schedule, as shown by `schedules list`
         name: String,
     },
 }
@@ -63,8 +63,12 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let list: ScheduleList = env.api_to_read().await?.get("/api/schedules").await?;
-    let headers = ["name", "role", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "note"];
+    let headers =
+        ["name", "role", "runs", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "note"];
     env.out.list(&list, &list.schedules, &headers, cells)?;
+    if list.schedules.is_empty() {
+        env.out.note(format_args!("no schedules yet: {DEFAULTS}"));
+    }
     Ok(ExitCode::Ok)
 }
 
@@ -79,12 +83,16 @@ async fn trigger(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
 async fn find(api: &ApiClient, name: &str) -> anyhow::Result<Schedule> {
     let list: ScheduleList = api.get("/api/schedules").await?;
     let found = list.schedules.into_iter().find(|schedule| schedule.name == name);
-    let missing = || CliError::not_found(format!("a schedule named '{name}' does not exist; {REMEDY}"));
+    let missing = || {
+        CliError::not_found({
+            format!("schedule '{name}' does not exist: `drover schedules list` shows the schedules; {DEFAULTS}")
+        })
+    };
     Ok(found.ok_or_else(missing)?)
 }
 
 fn text(run: &Run) -> String {
-    let has_run = if run.already_made { " has just run" } else { "" };
+    let has_run = if run.already_made { " ran less than 10 seconds ago" } else { "" };
     let why = run.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
     format!("{}{has_run}: {}{why}", run.schedule, counted(run.tasks, "task"))
 }
@@ -95,6 +103,7 @@ fn cells(schedule: &Schedule) -> Vec<String> {
         schedule.name.clone(),
         schedule.role.to_string(),
         if schedule.enabled { "on" } else { "off" }.to_owned(),
+        schedule.state_code.as_deref().map(str::to_owned).unwrap_or_default(),
         schedule.group_name.clone().unwrap_or_default(),
         schedule.cron.clone().or(hours).unwrap_or_default(),
         schedule.priority.to_string(),

@@ -2,12 +2,14 @@
 //! report the result.
 
 use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use super::http::Listeners;
 use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
 use crate::app::{App, PreparedApp};
+use dashboard::IS_BUILT;
 use db::{Db, DbError, api_tokens, proxies};
 use domain::proxy::PoolState;
 use telemetry::events;
@@ -23,10 +25,13 @@ pub enum Http {
 pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Result<Plan>) -> anyhow::Result<ExitCode> {
     // bound first, so that a port in use ends the command at once
     let listeners = Listeners::bind(&env.config, http == Http::Api).await?;
-    let (db, prepared) = once_available(async || prepare(env, http, &plan).await).await?;
+    let Prepared { db, app, has_token } = once_available(async || prepare(env, http, &plan).await).await?;
     let stop = env.stop.take_over();
-    let app = prepared.start().await?;
+    let app = app.start().await?;
     let servers = listeners.serve(env, &env.config, &app, db)?;
+    if let Some(address) = servers.api {
+        announce(env, address, has_token);
+    }
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
@@ -39,34 +44,61 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
     }
 }
 
-/// All that the service needs of the database before it starts. It may be repeated.
-async fn prepare(
-    env: &Env,
-    http: Http,
-    plan: &impl AsyncFn(&Db) -> anyhow::Result<Plan>,
-) -> anyhow::Result<(Db, PreparedApp)> {
+/// A service that can be started.
+struct Prepared {
+    db: Db,
+    app: PreparedApp,
+    /// Whether an API token exists.
+    has_token: bool,
+}
+
+/// Reads and writes everything in the database that the service needs before it starts. It may be repeated.
+async fn prepare(env: &Env, http: Http, plan: &impl AsyncFn(&Db) -> anyhow::Result<Plan>) -> anyhow::Result<Prepared> {
     let db = env.service_db().await?;
+    let has_token = http == Http::Api && api_tokens::exist(&db.client().await?).await?;
     if http == Http::Api {
-        require_token(env, &db).await?;
+        require_token(env, has_token)?;
     }
     let plan = plan(&db).await?;
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
         events::no_proxies();
     }
-    let prepared = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
-    Ok((db, prepared))
+    let app = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
+    Ok(Prepared { db, app, has_token })
+}
+
+/// Logs the address of the dashboard, and who may open it.
+fn announce(env: &Env, address: SocketAddr, has_token: bool) {
+    if !IS_BUILT {
+        return;
+    }
+    let who = match has_token {
+        true => "log in with a token",
+        false => "open to this machine until the first token exists",
+    };
+    let base_path = &env.config.api.base_path;
+    tracing::info!("Dashboard: http://{}{base_path}/admin, {who}", for_browsers(address));
+}
+
+/// The address that a browser on this machine can open: 0.0.0.0 is none.
+fn for_browsers(address: SocketAddr) -> SocketAddr {
+    let local: IpAddr = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    SocketAddr::new(local, address.port())
 }
 
 /// Requires a token on an address that others can reach: no caller is trusted without one.
-async fn require_token(env: &Env, db: &Db) -> anyhow::Result<()> {
-    if env.config.api.is_loopback() || api_tokens::exist(&db.client().await?).await? {
+fn require_token(env: &Env, has_token: bool) -> Result<(), CliError> {
+    if env.config.api.is_loopback() || has_token {
         return Ok(());
     }
     let listen = &env.config.api.listen;
     Err(CliError::bad_config(format!(
-        "api.listen is {listen}, which others can reach, and there is no token: make one by `drover token create --role admin --name …`"
-    ))
-    .into())
+        "api.listen is {listen}, which other machines can reach, and no token exists: create one with `drover token create --role admin --name …`"
+    )))
 }
 
 /// Refuses to start anything that sends requests while there is no proxy, active or benched.
@@ -75,7 +107,8 @@ pub async fn require_proxies(db: &Db) -> anyhow::Result<()> {
     if pool.active + pool.benched > 0 {
         return Ok(());
     }
-    let text = "there is no proxy that is switched on, and no request leaves without one: add some with `drover proxies import FILE`";
+    let text =
+        "no proxy is enabled, and drover sends no request without one: add proxies with `drover proxies import FILE`";
     Err(CliError::bad_config(text).into())
 }
 

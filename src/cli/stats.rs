@@ -13,22 +13,22 @@ use settings::durations;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What is counted: tasks, waits, runs, products, requests, blocks or bytes
+    /// Metric: tasks, waits, runs, products, requests, blocks or bytes
     #[arg(default_value = "tasks", value_parser = values::word::<Metric>)]
     metric: Metric,
-    /// role or outcome; of requests, blocks and bytes host, proxy or outcome, of requests and bytes also store [default: role, host]
+    /// Group by role or outcome; requests, blocks and bytes by host, proxy or outcome; requests and bytes also by store [default: role or host]
     #[arg(long, value_parser = values::word::<Dimension>)]
     by: Option<Dimension>,
-    /// From this day (UTC) or time on [default: a day before the end]
+    /// Start at this day (UTC) or time [default: a day before the end]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
     since: Option<DateTime<Utc>>,
-    /// Up to this day, or before this time [default: now]
+    /// End after this day (UTC), or before this time [default: now]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
-    /// How long a point is, such as 15m, 1h or 1d; of stores 1d [default: by the time that is shown]
+    /// Length of one point, such as 15m, 1h or 1d; always 1d by store [default: fits the time span]
     #[arg(long, value_name = "TIME", value_parser = durations::parse)]
     step: Option<Duration>,
-    /// How many lines, at most; the rest is summed [default: 20, of stores 100]
+    /// Maximum number of lines; further series are added up in one [default: 20, by store 100]
     #[arg(long, value_name = "N", value_parser = values::number(1..=MAX_SERIES))]
     series: Option<i64>,
 }
@@ -64,7 +64,7 @@ fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
         return env.out.value(chart);
     }
     let StatsSeries { metric, by, from, to, .. } = chart;
-    env.out.line(format_args!("{metric} by {by} from {} to {} UTC", time(*from), time(*to)))?;
+    env.out.line(format_args!("{metric} by {by} from {} to {}", time(*from), time(*to)))?;
     let all = sum(chart);
     let mut lines: Vec<Line> = chart.series.iter().map(Line::of).collect();
     if let Some(other) = &chart.other {
@@ -87,7 +87,7 @@ fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
 /// Runs are counted some seconds after their end, by a running process.
 fn nothing_counted(chart: &StatsSeries) -> String {
     match chart.closed_until {
-        Some(until) => format!("nothing was counted in this time; every minute before {} UTC is counted", time(until)),
+        Some(until) => format!("nothing was counted in this time; all minutes before {} are counted", time(until)),
         None => "nothing was counted in this time".to_owned(),
     }
 }

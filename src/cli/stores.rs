@@ -26,28 +26,28 @@ pub struct Args {
 enum Command {
     /// Add one store
     Add(Box<StoreDraft>),
-    /// Add the stores of a CSV file with a header, part by part; nothing is imported when any line has a fault
+    /// Import stores from a CSV file. If one line is wrong, nothing is imported
     Import(import::Args),
-    /// List the stores with their crawl state
+    /// List stores with their last crawl
     List(list::Args),
-    /// Crawl stores again that were switched off
+    /// Start crawling disabled stores again
     Enable(switch::Args),
-    /// Crawl stores no more, until they are enabled; what they sold stays
+    /// Stop crawling stores until you enable them again. Their products are kept
     Disable(switch::Args),
     /// Accept that a store sells nothing: the next crawl keeps its empty menu
     AcceptEmpty(accept_empty::Args),
-    /// Put stores into a group, for which schedules of its own may be made
+    /// Add stores to a group. A group can have its own schedules
     Tag(GroupArgs),
-    /// Take stores out of a group
+    /// Remove stores from a group
     Untag(GroupArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct GroupArgs {
-    /// The group's name: letters, digits, hyphens and underscores
+    /// Name of the group: letters, digits, hyphens and underscores
     #[arg(value_parser = group::name)]
     group: String,
-    /// The stores' ids, as `stores list` shows them
+    /// Store ids, as shown by `stores list`
     #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
     stores: Vec<StoreId>,
 }
@@ -72,7 +72,7 @@ async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let ImportedStores { imported, known, .. } = import_part(&env.api().await?, &[store]).await?;
     if let [id] = known[..] {
-        return Err(CliError::conflict(format!("the store exists already: its id is {id}")).into());
+        return Err(CliError::conflict(format!("the store exists already; its id is {id}")).into());
     }
     for added in &imported {
         env.out.either(added, |added| format!("store {}: {}", added.id, added.name))?;
@@ -94,7 +94,7 @@ async fn tag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Resul
     let asked = stores.len() as u64;
     let request = GroupStores { add: stores, ..GroupStores::default() };
     let GroupChange { added, .. } = change_group(&env.api().await?, &group, &request).await?;
-    let said = |_: &_| format!("stores put into {group}: {added}, in it already: {}", asked - added);
+    let said = |_: &_| format!("stores added to {group}: {added}, already in it: {}", asked - added);
     env.out.either(&serde_json::json!({ "group": group, "changed": added }), said)?;
     Ok(ExitCode::Ok)
 }
@@ -106,7 +106,7 @@ async fn untag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Res
     if removed == 0 {
         groups::warn_if_empty(&api, &group).await?;
     }
-    let said = |_: &_| format!("stores taken out of {group}: {removed}");
+    let said = |_: &_| format!("stores removed from {group}: {removed}");
     env.out.either(&serde_json::json!({ "group": group, "changed": removed }), said)?;
     Ok(ExitCode::Ok)
 }

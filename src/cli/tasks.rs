@@ -25,27 +25,27 @@ pub struct Args {
 enum Command {
     /// List tasks, newest first, below a summary of the queue
     List(list::Args),
-    /// Show a task with the timeline of its runs
+    /// Show a task with all of its runs
     Show {
-        /// Its id, as `tasks list` shows it
+        /// Task id, as shown by `tasks list`
         #[arg(value_parser = values::whole_number)]
         id: TaskId,
     },
-    /// Put failed or cancelled tasks back to pending, with all of their retries
+    /// Retry failed or cancelled tasks, by id. `tasks bulk retry` takes filters such as --status
     Retry(Ids),
-    /// Cancel tasks that have not ended; a running one stops at its worker's next heartbeat
+    /// Cancel tasks that have not ended, by id. `tasks bulk cancel` takes filters such as --status
     Cancel(Ids),
-    /// Change the priority or time of pending tasks
+    /// Change the priority or start time of pending tasks
     Set(change::Set),
-    /// Remove tasks that no worker has, with their runs
+    /// Delete tasks that no worker holds, by id. `tasks bulk delete` takes filters such as --status
     Delete(Ids),
-    /// Retry, cancel, delete or reprioritize all tasks that match: tasks bulk retry --status failed --error 503
+    /// Retry, cancel, delete or reprioritize all tasks that match. Example: tasks bulk retry --status failed --error 503
     Bulk(bulk::Args),
-    /// Make the tasks of many stores: a day's crawls, a state's stores, a platform's discovery
+    /// Create tasks for many stores: a day of crawls, all stores of a state, or a search for new stores
     Generate(generate::Args),
-    /// Put tasks back whose lease has run out, or that gave no sign for some minutes
+    /// Put tasks of dead workers back into the queue
     Recover(generate::Recover),
-    /// Print runs as they begin and end, until Ctrl-C
+    /// Print runs as they start and end, until Ctrl-C
     Tail,
 }
 

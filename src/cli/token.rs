@@ -15,20 +15,20 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a token and print it, once; from the first one on, the API answers nothing without one
+    /// Create a token and print it once. After the first one exists, every API request needs a token
     Create {
-        /// consumer (products and stores), viewer (reads everything), operator (tasks, schedules, stores) or admin
+        /// Permissions: consumer (reads products and stores), viewer (reads everything), operator (also changes tasks, schedules and stores) or admin
         #[arg(long)]
         role: AccessRole,
-        /// Who or what has it; stands in the audit
+        /// Name of its owner, shown in `drover audit`
         #[arg(long)]
         name: String,
     },
-    /// List the tokens that are not revoked
+    /// List valid tokens
     List,
-    /// Revoke a token, and end the logins by it
+    /// Revoke a token and log out its users
     Revoke {
-        /// Its id, as `token list` shows it
+        /// Token id, as shown by `token list`
         #[arg(value_parser = values::whole_number)]
         id: TokenId,
     },

@@ -43,7 +43,20 @@ pub fn cents(text: &str) -> Result<i32, String> {
 }
 
 pub fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("expected JSON such as {{\"payload_id\": 7}}: {error}"))
+    serde_json::from_str(text)
+        .map_err(|error| format!("expected JSON such as {{\"payload_id\": 7}}; {}", json_fault(text, &error)))
+}
+
+/// The place of the fault, as the text that begins there: the parser's own words are for programmers.
+fn json_fault(text: &str, error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "the text ends too early".to_owned();
+    }
+    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    match line.get(error.column().saturating_sub(1)..) {
+        Some(rest) if !rest.is_empty() => format!("the text is wrong at '{rest}'"),
+        _ => format!("the text is wrong at column {}", error.column()),
+    }
 }
 
 /// A time as in RFC 3339.
@@ -76,6 +89,15 @@ mod tests {
             assert_eq!(number(1..=500_u16)(text).unwrap_err(), "expected a whole number from 1 to 500", "{text}");
         }
         assert!(time("yesterday").unwrap_err().contains("2025-01-10T08:00:00Z"));
+    }
+
+    #[test]
+    fn bad_json_is_shown_from_its_fault_on() {
+        let faults = [("{bad", "wrong at 'bad'"), ("{\"payload_id\": x}", "wrong at 'x}'"), ("{", "ends too early")];
+        for (text, fault) in faults {
+            let said = json(text).unwrap_err();
+            assert!(said.contains("such as {\"payload_id\": 7}") && said.contains(fault), "{text}: {said}");
+        }
     }
 
     #[test]

@@ -10,13 +10,13 @@ use settings::Flag;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to claim: `any` (all crawl roles), `media`, or roles with commas, such as payload_fetch,product_refresh
+    /// Roles to claim: `any` (all crawl roles), `media`, or a list such as payload_fetch,product_refresh
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Workers in this pod [default: topology.workers_per_pod]
+    /// Number of workers in this pod [default: topology.workers_per_pod]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     workers: Option<u16>,
-    /// Tasks that each worker runs at once [default: topology.slots]
+    /// Number of tasks that each worker runs at once [default: topology.slots]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     slots: Option<u16>,
 }

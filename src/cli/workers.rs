@@ -18,19 +18,19 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every worker with its tasks and resources
+    /// List all workers with their tasks and resources
     List,
-    /// Let a worker finish its tasks and leave; its process ends with its last worker
+    /// Let a worker finish its tasks and then stop. A process ends with its last worker
     Decommission(Worker),
-    /// Let a worker finish its tasks and claim no more
+    /// Let a worker finish its tasks and claim no new ones
     Pause(Worker),
-    /// Let a paused worker claim again
+    /// Let a paused worker claim tasks again
     Resume(Worker),
 }
 
 #[derive(Debug, clap::Args)]
 struct Worker {
-    /// Its id, as `workers list` shows it
+    /// Worker id, as shown by `workers list`
     id: String,
 }
 
@@ -46,7 +46,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn order(id: &str, command: WorkerCommand, env: &Env) -> anyhow::Result<ExitCode> {
     let path = format!("/api/worker-registry/{}/{command}", utf8_percent_encode(id, NON_ALPHANUMERIC));
     let order: WorkerOrder = env.api().await?.post(&path, &json!({})).await?;
-    env.out.either(&order, |order| format!("{}: {}, with its next heartbeat", order.worker_id, order.command))?;
+    env.out.either(&order, |order| format!("{}: {} at its next heartbeat", order.worker_id, order.command))?;
     Ok(ExitCode::Ok)
 }
 

@@ -1,5 +1,5 @@
-//! Output that scripts rely on: exit codes, data on stdout, one JSON object a line on a stderr that is not a
-//! terminal.
+//! Output that scripts rely on: exit codes, data on stdout, text on stderr, and for services one JSON object a
+//! line where stderr is not a terminal.
 
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
@@ -45,12 +45,13 @@ async fn a_bad_configuration_ends_every_command_with_all_of_its_faults() {
         let output = ended(drover().args(arguments).envs(wrong)).await;
         assert_eq!(output.status.code(), Some(78), "{arguments:?}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
-        let [line] = &json_lines(&output.stderr)[..] else { panic!("one line, got {output:?}") };
-        assert_eq!(line["level"], "ERROR");
-        for (name, _) in wrong {
-            assert!(line["message"].as_str().unwrap().contains(name), "{line}");
-        }
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.starts_with("drover: "), "text for people: {text}");
+        assert!(wrong.iter().all(|(name, _)| text.contains(name)), "{text}");
     }
+    let service = ended(drover().arg("up").envs(wrong)).await;
+    let [line] = &json_lines(&service.stderr)[..] else { panic!("one line, got {service:?}") };
+    assert_eq!((service.status.code(), &line["level"]), (Some(78), &"ERROR".into()));
 }
 
 #[tokio::test]
@@ -191,8 +192,8 @@ async fn a_wrong_value_is_refused_by_its_flag_with_what_is_expected() {
     let cases: [(&[&str], i32, &str); 8] = [
         (&["tasks", "show", "seven"], 2, "expected a whole number"),
         (&["tasks", "list", "--limit", "501"], 2, "expected a whole number from 1 to 500"),
-        (&["enqueue", "--role", "payload_fetch"], 2, "--dispensary: missing"),
-        (&["enqueue", "--role", "payload_fetch", "--dispensary", "77"], 3, "--dispensary: store 77 does not exist"),
+        (&["enqueue", "--role", "payload_fetch"], 2, "--store: missing"),
+        (&["enqueue", "--role", "payload_fetch", "--store", "77"], 3, "--store: store 77 does not exist"),
         (&["enqueue", "--role", "analytics_refresh", "--at", "yesterday"], 2, "2025-01-10T08:00:00Z"),
         (&["enqueue", "--role", "analytics_refresh", "--priority", "5000"], 2, "--priority: 5000 is out of range"),
         (&["worker", "--slots", "0"], 2, "expected a whole number from 1"),
@@ -229,12 +230,19 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
         (output.status.code(), json_lines(&output.stdout).remove(0))
     };
     let find = |findings: &Value, check: &str| {
-        findings.as_array().unwrap().iter().find(|finding| finding["check"] == check).cloned().unwrap_or_default()
+        findings["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|finding| finding["check"] == check)
+            .cloned()
+            .unwrap_or_default()
     };
 
     let (code, findings) = ask(&fresh.url).await;
     assert_eq!(code, Some(0), "a schema that the next start makes is no fault: {findings}");
-    assert!(find(&findings, "schema")["detail"].as_str().unwrap().contains("migrate up"));
+    assert!(find(&findings, "schema")["remedy"].as_str().unwrap().contains("migrate up"));
+    assert_eq!(find(&findings, "schema")["result"], "advice");
 
     let whole = database().await;
     let (code, findings) = ask(&whole.url).await;
@@ -298,7 +306,7 @@ async fn an_operator_adds_the_hash_that_an_alarm_asks_for() {
     assert_eq!(json_lines(&added.stdout), [expected]);
 
     let listed = run(&["list", "--json"]).await;
-    let row = &json_lines(&listed.stdout)[0][0];
+    let row = &json_lines(&listed.stdout)[0]["hashes"][0];
     assert_eq!((&row["hash"], &row["last_not_found"]), (&hash.clone().into(), &Value::Null));
     let table = run(&["list"]).await;
     assert!(String::from_utf8_lossy(&table.stdout).contains(&hash));

@@ -171,7 +171,7 @@ async fn bad_lines_go_to_a_file_that_can_be_corrected_and_imported() {
     let expected = "name,platform_dispensary_id,state,api_host\n\
                     # line 3: state 'ARIZONA' is not two letters such as AZ\nB,2,Arizona,\n\
                     # line 4: api_host 10.0.0.1 is not a public host: correct it, or add it to http.host_allowlist\nC,3,AZ,10.0.0.1\n\
-                    # line 5: platform_dispensary_id '1' is in line 2 already\nD,1,AZ,\n";
+                    # line 5: platform_dispensary_id '1' is already in line 2\nD,1,AZ,\n";
     assert_eq!(refused, expected);
 
     std::fs::write(&bad, refused.replace("Arizona", "AZ").replace("10.0.0.1\n", "\n").replace("D,1", "D,4")).unwrap();
@@ -307,7 +307,7 @@ async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
         assert!(String::from_utf8_lossy(&refused.stderr).contains(told), "{refused:?}");
     }
     let warning =
-        "group 'rivals' holds no store, and there is no group yet. `drover stores tag rivals ID…` puts stores into it";
+        "group 'rivals' has no stores, and no groups exist yet. Add stores with `drover stores tag rivals ID…`";
     assert_eq!(added["warning"], warning);
     assert_eq!(
         schedules(&["add", "x", "--role", "analytics_refresh", "--group", "a", "--every", "1h"]).await.status.code(),

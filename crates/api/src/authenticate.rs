@@ -130,7 +130,7 @@ async fn caller(
             false => Err(ApiError::Unauthenticated("a token is needed: Authorization: Bearer …")),
         };
     };
-    let unknown = ApiError::Unauthenticated("the token or login is unknown, revoked or over");
+    let unknown = ApiError::Unauthenticated("the token or login is unknown, revoked or expired");
     let known = api.credentials.known_for(&secret, &api.db).await?;
     let credential = known.find(&secret).ok_or(unknown)?;
     api.rates.take(credential.token, credential.role).map_err(ApiError::TooManyRequests)?;

@@ -280,7 +280,7 @@ impl From<GenerationError> for ApiError {
 }
 
 fn being_made() -> ApiError {
-    ApiError::Conflict("such tasks are being made by another request or a schedule; try again".to_owned())
+    ApiError::Conflict("another request or a schedule is creating such tasks now; try again".to_owned())
 }
 
 impl From<ScheduleError> for ApiError {

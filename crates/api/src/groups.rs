@@ -56,7 +56,7 @@ pub async fn set_stores(
     let group = path.name()?;
     for (field, ids) in [("add", &add), ("remove", &remove)] {
         if ids.len() > MAX_STORES {
-            return Err(ApiError::bad(field, format!("{} stores; at most {MAX_STORES} are allowed", ids.len())));
+            return Err(ApiError::bad(field, format!("{} stores; the maximum is {MAX_STORES}", ids.len())));
         }
     }
     let mut change = changes.begin(&api).await?;

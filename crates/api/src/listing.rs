@@ -137,7 +137,7 @@ mod tests {
     #[case::doubled("limit=1&limit=2", "limit: given twice")]
     #[case::no_number("least=two", "least: expected a whole number, got 'two'")]
     #[case::no_limit("limit=0", "limit: 0 is out of range (1 to 500)")]
-    #[case::no_cursor("cursor=17", "cursor: not one that a page of this list ended with")]
+    #[case::no_cursor("cursor=17", "cursor: not a cursor of this list")]
     fn what_cannot_be_read_is_refused_by_name(#[case] query: &str, #[case] message: &str) {
         assert_eq!(read::<Fruits>(query).err().unwrap().to_string(), message);
     }

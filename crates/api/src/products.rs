@@ -107,7 +107,7 @@ fn range(query: &HistoryQuery, now: DateTime<Utc>) -> Result<SeriesRange, ApiErr
     let from = query.from.or_else(|| to.checked_sub_signed(TimeDelta::days(DEFAULT_DAYS)));
     let from = from.ok_or_else(|| ApiError::bad("to", "too early"))?;
     if from >= to {
-        return Err(ApiError::bad("from", "is not before the end of the time that is asked for"));
+        return Err(ApiError::bad("from", "must be before the end of the time span"));
     }
     Ok(SeriesRange { from, to, points: query.points.unwrap_or(DEFAULT_POINTS) })
 }

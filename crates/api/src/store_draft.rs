@@ -8,44 +8,45 @@ use domain::group;
 use domain::public_host::is_public;
 use domain::state_code::two_letters;
 use domain::store::{NewStore, Platform};
+use domain::us_states;
 
 /// Every field as written. Empty is the same as absent.
 #[derive(Clone, Debug, Default, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields)]
 pub struct StoreDraft {
-    /// The store's name
+    /// Name of the store
     #[arg(long)]
     #[serde(default)]
     pub name: String,
-    /// The platform of its menu
+    /// Platform of the menu
     #[arg(long, default_value = "dutchie")]
     #[serde(default)]
     pub platform: String,
-    /// The store's id at the platform
+    /// Id of the store at the platform
     #[arg(long = "platform-id", value_name = "ID")]
     pub platform_dispensary_id: Option<String>,
-    /// The last part of its menu's URL
+    /// Last part of the menu's URL
     #[arg(long)]
     pub slug: Option<String>,
-    /// The URL of its menu, from which the platform's id is looked up
+    /// URL of the menu; drover looks up the platform's id there
     #[arg(long, value_name = "URL")]
     pub menu_url: Option<String>,
-    /// The host of its API, when it is not the platform's
+    /// Host of the store's API, if it is not the platform's
     #[arg(long, value_name = "HOST")]
     pub api_host: Option<String>,
-    /// The path of its API, when it is not the platform's
+    /// Path of the store's API, if it is not the platform's
     #[arg(long, value_name = "PATH")]
     pub api_path: Option<String>,
-    /// The store's city
+    /// City of the store
     #[arg(long)]
     pub city: Option<String>,
-    /// The store's state, two letters such as AZ
+    /// State of the store, two letters such as AZ
     #[arg(long)]
     pub state: Option<String>,
-    /// The store's time zone, such as America/Phoenix [default: its state's]
+    /// Time zone of the store, such as America/Phoenix [default: the one of its state]
     #[arg(long)]
     pub timezone: Option<String>,
-    /// Groups that the store is in, with semicolons between them
+    /// Groups of the store, separated by semicolons
     #[arg(long, value_name = "GROUP;…")]
     pub groups: Option<String>,
 }
@@ -149,7 +150,12 @@ fn bad_path(text: &str) -> Option<String> {
 }
 
 fn bad_state(text: &str) -> Option<String> {
-    two_letters(text).is_none().then(|| format!("state '{text}' is not two letters such as AZ"))
+    if two_letters(text).is_none() {
+        return Some(format!("state '{text}' is not two letters such as AZ"));
+    }
+    us_states::code(text)
+        .is_none()
+        .then(|| format!("state '{text}' does not exist: use the code of a US state, such as AZ"))
 }
 
 fn bad_timezone(text: &str) -> Option<String> {
@@ -189,6 +195,7 @@ mod tests {
     #[case::host_with_user(StoreDraft { api_host: some("me@x.com"), ..draft() }, "api_host")]
     #[case::path(StoreDraft { api_path: some("graphql"), ..draft() }, "api_path")]
     #[case::state(StoreDraft { state: some("Arizona"), ..draft() }, "state 'ARIZONA'")]
+    #[case::no_such_state(StoreDraft { state: some("zz"), ..draft() }, "state 'ZZ' does not exist")]
     #[case::groups(StoreDraft { groups: some("a,b"), ..draft() }, "group 'a,b'")]
     #[case::timezone(StoreDraft { timezone: some("MST"), ..draft() }, "timezone 'MST'")]
     fn each_fault_is_named(#[case] draft: StoreDraft, #[case] fault: &str) {

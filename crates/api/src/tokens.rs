@@ -53,8 +53,12 @@ pub async fn create(
     let secret = SecretText::new_token();
     let token = match api_tokens::insert(&change, &name, role, &secret.digest()).await {
         Ok(Some(token)) => token,
-        Ok(None) => return Err(ApiError::Conflict(format!("there are {MAX_TOKENS} tokens: revoke some"))),
-        Err(DbError::Conflict { .. }) => return Err(ApiError::Conflict(format!("a token is named '{name}' already"))),
+        Ok(None) => {
+            return Err(ApiError::Conflict(format!("the maximum number of tokens is {MAX_TOKENS}: revoke some")));
+        }
+        Err(DbError::Conflict { .. }) => {
+            return Err(ApiError::Conflict(format!("a token named '{name}' exists already")));
+        }
         Err(other) => return Err(other.into()),
     };
     change.audit("tokens.create", token.id, json!({"name": name, "role": role}));

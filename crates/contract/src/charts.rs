@@ -179,7 +179,7 @@ impl Grid {
     /// The points that contain `from` and `to`, and those between. Without a step: few enough to read.
     pub fn new(from: DateTime<Utc>, to: DateTime<Utc>, step: Option<Duration>) -> Result<Grid, BadField> {
         if from >= to {
-            return Err(bad("from", "is not before the end of the time that is asked for"));
+            return Err(bad("from", "must be before the end of the time span"));
         }
         let usual = || STEPS.into_iter().find(|step| points(from, to, *step) <= USUAL_POINTS);
         let step = match step {
@@ -189,7 +189,7 @@ impl Grid {
         };
         let points = points(from, to, step);
         if points > MAX_POINTS {
-            let fault = format!("makes {points} points of that time, and {MAX_POINTS} are the most: take a longer one");
+            let fault = format!("gives {points} points; the maximum is {MAX_POINTS}: choose a longer step");
             return Err(bad("step", fault));
         }
         let (begin, end) = bounds(from, to, step);
@@ -223,7 +223,7 @@ fn whole_minutes(step: Duration) -> Result<Duration, BadField> {
     let is_whole = step.subsec_nanos() == 0 && step.as_secs().is_multiple_of(MINUTE.as_secs());
     match is_whole && step >= MINUTE {
         true => Ok(step),
-        false => Err(bad("step", "is not some whole minutes, such as 1m, 15m, 1h or 1day")),
+        false => Err(bad("step", "must be whole minutes, such as 1m, 15m, 1h or 1day")),
     }
 }
 
@@ -288,9 +288,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case::no_time("22T10:00:00", "22T10:00:00", None, "from: is not before")]
-    #[case::no_step("22T10:00:00", "22T11:00:00", Some(0), "step: is not some whole minutes")]
-    #[case::too_many("01T00:00:00", "02T00:00:00", Some(1), "step: makes 1440 points")]
+    #[case::no_time("22T10:00:00", "22T10:00:00", None, "from: must be before")]
+    #[case::no_step("22T10:00:00", "22T11:00:00", Some(0), "step: must be whole minutes")]
+    #[case::too_many("01T00:00:00", "02T00:00:00", Some(1), "step: gives 1440 points")]
     fn what_makes_no_chart_is_refused_by_name(
         #[case] from: &str,
         #[case] to: &str,

@@ -56,7 +56,7 @@ fn too_far_ahead(field: &'static str, time: impl Display) -> BadField {
 
 pub(crate) fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadField> {
     if ids.len() > MAX_DEPENDENCIES {
-        return Err(bad("depends_on", format!("{} tasks; at most {MAX_DEPENDENCIES} are allowed", ids.len())));
+        return Err(bad("depends_on", format!("{} tasks; the maximum is {MAX_DEPENDENCIES}", ids.len())));
     }
     ids.sort_unstable();
     ids.dedup();

@@ -27,7 +27,7 @@ impl TryFrom<String> for Cursor {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         let id = text.and_then(|text| text.strip_prefix(MARK)?.parse().ok());
-        id.map(Cursor).ok_or("not one that a page of this list ended with")
+        id.map(Cursor).ok_or("not a cursor of this list")
     }
 }
 

@@ -289,7 +289,7 @@ fn read<'a, T: Deserialize<'a>>(role: Role, payload: &'a Value) -> Result<T, Bad
 
 fn check_account(args: &ScrapeAccount, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
     if platform.is_none() {
-        return Err(bad("platform", "missing: it says where the account is"));
+        return Err(bad("platform", "missing: give the platform of the account"));
     }
     match (args.username.as_deref(), account) {
         (None, None) => Err(bad("account", "missing: give an account, or a username in the payload")),

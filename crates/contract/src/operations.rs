@@ -96,7 +96,7 @@ impl BulkRequest {
         self.filter.as_ref().map_or(Ok(()), check_times)?;
         let filter = match (&self.filter, &self.ids) {
             (Some(filter), None) if filter.has_empty_text() => {
-                return Err(bad("filter", "an empty text is the beginning or a part of every other: leave it out"));
+                return Err(bad("filter", "an empty text matches every task: leave it out"));
             }
             (Some(filter), None) if *filter != TaskFilter::default() => filter.clone(),
             (None, Some(ids)) if (1..=MAX_IDS).contains(&ids.len()) => {

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-const NO_POSITION: &str = "not one that a page of this list ended with";
+const NO_POSITION: &str = "not a cursor of this list";
 const NUL: &[u8] = b"\\u0000";
 
 /// The next page begins after this.

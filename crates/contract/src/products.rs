@@ -326,7 +326,7 @@ fn optional_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<S
     let text = String::deserialize(deserializer)?;
     match text.chars().count() {
         1..=MAX_WORDS_CHARS => Ok(Some(text)),
-        length => Err(D::Error::custom(format_args!("{length} characters; 1 to {MAX_WORDS_CHARS} are looked for"))),
+        length => Err(D::Error::custom(format_args!("{length} characters is out of range (1 to {MAX_WORDS_CHARS})"))),
     }
 }
 

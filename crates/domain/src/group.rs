@@ -24,7 +24,7 @@ pub fn names(text: &str) -> Result<Vec<String>, String> {
     names.sort();
     names.dedup();
     if names.len() > MAX_GROUPS {
-        return Err(format!("{} groups; a store may be in {MAX_GROUPS} at most", names.len()));
+        return Err(format!("{} groups; the maximum for a store is {MAX_GROUPS}", names.len()));
     }
     Ok(names)
 }
@@ -56,6 +56,6 @@ mod tests {
     #[test]
     fn a_store_is_in_few_groups() {
         let many: Vec<String> = (0..21).map(|n| format!("g{n}")).collect();
-        assert!(names(&many.join(";")).unwrap_err().contains("20 at most"));
+        assert!(names(&many.join(";")).unwrap_err().contains("maximum for a store is 20"));
     }
 }

@@ -4,6 +4,7 @@
 //! for.
 
 mod lines;
+mod terminal_fields;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{LazyLock, OnceLock};
@@ -17,6 +18,7 @@ use tracing_subscriber::{Layer, fmt};
 
 use lines::Lines;
 use settings::Log;
+use terminal_fields::TerminalFields;
 
 /// Whether log lines are JSON; set when logging begins.
 static JSON: OnceLock<bool> = OnceLock::new();
@@ -37,9 +39,10 @@ pub fn is_json() -> bool {
     JSON.get().copied().unwrap_or(true)
 }
 
-/// Reports the error that ends a command: a log line where the log is JSON, otherwise plain text.
-pub fn report_error(message: &str) {
-    let is_json = *JSON.get_or_init(|| begin("info", "auto", "auto"));
+/// Reports the error that ends a command: a log line where the log is JSON, otherwise plain text. `format`: for
+/// an error before logging began.
+pub fn report_error(message: &str, format: &str) {
+    let is_json = *JSON.get_or_init(|| begin("info", format, "auto"));
     // a log level that leaves errors out must not hide this one
     if is_json && tracing::enabled!(tracing::Level::ERROR) {
         tracing::error!("{message}");
@@ -80,7 +83,7 @@ fn begin(level: &str, format: &str, colour: &str) -> bool {
     let lines = if json {
         lines.json().flatten_event(true).with_current_span(false).with_span_list(true).boxed()
     } else {
-        lines.with_ansi(colour).with_target(false).boxed()
+        lines.with_ansi(colour).with_target(false).fmt_fields(TerminalFields).boxed()
     };
     // fails when a test has installed its own subscriber, which then is used
     let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).try_init();

@@ -34,16 +34,16 @@ use settings::{Config, Secret};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Exit after one crawl; with 0 only when every task completed and the products equal what the simulator expects
+    /// Exit after one crawl, with 0 only if all tasks completed and all products are as simulated
     #[arg(long)]
     once: bool,
-    /// How many stores to simulate [default: 60]
+    /// Number of simulated stores [default: 60]
     #[arg(long, value_name = "N", value_parser = values::number(1..=5000_u16))]
     stores: Option<u16>,
     /// Seed of the simulated stores and products [default: 1]
     #[arg(long, value_name = "N", value_parser = values::number(0..=u64::MAX))]
     seed: Option<u64>,
-    /// Milliseconds to add to every answer of the simulated platform
+    /// Delay of each simulated answer in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = values::number(0..=60_000_u64))]
     latency: u64,
     /// Seconds from the start of one crawl to the next; a crawl that takes longer is followed at once
@@ -163,12 +163,12 @@ impl Demo<'_> {
             state.finished = true;
             state.save(self.dir)?;
             if self.args.once {
-                return Ok(if summary.is_whole() { ExitCode::Ok } else { ExitCode::Failure });
+                return conclusion(&summary);
             }
             if !self.env.out.is_json() {
                 let wait = next_at.saturating_duration_since(Instant::now()).as_secs();
                 self.env.out.line(format_args!(
-                    "The next crawl begins in {wait} s, with changed prices; Ctrl-C ends the demo.\n"
+                    "Starting the next crawl in {wait} s with changed prices; press Ctrl-C to end the demo.\n"
                 ))?;
             }
             tokio::time::sleep_until(next_at).await;
@@ -200,6 +200,16 @@ impl Demo<'_> {
         world::adapt(&mut config, self.sim);
         config
     }
+}
+
+/// The exit code of `--once`, with the reason of a failure.
+fn conclusion(summary: &Summary) -> anyhow::Result<ExitCode> {
+    let faults = summary.faults();
+    if faults.is_empty() {
+        return Ok(ExitCode::Ok);
+    }
+    let message = format!("the crawl is not as simulated: {}", faults.join(", "));
+    Err(CliError { code: ExitCode::Failure, message }.into())
 }
 
 /// The demo's directory: given, or temporary.

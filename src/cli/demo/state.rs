@@ -57,7 +57,7 @@ impl State {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
         };
         serde_json::from_str(&text).map(Some).with_context(|| {
-            format!("{} is not a demo's state; remove the directory or choose another", path.display())
+            format!("{} is not the state of a demo; remove the directory or choose another", path.display())
         })
     }
 
@@ -66,7 +66,7 @@ impl State {
             return Ok(());
         }
         Err(CliError::usage(format!(
-            "{} holds a demo with --stores {} and --seed {}; leave both flags out, or choose another directory",
+            "{} has a demo with --stores {} and --seed {}; omit both flags, or choose another directory",
             dir.display(),
             self.stores,
             self.seed
@@ -80,7 +80,7 @@ fn require_unused(dir: &Path) -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::conflict(format!(
-        "{} holds a database that is not a demo's; choose another directory",
+        "{} has a database that is not from a demo; choose another directory",
         dir.display()
     )))
 }
@@ -110,7 +110,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(private_server::dir_in(dir.path())).unwrap();
         let error = State::open(dir.path(), None, None).unwrap_err().to_string();
-        assert!(error.contains("a database that is not a demo's"), "{error}");
+        assert!(error.contains("a database that is not from a demo"), "{error}");
     }
 
     #[test]

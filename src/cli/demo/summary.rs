@@ -69,13 +69,20 @@ impl Summary {
         })
     }
 
-    /// Whether every task completed, and products and images equal the oracle's.
-    pub fn is_whole(&self) -> bool {
-        self.oracle.equal
-            && self.images.as_ref().is_none_or(|images| images.equal)
-            && self.stores_crawled == self.stores as i64
-            && self.direct_requests == 0
-            && self.tasks.failed + self.tasks.cancelled == 0
+    /// Every way in which the crawl is not as simulated; empty if all is well.
+    pub fn faults(&self) -> Vec<String> {
+        let Tasks { failed, cancelled, .. } = self.tasks;
+        let image_differences = self.images.as_ref().map_or(0, |images| images.differences);
+        let faults = [
+            (self.oracle.differences > 0).then(|| format!("{} products differ", self.oracle.differences)),
+            (image_differences > 0).then(|| format!("{image_differences} images differ")),
+            (self.stores_crawled != self.stores as i64)
+                .then(|| format!("{} stores were crawled instead of {}", self.stores_crawled, self.stores)),
+            (self.direct_requests > 0).then(|| format!("{} requests used no proxy", self.direct_requests)),
+            (failed > 0).then(|| format!("{failed} tasks failed")),
+            (cancelled > 0).then(|| format!("{cancelled} tasks were cancelled")),
+        ];
+        faults.into_iter().flatten().collect()
     }
 }
 

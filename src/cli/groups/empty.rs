@@ -23,17 +23,17 @@ async fn warning(api: &ApiClient, group: &str) -> Result<Option<String>, ClientE
 }
 
 fn text(group: &str, known: &[String]) -> String {
-    let mut text = format!("group '{group}' holds no store");
+    let mut text = format!("group '{group}' has no stores");
     if let Some(name) = spelling::nearest(group, known) {
         text += &format!(" (did you mean '{name}'?)");
     }
     let listed: Vec<&str> = known.iter().take(MAX_NAMES).map(String::as_str).collect();
     text += &match known.len().saturating_sub(MAX_NAMES) {
-        _ if known.is_empty() => ", and there is no group yet".to_owned(),
+        _ if known.is_empty() => ", and no groups exist yet".to_owned(),
         0 => format!("; the groups are {}", listed.join(", ")),
         more => format!("; the groups are {} and {more} more", listed.join(", ")),
     };
-    text + &format!(". `drover stores tag {group} ID…` puts stores into it")
+    text + &format!(". Add stores with `drover stores tag {group} ID…`")
 }
 
 #[cfg(test)]
@@ -43,9 +43,9 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::near("rival", &["az", "rivals"], "group 'rival' holds no store (did you mean 'rivals'?); the groups are az, rivals. ")]
-    #[case::far("favourites", &["az"], "group 'favourites' holds no store; the groups are az. ")]
-    #[case::none("a", &[], "group 'a' holds no store, and there is no group yet. `drover stores tag a ID…` puts stores into it")]
+    #[case::near("rival", &["az", "rivals"], "group 'rival' has no stores (did you mean 'rivals'?); the groups are az, rivals. ")]
+    #[case::far("favourites", &["az"], "group 'favourites' has no stores; the groups are az. ")]
+    #[case::none("a", &[], "group 'a' has no stores, and no groups exist yet. Add stores with `drover stores tag a ID…`")]
     fn groups_that_there_are_are_named(#[case] group: &str, #[case] known: &[&str], #[case] expected: &str) {
         let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
         let text = text(group, &known);

@@ -11,13 +11,13 @@ use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The store's id, as `stores list` shows it
+    /// Store id, as shown by `stores list`
     #[arg(value_parser = values::whole_number)]
     store: StoreId,
-    /// The older payload, as `payload list` shows it [default: the one before the newer]
+    /// Older payload, as shown by `payload list` [default: the one before --to]
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     from: Option<PayloadId>,
-    /// The newer payload [default: the store's latest]
+    /// Newer payload [default: the latest of the store]
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     to: Option<PayloadId>,
 }
@@ -37,7 +37,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         env.out.list(&diff, &lines, &["change", "product", "from", "to"], |line| line.to_vec())?;
     }
     if diff.details.truncated {
-        tracing::warn!("not all changes are listed; the counts are whole");
+        tracing::warn!("the list is incomplete; the counts are complete");
     }
     Ok(ExitCode::Ok)
 }

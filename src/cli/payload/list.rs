@@ -10,19 +10,19 @@ use domain::store::{Platform, StoreId};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only of the store with this id
+    /// Only payloads of the store with this id
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     store: Option<StoreId>,
-    /// Only of stores of this platform
+    /// Only payloads of this platform
     #[arg(long)]
     platform: Option<Platform>,
-    /// Only those fetched on this day (UTC) or at this time, or later
+    /// Only payloads fetched from this day (UTC) or time on
     #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
     since: Option<DateTime<Utc>>,
-    /// Only those fetched on this day or earlier, or before this time
+    /// Only payloads fetched up to the end of this day (UTC), or before this time
     #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
-    /// How many, at most
+    /// Maximum number of payloads
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }

@@ -1,5 +1,5 @@
-//! `drover payload replay`: turns kept payloads into products once more, by tasks of the role
-//! product_refresh, so that a better normaliser reaches old data.
+//! `drover payload replay`: re-parses stored payloads by tasks of the role product_refresh, so that a better
+//! normaliser reaches old data.
 //!
 //! In: one payload, or a choice of stores and times. Out: tasks, queued part by part in the order of the
 //! fetches. It reads no menu, and only checks that the files exist.
@@ -36,25 +36,25 @@ const MAX_STORES: usize = 10_000;
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("choice").required(true).multiple(true))]
 pub struct Args {
-    /// One payload, whatever its age
+    /// Payload id, to re-parse one payload of any age
     #[arg(group = "choice", conflicts_with_all = ["store", "since", "until", "all", "dry_run", "restart"], value_parser = values::whole_number)]
     id: Option<PayloadId>,
-    /// Only of these stores
+    /// Only payloads of these stores
     #[arg(long, group = "choice", value_name = "ID", num_args = 1.., value_parser = values::whole_number)]
     store: Vec<StoreId>,
-    /// Only those fetched on this day (UTC) or at this time, or later
+    /// Only payloads fetched from this day (UTC) or time on
     #[arg(long, group = "choice", value_name = "DAY|TIME", value_parser = values::since)]
     since: Option<DateTime<Utc>>,
-    /// Only those fetched on this day or earlier, or before this time
+    /// Only payloads fetched up to the end of this day (UTC), or before this time
     #[arg(long, group = "choice", value_name = "DAY|TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
-    /// Every payload of every store
+    /// All payloads of all stores
     #[arg(long, group = "choice", conflicts_with_all = ["store", "since", "until"])]
     all: bool,
-    /// Say what would be queued, and queue nothing
+    /// Count the payloads, and queue nothing
     #[arg(long)]
     dry_run: bool,
-    /// Begin with the first payload, although a replay of the same choice was cut
+    /// Start at the first payload, even if an interrupted replay of the same payloads could continue
     #[arg(long)]
     restart: bool,
 }
@@ -95,7 +95,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let client = db.client().await?;
     if let Some(id) = db::stores::first_missing(&client, choice.stores.as_deref().unwrap_or_default()).await? {
         return Err(
-            CliError::not_found(format!("store {id} does not exist: `drover stores list` shows the ids")).into()
+            CliError::not_found(format!("store {id} does not exist; `drover stores list` shows all stores")).into()
         );
     }
     let earlier = if restart { None } else { payload_replays::resume(&client, &choice).await? };
@@ -128,10 +128,10 @@ fn choice(args: Args) -> Result<ReplayChoice, CliError> {
     stores.sort_unstable();
     stores.dedup();
     if stores.len() > MAX_STORES {
-        return Err(CliError::usage(format!("{} stores; at most {MAX_STORES} can be named", stores.len())));
+        return Err(CliError::usage(format!("{} stores; the maximum number of stores is {MAX_STORES}", stores.len())));
     }
     if args.since.zip(args.until).is_some_and(|(since, until)| since >= until) {
-        return Err(CliError::usage("--since is not before --until: nothing is fetched in between"));
+        return Err(CliError::usage("--since must be before --until"));
     }
     let stores = (!stores.is_empty()).then_some(stores);
     Ok(ReplayChoice { since: args.since, until: args.until, stores })
@@ -217,7 +217,7 @@ impl Work {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(CliError::conflict("other commands queue tasks for the same payloads; try again").into())
+        Err(CliError::conflict("other commands are queuing tasks for the same payloads; try again").into())
     }
 
     async fn queue(&mut self, payloads: &[ReplayPayload], last: PayloadPosition) -> Result<u64, DbError> {
@@ -234,7 +234,7 @@ impl Work {
             if payload_replays::open_tasks(&self.client().await?).await? < MAX_OPEN {
                 break;
             }
-            self.progress.set_message("waits for workers to run what is queued");
+            self.progress.set_message("waiting until workers have run the queued tasks");
             self.progress.pause(POLL_INTERVAL).await;
         }
         self.progress.set_message("");
@@ -314,23 +314,23 @@ fn text(answer: &Answer) -> String {
         .collect();
     let unlisted = answer.missing - answer.missing_files.len() as u64;
     if unlisted > 0 {
-        lines.push(format!("and {unlisted} files more"));
+        lines.push(format!("and {unlisted} more files"));
     }
     let done = if answer.dry_run { "would be queued" } else { "queued" };
-    let went_on = if answer.resumed { ", going on where the last replay of this choice was cut" } else { "" };
+    let went_on = if answer.resumed { ", continuing an interrupted replay" } else { "" };
     lines.push(format!("payloads {done}: {} ({} bytes){went_on}", answer.queued, answer.bytes));
     let left_out = [
-        ("queued already", answer.already_queued),
-        ("of stores that are switched off", answer.of_disabled_stores),
+        ("already queued", answer.already_queued),
+        ("of disabled stores", answer.of_disabled_stores),
         ("without a file", answer.missing),
     ];
     let left_out: Vec<String> =
         left_out.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}")).collect();
     if !left_out.is_empty() {
-        lines.push(format!("left out: {}", left_out.join(", ")));
+        lines.push(format!("skipped: {}", left_out.join(", ")));
     }
     if answer.remaining > 0 {
-        lines.push(format!("stopped; {} remain: the same command goes on with them", answer.remaining));
+        lines.push(format!("stopped with {} left; run the same command again to continue", answer.remaining));
     }
     lines.join("\n")
 }

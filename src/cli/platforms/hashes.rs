@@ -24,19 +24,19 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the known hashes, and where each was accepted or refused
+    /// List the known hashes with the endpoints that accepted or refused them
     List {
-        /// The menu platform
+        /// Menu platform
         #[arg(long, default_value_t = Platform::DEFAULT)]
         platform: Platform,
     },
-    /// Add the hash of a query, as the platform's own pages send it
+    /// Add the hash of a query, as the pages of the platform send it
     Add {
-        /// The query, such as FilteredProducts
+        /// Name of the query, such as FilteredProducts
         operation: String,
-        /// Its SHA-256, 64 hex digits
+        /// SHA-256 of the query, 64 hex digits
         hash: String,
-        /// The menu platform
+        /// Menu platform
         #[arg(long, default_value_t = Platform::DEFAULT)]
         platform: Platform,
     },
@@ -60,7 +60,7 @@ async fn list(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let rows = query_hashes::list(&client, platform).await?;
     let headers = ["operation", "hash", "endpoint", "added", "first accepted", "last accepted", "last refused"];
-    env.out.rows(&rows, &headers, cells)?;
+    env.out.listed("hashes", &rows, &headers, cells)?;
     Ok(ExitCode::Ok)
 }
 
@@ -70,7 +70,7 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
     let hash = QueryHash { operation: added.operation.clone(), hash: added.hash.clone() };
     let client = env.db().await?.client().await?;
     if query_hashes::add(&client, added.platform, &[hash]).await? == 0 {
-        let message = "this hash is known already; `drover platforms hashes list` shows where it was refused";
+        let message = "this hash is known already; `drover platforms hashes list` shows the endpoints that refused it";
         return Err(CliError::conflict(message).into());
     }
     env.out.either(&added, |added| format!("hash of {} added: {}", added.operation, added.hash))?;
@@ -86,7 +86,7 @@ fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
         return Ok(());
     }
     if known.is_empty() {
-        return Err(CliError::usage(format!("{} is not asked by hashes", added.platform)).into());
+        return Err(CliError::usage(format!("{} uses no query hashes", added.platform)).into());
     }
     let (operation, platform, known) = (&added.operation, added.platform, known.join(", "));
     Err(CliError::usage(format!("{platform} has no operation '{operation}': the operations are {known}")).into())
@@ -98,7 +98,7 @@ fn checked(hash: &str) -> Result<String, CliError> {
         return Err(CliError::usage(format!("the hash has a character that is not a hex digit: {other:?}")));
     }
     if digits != HASH_DIGITS {
-        return Err(CliError::usage(format!("a hash has {HASH_DIGITS} hex digits, and this one {digits}")));
+        return Err(CliError::usage(format!("a hash has {HASH_DIGITS} hex digits; this one has {digits}")));
     }
     Ok(hash.to_ascii_lowercase())
 }
@@ -123,10 +123,10 @@ mod tests {
 
     #[rstest]
     #[case::upper_case(&"AB".repeat(32), Ok("ab".repeat(32)))]
-    #[case::short("abc", Err("a hash has 64 hex digits, and this one 3"))]
-    #[case::long(&"a".repeat(65), Err("a hash has 64 hex digits, and this one 65"))]
+    #[case::short("abc", Err("a hash has 64 hex digits; this one has 3"))]
+    #[case::long(&"a".repeat(65), Err("a hash has 64 hex digits; this one has 65"))]
     #[case::no_hex(&"g".repeat(64), Err("the hash has a character that is not a hex digit: 'g'"))]
-    #[case::empty("", Err("a hash has 64 hex digits, and this one 0"))]
+    #[case::empty("", Err("a hash has 64 hex digits; this one has 0"))]
     fn a_hash_is_64_hex_digits(#[case] hash: &str, #[case] expected: Result<String, &str>) {
         assert_eq!(checked(hash).map_err(|error| error.message), expected.map_err(str::to_owned));
     }

@@ -10,22 +10,22 @@ use domain::product::ProductId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Its id, as `products search` shows it
+    /// Product id, as shown by `products search`
     #[arg(value_parser = values::whole_number)]
     id: ProductId,
-    /// From this day (UTC) or time on [default: 90 days back]
+    /// Start at this day (UTC) or time [default: 90 days ago]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
     since: Option<DateTime<Utc>>,
-    /// Up to this day, or before this time [default: now]
+    /// End after this day (UTC), or before this time [default: now]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
-    /// One option instead of the product, by its label as `products show` shows it
+    /// Show the option with this label, as shown by `products show`, instead of the product
     #[arg(long, value_name = "LABEL")]
     option: Option<String>,
-    /// Of options with that label, the n-th from 0
+    /// Show the n-th option with that label, counted from 0
     #[arg(long, value_name = "N", default_value_t = 0, requires = "option", value_parser = values::number(0..=i16::MAX))]
     nth: i16,
-    /// How many lines, at most; crawls that repeat the one before are left out first
+    /// Maximum number of lines; crawls without a change are left out first
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = values::number(1..=1000_i64))]
     points: i64,
 }

@@ -8,26 +8,27 @@ use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Words, or beginnings of words; without them, all that the options leave
+    /// Words or beginnings of words [default: all products that match the options]
     words: Vec<String>,
-    /// Only in stores of this state, such as AZ
+    /// Only stores in this state, such as AZ
     #[arg(long)]
     state: Option<String>,
-    /// Only in stores of this city
+    /// Only stores in this city
     #[arg(long)]
     city: Option<String>,
-    /// Only in this store
+    /// Only the store with this id
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     store: Option<StoreId>,
+    /// Only products of this category
     #[arg(long)]
     category: Option<String>,
-    /// How the brand begins
+    /// Only brands that begin with this text
     #[arg(long)]
     brand: Option<String>,
-    /// Only what is in stock
+    /// Only products in stock
     #[arg(long)]
     in_stock: bool,
-    /// Only what is on special
+    /// Only products on special
     #[arg(long)]
     on_special: bool,
     /// Lowest price, in dollars
@@ -36,10 +37,10 @@ pub struct Args {
     /// Highest price, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
-    /// relevance (by default with words), name (without), price, price_desc, price_change or newest
+    /// Order: relevance (default with words), name (default without), price, price_desc, price_change or newest
     #[arg(long, value_parser = values::word::<SearchSort>)]
     sort: Option<SearchSort>,
-    /// How many, at most
+    /// Maximum number of products
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
@@ -78,17 +79,17 @@ fn warn(found: &FoundPage) {
         tracing::warn!("no product matches");
     }
     if found.products.is_empty() && !found.forgives_spelling {
-        tracing::warn!("the words of products are not counted yet: a spelling mistake finds nothing");
+        tracing::warn!("spelling mistakes are not corrected yet, because the index of words is not ready");
     }
     let is_alike = matches!(found.r#match, MatchKind::Corrected | MatchKind::Trigrams);
     if !found.products.is_empty() && is_alike {
-        tracing::warn!("no product has all words; these are spelled alike");
+        tracing::warn!("no product has all of these words; showing products that are spelled alike");
     }
     if found.truncated {
-        tracing::warn!("so many products match that only a part of them was looked at: more words help");
+        tracing::warn!("too many products match, so only some were searched; add more words");
     }
     if found.stores_waiting > 0 {
-        tracing::warn!("{} crawled lately, not searched yet", counted(found.stores_waiting, "store"));
+        tracing::warn!("{} crawled recently and not in the search yet", counted(found.stores_waiting, "store"));
     }
 }
 

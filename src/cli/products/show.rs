@@ -1,6 +1,6 @@
 //! `drover products show ID`: a product with its options.
 
-use crate::cli::output::{amount, money, time};
+use crate::cli::output::{amount, counted, money, time};
 use crate::cli::{Env, ExitCode};
 use contract::products::{OptionView, ProductDetail, ProductView};
 use domain::product::ProductId;
@@ -56,8 +56,13 @@ fn potency(min: Option<f64>, max: Option<f64>, unit: Option<&str>) -> Option<Str
 
 fn stock(product: &ProductView) -> String {
     let amount = amount(product.quantity, product.quantity_censored).map(|amount| format!(", {amount}"));
-    let missed = (product.consecutive_misses > 0).then(|| format!(", absent {} times", product.consecutive_misses));
-    format!("{}{}{}", product.stock_status, amount.unwrap_or_default(), missed.unwrap_or_default())
+    let missed = (product.consecutive_misses > 0)
+        .then(|| format!(", not seen for {}", counted(product.consecutive_misses, "crawl")));
+    let status = match product.is_in_stock {
+        true => "in stock",
+        false => "out of stock",
+    };
+    format!("{status}{}{}", amount.filter(|_| product.is_in_stock).unwrap_or_default(), missed.unwrap_or_default())
 }
 
 /// `option    1g  $10.00  medical $9.00  5`

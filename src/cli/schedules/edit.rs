@@ -15,66 +15,66 @@ use domain::state_code::StateCode;
 use domain::store::Platform;
 use settings::Config;
 
-/// When it runs.
+/// Interval or times of a schedule.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
 struct RecurrenceArgs {
-    /// So often, such as 1h or 30m
+    /// Run at this interval, such as 1h or 30m
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     every: Option<Duration>,
-    /// At these times in UTC: six fields, seconds first, such as '0 30 6 * * *'
+    /// Run at these times in UTC: six fields, seconds first, such as '0 30 6 * * *'
     #[arg(long, value_name = "LINE")]
     cron: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Add {
-    /// A name of its own
+    /// Name that no other schedule has
     name: String,
-    /// The kind of work
+    /// Role of its tasks
     #[arg(long, default_value = "payload_fetch")]
     role: Role,
     #[command(flatten)]
     when: RecurrenceArgs,
-    /// Only the stores of this group; schedules of the role without a group then leave them out
+    /// Only stores of this group; schedules of the same role without a group then leave these stores out
     #[arg(long, value_parser = group::name)]
     group: Option<String>,
-    /// Only the stores of this state
+    /// Only stores in this state, such as AZ
     #[arg(long)]
     state: Option<StateCode>,
-    /// Only the stores of this platform; for store_discovery, the platform that is asked
+    /// Only stores of this platform; for store_discovery, search this platform
     #[arg(long)]
     platform: Option<Platform>,
-    /// Higher runs first, from -1000 to 1000 [default: the role's]
+    /// Priority from -1000 to 1000; higher runs first [default: the role's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(-1000..=1000_i64))]
     priority: Option<i64>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Set {
-    /// Its name, as `schedules list` shows it
+    /// Name of the schedule, as shown by `schedules list`
     name: String,
-    /// Another name
+    /// New name
     #[arg(long, value_name = "NAME")]
     rename: Option<String>,
     #[command(flatten)]
     when: RecurrenceArgs,
-    /// Only the stores of this group
+    /// Only stores of this group
     #[arg(long, value_parser = group::name, conflicts_with = "no_group")]
     group: Option<String>,
-    /// The stores of all groups
+    /// Include stores of all groups
     #[arg(long)]
     no_group: bool,
-    /// Only the stores of this state
+    /// Only stores in this state, such as AZ
     #[arg(long, conflicts_with = "no_state")]
     state: Option<StateCode>,
-    /// The stores of all states
+    /// Include stores in all states
     #[arg(long)]
     no_state: bool,
-    /// Higher runs first, from -1000 to 1000
+    /// Priority from -1000 to 1000; higher runs first
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(-1000..=1000_i64))]
     priority: Option<i64>,
-    /// Whether it runs
+    /// Enable or disable the schedule
     #[arg(long, value_name = "true|false")]
     enabled: Option<bool>,
 }
@@ -82,7 +82,7 @@ pub struct Set {
 pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
     let (interval_hours, cron) = args.when.fields();
     if interval_hours.is_none() && cron.is_none() {
-        return Err(CliError::usage("say when it runs: --every 1h, or --cron '0 30 6 * * *'").into());
+        return Err(CliError::usage("give an interval or times: --every 1h, or --cron '0 30 6 * * *'").into());
     }
     if let (Role::StoreDiscovery, Some(platform)) = (args.role, args.platform) {
         require_list(platform, &env.config)?;
@@ -107,7 +107,7 @@ fn require_list(platform: Platform, config: &Config) -> anyhow::Result<()> {
     match PlatformRegistry::new(config, platforms, &states)?.get(platform).adapter.lists_stores() {
         true => Ok(()),
         false => {
-            let why = format!("--platform: {platform} lists no stores: import them with `drover stores import`");
+            let why = format!("--platform: {platform} lists no stores; import them with `drover stores import`");
             Err(CliError::usage(why).into())
         }
     }
@@ -127,7 +127,7 @@ pub async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
     };
     if update == ScheduleUpdate::default() {
         return Err(CliError::usage(
-            "say what to change: --every, --cron, --group, --no-group, --state, --no-state, --priority, --enabled or --rename",
+            "give at least one change: --every, --cron, --group, --no-group, --state, --no-state, --priority, --enabled or --rename",
         )
         .into());
     }
@@ -192,7 +192,8 @@ impl RecurrenceArgs {
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
-    let every = humantime::parse_duration(text).map_err(|fault| format!("{fault}; expected one such as 1h or 30m"))?;
+    let every =
+        humantime::parse_duration(text).map_err(|fault| format!("{fault}; expected a duration such as 1h or 30m"))?;
     let is_in_range = INTERVALS.contains(&(every.as_secs_f64() / 3600.0));
     if is_in_range { Ok(every) } else { Err("expected a duration from 4s to 366d".to_owned()) }
 }

@@ -52,7 +52,7 @@ pub fn read<'a>(
         if let Some(id) = &store.platform_dispensary_id {
             let first = *first_lines.entry((store.platform.name(), id.clone())).or_insert(n);
             if first != n {
-                return Err(vec![format!("platform_dispensary_id '{id}' is in line {first} already")]);
+                return Err(vec![format!("platform_dispensary_id '{id}' is already in line {first}")]);
             }
         }
         stores.push(store);
@@ -81,6 +81,13 @@ mod tests {
         assert_eq!(stores[0].state.as_deref(), Some("AZ"));
     }
 
+    #[test]
+    fn the_sample_list_can_be_imported() {
+        let stores = parse("stores.csv", include_str!("../../../config/examples/stores.csv")).unwrap();
+        assert!(stores.iter().any(|store| store.platform_dispensary_id.is_none()), "one to look up");
+        assert!(stores.iter().any(|store| store.groups.len() > 1), "one in several groups");
+    }
+
     #[rstest]
     #[case::dos("name,slug,state\r\nA1,a1,AZ\r\nB1,b1,Arizona\r\n", 3)]
     #[case::blank_lines("\nname,slug,state\n\nA1,a1,AZ\n\nB1,b1,Arizona\n", 6)]
@@ -97,7 +104,7 @@ mod tests {
         let faults = parse("stores.csv", text).unwrap_err();
         let expected = [
             "stores.csv line 2: state 'ARIZONA' is not two letters such as AZ",
-            "stores.csv line 4: platform_dispensary_id '2' is in line 3 already",
+            "stores.csv line 4: platform_dispensary_id '2' is already in line 3",
             "stores.csv line 5: name is missing",
             "stores.csv line 6: its number of cells is 1, and the header's is 3",
         ];

@@ -1,4 +1,4 @@
-//! `drover stores import FILE|-`: adds the stores of a list, part by part, each in a transaction of its own.
+//! `drover stores import FILE|-`: adds the stores of a list, part by part, each part in one transaction.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,10 @@ const MAX_IDS: usize = 20;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host, api_path, city, state, timezone, groups
-    /// (with semicolons between them; a store that is known already is put into these, and changes in nothing else); - reads standard
-    /// input
+    /// CSV file with a header, or - for standard input. Columns: name, platform, platform_dispensary_id, slug, menu_url, api_host,
+    /// api_path, city, state, timezone, groups (separated by semicolons). A store that exists is only added to the groups of its line
     file: PathBuf,
-    /// Write lines with faults to this file, each below its faults, and import the others; without it they refuse the whole list
+    /// Import the correct lines, and write the wrong ones with their faults to this file
     #[arg(long, value_name = "FILE")]
     skip_bad: Option<PathBuf>,
 }
@@ -30,6 +29,8 @@ pub struct Args {
 #[derive(Default, Serialize)]
 struct Answer {
     imported: Vec<ImportedStore>,
+    /// Tasks queued that look up the ids of imported stores at their platforms.
+    look_ups: usize,
     /// Stores that existed already; only the groups of those counted next changed.
     known: usize,
     /// Existing stores that were put into the groups named in their lines.
@@ -48,7 +49,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         file::read(&name, &text, |store| private_host_here(store, env)).map_err(|fault| input::refusal(&[fault]))?;
     input::skip_bad(&name, Some(list.header), &list.bad, args.skip_bad.as_deref())?;
     if list.stores.is_empty() && list.bad.is_empty() {
-        return Err(CliError::usage(format!("{name} holds no stores")).into());
+        return Err(CliError::usage(format!("{name} has no stores")).into());
     }
     let api = env.api().await?;
     let progress = CommandProgress::begin(env, "stores");
@@ -59,8 +60,15 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         if progress.is_stopped() {
             break;
         }
-        let so_far = || format!("{} of {} stores came before; import the list again", answer.done(), list.stores.len());
+        let so_far = || {
+            format!(
+                "{} of {} stores are imported; run the same command again for the rest",
+                answer.done(),
+                list.stores.len()
+            )
+        };
         let ImportedStores { imported, known, grouped, full } = import_part(&api, part).await.with_context(so_far)?;
+        answer.look_ups += imported.iter().filter(|store| store.entry_point_task_id.is_some()).count();
         answer.imported.extend(imported);
         answer.known += known.len();
         answer.grouped += grouped;
@@ -81,13 +89,16 @@ impl Answer {
 
 fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
     let mut lines = vec![format!("stores imported: {}, known already: {}", answer.imported.len(), answer.known)];
+    if answer.look_ups > 0 {
+        lines.push(format!("look-ups of menu ids queued: {}", answer.look_ups));
+    }
     if answer.grouped > 0 {
-        lines.push(format!("of these, put into the groups of their lines: {}", answer.grouped));
+        lines.push(format!("known stores added to the groups of their lines: {}", answer.grouped));
     }
     if !answer.full.is_empty() {
         let ids: Vec<String> = answer.full.iter().take(MAX_IDS).map(ToString::to_string).collect();
         lines.push(format!(
-            "of these, in too many groups for those of their lines: {} (a store may be in {MAX_GROUPS}): {}",
+            "known stores not added to the groups of their lines: {} (the maximum is {MAX_GROUPS} groups): {}",
             answer.full.len(),
             ids.join(", ")
         ));

@@ -12,22 +12,22 @@ const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only those of this group
+    /// Only stores of this group
     #[arg(long, value_parser = group::name)]
     group: Option<String>,
-    /// Only those of this state, such as AZ
+    /// Only stores in this state, such as AZ
     #[arg(long)]
     state: Option<String>,
-    /// Only those of this platform
+    /// Only stores of this platform
     #[arg(long)]
     platform: Option<Platform>,
-    /// Only those that are crawled, or with `false` those that are not
+    /// Only enabled stores, or with `false` only disabled stores
     #[arg(long, value_name = "true|false")]
     crawled: Option<bool>,
-    /// Only those whose crawls are in this state, such as needs_menu_id
+    /// Only stores whose crawls are in this state, such as needs_menu_id
     #[arg(long, value_parser = values::word::<StoreStatus>)]
     status: Option<StoreStatus>,
-    /// Only those with this id, a slug that begins so, or this in their name or city
+    /// Only stores with this id, this beginning of a slug, or this text in their name or city
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
 }

@@ -6,7 +6,7 @@ use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The stores' ids, as `stores list` shows them
+    /// Store ids, as shown by `stores list`
     #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
     stores: Vec<StoreId>,
 }
@@ -33,6 +33,6 @@ pub async fn run(Args { stores }: Args, crawl_enabled: bool, env: &Env) -> anyho
 }
 
 fn text(store: &StoreView) -> String {
-    let state = if store.crawl_enabled { "is crawled" } else { "is not crawled" };
+    let state = if store.crawl_enabled { "is enabled" } else { "is disabled" };
     format!("store {}: {} {state}", store.id, store.name)
 }

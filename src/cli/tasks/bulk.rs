@@ -20,18 +20,18 @@ const MAX_REASONS: usize = 10;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// retry, cancel, delete or reprioritize
+    /// Action: retry, cancel, delete or reprioritize
     #[arg(value_parser = action)]
     action: BulkAction,
     #[command(flatten)]
     filter: Filter,
-    /// Of reprioritize: higher runs first, from -1000 to 1000
+    /// New priority for reprioritize, from -1000 to 1000; higher runs first
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     priority: Option<i64>,
-    /// Say how many tasks match and how many of them can be changed, and change nothing
+    /// Count the tasks that match and the tasks that can be changed, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Cancel or delete without being asked back
+    /// Confirm the action; required for cancel and delete
     #[arg(long)]
     yes: bool,
 }
@@ -39,7 +39,7 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let filter = TaskFilter::from(args.filter);
     if filter == TaskFilter::default() {
-        return Err(CliError::usage("say which tasks: at least one flag such as --status failed").into());
+        return Err(CliError::usage("choose tasks with at least one filter, such as --status failed").into());
     }
     let (action, priority) = (args.action, args.priority);
     let request = |dry_run| BulkRequest { action, filter: Some(filter.clone()), ids: None, priority, dry_run };
@@ -49,7 +49,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         let BulkAnswer::DryRun { matched, eligible } = counts else { return Err(unexpected()) };
         if !args.dry_run {
             let tasks = counted(eligible, "task");
-            let fault = format!("this would {action} {tasks}: add --yes, or --dry-run to only count");
+            let fault = format!("this would {action} {tasks}: confirm with --yes, or count with --dry-run");
             return Err(CliError::usage(fault).into());
         }
         let text = format!("{} match, {eligible} of them can be changed by {action}", counted(matched, "task"));
@@ -86,7 +86,7 @@ async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow:
     while operation.ended_at.is_none() {
         if progress.is_stopped() {
             drop(progress);
-            tracing::warn!("operation {} goes on wherever drover api, up or scheduler runs", operation.id);
+            tracing::warn!("operation {} continues where `drover api`, `up` or `scheduler` runs", operation.id);
             return Ok(ExitCode::Interrupted);
         }
         work_or_wait(db.as_ref(), &progress).await?;
@@ -115,7 +115,7 @@ async fn work_or_wait(db: Option<&Db>, progress: &CommandProgress) -> anyhow::Re
 }
 
 fn text(action: &str, done: i64, failed: i64, failures: &[Failure]) -> String {
-    let mut lines = vec![format!("{action}: {} changed, {failed} left as they were", counted(done, "task"))];
+    let mut lines = vec![format!("{action}: {} changed, {failed} unchanged", counted(done, "task"))];
     lines.extend(failures.iter().take(MAX_REASONS).map(|failure| format!("  task {}: {}", failure.id, failure.reason)));
     match failed - failures.len().min(MAX_REASONS) as i64 {
         more if more > 0 => lines.push(format!("  and {more} more")),
@@ -133,7 +133,7 @@ fn code(done: i64, failed: i64) -> ExitCode {
 }
 
 fn unexpected() -> anyhow::Error {
-    anyhow::anyhow!("the answer is not what this version of drover expects")
+    anyhow::anyhow!("this version of drover cannot read the answer of the server")
 }
 
 fn action(text: &str) -> Result<BulkAction, String> {
@@ -148,9 +148,9 @@ mod tests {
     fn a_few_reasons_are_printed_and_the_rest_is_counted() {
         let failure = |id| Failure { id, reason: "task 9 waits for it".to_owned() };
         let few: Vec<Failure> = (1..=2).map(failure).collect();
-        let told =
-            "delete: 1 task changed, 2 left as they were\n  task 1: task 9 waits for it\n  task 2: task 9 waits for it";
-        assert_eq!(text("delete", 1, 2, &few), told);
+        let expected =
+            "delete: 1 task changed, 2 unchanged\n  task 1: task 9 waits for it\n  task 2: task 9 waits for it";
+        assert_eq!(text("delete", 1, 2, &few), expected);
         let many: Vec<Failure> = (1..=100).map(failure).collect();
         let lines = text("delete", 0, 250, &many);
         assert!(lines.lines().count() == 12 && lines.ends_with("and 240 more"), "{lines}");

@@ -13,13 +13,13 @@ use contract::tasks::TaskView;
 pub struct Set {
     #[command(flatten)]
     tasks: Ids,
-    /// Higher runs first, from -1000 to 1000
+    /// Priority from -1000 to 1000; higher runs first
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     priority: Option<i64>,
-    /// Not before this time, such as 2025-01-10T08:00:00Z
+    /// Run it no earlier than this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time, conflicts_with = "now")]
     at: Option<DateTime<Utc>>,
-    /// As soon as there is a worker for it
+    /// Run it as soon as a worker is free
     #[arg(long)]
     now: bool,
 }
@@ -36,7 +36,7 @@ pub async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
     let scheduled_for = if args.now { Some(None) } else { args.at.map(Some) };
     let change = TaskChange { priority: args.priority, scheduled_for };
     if change == TaskChange::default() {
-        return Err(CliError::usage("say what to change: --priority, --at or --now").into());
+        return Err(CliError::usage("give at least one change: --priority, --at or --now").into());
     }
     let put = async |api: &ApiClient, id| {
         let changed = api.put(&format!("/api/tasks/{id}"), &change).await;

@@ -36,37 +36,37 @@ macro_rules! flags {
 }
 
 flags! {
-    /// pending, claimed, running, completed, failed, cancelled, or stale (its lease ran out)
+    /// Only tasks with this status: pending, claimed, running, completed, failed, cancelled, or stale (its lease ran out)
     #[arg(long)]
     status: ShownStatus => status,
-    /// One role, or several with commas
+    /// Only tasks of this role, or of several separated by commas
     #[arg(long)]
     role: RoleSet => roles,
     /// Only tasks of the store with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
-    dispensary: StoreId => dispensary_id,
+    #[arg(long, alias = "dispensary", value_name = "ID", value_parser = values::whole_number)]
+    store: StoreId => dispensary_id,
     /// Only tasks of this platform
     #[arg(long)]
     platform: Platform => platform,
-    /// Only tasks that the worker with this id has or had
+    /// Only tasks held now or before by the worker with this id
     #[arg(long, value_name = "ID")]
     worker: String => worker_id,
-    /// Only tasks that the schedule with this id made
+    /// Only tasks created by the schedule with this id
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     schedule: i64 => schedule_id,
-    /// Only tasks that this task made
+    /// Only tasks created by the task with this id
     #[arg(long, value_name = "ID", value_parser = values::whole_number)]
     parent: TaskId => parent_task_id,
-    /// Only tasks whose error holds this text, in any letter case
+    /// Only tasks with this text in their error, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     error: String => error,
-    /// Only tasks that were retried so often or more
+    /// Only tasks with at least this number of retries
     #[arg(long, value_name = "N", value_parser = values::number(0..=i32::MAX))]
     min_retries: i32 => min_retries,
-    /// Made on this day or at this time, or later
+    /// Only tasks created from this day (UTC) or time on
     #[arg(long, value_name = "TIME", value_parser = values::since)]
     since: DateTime<Utc> => created_after,
-    /// Made on this day or before this time, or earlier
+    /// Only tasks created up to the end of this day (UTC), or before this time
     #[arg(long, value_name = "TIME", value_parser = values::until)]
     until: DateTime<Utc> => created_before,
 }

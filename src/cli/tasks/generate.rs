@@ -19,35 +19,35 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum GenerateCommand {
-    /// Crawls of all stores, in batches over a day; a store that has one open gets no other
+    /// Create one crawl for each store, in batches over a day. Stores with an open crawl are skipped
     Resync {
-        /// How many batches, from 1 to 24 [default: 6]
+        /// Number of batches, from 1 to 24 [default: 6]
         #[arg(long, value_name = "N", value_parser = values::whole_number)]
         batches: Option<i64>,
-        /// The day, such as 2025-01-10 [default: today, in UTC]
+        /// Day of the crawls in UTC, such as 2025-01-10 [default: today]
         #[arg(long)]
         date: Option<NaiveDate>,
-        /// Only the stores of this state, such as AZ
+        /// Only stores in this state, such as AZ
         #[arg(long)]
         state: Option<StateCode>,
     },
-    /// A task for every crawlable store of a state, at once
+    /// Create one task for each store of a state that can be crawled, to run now
     State {
-        /// Two letters, such as AZ
+        /// State, two letters such as AZ
         state: StateCode,
-        /// The kind of work [default: payload_fetch]
+        /// Role of the tasks [default: payload_fetch]
         #[arg(long)]
         role: Option<String>,
-        /// Higher runs first, from -1000 to 1000 [default: the role's]
+        /// Priority from -1000 to 1000; higher runs first [default: the role's]
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
         priority: Option<i64>,
     },
-    /// A task that looks for the stores of a platform
+    /// Create a task that searches a platform for stores
     Discovery {
-        /// The platform, such as dutchie
+        /// Platform, such as dutchie
         #[arg(long)]
         platform: String,
-        /// Only in this state, such as AZ
+        /// Only stores in this state, such as AZ
         #[arg(long)]
         state: Option<StateCode>,
     },
@@ -55,7 +55,7 @@ enum GenerateCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct Recover {
-    /// Also tasks that gave no sign for so long [default: 10]
+    /// Also put tasks back without a heartbeat for this number of minutes [default: 10]
     #[arg(long, value_name = "N", value_parser = values::whole_number)]
     minutes: Option<i64>,
 }
@@ -90,7 +90,7 @@ pub async fn recover(Recover { minutes }: Recover, env: &Env) -> anyhow::Result<
     let counts = env.api().await?.post("/api/tasks/recover-stale", &request).await;
     let counts: RecoveryCounts = counts.map_err(|error| error.naming_flags(|_| "--minutes".to_owned()))?;
     env.out.either(&counts, |counts| {
-        format!("{} put back, {} failed for good", counted(counts.requeued, "task"), counts.failed)
+        format!("{} put back into the queue, {} failed permanently", counted(counts.requeued, "task"), counts.failed)
     })?;
     Ok(ExitCode::Ok)
 }
@@ -106,14 +106,16 @@ fn resync_text(made: &Resync) -> String {
 fn state_text(made: &StateTasks) -> String {
     match made.raised {
         0 => text(made.count, made.skipped),
-        raised => format!("{}; {} raised", text(made.count, made.skipped), counted(raised, "waiting task")),
+        raised => format!("{}; priority of {} raised", text(made.count, made.skipped), counted(raised, "waiting task")),
     }
 }
 
 fn text(count: i32, skipped: i32) -> String {
     match skipped {
-        0 => format!("{} made", counted(count, "task")),
-        skipped => format!("{} made; {} had one already", counted(count, "task"), counted(skipped, "store")),
+        0 => format!("{} created", counted(count, "task")),
+        skipped => {
+            format!("{} created; {} skipped because of an open task", counted(count, "task"), counted(skipped, "store"))
+        }
     }
 }
 

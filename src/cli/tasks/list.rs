@@ -9,7 +9,7 @@ use contract::tasks::{Counts, TaskCounts, TaskPage, TaskView};
 pub struct Args {
     #[command(flatten)]
     filter: Filter,
-    /// How many, at most
+    /// Maximum number of tasks
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
@@ -22,7 +22,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;
         env.out.line(summary(&counts.all))?;
         if page.tasks.iter().any(|task| task.completed_at > Some(counts.as_of)) {
-            env.out.note(format_args!("ended tasks were counted last at {} UTC", time(counts.as_of)));
+            env.out.line(format_args!("Completed and failed tasks are counted up to {}", time(counts.as_of)))?;
         }
     }
     let headers = ["id", "role", "store", "status", "prio", "retries", "worker", "created", "error"];

@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
-use contract::tasks::{AttemptView, TaskDetail};
+use contract::tasks::{AttemptView, TaskDetail, TaskView};
+use domain::shown_status::ShownStatus;
 use domain::task::TaskId;
+use domain::vocabulary::Word;
 
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
     let task: TaskDetail = env.api_to_read().await?.get(&format!("/api/tasks/{id}")).await?;
@@ -21,7 +23,7 @@ fn text(detail: &TaskDetail) -> String {
         ("store", task.dispensary_id.map(|id| named(id, task.dispensary_name.as_deref()))),
         ("platform", task.platform.as_ref().map(ToString::to_string)),
         ("priority", Some(task.priority.to_string())),
-        ("retries", Some(format!("{} of {}", task.retry_count, task.max_retries))),
+        ("retries", Some(retries(task))),
         ("due", task.scheduled_for.map(time)),
         ("worker", task.worker_id.clone().map(|id| named(id, task.worker_name.as_deref()))),
         ("created", Some(time(task.created_at))),
@@ -39,7 +41,14 @@ fn text(detail: &TaskDetail) -> String {
     fields.chain(runs).collect::<Vec<_>>().join("\n")
 }
 
-/// `run 2     2025-01-10 08:00:00  failed after 1.2s  worker-any-1f2e3d4c  HTTP 503`
+/// A task that failed with retries left had a permanent failure.
+fn retries(task: &TaskView) -> String {
+    let is_final = matches!(task.status, Word::Known(ShownStatus::Failed)) && task.retry_count < task.max_retries;
+    let why = if is_final { "; not retried, because the failure is permanent" } else { "" };
+    format!("{} of {}{why}", task.retry_count, task.max_retries)
+}
+
+/// `run 2     2025-01-10 08:00:00 UTC  failed after 1.2s  worker-any-1f2e3d4c  HTTP 503`
 fn run_line(run: &AttemptView) -> String {
     let ended = match (&run.outcome, run.finished_at) {
         (Some(outcome), Some(at)) => format!("{outcome} after {:.1}s", (at - run.claimed_at).as_seconds_f64()),

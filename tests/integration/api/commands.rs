@@ -39,7 +39,7 @@ async fn with_store() -> TestDatabase {
 #[tokio::test]
 async fn a_task_is_queued_once_and_the_open_twin_is_named() {
     let database = with_store().await;
-    let enqueue = ["enqueue", "--role", "product_resync", "--dispensary", "7", "--priority", "-5", "--json"];
+    let enqueue = ["enqueue", "--role", "product_resync", "--store", "7", "--priority", "-5", "--json"];
     let task = json(&run(&database, &enqueue).await);
     assert_eq!(
         (&task["role"], &task["priority"], &task["platform"]),
@@ -69,7 +69,7 @@ async fn a_command_waits_for_a_distant_server_four_times_at_most(#[case] args: &
 #[tokio::test]
 async fn a_task_that_cannot_be_is_refused_with_its_own_exit_code() {
     let database = with_store().await;
-    let stderr = ended(&run(&database, &["enqueue", "--role", "payload_fetch", "--dispensary", "8"]).await, 3);
+    let stderr = ended(&run(&database, &["enqueue", "--role", "payload_fetch", "--store", "8"]).await, 3);
     assert!(stderr.contains("store 8"), "{stderr}");
     let stderr = ended(&run(&database, &["enqueue", "--role", "payload_fetsch"]).await, 2);
     assert!(stderr.contains("payload_fetsch"), "{stderr}");
@@ -86,7 +86,7 @@ async fn tasks_are_listed_below_the_summary_of_the_queue() {
     let sql = "INSERT INTO worker_tasks (role, status) SELECT 'payload_fetch', 'completed' FROM generate_series(1, 1234);
                INSERT INTO worker_tasks (role, dispensary_id, status) VALUES ('payload_fetch', 7, 'failed'), ('product_refresh', 7, 'pending')";
     database.raw.batch_execute(sql).await.unwrap();
-    let list = run(&database, &["tasks", "list", "--dispensary", "7"]).await;
+    let list = run(&database, &["tasks", "list", "--store", "7"]).await;
     ended(&list, 0);
     let text = String::from_utf8_lossy(&list.stdout).into_owned();
     let lines: Vec<&str> = text.lines().collect();
@@ -109,8 +109,8 @@ async fn a_task_is_shown_with_the_timeline_of_its_runs() {
     let shown = run(&database, &["tasks", "show", "1"]).await;
     ended(&shown, 0);
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(text.contains("run 1     2025-01-10 08:00:00  failed after 1.5s  worker-a  no answer"), "{text}");
-    assert!(text.contains("run 2     2025-01-10 08:01:00  running  worker-b"), "{text}");
+    assert!(text.contains("run 1     2025-01-10 08:00:00 UTC  failed after 1.5s  worker-a  no answer"), "{text}");
+    assert!(text.contains("run 2     2025-01-10 08:01:00 UTC  running  worker-b"), "{text}");
     assert_eq!(json(&run(&database, &["tasks", "show", "1", "--json"]).await)["attempts"][0]["fence"], 1);
 }
 
@@ -218,7 +218,7 @@ async fn a_command_uses_the_server_that_url_names_with_the_token_of_its_variable
     json(&run(&token, &["schedules", "add", "rivals", "--every", "1h", "--json"]).await);
     assert_eq!(json(&run(&token, &["schedules", "disable", "rivals", "--json"]).await)["enabled"], false);
     ended(&run(&token, &["schedules", "remove", "rivals"]).await, 0);
-    assert_eq!(json(&run(&token, &["capacity", "--json"]).await)[0]["role"], "analytics_refresh");
+    assert_eq!(json(&run(&token, &["capacity", "--json"]).await)["capacity"][0]["role"], "analytics_refresh");
     let stderr = ended(&run("", &["tasks", "list"]).await, 1);
     assert!(stderr.contains("DROVER_TOKEN"), "{stderr}");
     ended(&run(&token, &["token", "list"]).await, 1);
@@ -279,7 +279,7 @@ async fn all_tasks_that_match_are_changed_after_a_look_and_a_yes() {
     let deleted = bulk(&["bulk", "delete", "--error", "http 503", "--yes"]).await;
     ended(&deleted, 0);
     let text = String::from_utf8_lossy(&deleted.stdout).into_owned();
-    assert_eq!(text, "delete: 1001 tasks changed, 0 left as they were\n", "it was worked off here, without a server");
+    assert_eq!(text, "delete: 1001 tasks changed, 0 unchanged\n", "it was worked off here, without a server");
     let retried = json(&bulk(&["bulk", "retry", "--status", "failed", "--json"]).await);
     assert_eq!(retried, serde_json::json!({"done": 1, "failed": []}));
     let left = json(&bulk(&["list", "--role", "payload_fetch", "--json"]).await);
@@ -315,21 +315,28 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
         ended(&output, 0);
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    assert_eq!(text(&["tasks", "generate", "state", "AZ"]).await, "1 task made\n");
-    assert_eq!(text(&["tasks", "generate", "state", "AZ"]).await, "0 tasks made; 1 store had one already\n");
-    assert!(text(&["tasks", "generate", "resync", "--batches", "1"]).await.ends_with("1 store had one already\n"));
+    assert_eq!(text(&["tasks", "generate", "state", "AZ"]).await, "1 task created\n");
+    assert_eq!(
+        text(&["tasks", "generate", "state", "AZ"]).await,
+        "0 tasks created; 1 store skipped because of an open task\n"
+    );
+    assert!(
+        text(&["tasks", "generate", "resync", "--batches", "1"])
+            .await
+            .ends_with("1 store skipped because of an open task\n")
+    );
     assert!(text(&["tasks", "generate", "discovery", "--platform", "dutchie"]).await.contains("store_discovery"));
     let stderr = ended(&run(&database, &["tasks", "generate", "resync", "--batches", "25"]).await, 2);
     assert!(stderr.contains("--batches: 25 is out of range (1 to 24)"), "{stderr}");
-    assert_eq!(text(&["tasks", "recover"]).await, "0 tasks put back, 0 failed for good\n");
+    assert_eq!(text(&["tasks", "recover"]).await, "0 tasks put back into the queue, 0 failed permanently\n");
     let stderr = ended(&run(&database, &["tasks", "recover", "--minutes", "0"]).await, 2);
     assert!(stderr.contains("--minutes: 0 is out of range"), "{stderr}");
 
-    assert!(text(&["capacity", "payload_fetch"]).await.contains("nothing can be estimated"));
+    assert!(text(&["capacity", "payload_fetch"]).await.contains("no estimate"));
     let done = "INSERT INTO worker_tasks (role, status, started_at, completed_at)
                 VALUES ('payload_fetch', 'completed', now() - interval '72 seconds', now())";
     database.raw.batch_execute(done).await.unwrap();
-    let expected = "payload_fetch: 1 pending task of 72.0 s each; to do them within 1 hour takes 1 worker, within 4 hours 1, within 8 hours 1\n";
+    let expected = "payload_fetch: 1 pending task of 72.0 s each; clearing them in 1 hour takes 1 worker, in 4 hours 1, in 8 hours 1\n";
     assert_eq!(text(&["capacity", "payload_fetch"]).await, expected);
     assert!(text(&["capacity"]).await.contains("store_discovery"));
     let stderr = ended(&run(&database, &["capacity", "payload fetch"]).await, 2);

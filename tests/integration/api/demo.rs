@@ -73,7 +73,7 @@ async fn a_demo_whose_port_is_taken_takes_a_free_one_and_ends_soon_after_ctrl_c(
     command.args(["demo", "--stores", "2", "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", &address);
     let mut demo = Child::spawn(&mut command);
     let said = |text: &str| demo.stdout().iter().any(|line| line.starts_with(text));
-    until("a crawl has ended", PATIENCE, async || said("The next crawl begins in ")).await;
+    until("a crawl has ended", PATIENCE, async || said("Starting the next crawl in ")).await;
     let api = demo.stdout().into_iter().find(|line| line.starts_with("API")).unwrap();
     assert!(!api.contains(&address), "{api}");
     assert!(demo.stderr().iter().any(|line| line.contains("the demo takes a free port")));

@@ -92,8 +92,9 @@ async fn the_doctor_says_whether_places_are_known() {
     let database = database().await;
     let found = async |geo: &str| {
         let findings = run(&database, geo, &["doctor", "--json"]).await;
-        let findings: Vec<Value> = serde_json::from_slice(&findings.stdout).unwrap();
-        findings.into_iter().find(|finding| finding["check"] == "geo database").unwrap()
+        let findings: Value = serde_json::from_slice(&findings.stdout).unwrap();
+        let findings = findings["findings"].as_array().unwrap();
+        findings.iter().find(|finding| finding["check"] == "geo database").unwrap().clone()
     };
     let off = found("").await;
     assert!(off["ok"] == true && off["detail"].as_str().unwrap().starts_with("off"), "{off}");

@@ -209,8 +209,8 @@ async fn an_operator_looks_after_hosts_from_the_command_line(#[case] is_remote: 
     let refused = ended(&run(&["open", HOST, "--until", "2020-01-01"]).await, 2);
     assert!(refused.contains("--until: has passed"), "{refused}");
 
-    assert_eq!(ended(&run(&["reset", HOST]).await, 0).trim(), "menu.test is forgotten");
+    assert_eq!(ended(&run(&["reset", HOST]).await, 0).trim(), "menu.test is reset");
     for args in [["show", HOST], ["close", HOST], ["reset", HOST]] {
-        assert!(ended(&run(&args).await, 3).contains("menu.test was never asked"), "{args:?}");
+        assert!(ended(&run(&args).await, 3).contains("menu.test is unknown"), "{args:?}");
     }
 }

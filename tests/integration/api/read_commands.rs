@@ -173,7 +173,7 @@ async fn stores_are_added_from_the_command_line_alone(#[case] api: Api) {
     std::fs::write(&file, "name,platform_dispensary_id,slug,state,groups\nLeaf,a1,,AZ,rivals\nFern,,fern,CA,\n")
         .unwrap();
     let import = ["stores", "import", file.to_str().unwrap()];
-    assert_eq!(text(&run(&import).await), "stores imported: 2, known already: 0\n");
+    assert_eq!(text(&run(&import).await), "stores imported: 2, known already: 0\nlook-ups of menu ids queued: 1\n");
     assert_eq!(text(&run(&import).await), "stores imported: 0, known already: 2\n");
     let stores = &server.get("/api/stores").await.expect(200)["stores"];
     assert_eq!(
@@ -218,10 +218,10 @@ async fn how_long_things_are_kept_and_what_was_last_removed_is_shown() {
     server.database.raw.batch_execute(note).await.unwrap();
     let shown = text(&run(&server, InProcess, &["retention", "show"]).await);
     assert!(
-        shown.contains("retention.completed     7d") && shown.contains("retention.payloads      for ever"),
+        shown.contains("retention.completed     7d") && shown.contains("retention.payloads      forever"),
         "{shown}"
     );
-    assert!(shown.contains("last run, crawled_data") && shown.contains("removed: 12"), "{shown}");
+    assert!(shown.contains("last run, crawled_data") && shown.contains("deleted: 12"), "{shown}");
     let of_server = text(&run(&server, OfServer, &["retention", "show", "--json"]).await);
     assert_eq!(serde_json::from_str::<Value>(&of_server).unwrap()["runs"][0]["removed"], 12);
 }

@@ -160,7 +160,7 @@ async fn without_times_a_chart_is_of_the_last_day_by_the_quarter_of_an_hour() {
 #[case::too_many_points(
     "metric=tasks&from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z&step=1m",
     "step",
-    "1000 are the most"
+    "the maximum is 1000"
 )]
 #[case::backwards("metric=tasks&from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "from", "not before")]
 #[case::no_series("metric=tasks&series=0", "series", "1 to 100")]
@@ -197,7 +197,7 @@ async fn the_command_draws_a_line_a_series(#[case] is_remote: bool) {
     assert_eq!(
         lines,
         [
-            vec!["bytes by proxy from 2026-11-22 10:00:00 to 2026-11-22 12:00:00 UTC"],
+            vec!["bytes by proxy from 2026-11-22 10:00:00 UTC to 2026-11-22 12:00:00 UTC"],
             vec!["PROXY", "TOTAL", "EACH 1 H"],
             vec!["7", "1.1 kB", "█·"],
             vec!["8 203.0.113.8:3128", "760 B", "█▄"],

@@ -16,6 +16,7 @@ impl HostState {
         match self.permission(now) {
             Permission::Free => match self.trouble() {
                 Some(trouble) => format!("{} since {} UTC", trouble.what, time(trouble.since)),
+                None if self.answers == 0 => "not asked yet".to_owned(),
                 None => "answers".to_owned(),
             },
             Permission::Held { left, status } => {
