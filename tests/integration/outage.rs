@@ -163,7 +163,7 @@ async fn a_service_that_starts_while_a_person_holds_its_tables_waits_for_them(#[
 async fn without_proxies_a_worker_refuses_to_start_and_says_what_to_do() {
     let farm = Farm::with_stores(1).await;
     farm.db.client().await.unwrap().execute("DELETE FROM proxies", &[]).await.unwrap();
-    let mut worker = Child::spawn(&mut farm.drover(&["worker"])).allow_errors(&["there is no proxy"]);
+    let mut worker = Child::spawn(&mut farm.drover(&["worker"])).allow_errors(&["no proxy is enabled"]);
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(78));
     let said = worker.stderr().join("\n");
     assert!(said.contains("drover proxies import"), "{said}");

@@ -240,7 +240,7 @@ async fn tasks_are_changed_by_their_ids_and_each_says_what_became_of_it() {
     let set = run_tasks(&database, &["set", "1", "--priority", "-7", "--at", &at]).await;
     ended(&set, 0);
     let text = String::from_utf8_lossy(&set.stdout).into_owned();
-    assert_eq!(text, format!("task 1 payload_fetch: pending, priority -7, not before {day} 08:00:00\n"));
+    assert_eq!(text, format!("task 1 payload_fetch: pending, priority -7, not before {day} 08:00:00 UTC\n"));
     assert_eq!(json(&task(&["set", "1", "--now", "--json"]).await)["scheduled_for"], Value::Null);
     let stderr = ended(&task(&["set", "1", "--priority", "5000"]).await, 2);
     assert!(stderr.contains("--priority: 5000 is out of range"), "{stderr}");

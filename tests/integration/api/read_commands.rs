@@ -188,7 +188,7 @@ async fn stores_are_added_from_the_command_line_alone(#[case] api: Api) {
     let added = text(&run(&["stores", "add", "--name", "Moss", "--slug", "moss", "--json"]).await);
     assert!(serde_json::from_str::<Value>(&added).unwrap()["entry_point_task_id"].is_i64(), "{added}");
     let again = refused(&run(&["stores", "add", "--name", "Moss", "--slug", "moss"]).await, 4);
-    assert!(again.contains("the store exists already: its id is "), "{again}");
+    assert!(again.contains("the store exists already; its id is "), "{again}");
     let private =
         refused(&run(&["stores", "add", "--name", "Den", "--slug", "den", "--api-host", "10.0.0.1"]).await, 2);
     assert!(private.contains("api_host 10.0.0.1 is not a public host"), "{private}");

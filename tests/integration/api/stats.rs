@@ -162,7 +162,7 @@ async fn without_times_a_chart_is_of_the_last_day_by_the_quarter_of_an_hour() {
     "step",
     "the maximum is 1000"
 )]
-#[case::backwards("metric=tasks&from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "from", "not before")]
+#[case::backwards("metric=tasks&from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "from", "must be before")]
 #[case::no_series("metric=tasks&series=0", "series", "1 to 100")]
 #[case::too_many_series("metric=tasks&series=101", "series", "1 to 100")]
 #[case::a_typo("metric=tasks&form=2026-11-02T00:00:00Z", "form", "unknown")]
