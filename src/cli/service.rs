@@ -9,7 +9,7 @@ use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
 use crate::app::{App, PreparedApp};
 use db::{Db, DbError, api_tokens, proxies};
-use domain::proxy::PoolState;
+use domain::proxy::HealthCounts;
 use telemetry::events;
 
 /// HTTP endpoints of a service, beside its probes.
@@ -50,7 +50,7 @@ async fn prepare(
         require_token(env, &db).await?;
     }
     let plan = plan(&db).await?;
-    if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
+    if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == HealthCounts::default() {
         events::no_proxies();
     }
     let prepared = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
@@ -69,10 +69,10 @@ async fn require_token(env: &Env, db: &Db) -> anyhow::Result<()> {
     .into())
 }
 
-/// Refuses to start anything that sends requests while there is no proxy, active or benched.
+/// Refuses to start anything that sends requests while no proxy is switched on.
 pub async fn require_proxies(db: &Db) -> anyhow::Result<()> {
     let pool = proxies::count(&db.client().await?).await?;
-    if pool.active + pool.benched > 0 {
+    if pool.switched_on() > 0 {
         return Ok(());
     }
     let text = "there is no proxy that is switched on, and no request leaves without one: add some with `drover proxies import FILE`";
