@@ -22,7 +22,7 @@ UPDATE proxies p
 CREATE TABLE proxy_benches (
   proxy_id  bigint NOT NULL REFERENCES proxies ON DELETE CASCADE,
   host      text NOT NULL,
-  until     timestamptz NOT NULL CHECK (isfinite(until)),
+  until     timestamptz NOT NULL CHECK (isfinite(until) AND until < '10000-01-01Z'),
   reason    text NOT NULL,
   PRIMARY KEY (proxy_id, host)
 );

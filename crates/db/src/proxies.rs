@@ -233,16 +233,13 @@ rows! {
         avg_response_time_ms, last_error,
     }
 
+    HealthFacts { is_off, is_benched, is_on_trial, consecutive_403_count, consecutive_failure_count, recent: row }
+
     RecentRequests { requests: "recent_requests", refused: "recent_refused", failed: "recent_failed" }
 }
 
 fn health(row: &Row) -> Result<ShownHealth, DbError> {
-    Ok(ShownHealth::of(HealthFacts {
-        is_off: row.try_get("is_off")?,
-        is_benched: row.try_get("is_benched")?,
-        is_on_trial: row.try_get("is_on_trial")?,
-        counters: &Counters::from_row(row)?,
-    }))
+    Ok(ShownHealth::of(&HealthFacts::from_row(row)?))
 }
 
 fn proxy(row: &Row) -> Result<Proxy, DbError> {

@@ -164,11 +164,11 @@ impl ProxyRow {
             StoredState::Benched { left, .. } => Some(left),
             StoredState::Active | StoredState::Off => None,
         };
-        ShownHealth::of(HealthFacts {
+        ShownHealth::of(&HealthFacts {
             is_off: self.stored == StoredState::Off,
             is_benched: !self.host_benches.is_empty() || cooldown.is_some_and(|left| !left.is_zero()),
             is_on_trial: cooldown.is_some(),
-            counters: &self.counters,
+            ..HealthFacts::from(&self.counters)
         })
     }
 }

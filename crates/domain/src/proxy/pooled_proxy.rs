@@ -80,11 +80,11 @@ impl PooledProxy {
 
     /// As people see it, by what this process knows.
     pub fn shown_health(&self, now: Instant) -> ShownHealth {
-        ShownHealth::of(HealthFacts {
+        ShownHealth::of(&HealthFacts {
             is_off: self.health.condition() == Condition::Off,
             is_benched: self.health.is_benched(now),
             is_on_trial: self.health.is_unproven(),
-            counters: &self.counters,
+            ..HealthFacts::from(&self.counters)
         })
     }
 

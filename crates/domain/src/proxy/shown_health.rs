@@ -10,7 +10,7 @@ use strum::VariantArray;
 use utoipa::ToSchema;
 
 use super::counters::Counters;
-use super::recent_requests::RequestEnd;
+use super::recent_requests::{RecentRequests, RequestEnd};
 use crate::vocabulary::vocabulary;
 
 /// This many bad ends one after another are trouble, however good it was before.
@@ -34,35 +34,48 @@ vocabulary! {
 }
 
 /// Facts that a proxy's health follows from.
-#[derive(Clone, Copy, Debug)]
-pub struct HealthFacts<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HealthFacts {
     pub is_off: bool,
     /// Everywhere or at some host, with time left.
     pub is_benched: bool,
     /// Its bench everywhere is over, and no request has succeeded since.
     pub is_on_trial: bool,
-    pub counters: &'a Counters,
+    pub consecutive_403_count: i64,
+    pub consecutive_failure_count: i64,
+    pub recent: RecentRequests,
+}
+
+impl From<&Counters> for HealthFacts {
+    fn from(counters: &Counters) -> Self {
+        HealthFacts {
+            consecutive_403_count: counters.consecutive_403_count,
+            consecutive_failure_count: counters.consecutive_failure_count,
+            recent: counters.recent,
+            ..HealthFacts::default()
+        }
+    }
 }
 
 impl ShownHealth {
-    pub fn of(facts: HealthFacts<'_>) -> ShownHealth {
+    pub fn of(facts: &HealthFacts) -> ShownHealth {
         match facts {
             HealthFacts { is_off: true, .. } => ShownHealth::Off,
             HealthFacts { is_benched: true, .. } => ShownHealth::Benched,
             HealthFacts { is_on_trial: true, .. } => ShownHealth::Failing,
-            HealthFacts { counters, .. } => ShownHealth::by_record(counters),
+            facts => ShownHealth::by_record(facts),
         }
     }
 
-    fn by_record(counters: &Counters) -> ShownHealth {
-        if counters.consecutive_failure_count >= STREAK {
+    fn by_record(facts: &HealthFacts) -> ShownHealth {
+        if facts.consecutive_failure_count >= STREAK {
             return ShownHealth::Failing;
         }
-        match counters.recent.trouble() {
+        match facts.recent.trouble() {
             Some(RequestEnd::Failed) => ShownHealth::Failing,
             Some(_) => ShownHealth::Refused,
-            None if counters.consecutive_403_count >= STREAK => ShownHealth::Refused,
-            None if counters.recent.requests > 0.0 => ShownHealth::Healthy,
+            None if facts.consecutive_403_count >= STREAK => ShownHealth::Refused,
+            None if facts.recent.requests > 0.0 => ShownHealth::Healthy,
             None => ShownHealth::Untested,
         }
     }
@@ -139,14 +152,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::proxy::recent_requests::RecentRequests;
 
-    fn recent(requests: f64, refused: f64, failed: f64) -> Counters {
-        Counters { recent: RecentRequests { requests, refused, failed }, ..Counters::default() }
-    }
-
-    fn health(counters: &Counters) -> ShownHealth {
-        ShownHealth::of(HealthFacts { is_off: false, is_benched: false, is_on_trial: false, counters })
+    fn recent(requests: f64, refused: f64, failed: f64) -> HealthFacts {
+        HealthFacts { recent: RecentRequests { requests, refused, failed }, ..HealthFacts::default() }
     }
 
     #[rstest]
@@ -154,11 +162,11 @@ mod tests {
     #[case::answered(recent(1.0, 0.0, 0.0), ShownHealth::Healthy)]
     #[case::seven_of_eight_refused(recent(8.0, 7.0, 0.0), ShownHealth::Refused)]
     #[case::a_dead_one_after_its_first_request(recent(1.0, 0.0, 1.0), ShownHealth::Failing)]
-    #[case::it_died_after_many_answers(Counters { consecutive_failure_count: 3, ..recent(100.0, 0.0, 3.0) }, ShownHealth::Failing)]
-    #[case::one_broken_connection(Counters { consecutive_failure_count: 1, ..recent(100.0, 0.0, 1.0) }, ShownHealth::Healthy)]
-    #[case::refused_of_late(Counters { consecutive_403_count: 3, ..recent(100.0, 3.0, 0.0) }, ShownHealth::Refused)]
-    fn a_proxy_in_use_is_judged_by_its_record(#[case] counters: Counters, #[case] expected: ShownHealth) {
-        assert_eq!(health(&counters), expected);
+    #[case::it_died_after_many_answers(HealthFacts { consecutive_failure_count: 3, ..recent(100.0, 0.0, 3.0) }, ShownHealth::Failing)]
+    #[case::one_broken_connection(HealthFacts { consecutive_failure_count: 1, ..recent(100.0, 0.0, 1.0) }, ShownHealth::Healthy)]
+    #[case::refused_of_late(HealthFacts { consecutive_403_count: 3, ..recent(100.0, 3.0, 0.0) }, ShownHealth::Refused)]
+    fn a_proxy_in_use_is_judged_by_its_record(#[case] facts: HealthFacts, #[case] expected: ShownHealth) {
+        assert_eq!(ShownHealth::of(&facts), expected);
     }
 
     #[rstest]
@@ -171,8 +179,8 @@ mod tests {
         #[case] is_on_trial: bool,
         #[case] expected: ShownHealth,
     ) {
-        let counters = &recent(100.0, 0.0, 0.0);
-        assert_eq!(ShownHealth::of(HealthFacts { is_off, is_benched, is_on_trial, counters }), expected);
+        let facts = HealthFacts { is_off, is_benched, is_on_trial, ..recent(100.0, 0.0, 0.0) };
+        assert_eq!(ShownHealth::of(&facts), expected);
     }
 
     #[test]
