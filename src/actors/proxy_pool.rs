@@ -221,10 +221,10 @@ impl ProxyPoolActor {
             return;
         }
         self.deps.open_leases.revoke_unless(|id| self.pool.is_usable(id));
-        let current = self.pool.state();
+        let current = self.pool.state(self.deps.clock.instant());
         let changed = |state: &mut PoolState| std::mem::replace(state, current) != current;
         if self.deps.state.send_if_modified(changed) {
-            let alarm = current.active == 0 && self.pool.may_alarm("no proxy is active", self.deps.clock.instant());
+            let alarm = current.usable == 0 && self.pool.may_alarm("no proxy is usable", self.deps.clock.instant());
             events::proxy_pool_changed(current, alarm);
         }
     }
@@ -267,7 +267,7 @@ impl Handler<Observe<ProxyPoolView>> for ProxyPoolActor {
         let now = self.deps.clock.instant();
         let view = |member: &PooledProxy| ProxyView::of(member, self.pool.rest_left(member.proxy.id, now), now);
         MessageResult(ProxyPoolView {
-            state: self.pool.state(),
+            state: self.pool.state(now),
             waiting: self.waiting.len(),
             table_fails: self.table_fails,
             proxies: self.pool.members().map(view).collect(),

@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use super::env::database_name;
 use super::{Env, ExitCode, process};
+use contract::proxies::{ProxyFilter, ProxyListing};
 use db::migrate::{self, MigrateError};
 use db::proxy_passwords::{RekeyReport, rekey};
 use db::server_info::{self, ServerInfo};
-use db::{Db, installation, payloads, proxies};
-use domain::proxy::PoolState;
+use db::{Client, Db, DbError, installation, payloads, proxies};
+use domain::proxy::{Budgets, HealthCounts, ShownHealth, address};
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use geo::{Geo, GeoError};
@@ -24,6 +25,8 @@ use storage::Payloads;
 const FILES_NEEDED: u64 = 4096;
 /// Number of the newest payloads whose files are checked.
 const FILES_CHECKED: i64 = 100;
+/// Number of dead proxies that are named.
+const PROXIES_NAMED: i64 = 5;
 
 /// Maximum difference of the clocks: logs have this machine's time and are compared with rows in the
 /// database's.
@@ -39,7 +42,7 @@ struct Finding {
     /// Whether it is no fault.
     ok: bool,
     detail: String,
-    /// The remedy; None when all is well.
+    /// The remedy, or an advice; None when all is well.
     remedy: Option<String>,
 }
 
@@ -195,10 +198,37 @@ fn clocks(skew: Duration) -> Finding {
 }
 
 async fn proxy_table(db: &Db) -> Finding {
-    let counted = async { proxies::count(&db.client().await?).await }.await;
-    match counted {
-        Ok(state) => pool(state),
+    let read = async {
+        let client = db.client().await?;
+        Ok::<_, DbError>((proxies::count(&client).await?, dead_proxies(&client).await?))
+    };
+    match read.await {
+        Ok((counts, dead)) => pool(counts, &dead),
         Err(error) => Finding::fault("proxies", error.to_string(), "see the database's log"),
+    }
+}
+
+/// Some that bring no answer: addresses with their last errors.
+async fn dead_proxies(client: &Client) -> Result<Vec<String>, DbError> {
+    let of = async |health| {
+        let filter = ProxyFilter { health: Some(health), ..ProxyFilter::default() };
+        proxies::list(client, &filter, Budgets::default(), PROXIES_NAMED).await
+    };
+    let mut dead = of(ShownHealth::Failing).await?;
+    dead.extend(of(ShownHealth::Benched).await?.into_iter().filter(is_benched_everywhere));
+    dead.truncate(PROXIES_NAMED as usize);
+    Ok(dead.iter().map(named).collect())
+}
+
+fn is_benched_everywhere(proxy: &ProxyListing) -> bool {
+    proxy.benched.iter().any(|bench| bench.host.is_none())
+}
+
+fn named(proxy: &ProxyListing) -> String {
+    let address = address(&proxy.protocol, &proxy.host, proxy.port);
+    match &proxy.last_error {
+        Some(error) => format!("{address} ({error})"),
+        None => address,
     }
 }
 
@@ -268,26 +298,35 @@ fn stored_passwords(all: &RekeyReport, key: Option<&str>) -> Finding {
     }
 }
 
-fn pool(state: PoolState) -> Finding {
-    let PoolState { active, benched, off } = state;
-    if active > 0 {
-        return Finding::well("proxies", format!("{active} active, {benched} benched"));
+/// `dead`: some of those that bring no answer.
+fn pool(counts: HealthCounts, dead: &[String]) -> Finding {
+    if counts.switched_on() == 0 {
+        return no_proxy(counts.off);
     }
-    if benched > 0 {
-        return Finding::fault(
+    let named = if dead.is_empty() { String::new() } else { format!("; no answer comes through {}", dead.join(", ")) };
+    if counts.healthy + counts.untested == 0 {
+        let detail = format!("none is healthy or untested: {counts}{named}");
+        let remedy = "benched ones are tried again by themselves; `drover proxies check` tries all of them now, and `drover proxies import FILE` adds others";
+        return Finding::fault("proxies", detail, remedy);
+    }
+    match dead {
+        [] => Finding::well("proxies", counts.to_string()),
+        _ => Finding::advice(
             "proxies",
-            format!("0 active, {benched} benched: nothing is fetched until one is active"),
-            "they are tried again by themselves; `drover proxies check` tries them now, `drover proxies list` shows their last errors",
-        );
+            format!("{counts}{named}"),
+            "replace them, or switch them off by `drover proxies disable ID`",
+        ),
     }
+}
+
+fn no_proxy(off: usize) -> Finding {
     let remedy = match off {
         0 => "import some: `drover proxies import FILE`",
-        _ => {
-            "import others (`drover proxies import FILE`), or switch these on: `UPDATE proxies SET is_active = true` at `drover db psql`"
-        }
+        _ => "import others (`drover proxies import FILE`), or switch these on: `drover proxies enable ID`",
     };
-    let detail =
-        format!("0 active, {off} off: nothing is fetched, and `drover worker` does not start for roles that need one");
+    let detail = format!(
+        "none is switched on, {off} off: nothing is fetched, and `drover worker` does not start for roles that need one"
+    );
     Finding::fault("proxies", detail, remedy)
 }
 
@@ -317,10 +356,26 @@ mod tests {
 
     #[test]
     fn proxies_that_are_switched_off_are_not_reported_as_absent() {
-        let finding = pool(PoolState { active: 0, benched: 0, off: 3 });
+        let finding = pool(HealthCounts { off: 3, ..HealthCounts::default() }, &[]);
         assert!(!finding.ok && finding.detail.contains("3 off"), "{}", finding.detail);
         let remedy = finding.remedy.unwrap_or_default();
-        assert!(remedy.contains("is_active"), "{remedy}");
+        assert!(remedy.contains("proxies enable"), "{remedy}");
+    }
+
+    #[rstest]
+    #[case::untested(HealthCounts { untested: 1, ..HealthCounts::default() }, false, (true, false))]
+    #[case::one_of_two_is_dead(HealthCounts { healthy: 1, failing: 1, ..HealthCounts::default() }, true, (true, true))]
+    #[case::the_only_one_is_dead(HealthCounts { failing: 1, ..HealthCounts::default() }, true, (false, true))]
+    #[case::all_are_refused(HealthCounts { refused: 2, ..HealthCounts::default() }, false, (false, true))]
+    fn dead_proxies_are_named_and_are_a_fault_where_none_else_serves(
+        #[case] counts: HealthCounts,
+        #[case] has_dead: bool,
+        #[case] (is_ok, has_remedy): (bool, bool),
+    ) {
+        let dead = has_dead.then(|| "http://192.0.2.1:80 (reset)".to_owned());
+        let finding = pool(counts, dead.as_slice());
+        assert_eq!((finding.ok, finding.remedy.is_some()), (is_ok, has_remedy), "{}", finding.detail);
+        assert_eq!(finding.detail.contains("192.0.2.1"), has_dead, "{}", finding.detail);
     }
 
     #[rstest]

@@ -8,14 +8,18 @@ mod export;
 mod import;
 mod rekey;
 
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use serde_json::json;
 
 use super::client::with_query;
 use super::output::{bytes, time};
 use super::{Env, ExitCode, values};
-use contract::proxies::{ProxyListing, ProxyPage, ProxyTest};
-use domain::proxy::{ProxyId, ShownState, address};
+use contract::proxies::{ProxyBench, ProxyListing, ProxyPage, ProxyTest};
+use domain::proxy::{ProxyId, ShownHealth, address};
+use foundation::clock::Clock;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -29,9 +33,9 @@ enum Command {
     Import(import::Args),
     /// Show proxies and how each has behaved
     List {
-        /// active, benched (it cools down) or off (switched off by hand)
-        #[arg(long, value_parser = values::word::<ShownState>)]
-        state: Option<ShownState>,
+        /// untested, healthy, refused (by hosts), failing (no answers), benched or off
+        #[arg(long, value_parser = values::word::<ShownHealth>)]
+        health: Option<ShownHealth>,
         /// How many, at most
         #[arg(long, value_name = "N", default_value_t = 500, value_parser = values::number(1..=500_i64))]
         limit: i64,
@@ -64,7 +68,7 @@ struct IdArg {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Import(args) => import::run(args, env).await,
-        Command::List { state, limit } => list(state, limit, env).await,
+        Command::List { health, limit } => list(health, limit, env).await,
         Command::Export(args) => export::run(&args, env).await,
         Command::Enable(IdArg { id }) => switch(id, true, env).await,
         Command::Disable(IdArg { id }) => switch(id, false, env).await,
@@ -74,14 +78,17 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     }
 }
 
-async fn list(state: Option<ShownState>, limit: i64, env: &Env) -> anyhow::Result<ExitCode> {
-    let filters = [("state", state.map(|state| state.to_string())), ("limit", Some(limit.to_string()))];
+async fn list(health: Option<ShownHealth>, limit: i64, env: &Env) -> anyhow::Result<ExitCode> {
+    let filters = [("health", health.map(|health| health.to_string())), ("limit", Some(limit.to_string()))];
     let page: ProxyPage = env.api_to_read().await?.get(&with_query("/api/proxies", filters)).await?;
     let headers = [
         "id",
         "proxy",
         "user",
-        "state",
+        "health",
+        "good",
+        "of",
+        "benched",
         "ok",
         "failed",
         "403s",
@@ -90,10 +97,10 @@ async fn list(state: Option<ShownState>, limit: i64, env: &Env) -> anyhow::Resul
         "left",
         "rests until",
         "last used",
-        "cooldown until",
         "last error",
     ];
-    env.out.list(&page, &page.proxies, &headers, row)?;
+    let now = Clock::system().utc();
+    env.out.list(&page, &page.proxies, &headers, |proxy| row(proxy, now))?;
     env.out.note_of_more(page.next_cursor.is_some(), limit);
     Ok(ExitCode::Ok)
 }
@@ -103,7 +110,7 @@ async fn switch(id: ProxyId, on: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let proxy: ProxyListing = api.put(&format!("/api/proxies/{id}"), &json!({"is_active": on})).await?;
     env.out.either(&proxy, |proxy| {
         let address = address(&proxy.protocol, &proxy.host, proxy.port);
-        format!("proxy {id} ({address}) is {}", proxy.state)
+        format!("proxy {id} ({address}) is {}", proxy.health)
     })?;
     Ok(ExitCode::Ok)
 }
@@ -118,12 +125,15 @@ async fn test(id: ProxyId, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(if tested.ok { ExitCode::Ok } else { ExitCode::Failure })
 }
 
-fn row(proxy: &ProxyListing) -> Vec<String> {
+fn row(proxy: &ProxyListing, now: DateTime<Utc>) -> Vec<String> {
     vec![
         proxy.id.to_string(),
         address(&proxy.protocol, &proxy.host, proxy.port),
         proxy.username.clone().unwrap_or_default(),
-        proxy.state.to_string(),
+        proxy.health.to_string(),
+        proxy.healthy_share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default(),
+        proxy.recent_requests.to_string(),
+        proxy.benched.iter().map(|bench| bench_text(bench, now)).collect::<Vec<_>>().join(", "),
         proxy.success_count.to_string(),
         proxy.failure_count.to_string(),
         proxy.consecutive_403_count.to_string(),
@@ -132,7 +142,13 @@ fn row(proxy: &ProxyListing) -> Vec<String> {
         proxy.budget_left.map(bytes).unwrap_or_default(),
         proxy.rests_until.map(time).unwrap_or_default(),
         proxy.last_used_at.map(time).unwrap_or_default(),
-        proxy.cooldown_until.map(time).unwrap_or_default(),
         proxy.last_error.clone().unwrap_or_default(),
     ]
+}
+
+/// `menu.test 42s`: where it is benched, and for how long.
+fn bench_text(bench: &ProxyBench, now: DateTime<Utc>) -> String {
+    let left = (bench.until - now).to_std().unwrap_or_default();
+    let left = humantime::format_duration(Duration::from_secs(left.as_secs()));
+    format!("{} {left}", bench.host.as_deref().unwrap_or("everywhere"))
 }

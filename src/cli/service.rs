@@ -11,7 +11,7 @@ use crate::actors::plan::Plan;
 use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
 use db::{Db, DbError, api_tokens, proxies};
-use domain::proxy::PoolState;
+use domain::proxy::HealthCounts;
 use telemetry::events;
 
 /// HTTP endpoints of a service, beside its probes.
@@ -60,7 +60,7 @@ async fn prepare(env: &Env, http: Http, plan: &impl AsyncFn(&Db) -> anyhow::Resu
         require_token(env, has_token)?;
     }
     let plan = plan(&db).await?;
-    if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == PoolState::default() {
+    if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == HealthCounts::default() {
         events::no_proxies();
     }
     let app = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
@@ -101,10 +101,10 @@ fn require_token(env: &Env, has_token: bool) -> Result<(), CliError> {
     )))
 }
 
-/// Refuses to start anything that sends requests while there is no proxy, active or benched.
+/// Refuses to start anything that sends requests while no proxy is switched on.
 pub async fn require_proxies(db: &Db) -> anyhow::Result<()> {
     let pool = proxies::count(&db.client().await?).await?;
-    if pool.active + pool.benched > 0 {
+    if pool.switched_on() > 0 {
         return Ok(());
     }
     let text =

@@ -47,7 +47,7 @@ async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
     Ok(Plan { schedules: false, pods: vec![pod] })
 }
 
-/// A worker whose roles need a proxy does not start without one, active or benched.
+/// A worker whose roles need a proxy does not start without one that is switched on.
 async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
     let roles: RoleSet = env.config.worker.role.parse()?;
     match roles.needs_proxy() {

@@ -85,7 +85,7 @@ async fn until_all_are_back(database: &TestDatabase, tasks: usize) {
 }
 
 fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {
-    let (proxies, pool_state) = watch::channel(PoolState { active: 1, ..PoolState::default() });
+    let (proxies, pool_state) = watch::channel(PoolState { usable: 1, ..PoolState::default() });
     let (disk, can_write_payloads) = watch::channel(true);
     // the claimer reads the last values
     drop((proxies, disk));

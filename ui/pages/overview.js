@@ -20,7 +20,7 @@ import { Proxies } from "./overview/proxies.js";
 import { Quality } from "./overview/quality.js";
 import { Scraping } from "./overview/scraping.js";
 import { Verdict } from "./overview/verdict.js";
-import { health } from "../parts/proxy-health.js";
+import { fleetOf } from "../parts/proxy-health.js";
 
 /** @import { Seen } from "./overview/verdict.js" */
 
@@ -37,7 +37,7 @@ export function Page() {
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
   usePage("Overview", overview, counts, workers, capacity, proxies);
 
-  const fleet = proxies.data ? health(proxies.data.proxies, requests.data, blocks.data) : null;
+  const fleet = proxies.data ? fleetOf(proxies.data.proxies, requests.data, blocks.data) : null;
   /** @type {Seen} */
   const seen = {
     overview: overview.data,

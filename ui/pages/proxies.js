@@ -12,7 +12,7 @@ import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { health } from "../parts/proxy-health.js";
+import { fleetOf, HEALTH, numberOf } from "../parts/proxy-health.js";
 import { QueryBox } from "../parts/query-box.js";
 import { useSteadyRows } from "../parts/rows.js";
 import { allOf, total, useSeries } from "../parts/series.js";
@@ -26,11 +26,10 @@ import { Row } from "./proxies/row.js";
 /** @import { Imported, NewProxy, ProxyListing, StatsSeries } from "../types/api" */
 
 const PROTOCOLS = ["http", "https", "socks5"];
-const STATES = ["active", "suffers", "benched", "off"];
 const MINUTES_A_DAY = 24 * 60;
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
-  { word: "state", parameter: "state", values: STATES },
+  { word: "health", parameter: "health", values: HEALTH },
   { word: "protocol", parameter: "protocol", values: PROTOCOLS },
   { word: "place", parameter: "place", help: "a state, as AZ", read: (text) => text.toUpperCase() },
   { word: "address", parameter: "q", help: "part of host:port" },
@@ -44,7 +43,7 @@ export function Page({ query }) {
   const cost = useSeries({ metric: "bytes", by: "proxy", minutes: MINUTES_A_DAY, step: "1h", series: 100 }).data;
   const [form, open] = useState(/** @type {"import" | "add" | null} */ (null));
   usePage("Proxies", answer);
-  const fleet = health(answer.data?.proxies ?? [], requests, blocks);
+  const fleet = fleetOf(answer.data?.proxies ?? [], requests, blocks);
   const found = fleet.filter((each) => matches(each, query));
   const steady = useSteadyRows(found, ({ proxy }) => proxy.id, query.toString());
   const bytesOf = (/** @type {number} */ id) => cost?.series.find((each) => each.key === String(id))?.total ?? 0;
@@ -57,7 +56,7 @@ export function Page({ query }) {
     </${PageHead}>
     ${answer.data && html`<${Figures} fleet=${fleet} cost=${cost} />`}
     ${fleet.length > 0 && html`<${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter proxies" text="q"
-      placeholder="state:benched protocol:socks5 203.0.113" />`}
+      placeholder="health:benched protocol:socks5 203.0.113" />`}
     <${Panel} title="All proxies"
       scope=${`${count(steady.rows.length)} of ${count(fleet.length)}, in trouble first${isCut ? "; the first 500" : ""}`}>
       <${Loaded} of=${answer} what="The list of proxies">${() =>
@@ -68,11 +67,11 @@ export function Page({ query }) {
             ? html`<${Empty} icon="search" title="No proxy matches">
                 <a class="btn" href=${link("/admin/proxies")}>Show all ${count(fleet.length)}</a></${Empty}>`
             : html`<table class="table fold" ...${steady.hold}>
-                <thead><tr><th class="w-fifth">Address</th><th>State</th><th class="w-fifth">Why</th><th>Protocol</th>
+                <thead><tr><th class="w-fifth">Address</th><th>Health</th><th class="w-fifth">Why</th><th>Protocol</th>
                   <th>Place</th><th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th>
                   <th class="num">Bytes, 24 h</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((each) =>
-                  html`<${Row} key=${each.proxy.id} proxy=${each.proxy} state=${each.state} asked=${each.asked} refused=${each.refused}
+                  html`<${Row} key=${each.proxy.id} proxy=${each.proxy} health=${each.health}
                     requests=${each.requests} blocked=${each.blocked} bytes=${bytesOf(each.proxy.id)} />`)}</tbody>
               </table>`}</${Loaded}>
     </${Panel}>
@@ -86,29 +85,31 @@ export function Page({ query }) {
 }
 
 /** @param {ProxyHealth} each @param {URLSearchParams} query */
-function matches({ proxy, state }, query) {
+function matches({ proxy, health }, query) {
   const isIt = (/** @type {string} */ name, /** @type {string | null | undefined} */ value) =>
     !query.get(name) || query.get(name) === value;
   const text = query.get("q") ?? "";
-  return isIt("state", state) && isIt("protocol", proxy.protocol) && isIt("place", proxy.state_code) &&
+  return isIt("health", health) && isIt("protocol", proxy.protocol) && isIt("place", proxy.state_code) &&
     `${proxy.host}:${proxy.port}`.includes(text);
 }
 
 /** @param {{ fleet: ProxyHealth[], cost: StatsSeries | null }} properties */
 function Figures({ fleet, cost }) {
-  const number = (/** @type {string} */ state) => fleet.filter((each) => each.state === state).length;
   const [asked, refused] = [total(fleet.map((each) => each.asked)), total(fleet.map((each) => each.refused))];
-  const [benched, suffering] = [number("benched"), number("suffers")];
+  const [benched, failing] = [numberOf(fleet, "benched"), numberOf(fleet, "failing")];
   const used = cost ? total(allOf(cost).map((each) => each.total)) : null;
   return html`<${Strip} label="How they do">
-    <${Figure} label="Healthy" value=${count(number("active"))} unit=${`/ ${count(fleet.length)}`} scope="now"
-      href=${link("/admin/proxies", { state: "active" })} />
-    <${Figure} label="Often refused" value=${count(suffering)} scope="last hour, more than 10 % of 10 or more"
-      href=${link("/admin/proxies", { state: "suffers" })} />
+    <${Figure} label="Healthy" value=${count(numberOf(fleet, "healthy"))} unit=${`/ ${count(fleet.length)}`}
+      scope=${`now; ${count(numberOf(fleet, "untested"))} untested`} href=${link("/admin/proxies", { health: "healthy" })} />
+    <${Figure} label="Failing" value=${count(failing)} kind=${failing > 0 ? "bad" : ""}
+      icon=${failing > 0 && html`<${Icon} name="failed" />`} scope="now, no answers"
+      href=${link("/admin/proxies", { health: "failing" })} />
+    <${Figure} label="Refused" value=${count(numberOf(fleet, "refused"))} scope="now, by hosts"
+      href=${link("/admin/proxies", { health: "refused" })} />
     <${Figure} label="Benched" value=${count(benched)} kind=${benched > 0 ? "hold" : ""}
-      icon=${benched > 0 && html`<${Icon} name="pause" />`} scope="now, cooling down"
-      href=${link("/admin/proxies", { state: "benched" })} />
-    <${Figure} label="Refused" value=${share(refused, asked)} scope=${`last hour, of ${count(asked)} requests`} />
+      icon=${benched > 0 && html`<${Icon} name="pause" />`} scope="now, everywhere or at a host"
+      href=${link("/admin/proxies", { health: "benched" })} />
+    <${Figure} label="Refused requests" value=${share(refused, asked)} scope=${`last hour, of ${count(asked)} requests`} />
     <${Figure} label="Bytes" value=${used === null ? "–" : bytes(used)} scope="last 24 hours, both directions" />
   </${Strip}>`;
 }

@@ -125,12 +125,13 @@ function useNavCounts() {
   const parts = useResource(pathOf("/readyz"), { topics: ["proxies"], gap: 5_000 }).data?.parts;
   // the API's description only allows further numbers in this part
   const proxies = /** @type {PoolCounts | undefined} */ (/** @type {unknown} */ (parts?.proxies));
+  const troubled = proxies?.failing === undefined ? 0 : proxies.failing + proxies.refused + proxies.benched;
   const hosts = useHosts().data?.hosts;
   const open = hosts?.filter((host) => host.breaker === "open").length ?? 0;
   return {
     ...(tasks && tasks.failed > 0 && { "/admin/tasks": { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" } }),
     ...(workers && { "/admin/workers": { text: workers.length, word: "workers" } }),
-    ...(proxies && proxies.benched > 0 && { "/admin/proxies": { text: proxies.benched, kind: "hold", icon: "pause", word: "benched" } }),
+    ...(troubled > 0 && { "/admin/proxies": { text: troubled, kind: "hold", icon: "pause", word: "in trouble" } }),
     ...(open > 0 && { "/admin/hosts": { text: open, kind: "bad", icon: "open", word: "open breakers" } }),
   };
 }

@@ -1,25 +1,24 @@
 // @ts-check
-// The health of proxies, from their rows and the counts of the last hour. Pure.
+// Proxies in trouble first, with the counts of the last hour. Their health is the API's word. Pure.
 
 import { pointsOfKey, total } from "./series.js";
 
-/** @import { ProxyListing, StatsSeries } from "../types/api" */
+/** @import { ProxyListing, ShownHealth, StatsSeries } from "../types/api" */
 
 /**
  * @typedef {object} ProxyHealth
  * @property {ProxyListing} proxy
- * @property {"active" | "suffers" | "benched" | "off"} state
+ * @property {ShownHealth} health
  * @property {number[]} requests by minute
  * @property {number[]} blocked by minute
  * @property {number} asked in the whole period
  * @property {number} refused in the whole period
  */
 
-/** Minimum requests for a judgement of a proxy. */
-const ENOUGH = 10;
-/** Share of refusals from which on a proxy suffers. */
-const SUFFERS_FROM = 0.1;
-const ORDER = ["benched", "suffers", "active", "off"];
+/** @type {ShownHealth[]} */
+export const TROUBLE = ["failing", "refused", "benched"];
+/** @type {ShownHealth[]} */
+export const HEALTH = [...TROUBLE, "untested", "healthy", "off"];
 
 /**
  * In trouble first.
@@ -28,18 +27,23 @@ const ORDER = ["benched", "suffers", "active", "off"];
  * @param {StatsSeries | null} blocks the same
  * @returns {ProxyHealth[]}
  */
-export function health(proxies, requests, blocks) {
+export function fleetOf(proxies, requests, blocks) {
   const all = proxies.map((proxy) => {
     const asked = pointsOfKey(requests, String(proxy.id));
     const blocked = pointsOfKey(blocks, String(proxy.id));
-    const sums = { asked: total(asked), refused: total(blocked) };
-    return { proxy, requests: asked, blocked, ...sums, state: stateOf(proxy.state, sums.asked, sums.refused) };
+    return { proxy, health: proxy.health, requests: asked, blocked, asked: total(asked), refused: total(blocked) };
   });
-  return all.sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || b.refused - a.refused || a.proxy.id - b.proxy.id);
+  return all.sort((a, b) => HEALTH.indexOf(a.health) - HEALTH.indexOf(b.health) || b.refused - a.refused || a.proxy.id - b.proxy.id);
 }
 
-/** @param {string} state @param {number} asked @param {number} refused @returns {ProxyHealth["state"]} */
-function stateOf(state, asked, refused) {
-  if (state !== "active") return state === "benched" ? "benched" : "off";
-  return asked >= ENOUGH && refused / asked > SUFFERS_FROM ? "suffers" : "active";
+/** @param {ProxyHealth} each */
+export const isInTrouble = ({ health }) => TROUBLE.includes(health);
+
+/** Number of proxies with this health. @param {ProxyHealth[]} fleet @param {ShownHealth} wanted */
+export const numberOf = (fleet, wanted) => fleet.filter(({ health }) => health === wanted).length;
+
+/** Share of the latest requests that went well, over a group. @param {Pick<ProxyHealth, "proxy">[]} group @returns {[number, number]} */
+export function goodOf(group) {
+  const good = group.map(({ proxy }) => (proxy.healthy_share ?? 0) * proxy.recent_requests);
+  return [total(good), total(group.map(({ proxy }) => proxy.recent_requests))];
 }

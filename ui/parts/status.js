@@ -37,8 +37,10 @@ const WORKER = {
 
 /** @type {Record<string, [string, string, string]>} */
 const PROXY = {
-  active: ["done", "done", "Healthy"],
-  suffers: ["retrying", "warn", "Suffers"],
+  untested: ["pending", "pending", "Untested"],
+  healthy: ["done", "done", "Healthy"],
+  refused: ["retrying", "warn", "Refused"],
+  failing: ["failed", "failed", "Failing"],
   benched: ["benched", "pause", "Benched"],
   off: ["off", "off", "Off"],
 };
@@ -67,7 +69,7 @@ export const TaskStatus = ({ of, title }) => mark(TASK, of, title);
 export const Outcome = ({ of }) => (of === null ? mark(TASK, "running") : mark(OUTCOME, of));
 /** @param {{ of: string, title?: string }} properties */
 export const WorkerState = ({ of, title }) => mark(WORKER, of, title);
-/** @param {{ of: string, title?: string }} properties active, suffers, benched or off */
+/** @param {{ of: string, title?: string }} properties */
 export const ProxyState = ({ of, title }) => mark(PROXY, of, title);
 /** @param {{ of: string, title?: string }} properties the state of a store's crawls, or disabled */
 export const StoreState = ({ of, title }) => mark(STORE, of, title);

@@ -1,7 +1,7 @@
 // The types of requests and their answers by the paths of the API, and of its events. The type checker alone
 // reads this file. `npm run check` makes `api.d.ts` from the API's description.
 
-import type { Counts, QualityCount, Schedule, WorkerDocument, paths } from "./api";
+import type { Counts, HealthCounts, QualityCount, Schedule, WorkerDocument, paths } from "./api";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -57,12 +57,8 @@ export type Given<T extends Template> =
 /** The data of an answer that was read: of `Answer<T>` the `T`. */
 export type Data<A extends { data: unknown }> = NonNullable<A["data"]>;
 
-/** Proxies by state. */
-export interface PoolCounts {
-  active: number;
-  benched: number;
-  off: number;
-}
+/** Proxies that this process may use now, and all of them by health. */
+export type PoolCounts = HealthCounts & { usable: number };
 
 /** A run that began or ended. */
 export interface TaskEvent {
@@ -87,7 +83,7 @@ export interface Events {
   counts: Counts;
   worker: WorkerEvent;
   schedule: Schedule | { name: string; gone: true };
-  proxies: PoolCounts;
+  proxies: HealthCounts;
   rollups: unknown;
   quality: QualityCount[];
   again: null;

@@ -18,7 +18,7 @@ use db::charts::{self, WrittenMinutes};
 use db::task_views::activity::Activity;
 use db::task_views::counts;
 use db::{Client, Db, DbError, proxies, quality, schedules, workers};
-use domain::proxy::PoolState;
+use domain::proxy::HealthCounts;
 use domain::vocabulary::vocabulary;
 use telemetry::events;
 
@@ -42,7 +42,7 @@ vocabulary! {
         Worker,
         /// A schedule, or that it is gone.
         Schedule,
-        /// How many proxies there are, by state.
+        /// How many proxies there are, by health.
         Proxies,
         /// A minute of the counts that charts are made of was written.
         Rollups,
@@ -222,7 +222,7 @@ impl Source for Tables<'_> {
 struct PublishedRows {
     activity: Option<Activity>,
     counts: Option<Counts>,
-    proxies: Option<PoolState>,
+    proxies: Option<HealthCounts>,
     written: Option<WrittenMinutes>,
     quality: Option<Vec<QualityCount>>,
     workers: BTreeMap<String, Value>,

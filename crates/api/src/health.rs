@@ -83,7 +83,7 @@ fn proxies(health: &Health) -> Check {
     let Some(pool) = health.proxies.as_ref().map(|pool| *pool.borrow()) else {
         return Check { state: CheckState::Unused, detail: None, pool: None };
     };
-    let check = if pool.active > 0 { Check::ok() } else { Check::degraded("none is active: nothing is fetched") };
+    let check = if pool.usable > 0 { Check::ok() } else { Check::degraded("none is usable: nothing is fetched") };
     Check { pool: Some(pool), ..check }
 }
 

@@ -16,7 +16,7 @@ use super::access::{Caller, Viewer};
 use super::{ApiError, ApiState};
 use contract::tasks::{ReadyTasks, TaskCounts};
 use db::{Db, DbError, proxies, task_views, workers};
-use domain::proxy::PoolState;
+use domain::proxy::HealthCounts;
 use domain::role::Role;
 use domain::worker::{WorkerDocument, WorkerStatus};
 use telemetry::{events, metrics};
@@ -30,7 +30,7 @@ struct ServiceMetrics {
     counts: TaskCounts,
     ready: Vec<ReadyTasks>,
     workers: Vec<WorkerDocument>,
-    proxies: PoolState,
+    proxies: HealthCounts,
 }
 
 /// The metrics of the process and of the service, in Prometheus' text format.
@@ -135,10 +135,10 @@ fn registered_workers(workers: &[WorkerDocument]) -> Result<IntGaugeVec, prometh
     Ok(gauge)
 }
 
-fn known_proxies(PoolState { active, benched, off }: PoolState) -> Result<IntGaugeVec, prometheus::Error> {
+fn known_proxies(counts: HealthCounts) -> Result<IntGaugeVec, prometheus::Error> {
     let gauge = IntGaugeVec::new(Opts::new("drover_known_proxies", "Proxies, as the table has them"), &["state"])?;
-    for (state, count) in [("active", active), ("benched", benched), ("off", off)] {
-        gauge.with_label_values(&[state]).set(count as i64);
+    for (health, count) in counts.each() {
+        gauge.with_label_values(&[health.name()]).set(count as i64);
     }
     Ok(gauge)
 }

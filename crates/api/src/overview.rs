@@ -18,7 +18,7 @@ fn images_served() -> ImagesServed {
     ImagesServed { rendered: of("rendered"), cached: of("memory") + of("disk"), original: of("original") }
 }
 
-/// What waits longest, what fails and why, and how old the stores' menus are.
+/// Longest waits, failures with their reasons, ages of the stores' menus, and proxies by their health.
 #[utoipa::path(get, path = "/api/overview", tag = "service", responses((status = 200, body = OverviewAnswer)))]
 pub async fn show(
     _: Caller<Viewer>,

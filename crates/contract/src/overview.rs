@@ -6,6 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::images::ImageTotals;
 use super::tasks::ReadyTasks;
+use domain::proxy::HealthCounts;
 use domain::role::Role;
 use domain::store::{StoreId, StoreStatus};
 use domain::task::TaskId;
@@ -17,6 +18,7 @@ pub struct Overview {
     pub failures: Failures,
     pub stores: StoreCounts,
     pub images: ImageTotals,
+    pub proxies: HealthCounts,
 }
 
 /// What failed within some hours.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::cursor::Cursor;
-use domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol, ShownState};
+use domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol, ShownHealth};
 use domain::vocabulary::Word;
 
 /// A proxy as people see it.
@@ -22,7 +22,13 @@ pub struct ProxyListing {
     pub username: Option<String>,
     /// The key that its password is encrypted with; none where it has no password, or one in plain text.
     pub key: Option<String>,
-    pub state: ShownState,
+    pub health: ShownHealth,
+    /// Share of its latest requests that a host answered and did not refuse; null before the first one.
+    pub healthy_share: Option<f64>,
+    /// As many of its latest requests as count: all, up to 100, whenever they were.
+    pub recent_requests: i64,
+    /// Its benches that have time left: the one everywhere first.
+    pub benched: Vec<ProxyBench>,
     pub is_active: bool,
     pub state_code: Option<String>,
     pub timezone: Option<String>,
@@ -31,6 +37,8 @@ pub struct ProxyListing {
     pub failure_count: i64,
     /// Blocks in a row, whatever their status.
     pub consecutive_403_count: i64,
+    /// Requests without an answer in a row, whoever is to blame.
+    pub consecutive_failure_count: i64,
     pub avg_response_time_ms: Option<f64>,
     pub last_failure_at: Option<DateTime<Utc>>,
     pub last_error: Option<String>,
@@ -43,6 +51,15 @@ pub struct ProxyListing {
     pub rests_until: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+}
+
+/// A time in which no request goes through a proxy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProxyBench {
+    /// Only to this host; null: to all of them.
+    pub host: Option<String>,
+    pub until: DateTime<Utc>,
+    pub reason: Option<String>,
 }
 
 /// What an import did.
@@ -61,7 +78,7 @@ pub struct ProxyFilter {
     /// Just this proxy.
     #[serde(skip)]
     pub id: Option<ProxyId>,
-    pub state: Option<ShownState>,
+    pub health: Option<ShownHealth>,
     /// Ids above this one.
     #[serde(skip)]
     pub above: Option<ProxyId>,

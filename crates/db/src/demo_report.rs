@@ -27,8 +27,6 @@ pub struct Totals {
     /// The lowest coverage of its payloads, 0…1.
     pub coverage: f64,
     pub blocks: i64,
-    /// Proxies benched now, as a whole or at a host.
-    pub benched: i64,
     pub seconds: f64,
 }
 
@@ -49,16 +47,14 @@ pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<CrawlProg
     })
 }
 
-pub async fn totals(client: &Client, since: DateTime<Utc>, blocks_to_bench: u32) -> Result<Totals, DbError> {
-    let row =
-        client.query_one(include_str!("sql/demo_report/totals.sql"), &[&since, &i64::from(blocks_to_bench)]).await?;
+pub async fn totals(client: &Client, since: DateTime<Utc>) -> Result<Totals, DbError> {
+    let row = client.query_one(include_str!("sql/demo_report/totals.sql"), &[&since]).await?;
     Ok(Totals {
         products: row.try_get("products")?,
         snapshots: row.try_get("snapshots")?,
         payloads: row.try_get("payloads")?,
         coverage: row.try_get("coverage")?,
         blocks: row.try_get("blocks")?,
-        benched: row.try_get("benched")?,
         seconds: row.try_get("seconds")?,
     })
 }

@@ -70,6 +70,7 @@ mod columns;
 mod copy;
 mod pipeline;
 mod pools;
+mod proxy_benches;
 mod row;
 
 pub use client::{Client, Tx};

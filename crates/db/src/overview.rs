@@ -1,9 +1,9 @@
 //! Status summary for the overview page: longest waits, failures with their reasons, states of the stores'
-//! crawls. Reads only.
+//! crawls, proxies by their health. Reads only.
 
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::counts;
-use super::{Client, DbError, images};
+use super::{Client, DbError, images, proxies};
 use contract::overview::{FailureReason, Failures, Overview, StoreCounts};
 
 /// Maximum failures read; enough to find the common cause.
@@ -16,7 +16,8 @@ pub async fn read(client: &Client, hours: i32) -> Result<Overview, DbError> {
     let failures = failures(client, hours).await?;
     let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_TROUBLED]).await?;
     let images = images::totals(client).await?;
-    Ok(Overview { ready, failures, stores: StoreCounts::from_row(&stores)?, images })
+    let proxies = proxies::count(client).await?;
+    Ok(Overview { ready, failures, stores: StoreCounts::from_row(&stores)?, images, proxies })
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {

@@ -10,16 +10,18 @@ use tokio_postgres::Row;
 
 use super::arrays::column;
 use super::proxy_passwords::{self, UnreadableProxy};
-use super::row::{FromRow, read_all, word};
-use super::{Client, Db, DbError, Tx, proxy_usage};
+use super::row::{FromRow, read_all, rows, word};
+use super::{Client, Db, DbError, Tx, proxy_benches, proxy_usage};
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
-    Budgets, ConditionChange, CounterDelta, Counters, PoolState, Proxy, ProxyEntry, ProxyId, ProxyRow, ShownState,
-    StoredState, UsageToday,
+    Budgets, ConditionChange, CounterDelta, Counters, HealthCounts, HealthFacts, Proxy, ProxyEntry, ProxyId, ProxyRow,
+    RecentRequests, ShownHealth, StoredState, UsageToday, recent_requests,
 };
 use domain::vocabulary;
 use foundation::secrets::SecretKeys;
 
+/// Minimum rows of one reading of a list: a filter by health may leave few of them.
+const PART: i64 = 500;
 /// Maximum bytes of a stored error.
 const MAX_ERROR_BYTES: usize = 500;
 
@@ -34,7 +36,9 @@ pub struct LoadedProxies {
 /// Every proxy whose protocol the program speaks, switched-off ones too.
 pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, DbError> {
     let mut loaded = LoadedProxies::default();
+    let mut benches = proxy_benches::load(client).await?;
     for mut row in read_all::<ProxyRow>(&client.query(include_str!("sql/proxies/load.sql"), &[]).await?)? {
+        row.host_benches = benches.remove(&row.proxy.id).unwrap_or_default();
         let Proxy { id, host, port, username, password, .. } = &mut row.proxy;
         let port = i32::from(*port);
         let about = proxy_passwords::about(host, port, username.as_deref());
@@ -65,8 +69,31 @@ pub async fn list(
 }
 
 async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
-    let (ProxyFilter { id, above, .. }, state) = (filter, filter.state.map(<&str>::from));
-    read_all(&client.query(include_str!("sql/proxies/list.sql"), &[id, &state, above, &limit]).await?)
+    let mut found = matching(client, filter, limit).await?;
+    let ids = column(&found, |proxy| proxy.id);
+    let mut benches = proxy_benches::list(client, &ids).await?;
+    for proxy in &mut found {
+        proxy.benched = benches.remove(&proxy.id).unwrap_or_default();
+    }
+    Ok(found)
+}
+
+/// Part by part, because the health of a proxy is no column.
+async fn matching(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
+    let ProxyFilter { id, health, mut above } = *filter;
+    let part = if health.is_some() { limit.max(PART) } else { limit };
+    let (wanted, mut found) = (usize::try_from(limit).unwrap_or_default(), Vec::new());
+    loop {
+        let sql = include_str!("sql/proxies/list.sql");
+        let read: Vec<ProxyListing> = read_all(&client.query(sql, &[&id, &above, &part]).await?)?;
+        let is_last = read.len() < usize::try_from(part).unwrap_or_default();
+        above = read.last().map_or(above, |last| Some(last.id));
+        found.extend(read.into_iter().filter(|proxy| health.is_none_or(|health| proxy.health == health)));
+        if is_last || found.len() >= wanted {
+            found.truncate(wanted);
+            return Ok(found);
+        }
+    }
 }
 
 /// `Missing` when the proxy does not exist.
@@ -90,11 +117,9 @@ fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
     proxy.rests_until = budgets.rests_until(own, &usage.in_all);
 }
 
-/// Number of proxies of each kind; a benched one counts as benched until a request through it has succeeded.
-pub async fn count(client: &Client) -> Result<PoolState, DbError> {
-    let row = client.query_one(include_str!("sql/proxies/count.sql"), &[]).await?;
-    let of = |column| row.try_get::<_, i64>(column).map(|n| n as usize);
-    Ok(PoolState { active: of("active")?, benched: of("benched")?, off: of("off")? })
+/// Number of proxies by their health.
+pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
+    client.query(include_str!("sql/proxies/count.sql"), &[]).await?.iter().map(health).collect()
 }
 
 /// Adds `entries`, or changes the password, and state and timezone where given, of existing proxies; all or
@@ -140,6 +165,7 @@ pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> 
 /// `now` converts the ends of cooldowns to remaining times. After `Unavailable` the deltas may be written all
 /// the same: deltas sent again then count twice, which is better than not at all.
 pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Result<(), DbError> {
+    proxy_benches::flush(client, deltas, now).await?;
     client
         .execute(
             include_str!("sql/proxies/flush.sql"),
@@ -155,6 +181,12 @@ pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Re
                 &column(deltas, |delta| delta.last_error.as_deref().map(printable)),
                 &column(deltas, |delta| delta.change.map(change_name)),
                 &column(deltas, |delta| cooldown_seconds(delta.change, now)),
+                &column(deltas, |delta| delta.unanswered_reset),
+                &column(deltas, |delta| delta.unanswered),
+                &column(deltas, |delta| delta.recent.requests),
+                &column(deltas, |delta| delta.recent.refused),
+                &column(deltas, |delta| delta.recent.failed),
+                &recent_requests::MAX_REQUESTS,
             ],
         )
         .await?;
@@ -187,16 +219,27 @@ impl FromRow for ProxyRow {
             state_code: row.try_get("state_code")?,
             timezone: row.try_get("timezone")?,
             stored: stored(row)?,
-            counters: Counters {
-                success_count: row.try_get("success_count")?,
-                failure_count: row.try_get("failure_count")?,
-                consecutive_403_count: row.try_get("consecutive_403_count")?,
-                avg_response_time_ms: row.try_get("avg_response_time_ms")?,
-                last_error: row.try_get("last_error")?,
-            },
+            host_benches: Vec::new(),
+            counters: Counters::from_row(row)?,
             idle: row.try_get::<_, Option<f64>>("idle_s")?.map(seconds),
         })
     }
+}
+
+rows! {
+    Counters {
+        success_count, failure_count, consecutive_403_count, consecutive_failure_count,
+        recent: row,
+        avg_response_time_ms, last_error,
+    }
+
+    HealthFacts { is_off, is_benched, is_on_trial, consecutive_403_count, consecutive_failure_count, recent: row }
+
+    RecentRequests { requests: "recent_requests", refused: "recent_refused", failed: "recent_failed" }
+}
+
+fn health(row: &Row) -> Result<ShownHealth, DbError> {
+    Ok(ShownHealth::of(&HealthFacts::from_row(row)?))
 }
 
 fn proxy(row: &Row) -> Result<Proxy, DbError> {
@@ -234,8 +277,7 @@ fn unreadable(what: &str, value: &str) -> DbError {
 
 impl FromRow for ProxyListing {
     fn from_row(row: &Row) -> Result<ProxyListing, DbError> {
-        let is_active = row.try_get("is_active")?;
-        let cooldown_until: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
+        let counters = Counters::from_row(row)?;
         Ok(ProxyListing {
             id: row.try_get("id")?,
             protocol: word(row, "protocol")?,
@@ -243,18 +285,22 @@ impl FromRow for ProxyListing {
             port: row.try_get("port")?,
             username: row.try_get("username")?,
             key: row.try_get("key")?,
-            state: ShownState::new(is_active, cooldown_until.is_some()),
-            is_active,
+            health: health(row)?,
+            healthy_share: counters.recent.healthy_share(),
+            recent_requests: counters.recent.requests.round() as i64,
+            benched: Vec::new(),
+            is_active: row.try_get("is_active")?,
             state_code: row.try_get("state_code")?,
             timezone: row.try_get("timezone")?,
             last_used_at: row.try_get("last_used_at")?,
-            success_count: row.try_get("success_count")?,
-            failure_count: row.try_get("failure_count")?,
-            consecutive_403_count: row.try_get("consecutive_403_count")?,
-            avg_response_time_ms: row.try_get("avg_response_time_ms")?,
+            success_count: counters.success_count,
+            failure_count: counters.failure_count,
+            consecutive_403_count: counters.consecutive_403_count,
+            consecutive_failure_count: counters.consecutive_failure_count,
+            avg_response_time_ms: counters.avg_response_time_ms,
             last_failure_at: row.try_get("last_failure_at")?,
-            last_error: row.try_get("last_error")?,
-            cooldown_until,
+            last_error: counters.last_error,
+            cooldown_until: row.try_get("cooldown_until")?,
             bytes_today: 0,
             budget_left: None,
             rests_until: None,

@@ -13,6 +13,8 @@ mod notice;
 mod outage;
 pub mod pool;
 pub mod pooled_proxy;
+pub mod recent_requests;
+pub mod shown_health;
 
 use std::fmt;
 use std::time::Duration;
@@ -20,11 +22,13 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 pub use budget::{Budgets, DayUsage, UsageToday};
-pub use counters::{ConditionChange, CounterDelta, Counters};
+pub use counters::{ConditionChange, CounterDelta, Counters, HostBench};
 pub use health::{BenchLimits, Condition};
 pub use notice::Notice;
 pub use pool::{Pool, PoolState};
 pub use pooled_proxy::PooledProxy;
+pub use recent_requests::{RecentRequests, RequestEnd};
+pub use shown_health::{HealthCounts, HealthFacts, ShownHealth};
 
 use super::vocabulary::vocabulary;
 
@@ -128,6 +132,18 @@ pub enum ProxyOutcome {
     Neutral,
 }
 
+impl ProxyOutcome {
+    /// How the request ended; None where that says nothing about the proxy.
+    pub fn end(&self) -> Option<RequestEnd> {
+        match self {
+            ProxyOutcome::Success { .. } | ProxyOutcome::Answered => Some(RequestEnd::Answered),
+            ProxyOutcome::Blocked { .. } => Some(RequestEnd::Refused),
+            ProxyOutcome::Failed { .. } | ProxyOutcome::Suspicion { .. } => Some(RequestEnd::Failed),
+            ProxyOutcome::Neutral => None,
+        }
+    }
+}
+
 /// One row of the table: a proxy with the shared knowledge of all processes about it.
 #[derive(Clone, Debug)]
 pub struct ProxyRow {
@@ -136,9 +152,33 @@ pub struct ProxyRow {
     pub state_code: Option<String>,
     pub timezone: Option<String>,
     pub stored: StoredState,
+    pub host_benches: Vec<HostCooldown>,
     pub counters: Counters,
     /// How long ago any process used it.
     pub idle: Option<Duration>,
+}
+
+impl ProxyRow {
+    pub fn shown_health(&self) -> ShownHealth {
+        let cooldown = match self.stored {
+            StoredState::Benched { left, .. } => Some(left),
+            StoredState::Active | StoredState::Off => None,
+        };
+        ShownHealth::of(&HealthFacts {
+            is_off: self.stored == StoredState::Off,
+            is_benched: !self.host_benches.is_empty() || cooldown.is_some_and(|left| !left.is_zero()),
+            is_on_trial: cooldown.is_some(),
+            ..HealthFacts::from(&self.counters)
+        })
+    }
+}
+
+/// A bench at one host, as the table has it: some process decided it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostCooldown {
+    pub host: String,
+    /// By the database's clock.
+    pub left: Duration,
 }
 
 /// State by `is_active` and `cooldown_until` together.
@@ -156,33 +196,4 @@ pub enum StoredState {
     },
     /// Switched off by hand: not active, no cooldown, never tried.
     Off,
-}
-
-impl StoredState {
-    pub fn shown(self) -> ShownState {
-        match self {
-            StoredState::Active => ShownState::Active,
-            StoredState::Benched { .. } => ShownState::Benched,
-            StoredState::Off => ShownState::Off,
-        }
-    }
-}
-
-vocabulary! {
-    /// A proxy's state as people see it.
-    pub enum ShownState {
-        Active,
-        Benched,
-        Off,
-    }
-}
-
-impl ShownState {
-    pub fn new(is_active: bool, has_cooldown: bool) -> ShownState {
-        match (is_active, has_cooldown) {
-            (true, _) => ShownState::Active,
-            (false, true) => ShownState::Benched,
-            (false, false) => ShownState::Off,
-        }
-    }
 }

@@ -288,7 +288,7 @@ impl RoleSet {
         self.0.iter().any(|role| role.needs_proxy())
     }
 
-    /// Roles that remain claimable while no proxy is active.
+    /// Roles that remain claimable while no proxy is usable.
     pub fn without_proxy_roles(&self) -> Vec<Role> {
         self.0.iter().copied().filter(|role| !role.needs_proxy()).collect()
     }

@@ -62,7 +62,7 @@ pub struct ClaimerDeps {
     pub times: LeaseTimes,
     pub lifecycle: Lifecycle,
     pub held_tasks: HeldTasks,
-    /// While no proxy is active, roles that need one are not claimed.
+    /// While no proxy is usable, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
     /// While payloads cannot be written, roles that need a proxy are not claimed: each fetch would only find
     /// that out again.
@@ -202,7 +202,7 @@ impl ClaimLoop {
         if !self.deps.lifecycle.is_running() {
             return Vec::new();
         }
-        let can_fetch = self.deps.proxies.borrow().active > 0 && *self.deps.can_write_payloads.borrow();
+        let can_fetch = self.deps.proxies.borrow().usable > 0 && *self.deps.can_write_payloads.borrow();
         if can_fetch { roles.roles().to_vec() } else { roles.without_proxy_roles() }
     }
 

@@ -29,7 +29,7 @@ impl ProxyPool {
         ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.wait, meter }
     }
 
-    /// How many proxies are active, benched, off; changes wake its waiters.
+    /// How many proxies are usable, and how they all are; changes wake its waiters.
     pub fn state(&self) -> watch::Receiver<PoolState> {
         self.state.clone()
     }

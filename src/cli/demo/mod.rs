@@ -152,8 +152,7 @@ impl Demo<'_> {
             }
             let client = opened.db.client().await?;
             let url = self.env.dir.is_some().then(|| opened.url.reveal().to_owned());
-            let mut summary =
-                Summary::of(&client, self.sim, crawled, self.env.config.proxies.blocks_to_bench, url).await?;
+            let mut summary = Summary::of(&client, self.sim, crawled, url).await?;
             if let Some(queue) = app.downloads() {
                 let waited = images::wait(&opened.db, queue).await?;
                 summary.images = Some(images::compare(&client, self.sim, self.dir, waited).await?);

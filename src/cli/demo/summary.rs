@@ -9,7 +9,8 @@ use sim::Simulator;
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
 use db::demo_report::{self, CrawlProgress};
-use db::{Client, DbError};
+use db::{Client, DbError, proxies};
+use domain::proxy::HealthCounts;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -23,7 +24,7 @@ pub struct Summary {
     /// Requests that reached the simulator without a proxy.
     pub direct_requests: u64,
     pub blocks_survived: i64,
-    pub proxies_benched: i64,
+    pub proxies: HealthCounts,
     pub tasks: Tasks,
     pub oracle: OracleReport,
     /// None when no images are downloaded.
@@ -46,10 +47,9 @@ impl Summary {
         client: &Client,
         sim: &Simulator,
         (since, progress): (DateTime<Utc>, CrawlProgress),
-        blocks_to_bench: u32,
         database_url: Option<String>,
     ) -> Result<Summary, DbError> {
-        let totals = demo_report::totals(client, since, blocks_to_bench).await?;
+        let totals = demo_report::totals(client, since).await?;
         Ok(Summary {
             stores: sim.stores().len(),
             stores_crawled: progress.stores_crawled,
@@ -59,7 +59,7 @@ impl Summary {
             coverage: totals.coverage,
             direct_requests: sim.counts().direct,
             blocks_survived: totals.blocks,
-            proxies_benched: totals.benched,
+            proxies: proxies::count(client).await?,
             tasks: Tasks { completed: progress.completed, failed: progress.failed, cancelled: progress.cancelled },
             oracle: oracle::compare(client, sim).await?,
             images: None,
@@ -104,8 +104,8 @@ impl fmt::Display for Summary {
         writeln!(f, "Tasks       {completed} completed, {failed} failed, {cancelled} cancelled")?;
         writeln!(
             f,
-            "Proxies     {} benched; blocked requests {}, requests without a proxy {}",
-            self.proxies_benched, self.blocks_survived, self.direct_requests
+            "Proxies     {}; blocked requests {}, requests without a proxy {}",
+            self.proxies, self.blocks_survived, self.direct_requests
         )?;
         match self.oracle.equal {
             true => writeln!(f, "Oracle      equal: every product is as the simulator expects it")?,

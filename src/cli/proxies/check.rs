@@ -9,7 +9,7 @@ use super::checker::{self, Checker};
 use crate::cli::{CliError, Env, ExitCode};
 use contract::proxies::ProxyTest;
 use db::proxies::LoadedProxies;
-use domain::proxy::{ProxyRow, ShownState, StoredState};
+use domain::proxy::{ProxyRow, ShownHealth, StoredState};
 use telemetry::events;
 
 /// Maximum proxies checked at the same time.
@@ -18,7 +18,7 @@ const CONCURRENCY: usize = 8;
 #[derive(Serialize)]
 struct Check {
     proxy: String,
-    state: ShownState,
+    health: ShownHealth,
     #[serde(flatten)]
     test: ProxyTest,
 }
@@ -37,11 +37,11 @@ pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
     let checked = stream::iter(0..rows.len()).map(|nth| checker.check_next(nth)).buffer_unordered(CONCURRENCY);
     let mut results: HashMap<_, _> = checked.try_collect().await?;
     let checks: Vec<Check> = rows.iter().map(|row| Check::of(row, results.remove(&row.proxy.id))).collect();
-    env.out.rows(&checks, &["id", "proxy", "state", "check", "ms", "reason"], |check| {
+    env.out.rows(&checks, &["id", "proxy", "health", "check", "ms", "reason"], |check| {
         vec![
             check.test.id.to_string(),
             check.proxy.clone(),
-            check.state.to_string(),
+            check.health.to_string(),
             if check.test.ok { "ok" } else { "FAILED" }.to_owned(),
             check.test.latency_ms.map(|ms| ms.to_string()).unwrap_or_default(),
             check.test.reason.clone().unwrap_or_default(),
@@ -61,6 +61,6 @@ fn exit_code(checks: &[Check]) -> ExitCode {
 impl Check {
     fn of(row: &ProxyRow, result: Option<Result<std::time::Duration, String>>) -> Check {
         let result = result.unwrap_or_else(|| Err("nothing was sent".to_owned()));
-        Check { proxy: row.proxy.address(), state: row.stored.shown(), test: checker::test_of(row.proxy.id, result) }
+        Check { proxy: row.proxy.address(), health: row.shown_health(), test: checker::test_of(row.proxy.id, result) }
     }
 }

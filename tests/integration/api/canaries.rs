@@ -74,7 +74,7 @@ impl Service {
         let mut command = farm.drover(&["up"]);
         with_secrets(&farm, &mut command).env("DROVER_TOKEN", &token).env("DROVER__LOG__LEVEL", "debug");
         let child = Child::spawn(command.env("DROVER__API__REQUESTS_PER_MINUTE", "0"))
-            .allow_errors(&["failed for good", "No proxy is active"]);
+            .allow_errors(&["failed for good", "No proxy is usable"]);
         let line = child.logged("Listening on http", PATIENCE).await;
         let line: Value = serde_json::from_str(&line).unwrap();
         let address = line["address"].as_str().unwrap().parse().unwrap();

@@ -30,12 +30,12 @@ async fn a_process_with_all_its_parts_is_ready() {
 #[tokio::test]
 async fn without_an_active_proxy_a_process_is_degraded_until_one_is() {
     let server = Server::start().await;
-    server.proxies.send_replace(PoolState { active: 0, benched: 3, off: 0 });
+    server.proxies.send_replace(PoolState::default());
     let ready = server.get("/readyz").await.expect(503);
     assert_eq!((&ready["status"], &ready["parts"]["proxies"]["state"]), (&"degraded".into(), &"degraded".into()));
     assert_eq!(ready["parts"]["database"]["state"], "ok");
 
-    server.proxies.send_replace(PoolState { active: 1, benched: 2, off: 0 });
+    server.proxies.send_replace(PoolState { usable: 1, ..PoolState::default() });
     server.get("/readyz").await.expect(200);
 }
 
@@ -107,7 +107,8 @@ async fn metrics_tell_of_the_process_and_of_the_service() {
         "drover_oldest_ready_seconds{role=\"payload_fetch\"} 0",
         "drover_oldest_ready_seconds{role=\"analytics_refresh\"} 9",
         "drover_registered_workers{status=\"paused\"} 1",
-        "drover_known_proxies{state=\"active\"} 1",
+        "drover_known_proxies{state=\"untested\"} 1",
+        "drover_known_proxies{state=\"healthy\"} 0",
     ] {
         assert!(text.contains(line), "{line} is missing in:\n{text}");
     }

@@ -29,18 +29,18 @@ async fn a_proxy_is_added_once_changed_and_removed() {
     let made = create(&server).await;
     let path = format!("/api/proxies/{}", made["id"]);
     assert_eq!(
-        (&made["host"], &made["protocol"], &made["state_code"], &made["state"]),
-        (&json!("proxy.example"), &json!("http"), &json!("AZ"), &json!("active"))
+        (&made["host"], &made["protocol"], &made["state_code"], &made["health"]),
+        (&json!("proxy.example"), &json!("http"), &json!("AZ"), &json!("untested"))
     );
     let twin = json!({"host": "proxy.example", "port": 3128, "username": "bob"});
     let problem = call(&server, Method::POST, "/api/proxies", twin).await.problem(409);
     assert!(problem["detail"].as_str().unwrap().contains(&format!("proxy {}", made["id"])), "{problem}");
 
     let off = call(&server, Method::PUT, &path, json!({"is_active": false, "state_code": ""})).await.expect(200);
-    assert_eq!((&off["state"], &off["state_code"]), (&json!("off"), &Value::Null));
+    assert_eq!((&off["health"], &off["state_code"]), (&json!("off"), &Value::Null));
     assert_eq!(server.get(&path).await.expect(200), off);
-    assert_eq!(listed(&server, "?state=active").await["proxies"], json!([]));
-    assert_eq!(listed(&server, "?state=off").await["proxies"][0], off);
+    assert_eq!(listed(&server, "?health=untested").await["proxies"], json!([]));
+    assert_eq!(listed(&server, "?health=off").await["proxies"][0], off);
 
     assert_eq!(call(&server, Method::DELETE, &path, Value::Null).await.status, 204);
     server.get(&path).await.problem(404);
@@ -55,10 +55,10 @@ async fn a_new_password_gives_a_benched_proxy_a_new_start() {
     let bench = "UPDATE proxies SET is_active = false, cooldown_until = now() + interval '1 hour'";
     server.database.raw.batch_execute(bench).await.unwrap();
     assert_eq!(
-        call(&server, Method::PUT, &path, json!({"timezone": "America/Phoenix"})).await.expect(200)["state"],
+        call(&server, Method::PUT, &path, json!({"timezone": "America/Phoenix"})).await.expect(200)["health"],
         "benched"
     );
-    assert_eq!(call(&server, Method::PUT, &path, json!({"password": "other"})).await.expect(200)["state"], "active");
+    assert_eq!(call(&server, Method::PUT, &path, json!({"password": "other"})).await.expect(200)["health"], "untested");
     let stored: String = server.database.raw.query_one("SELECT password FROM proxies", &[]).await.unwrap().get(0);
     assert_eq!(stored, "other");
 }
@@ -159,8 +159,8 @@ async fn a_proxy_shows_what_it_has_carried_today_and_how_long_it_rests() {
     let midnight: String = server.database.raw.query_one(midnight, &[]).await.unwrap().get(0);
     let rests: Vec<&Value> = (0..3).map(|n| &listed["proxies"][n]["rests_until"]).collect();
     assert_eq!(rests, [&Value::Null, &json!(midnight), &Value::Null]);
-    let state: Vec<&Value> = (0..3).map(|n| &listed["proxies"][n]["state"]).collect();
-    assert_eq!(state, [&json!("active"); 3], "a rest is no bench");
+    let health: Vec<&Value> = (0..3).map(|n| &listed["proxies"][n]["health"]).collect();
+    assert_eq!(health, [&json!("untested"); 3], "a rest is no bench");
     assert_eq!(server.get("/api/proxies/2").await.expect(200), listed["proxies"][1]);
 }
 
@@ -173,4 +173,56 @@ async fn without_a_budget_a_proxy_shows_only_what_it_has_carried() {
     let proxy = &listed(&server, "").await["proxies"][0];
     let shown = [&proxy["bytes_today"], &proxy["budget_left"], &proxy["rests_until"]];
     assert_eq!(shown, [&json!(30), &Value::Null, &Value::Null]);
+}
+
+/// A proxy for each word but `off`: 2 is refused 7 times of 8, 4 is benched at one host, 5 everywhere.
+const PROXIES: &str = "
+    INSERT INTO proxies (id, host, port, is_active, cooldown_until, last_error, consecutive_failure_count, recent_requests, recent_refused, recent_failed) VALUES
+      (1, 'a', 1, true, NULL, NULL, 0, 0, 0, 0), (2, 'b', 1, true, NULL, 'blocked by menu.test', 0, 8, 7, 0),
+      (3, 'c', 1, true, NULL, 'no answer', 1, 1, 0, 1), (4, 'd', 1, true, NULL, 'blocked by menu.test', 0, 50, 3, 0),
+      (5, 'e', 1, false, now() + interval '1 hour', 'reset', 5, 5, 0, 5), (6, 'f', 1, true, NULL, NULL, 0, 50, 0, 0);
+    INSERT INTO proxy_benches VALUES (4, 'menu.test', now() + interval '1 hour', 'too many blocks in a row by menu.test'),
+      (6, 'menu.test', now() - interval '1 second', 'too many blocks in a row by menu.test')";
+
+#[tokio::test]
+async fn the_list_the_overview_and_the_metrics_say_the_same_of_each_proxy() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(PROXIES).await.unwrap();
+    let listed = listed(&server, "").await["proxies"].clone();
+    let words: Vec<&str> = listed.as_array().unwrap().iter().map(|it| it["health"].as_str().unwrap()).collect();
+    assert_eq!(words, ["untested", "refused", "failing", "benched", "benched", "healthy"]);
+    let counts = json!({"untested": 1, "healthy": 1, "refused": 1, "failing": 1, "benched": 2, "off": 0});
+    assert_eq!(server.get("/api/overview").await.expect(200)["proxies"], counts);
+    let metrics = server.get("/metrics").await.text();
+    for (word, count) in counts.as_object().unwrap() {
+        let line = format!("drover_known_proxies{{state=\"{word}\"}} {count}");
+        assert!(metrics.contains(&line), "{line} is missing in:\n{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_shows_its_share_of_good_requests_and_each_bench_with_its_end() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(PROXIES).await.unwrap();
+    let listed = listed(&server, "").await["proxies"].clone();
+    let share = |n: usize| (&listed[n]["healthy_share"], &listed[n]["recent_requests"]);
+    assert_eq!(share(0), (&Value::Null, &json!(0)));
+    assert_eq!(share(1), (&json!(0.125), &json!(8)));
+    let benched = |n: usize| listed[n]["benched"].as_array().unwrap();
+    let place = |n: usize| benched(n).iter().map(|it| (&it["host"], &it["reason"])).collect::<Vec<_>>();
+    assert_eq!(place(3), [(&json!("menu.test"), &json!("too many blocks in a row by menu.test"))]);
+    assert_eq!(place(4), [(&Value::Null, &json!("reset"))]);
+    assert_eq!(benched(4)[0]["until"], listed[4]["cooldown_until"]);
+    assert!(place(5).is_empty(), "its time is over");
+}
+
+#[tokio::test]
+async fn a_filter_by_health_has_whole_pages() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(PROXIES).await.unwrap();
+    let first = listed(&server, "?health=benched&limit=1").await;
+    assert_eq!((first["proxies"].as_array().unwrap().len(), &first["proxies"][0]["id"]), (1, &json!(4)));
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let rest = listed(&server, &format!("?health=benched&limit=1&cursor={cursor}")).await;
+    assert_eq!((&rest["proxies"][0]["id"], &rest["next_cursor"]), (&json!(5), &Value::Null));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use api::rendered_images::Renderer;
 use api::{Actors, ApiServices, ApiState, Health, PayloadFiles};
-use domain::proxy::{Budgets, PoolState};
+use domain::proxy::{Budgets, HealthCounts, PoolState};
 use drover::cli::proxies::checker::ApiTester;
 use foundation::secrets::SecretKeys;
 use geo::Geo;
@@ -96,7 +96,10 @@ impl Server {
         let queue = images.render_queue;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (proxies, pool) = watch::channel(PoolState { active: 2, benched: 1, off: 0 });
+        let (proxies, pool) = watch::channel(PoolState {
+            usable: 2,
+            health: HealthCounts { healthy: 2, benched: 1, ..HealthCounts::default() },
+        });
         let (actors, seen) = watch::channel(Actors::Running);
         let health = Health::new(Some(pool), move || seen.borrow().clone());
         // all clients of a test have one address

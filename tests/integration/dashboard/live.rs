@@ -33,6 +33,32 @@ async fn a_page_follows_the_database_without_being_loaded_again() {
     world.assert_no_errors().await;
 }
 
+/// A row's word for the proxy on port 7001: dead after its first request.
+const HEALTH: &str =
+    "[...document.querySelectorAll('main tr[data-row]')].find((row) => row.innerText.includes('198.51.100.1:7001'))
+                        ?.querySelector('.status')?.innerText.trim()";
+
+#[tokio::test]
+async fn a_dead_proxy_is_failing_on_every_page_as_in_the_api() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO proxies (id, host, port, last_error, consecutive_failure_count, recent_requests, recent_failed)
+             VALUES (7001, '198.51.100.1', 7001, 'no answer', 1, 1, 1), (7002, '198.51.100.1', 7002, NULL, 0, 0, 0);
+             INSERT INTO proxy_benches VALUES (7002, 'menu.test', now() + interval '1 hour', 'too many blocks in a row')",
+        )
+        .await;
+    let word = world.server.get("/api/proxies/7001").await.expect(200)["health"].clone();
+    assert_eq!(word, "failing");
+    for page in ["/admin/proxies", "/admin"] {
+        world.open(page).await;
+        world.browser.until("the proxy has its word", &format!("({HEALTH})?.toLowerCase() === {word}")).await.unwrap();
+    }
+    world.open("/admin/proxies?health=benched").await;
+    world.sees("benched at menu.test").await;
+    world.assert_no_errors().await;
+}
+
 #[tokio::test]
 async fn a_tab_that_is_not_seen_pauses() {
     let world = World::start().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 use domain::fetch_counts::FetchTotal;
-use domain::proxy::{Budgets, PoolState};
+use domain::proxy::Budgets;
 use drover::actors::proxy_pool::ProxyPoolDeps;
 use drover::stealth::{FetchError, ProxyId, ProxyLease, ProxySource};
 use foundation::clock::Clock;
@@ -94,7 +94,7 @@ async fn a_proxy_whose_budget_is_spent_rests_with_its_leases_and_the_others_serv
     let resting: Vec<ProxyId> =
         seen.proxies.iter().filter(|proxy| proxy.rest_left_ms.is_some()).map(|proxy| proxy.id).collect();
     assert_eq!(resting, [spent]);
-    assert_eq!(process.state(), PoolState { active: 1, benched: 0, off: 0 });
+    assert_eq!(process.state().usable, 1);
     assert_eq!(leases.iter().map(ProxyLease::is_revoked).collect::<Vec<_>>(), [true, false]);
     assert_eq!(process.lease().await.unwrap().proxy.id, other);
     assert!(seen.proxies.iter().all(|proxy| proxy.condition == "active"), "a rest is no bench");
@@ -130,7 +130,7 @@ async fn what_all_have_spent_together_rests_all_of_them() {
     assert!(process.pool.flush(SOON).await);
     assert!(held.is_revoked());
     assert!(is_refused(&process).await);
-    assert_eq!(process.state(), PoolState { active: 0, benched: 0, off: 0 });
+    assert_eq!(process.state().usable, 0);
     let rests = super::listed_by(&database.db, Budgets { each: None, in_all: Some(BUDGET) }).await;
     assert!(rests.iter().all(|row| row.rests_until.is_some() && row.budget_left == Some(0)));
 }

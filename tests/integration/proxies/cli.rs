@@ -43,8 +43,8 @@ async fn what_is_imported_is_listed_without_its_password() {
     let output = proxies(&database, &["list", "--json"], "").await;
     let listed = json(&output)["proxies"].clone();
     assert_eq!(
-        (&listed[0]["host"], &listed[0]["port"], &listed[0]["state"]),
-        (&"p1".into(), &3128.into(), &"active".into())
+        (&listed[0]["host"], &listed[0]["port"], &listed[0]["health"]),
+        (&"p1".into(), &3128.into(), &"untested".into())
     );
     let table = stdout(&proxies(&database, &["list"], "").await);
     assert!(
@@ -64,8 +64,8 @@ async fn what_is_exported_can_be_imported() {
     assert_eq!(shown, list.replace("\"s3,cret\"", ""));
 
     proxies(&database, &["disable", "1"], "").await;
-    assert!(stdout(&proxies(&database, &["list", "--state", "off"], "").await).contains("socks5://[::1]:1080"));
-    assert_eq!(stdout(&proxies(&database, &["enable", "1"], "").await), "proxy 1 (socks5://[::1]:1080) is active\n");
+    assert!(stdout(&proxies(&database, &["list", "--health", "off"], "").await).contains("socks5://[::1]:1080"));
+    assert_eq!(stdout(&proxies(&database, &["enable", "1"], "").await), "proxy 1 (socks5://[::1]:1080) is untested\n");
     assert_eq!(proxies(&database, &["disable", "7"], "").await.status.code(), Some(3));
 }
 

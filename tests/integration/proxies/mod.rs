@@ -3,6 +3,7 @@
 mod budgets;
 mod cli;
 mod deaths;
+mod health;
 mod pool;
 mod secrets;
 mod table;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix::Addr;
 use chrono::DateTime;
 use contract::proxies::ProxyListing;
-use domain::proxy::{PoolState, ShownState};
+use domain::proxy::{PoolState, ShownHealth};
 use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView};
 use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 use foundation::clock::Clock;
@@ -96,13 +96,13 @@ async fn a_streak_of_failures_survives_a_restart_of_the_actor() {
         process.report(proxy, ProxyOutcome::Failed { host: HOST.to_owned(), reason, at_once: false });
     };
     (1..settings().failures_to_bench).for_each(|_| fails());
-    assert_eq!(process.seen().await.state.benched, 0);
+    assert_eq!(process.seen().await.state.health.benched, 0);
     process.runner.resume();
     assert!(process.pool.flush(SOON).await);
     let after = &process.seen().await.proxies[0];
     assert_eq!(after.failure_count, i64::from(settings().failures_to_bench) - 1, "counted once");
     fails();
-    assert_eq!(process.seen().await.state.benched, 1);
+    assert_eq!(process.seen().await.state.health.benched, 1);
 }
 
 async fn rows(database: &TestDatabase) -> Vec<ProxyListing> {
@@ -194,11 +194,11 @@ async fn a_bench_in_one_process_is_followed_by_the_others() {
     let (one, other) = (Process::start(&database).await, Process::start(&database).await);
     one.is_refused(1);
     assert!(one.pool.flush(SOON).await);
-    assert_eq!(rows(&database).await[0].state, ShownState::Benched);
+    assert_eq!(rows(&database).await[0].health, ShownHealth::Benched);
 
     let mut state = other.pool.state();
     other.passes(settings().flush_every).await;
-    let followed = state.wait_for(|state| state.benched == 1);
+    let followed = state.wait_for(|state| state.health.benched == 1);
     tokio::time::timeout(SOON, followed).await.unwrap().unwrap();
     assert_eq!(other.lease().await.unwrap().proxy.id, 2);
 }
@@ -210,18 +210,75 @@ async fn after_its_cooldown_the_next_request_is_the_probe() {
     let process = Process::start(&database).await;
     process.is_refused(1);
     assert!(process.pool.flush(SOON).await);
-    assert_eq!(process.state(), PoolState { active: 0, benched: 1, off: 0 });
+    assert_eq!((process.state().usable, process.state().health.benched), (0, 1));
 
     process.passes(secs(31)).await;
-    assert_eq!(process.state().active, 1);
+    assert_eq!((process.state().usable, process.state().health.failing), (1, 1), "it has proved nothing yet");
     assert!(process.pool.flush(SOON).await);
-    assert_eq!(rows(&database).await[0].state, ShownState::Benched, "it has proved nothing yet");
+    assert!(!rows(&database).await[0].is_active, "the table waits for the probe");
 
     let probe = process.lease().await.unwrap();
     process.succeeds(probe.proxy.id);
     assert!(process.pool.flush(SOON).await);
     let row = &rows(&database).await[0];
-    assert_eq!((row.state, row.cooldown_until), (ShownState::Active, None));
+    assert_eq!((row.health, row.cooldown_until), (ShownHealth::Healthy, None));
+}
+
+#[actix::test]
+async fn a_lone_dead_proxy_is_failing_after_its_first_request_in_the_view_of_every_process() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let (one, other) = (Process::start(&database).await, Process::start(&database).await);
+    assert_eq!(rows(&database).await[0].health, ShownHealth::Untested);
+
+    one.report(1, ProxyOutcome::Suspicion { host: HOST.to_owned(), reason: "no answer".to_owned() });
+    assert!(one.pool.flush(SOON).await && other.pool.flush(SOON).await);
+    let row = &rows(&database).await[0];
+    assert_eq!((row.health, row.healthy_share, row.recent_requests), (ShownHealth::Failing, Some(0.0), 1));
+    assert_eq!((row.failure_count, row.last_error.as_deref()), (0, Some("no answer")), "it is not blamed");
+    for process in [&one, &other] {
+        assert_eq!((process.state().usable, process.state().health.failing), (1, 1));
+    }
+}
+
+#[actix::test]
+async fn a_bench_at_one_host_is_in_the_table_until_it_ends() {
+    let database = database().await;
+    import(&database, "a:1").await;
+    let process = Process::start(&database).await;
+    let block = || process.report(1, ProxyOutcome::Blocked { host: HOST.to_owned() });
+    (0..settings().blocks_to_bench).for_each(|_| block());
+    assert!(process.pool.flush(SOON).await);
+    let row = &rows(&database).await[0];
+    assert_eq!((row.health, row.benched.len(), row.is_active), (ShownHealth::Benched, 1, true));
+    assert_eq!(row.benched[0].host.as_deref(), Some(HOST));
+    assert!(row.benched[0].reason.as_deref().is_some_and(|reason| reason.contains(HOST)));
+
+    let restarted = Process::start(&database).await;
+    assert_eq!(restarted.state().health.benched, 1, "it holds in a process that starts");
+
+    process.deps.clock.advance(secs(1));
+    process.succeeds(1);
+    assert!(process.pool.flush(SOON).await);
+    let row = &rows(&database).await[0];
+    assert_eq!((row.health, row.benched.len()), (ShownHealth::Refused, 0), "three of four were refused");
+}
+
+#[actix::test]
+async fn a_proxy_that_is_switched_off_or_gets_another_password_is_benched_nowhere() {
+    let database = database().await;
+    import(&database, "a:1:u:x").await;
+    let process = Process::start(&database).await;
+    (0..settings().blocks_to_bench).for_each(|_| process.report(1, ProxyOutcome::Blocked { host: HOST.to_owned() }));
+    assert!(process.pool.flush(SOON).await);
+
+    let off = super::switch(&database.db, 1, false).await.unwrap();
+    assert_eq!((off.health, off.benched.len()), (ShownHealth::Off, 0));
+    let on = super::switch(&database.db, 1, true).await.unwrap();
+    assert_eq!(on.health, ShownHealth::Refused, "its record stays");
+    import(&database, "a:1:u:new").await;
+    let row = &rows(&database).await[0];
+    assert_eq!((row.health, row.healthy_share), (ShownHealth::Untested, None), "it begins again");
 }
 
 #[actix::test]
@@ -233,13 +290,13 @@ async fn imported_and_switched_off_proxies_are_noticed_while_running() {
 
     import(&database, "b:1\nc:1").await;
     process.passes(settings().flush_every).await;
-    let seen = state.wait_for(|state| state.active == 3);
+    let seen = state.wait_for(|state| state.usable == 3);
     tokio::time::timeout(SOON, seen).await.unwrap().unwrap();
 
     super::switch(&database.db, 1, false).await.unwrap();
     database.raw.execute("DELETE FROM proxies WHERE host = 'b'", &[]).await.unwrap();
     assert!(process.pool.flush(SOON).await);
-    assert_eq!(process.state(), PoolState { active: 1, benched: 0, off: 1 });
+    assert_eq!((process.state().usable, process.state().health.off), (1, 1));
     assert_eq!(process.lease().await.unwrap().proxy.host, "c");
 }
 

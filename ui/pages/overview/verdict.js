@@ -6,6 +6,7 @@ import { age, count, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { now } from "../../core/clock.js";
 import { Icon } from "../../parts/icon.js";
+import { isInTrouble, numberOf, TROUBLE } from "../../parts/proxy-health.js";
 
 /** Wait from which on a ready task is blocked by something. */
 const LATE_SECONDS = 600;
@@ -13,7 +14,7 @@ const MAX_TROUBLES = 3;
 
 /** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks } from "../../types/api" */
 /** @import { Schedule } from "../../types/api" */
-/** @import { StoreCounts, TaskCounts, WorkerDocument } from "../../types/api" */
+/** @import { ProxyListing, StoreCounts, TaskCounts, WorkerDocument } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 
 /**
@@ -56,7 +57,7 @@ export function Verdict(seen) {
 /** @param {Read} read @returns {{ state: string, why: string }} */
 export function sentence({ overview, counts, workers = [], schedules = [], proxies }) {
   const stores = overview.stores;
-  const usable = (proxies ?? []).filter(({ state }) => state === "active" || state === "suffers").length;
+  const usable = (proxies ?? []).filter(({ proxy }) => mayBeUsed(proxy)).length;
   const isWaiting = counts.pending > 0;
   const next = nextRun(schedules);
   const fresh = `${count(stores.fresh)} of ${plural(stores.enabled, "store")} ${stores.fresh === 1 ? "is" : "are"} fresh.`;
@@ -86,7 +87,7 @@ function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
   const troubles = [
     openHosts(hosts),
     failedTasks(overview.failures),
-    sufferingProxies(proxies ?? []),
+    troubledProxies(proxies ?? []),
     staleTasks(counts),
     heldWorkers(workers),
     ...troubledStores(overview.stores),
@@ -103,19 +104,21 @@ function failedTasks({ tasks, reasons }) {
 }
 
 /** @param {ProxyHealth[]} proxies @returns {Trouble | false} */
-function sufferingProxies(proxies) {
-  const benched = proxies.filter(({ state }) => state === "benched").length;
-  const suffering = proxies.filter(({ state }) => state === "suffers").length;
-  if (benched + suffering === 0) return false;
-  const parts = [benched && `${count(benched)} benched`, suffering && `${count(suffering)} often refused`].filter(Boolean).join(", ");
+function troubledProxies(proxies) {
+  const troubled = proxies.filter(isInTrouble).length;
+  if (troubled === 0) return false;
+  const counts = TROUBLE.map((health) => ({ health, number: numberOf(proxies, health) }));
   return {
     kind: "hold",
     icon: "pause",
     href: link("/admin/proxies"),
-    text: `${count(benched + suffering)} of ${plural(proxies.length, "proxy", "proxies")} suffer`,
-    more: `: ${parts}`,
+    text: `${count(troubled)} of ${plural(proxies.length, "proxy", "proxies")} in trouble`,
+    more: `: ${counts.filter(({ number }) => number > 0).map(({ health, number }) => `${count(number)} ${health}`).join(", ")}`,
   };
 }
+
+/** At some host at least. @param {ProxyListing} proxy */
+const mayBeUsed = ({ is_active: isActive, benched }) => isActive && benched.every(({ host }) => host !== null);
 
 /** @param {HostListing[]} hosts @returns {Trouble | false} */
 function openHosts(hosts) {

@@ -7,6 +7,7 @@ import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
 import { Spark } from "../../parts/chart.js";
 import { confirm } from "../../parts/dialog.js";
+import { goodOf } from "../../parts/proxy-health.js";
 import { RowAction } from "../../parts/row-action.js";
 import { ProxyState } from "../../parts/status.js";
 import { Ago, Until } from "../../parts/time.js";
@@ -14,19 +15,19 @@ import { act } from "../../parts/toast.js";
 
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 /** @import { ProxyListing as Proxy, ProxyTest } from "../../types/api" */
-/** @typedef {Omit<ProxyHealth, "proxy"> & { proxy: Proxy, bytes: number }} RowOf */
+/** @typedef {Pick<ProxyHealth, "proxy" | "health" | "requests" | "blocked"> & { bytes: number }} RowOf */
 
 export const Row = memo(
-  (/** @type {RowOf} */ { proxy, state, asked, refused, requests, blocked, bytes }) => {
+  (/** @type {RowOf} */ { proxy, health, requests, blocked, bytes }) => {
     const name = `${proxy.host}:${proxy.port}`;
     return html`<tr data-row>
       <th scope="row" class="key cut" title=${name}>${name}</th>
-      <td class="end"><${ProxyState} of=${state} /></td>
-      <td class="line soft wrap">${whyOf(proxy, state)}</td>
+      <td class="end"><${ProxyState} of=${health} /></td>
+      <td class="line soft wrap">${whyOf(proxy)}</td>
       <td class="low">${proxy.protocol}</td>
       <td class="low">${proxy.state_code ?? "–"}</td>
       <td class="low"><${Spark} good=${requests} bad=${blocked} /></td>
-      <td class="num fact" data-l="good">${share(asked - refused, asked)}</td>
+      <td class="num fact" data-l="good" title=${`of its ${plural(proxy.recent_requests, "latest request")}`}>${share(...goodOf([{ proxy }]))}</td>
       <td class="num fact" data-l="latency">${milliseconds(proxy.avg_response_time_ms)}</td>
       <td class="num fact" data-l="bytes">${inBytes(bytes)}</td>
       <td class="num line">${may("admin") && html`<${Actions} proxy=${proxy} name=${name} />`}</td>
@@ -34,14 +35,15 @@ export const Row = memo(
   },
 );
 
-/** @param {Proxy} proxy @param {string} state */
-function whyOf(proxy, state) {
-  if (state === "active") return "";
+/** @param {Proxy} proxy */
+function whyOf(proxy) {
+  if (proxy.health === "healthy" || proxy.health === "untested") return "";
   const streak = proxy.consecutive_403_count > 0 && `${plural(proxy.consecutive_403_count, "refusal")} in a row`;
   return html`${proxy.last_error ?? ""}
     ${streak && html`<br /><span class="scope">${streak}
       ${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
-    ${proxy.cooldown_until && html`<br /><span class="scope">back <${Until} at=${proxy.cooldown_until} /></span>`}`;
+    ${proxy.benched.map(({ host, until }) =>
+      html`<br /><span class="scope">benched ${host === null ? "everywhere" : `at ${host}`}, back <${Until} at=${until} /></span>`)}`;
 }
 
 /** @param {{ proxy: Proxy, name: string }} properties */

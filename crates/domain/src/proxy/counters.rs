@@ -1,9 +1,11 @@
 //! Counters of a proxy, and the deltas by which several processes count in one row without overwriting each
 //! other.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::ProxyId;
+use super::recent_requests::{RecentRequests, RequestEnd};
 
 /// Weight of the newest response time in the moving average.
 const NEWEST: f64 = 0.2;
@@ -15,6 +17,9 @@ pub struct Counters {
     pub failure_count: i64,
     /// Blocks since the last success, at whatever host.
     pub consecutive_403_count: i64,
+    /// Requests since the last answer, whoever is to blame.
+    pub consecutive_failure_count: i64,
+    pub recent: RecentRequests,
     /// Moving average (EWMA).
     pub avg_response_time_ms: Option<f64>,
     pub last_error: Option<String>,
@@ -30,10 +35,27 @@ pub struct CounterDelta {
     /// A success came first, so `blocks` counts from zero.
     pub blocks_reset: bool,
     pub blocks: i64,
+    /// An answer came first, so `unanswered` counts from zero.
+    pub unanswered_reset: bool,
+    pub unanswered: i64,
+    pub recent: RecentRequests,
     pub latency: Latency,
-    /// Failures and blocks both leave one.
+    /// Failures, suspicions and blocks all leave one.
     pub last_error: Option<String>,
     pub change: Option<ConditionChange>,
+    /// The last change of its bench at each host.
+    pub host_benches: BTreeMap<String, HostBench>,
+}
+
+/// A bench at one host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostBench {
+    Until {
+        until: Instant,
+        reason: String,
+    },
+    /// It ended before its time.
+    Ended,
 }
 
 /// The last change of the proxy's condition by this process.
@@ -87,6 +109,17 @@ impl CounterDelta {
         *self == CounterDelta::of(self.proxy)
     }
 
+    /// One more request; whoever is to blame for its end.
+    pub fn ended(&mut self, end: RequestEnd) {
+        self.recent.add(end);
+        if end == RequestEnd::Failed {
+            self.unanswered += 1;
+            return;
+        }
+        self.unanswered_reset = true;
+        self.unanswered = 0;
+    }
+
     /// `ends_streak`: it was sent after the last block, so the host accepts the proxy again.
     pub fn succeeded(&mut self, took: Duration, ends_streak: bool) {
         self.successes += 1;
@@ -102,6 +135,11 @@ impl CounterDelta {
         self.last_error = Some(reason.to_owned());
     }
 
+    /// No answer came; the proxy is not blamed for it.
+    pub fn suspected(&mut self, reason: &str) {
+        self.last_error = Some(reason.to_owned());
+    }
+
     pub fn blocked(&mut self, host: &str) {
         self.blocks += 1;
         self.last_error = Some(format!("blocked by {host}"));
@@ -114,9 +152,13 @@ impl CounterDelta {
         self.failures += later.failures;
         self.blocks = later.blocks + if later.blocks_reset { 0 } else { self.blocks };
         self.blocks_reset |= later.blocks_reset;
+        self.unanswered = later.unanswered + if later.unanswered_reset { 0 } else { self.unanswered };
+        self.unanswered_reset |= later.unanswered_reset;
+        self.recent = later.recent.on_top_of(&self.recent);
         self.latency.then(later.latency);
         self.last_error = later.last_error.or(self.last_error.take());
         self.change = later.change.or(self.change);
+        self.host_benches.extend(later.host_benches);
     }
 
     /// The row as it will be once this delta has been written.
@@ -125,6 +167,9 @@ impl CounterDelta {
             success_count: row.success_count + self.successes,
             failure_count: row.failure_count + self.failures,
             consecutive_403_count: self.blocks + if self.blocks_reset { 0 } else { row.consecutive_403_count },
+            consecutive_failure_count: self.unanswered
+                + if self.unanswered_reset { 0 } else { row.consecutive_failure_count },
+            recent: self.recent.on_top_of(&row.recent),
             avg_response_time_ms: self.latency.apply(row.avg_response_time_ms),
             last_error: self.last_error.clone().or_else(|| row.last_error.clone()),
         }
@@ -152,9 +197,18 @@ mod tests {
         let mut delta = CounterDelta::of(1);
         for event in events {
             match event {
-                Event::Success(ms) => delta.succeeded(Duration::from_millis(*ms), true),
-                Event::Failure => delta.failed("refused"),
-                Event::Block => delta.blocked("menu.test"),
+                Event::Success(ms) => {
+                    delta.ended(RequestEnd::Answered);
+                    delta.succeeded(Duration::from_millis(*ms), true);
+                }
+                Event::Failure => {
+                    delta.ended(RequestEnd::Failed);
+                    delta.failed("refused");
+                }
+                Event::Block => {
+                    delta.ended(RequestEnd::Refused);
+                    delta.blocked("menu.test");
+                }
             }
         }
         delta

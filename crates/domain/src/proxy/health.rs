@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
-use super::StoredState;
+use super::{HostCooldown, StoredState};
 use crate::retry;
 
 /// Hosts whose failures one proxy remembers; past it the one whose last failure is the oldest is forgotten.
@@ -110,10 +110,16 @@ struct HostFailures {
 }
 
 impl Health {
-    /// The health of a proxy that this process sees for the first time.
-    pub fn of(stored: StoredState, limits: &BenchLimits, now: Instant) -> Self {
+    /// The health of a proxy that this process sees for the first time. Benches at hosts hold across a restart.
+    pub fn of(stored: StoredState, host_benches: &[HostCooldown], limits: &BenchLimits, now: Instant) -> Self {
         let mut health = Health::new(Condition::Active);
         health.adopt(stored, limits, now);
+        for HostCooldown { host, left } in host_benches.iter().take(MAX_HOSTS) {
+            let failures = health.failures_at(host, now);
+            failures.blocks_in_a_row = limits.blocks_to_bench;
+            failures.benches = limits.benches_for(*left);
+            failures.benched_until = Some(now + *left);
+        }
         health
     }
 
@@ -149,6 +155,22 @@ impl Health {
 
     pub fn is_benched_at(&self, host: &str, now: Instant) -> bool {
         self.hosts.get(host).and_then(|failures| failures.benched_until).is_some_and(|until| now < until)
+    }
+
+    /// Out of use with time left, everywhere or at some host; an early trial leaves the bench as it is.
+    pub fn is_benched(&self, now: Instant) -> bool {
+        let everywhere = match self.condition {
+            Condition::Benched { until, .. } => Some(until),
+            Condition::OnTrial => self.interrupted,
+            Condition::Active | Condition::Off => None,
+        };
+        let at_hosts = self.hosts.values().filter_map(|failures| failures.benched_until);
+        everywhere.into_iter().chain(at_hosts).any(|until| now < until)
+    }
+
+    /// Benched everywhere, and no request has succeeded since.
+    pub fn is_unproven(&self) -> bool {
+        matches!(self.condition, Condition::OnTrial | Condition::Benched { .. })
     }
 
     /// In (0, 1]: how good a choice it is for `host`, where a failure counts for less and less as it fades.
@@ -353,7 +375,7 @@ mod tests {
 
     /// Benched at `start` + 1 s, on trial since `start` + 31 s.
     fn on_trial(start: Instant) -> Health {
-        let mut health = Health::of(StoredState::Active, &limits(), start);
+        let mut health = Health::of(StoredState::Active, &[], &limits(), start);
         health.bench(&limits(), start + SECOND);
         health.start_trial(start + 31 * SECOND);
         health
@@ -382,7 +404,7 @@ mod tests {
     #[test]
     fn a_bench_at_a_host_outlives_a_bench_everywhere_but_not_the_operators_hand() {
         let start = Instant::now();
-        let mut health = Health::of(StoredState::Active, &limits(), start);
+        let mut health = Health::of(StoredState::Active, &[], &limits(), start);
         for _ in 0..3 {
             health.blocked(HOST, &limits(), start);
         }

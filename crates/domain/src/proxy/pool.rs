@@ -20,15 +20,15 @@ use super::last_successes::LastSuccesses;
 use super::notice::{AlarmLimit, Notice};
 use super::outage::Outage;
 use super::pooled_proxy::PooledProxy;
-use super::{CounterDelta, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
+use super::{CounterDelta, HealthCounts, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
 
-/// How many proxies may be used (`active`: those on trial too), wait out a cooldown, or are switched off. One that could be used and rests,
-/// because its budget is spent, is none of them.
+/// How many proxies may be used now, and how they all are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PoolState {
-    pub active: usize,
-    pub benched: usize,
-    pub off: usize,
+    /// Those on trial too, and those that are benched at single hosts; not one that rests, because its budget is spent.
+    pub usable: usize,
+    #[serde(flatten)]
+    pub health: HealthCounts,
 }
 
 pub struct Pool {
@@ -75,17 +75,9 @@ impl Pool {
         self.members.values()
     }
 
-    pub fn state(&self) -> PoolState {
-        let mut state = PoolState::default();
-        for member in self.members.values() {
-            match member.health.condition() {
-                Condition::Active | Condition::OnTrial if self.budget.rests(member.id()) => {}
-                Condition::Active | Condition::OnTrial => state.active += 1,
-                Condition::Benched { .. } => state.benched += 1,
-                Condition::Off => state.off += 1,
-            }
-        }
-        state
+    pub fn state(&self, now: Instant) -> PoolState {
+        let health = self.members.values().map(|member| member.shown_health(now)).collect();
+        PoolState { usable: self.usable().count(), health }
     }
 
     /// Whether the alarm about `subject` may be given now; the same one is given once a minute.
@@ -134,6 +126,9 @@ impl Pool {
                 self.outage.answered()
             }
             ProxyOutcome::Failed { .. } | ProxyOutcome::Neutral => {}
+        }
+        if let (Some(member), Some(end)) = (self.members.get_mut(&id), outcome.end()) {
+            member.count(|delta| delta.ended(end));
         }
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),
@@ -222,7 +217,7 @@ impl Pool {
         self.last_successes.note(host, id, now);
         let ends_streak = member.health.is_newer_than_failures(host, sent);
         member.count(|delta| delta.succeeded(took, ends_streak));
-        let revived = member.health.succeeded(host, sent);
+        let revived = member.succeeded(host, sent, now);
         self.revived_if(revived, id, now)
     }
 
@@ -258,7 +253,9 @@ impl Pool {
     }
 
     fn suspected(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
-        let since = self.members.get_mut(&id)?.health.suspected(failure.host, now)?;
+        let member = self.members.get_mut(&id)?;
+        member.count(|delta| delta.suspected(failure.reason));
+        let since = member.health.suspected(failure.host, now)?;
         if !self.last_successes.another_succeeded(id, failure.host, since) {
             return None;
         }
@@ -271,6 +268,7 @@ impl Pool {
         let member = self.members.get_mut(&id)?;
         member.count(|delta| delta.blocked(host));
         let until = member.health.blocked(host, &self.limits, now)?;
+        member.bench_at(host, until, format!("too many blocks in a row by {host}"));
         let proxy = Arc::clone(&member.proxy);
         let has_usable = self.usable().next().is_some();
         let all_refused = has_usable && self.usable().all(|member| member.health.is_benched_at(host, now));

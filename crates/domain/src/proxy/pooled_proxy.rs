@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::health::{BenchLimits, Condition, Health};
 use super::notice::Notice;
-use super::{ConditionChange, CounterDelta, Counters, Proxy, ProxyAsk, ProxyId, ProxyRow, StoredState};
+use super::{
+    ConditionChange, CounterDelta, Counters, HealthFacts, HostBench, Proxy, ProxyAsk, ProxyId, ProxyRow, ShownHealth,
+    StoredState,
+};
 
 /// How long a proxy that was never used counts as unused.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(24 * 3600);
@@ -30,7 +33,7 @@ pub struct PooledProxy {
 impl PooledProxy {
     pub(super) fn new(row: ProxyRow, limits: &BenchLimits, now: Instant) -> Self {
         PooledProxy {
-            health: Health::of(row.stored, limits, now),
+            health: Health::of(row.stored, &row.host_benches, limits, now),
             open_leases: 0,
             counters: row.counters,
             last_used: row.idle.and_then(|idle| now.checked_sub(idle)),
@@ -49,6 +52,7 @@ impl PooledProxy {
     pub(super) fn refreshed(mut self, row: ProxyRow, limits: &BenchLimits, now: Instant) -> Self {
         if row.stored == StoredState::Off {
             self.unsaved.change = None;
+            self.unsaved.host_benches.clear();
         }
         if self.unsaved.change.is_none() {
             self.health.adopt(row.stored, limits, now);
@@ -72,6 +76,30 @@ impl PooledProxy {
         let mut alone = CounterDelta::of(self.id());
         event(&mut alone);
         self.counters = alone.on_top_of(&self.counters);
+    }
+
+    /// As people see it, by what this process knows.
+    pub fn shown_health(&self, now: Instant) -> ShownHealth {
+        ShownHealth::of(&HealthFacts {
+            is_off: self.health.condition() == Condition::Off,
+            is_benched: self.health.is_benched(now),
+            is_on_trial: self.health.is_unproven(),
+            ..HealthFacts::from(&self.counters)
+        })
+    }
+
+    pub(super) fn bench_at(&mut self, host: &str, until: Instant, reason: String) {
+        self.unsaved.host_benches.insert(host.to_owned(), HostBench::Until { until, reason });
+    }
+
+    /// A success at `host`, `sent` then. Whether it ended a trial.
+    pub(super) fn succeeded(&mut self, host: &str, sent: Instant, now: Instant) -> bool {
+        let was_benched = self.health.is_benched_at(host, now);
+        let revived = self.health.succeeded(host, sent);
+        if was_benched && !self.health.is_benched_at(host, now) {
+            self.unsaved.host_benches.insert(host.to_owned(), HostBench::Ended);
+        }
+        revived
     }
 
     pub(super) fn bench(&mut self, reason: &str, limits: &BenchLimits, now: Instant) -> Notice {

@@ -165,13 +165,13 @@ pub fn proxy_unreadable(proxy: i64, address: &str, error: &dyn fmt::Display) {
 
 /// The counts of the pool of this process have changed; `alarm`: an operator should look.
 pub fn proxy_pool_changed(now: PoolState, alarm: bool) {
-    let PoolState { active, benched, off } = now;
-    for (state, count) in [("active", active), ("benched", benched), ("off", off)] {
-        metrics::PROXIES.with_label_values(&[state]).set(count as i64);
+    let PoolState { usable, health: counts } = now;
+    for (health, count) in counts.each() {
+        metrics::PROXIES.with_label_values(&[health.name()]).set(count as i64);
     }
-    match active {
-        0 if alarm => error!(benched, off, "No proxy is active: nothing is fetched until one is"),
-        active => info!(active, benched, off, "Proxies: {active} active, {benched} benched, {off} off"),
+    match usable {
+        0 if alarm => error!("No proxy is usable: nothing is fetched until one is; proxies: {counts}"),
+        usable => info!(usable, "Proxies: {counts}"),
     }
 }
 

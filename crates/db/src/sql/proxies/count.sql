@@ -1,6 +1,8 @@
--- proxies/count.sql: numbers of active, benched and switched-off proxies whose protocol the program speaks.
-SELECT count(*) FILTER (WHERE is_active) AS active,
-       count(*) FILTER (WHERE NOT is_active AND cooldown_until IS NOT NULL) AS benched,
-       count(*) FILTER (WHERE NOT is_active AND cooldown_until IS NULL) AS off
-  FROM proxies
- WHERE protocol IN ('http', 'https', 'socks5');
+-- proxies/count.sql: the facts that each proxy's health follows from, of those whose protocol the program speaks.
+SELECT p.consecutive_403_count, p.consecutive_failure_count, p.recent_requests, p.recent_refused, p.recent_failed,
+       NOT p.is_active AND p.cooldown_until IS NULL AS is_off,
+       NOT p.is_active AND p.cooldown_until IS NOT NULL AS is_on_trial,
+       (NOT p.is_active AND p.cooldown_until > clock_timestamp())
+         OR EXISTS (SELECT FROM proxy_benches b WHERE b.proxy_id = p.id AND b.until > clock_timestamp()) AS is_benched
+  FROM proxies p
+ WHERE p.protocol IN ('http', 'https', 'socks5');

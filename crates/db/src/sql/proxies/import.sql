@@ -10,6 +10,11 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], 
        -- a new password ends the cooldown of a benched proxy, and never switches one on
        is_active = p.is_active OR (p.cooldown_until IS NOT NULL AND p.password IS DISTINCT FROM excluded.password),
        cooldown_until = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.cooldown_until END,
+       -- and begins its record again
+       consecutive_failure_count = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.consecutive_failure_count ELSE 0 END,
+       recent_requests = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.recent_requests ELSE 0 END,
+       recent_refused = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.recent_refused ELSE 0 END,
+       recent_failed = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.recent_failed ELSE 0 END,
        updated_at = now()
  WHERE (p.password, p.state_code, p.timezone) IS DISTINCT FROM
        (excluded.password, coalesce(excluded.state_code, p.state_code), coalesce(excluded.timezone, p.timezone))

@@ -1,20 +1,21 @@
--- proxies/list.sql: proxies for display, without their passwords. $1 the only one, $2 a state, $3 ids above
--- it; NULL filters nothing. At most $4. Times are cut to the range of Rust.
-SELECT id, protocol, host, port, username,
-       CASE WHEN password LIKE '$drover$1$%' THEN split_part(password, '$', 4) END AS key, is_active, state_code, timezone,
-       json_time(last_used_at) AS last_used_at,
-       success_count, failure_count, consecutive_403_count, avg_response_time_ms,
-       json_time(last_failure_at) AS last_failure_at,
-       last_error,
-       json_time(cooldown_until) AS cooldown_until,
-       json_time(created_at) AS created_at,
-       json_time(updated_at) AS updated_at
-  FROM proxies
- WHERE (id = $1 OR $1 IS NULL)
-   AND (id > $3 OR $3 IS NULL)
-   AND CASE $2::text WHEN 'active' THEN is_active
-                     WHEN 'benched' THEN NOT is_active AND cooldown_until IS NOT NULL
-                     WHEN 'off' THEN NOT is_active AND cooldown_until IS NULL
-                     ELSE true END
- ORDER BY id
- LIMIT $4;
+-- proxies/list.sql: proxies for display, without their passwords, and the facts that their health follows from.
+-- $1 the only one, $2 ids above it; NULL filters nothing. At most $3. Times are cut to the range of Rust.
+SELECT p.id, p.protocol, p.host, p.port, p.username,
+       CASE WHEN p.password LIKE '$drover$1$%' THEN split_part(p.password, '$', 4) END AS key, p.is_active, p.state_code, p.timezone,
+       json_time(p.last_used_at) AS last_used_at,
+       p.success_count, p.failure_count, p.consecutive_403_count, p.consecutive_failure_count,
+       p.recent_requests, p.recent_refused, p.recent_failed, p.avg_response_time_ms,
+       json_time(p.last_failure_at) AS last_failure_at,
+       p.last_error,
+       json_time(p.cooldown_until) AS cooldown_until,
+       NOT p.is_active AND p.cooldown_until IS NULL AS is_off,
+       NOT p.is_active AND p.cooldown_until IS NOT NULL AS is_on_trial,
+       (NOT p.is_active AND p.cooldown_until > clock_timestamp())
+         OR EXISTS (SELECT FROM proxy_benches b WHERE b.proxy_id = p.id AND b.until > clock_timestamp()) AS is_benched,
+       json_time(p.created_at) AS created_at,
+       json_time(p.updated_at) AS updated_at
+  FROM proxies p
+ WHERE (p.id = $1 OR $1 IS NULL)
+   AND (p.id > $2 OR $2 IS NULL)
+ ORDER BY p.id
+ LIMIT $3;

@@ -4,6 +4,7 @@ mod benches;
 mod budgets;
 mod choice;
 mod early_trials;
+mod health;
 mod hosts;
 mod outages;
 mod properties;
@@ -48,6 +49,7 @@ fn row(id: ProxyId) -> ProxyRow {
         state_code: None,
         timezone: None,
         stored: StoredState::Active,
+        host_benches: Vec::new(),
         counters: Counters::default(),
         idle: None,
     }

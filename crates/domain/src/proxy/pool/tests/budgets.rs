@@ -76,7 +76,7 @@ fn a_proxy_whose_budget_is_spent_gets_no_lease(#[case] others: i64, #[case] own:
     scene.sends(1, own);
     assert_eq!(scene.rests(1), rests);
     assert_eq!(scene.pool.is_usable(1), !rests, "open leases are revoked");
-    assert_eq!(scene.pool.state(), PoolState { active: usize::from(!rests), benched: 0, off: 0 });
+    assert_eq!(scene.pool.state(scene.now).usable, usize::from(!rests));
     assert_eq!(scene.lease().is_none(), rests);
 }
 
@@ -153,7 +153,7 @@ fn all_rest_where_they_have_spent_what_they_may_together() {
     assert_eq!(told(&scene.sends(3, 10)), [(None, "nearly")]);
     assert_eq!(told(&scene.sends(2, 200)), [(None, "spent")]);
     assert!((1..=3).all(|id| scene.rests(id)));
-    assert_eq!((scene.lease(), scene.pool.state().active), (None, 0));
+    assert_eq!((scene.lease(), scene.pool.state(scene.now).usable), (None, 0));
     scene.passes(secs(HOUR));
     assert!(scene.lease().is_some());
 }

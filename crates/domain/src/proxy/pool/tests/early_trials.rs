@@ -39,7 +39,7 @@ impl Scene {
 
     fn until_whole(&mut self) -> Duration {
         let healed = self.now;
-        let all = self.pool.state();
+        let all = self.pool.state(self.now);
         while self.pool.members().any(|member| member.health.condition() != Condition::Active) {
             self.is_used(STEP, 0);
             assert!(self.now < healed + HOUR, "{all:?}: not whole within an hour");

@@ -108,8 +108,9 @@ proptest! {
                     }
                 }
             }
-            let counts = scene.pool.state();
-            prop_assert_eq!(counts.active + counts.benched + counts.off, 4);
+            let state = scene.pool.state(scene.now);
+            prop_assert_eq!(state.health.total(), 4);
+            prop_assert!(state.usable <= state.health.switched_on());
         }
     }
 

@@ -19,7 +19,8 @@ fn a_bench_in_the_table_is_followed_and_the_next_one_is_longer() {
     let mut scene = Scene::of(2);
     let rows = vec![stored(1, StoredState::Benched { left: secs(100), cooldown_until: mark(1) }), row(2)];
     scene.pool.load(rows, scene.now);
-    assert_eq!(scene.pool.state(), PoolState { active: 1, benched: 1, off: 0 });
+    let health = HealthCounts { untested: 1, benched: 1, ..HealthCounts::default() };
+    assert_eq!(scene.pool.state(scene.now), PoolState { usable: 1, health });
     scene.passes(secs(100));
     assert_eq!(cooldowns(&scene.times(1, 1, failure())), [240]);
 }
@@ -100,7 +101,8 @@ fn a_proxy_that_was_deleted_during_a_restart_is_forgotten() {
     scene.times(4, 2, failure());
     scene.pool = scene.pool.restarted();
     scene.pool.load(vec![row(1)], scene.now);
-    assert_eq!(scene.pool.state(), PoolState { active: 1, benched: 0, off: 0 });
+    let health = HealthCounts { untested: 1, ..HealthCounts::default() };
+    assert_eq!(scene.pool.state(scene.now), PoolState { usable: 1, health });
     scene.pool.load(vec![row(1), row(2)], scene.now);
     assert_eq!(cooldowns(&scene.times(4, 2, failure())), [0; 0]);
 }

@@ -1,0 +1,62 @@
+//! One dead proxy, as every part of the program shows it.
+
+use domain::role::Role;
+use serde_json::Value;
+use sim::{ProxyFault, Settings};
+
+use testkit::{Child, Farm, PATIENCE, until};
+
+async fn json(farm: &Farm, args: &[&str]) -> (Option<i32>, Value) {
+    let output = farm.drover(args).arg("--json").output().await.unwrap();
+    let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    (output.status.code(), value)
+}
+
+async fn listed(farm: &Farm) -> Value {
+    json(farm, &["proxies", "list"]).await.1["proxies"][0].clone()
+}
+
+async fn doctor(farm: &Farm) -> (Option<i32>, Value) {
+    let (code, findings) = json(farm, &["doctor"]).await;
+    let finding = findings.as_array().unwrap().iter().find(|finding| finding["check"] == "proxies");
+    (code, finding.cloned().unwrap_or_default())
+}
+
+#[tokio::test]
+async fn one_dead_proxy_alone_is_named_by_the_list_and_the_doctor_after_its_first_request() {
+    let farm = Farm::changed(1, |world| Settings { proxies: 1, ..world }).await;
+    farm.leaves_open_tasks("its only proxy is dead");
+    assert_eq!(listed(&farm).await["health"], "untested");
+    assert_eq!(doctor(&farm).await.1["ok"], true);
+
+    farm.sim.set_proxy_fault(0, ProxyFault::Reset);
+    let mut command = farm.drover(&["worker"]);
+    command.env("DROVER__PROXIES__FLUSH_EVERY", "200ms");
+    let _worker = Child::spawn(&mut command).allow_errors(&["No proxy", "The last active proxy"]);
+    farm.enqueue(Role::PayloadFetch).await;
+    let asked = "SELECT count(*) FROM proxies WHERE recent_requests > 0";
+    until("a request went through it", PATIENCE, async || farm.count(asked).await == 1).await;
+
+    let proxy = listed(&farm).await;
+    assert_eq!((&proxy["health"], &proxy["healthy_share"]), (&"failing".into(), &0.0.into()), "{proxy}");
+    assert!(proxy["last_error"].is_string(), "{proxy}");
+    let (code, finding) = doctor(&farm).await;
+    assert_eq!((code, &finding["ok"]), (Some(1), &false.into()), "{finding}");
+    let address = format!("{}:{}", proxy["host"].as_str().unwrap(), proxy["port"]);
+    assert!(finding["detail"].as_str().unwrap().contains(&address), "{finding}");
+    let table = farm.drover(&["proxies", "list"]).output().await.unwrap();
+    assert!(String::from_utf8_lossy(&table.stdout).contains("  failing  0 %  "), "{table:?}");
+}
+
+#[tokio::test]
+async fn the_list_says_where_a_proxy_is_benched_and_for_how_long() {
+    let farm = Farm::changed(1, |world| Settings { proxies: 1, ..world }).await;
+    farm.execute(
+        "INSERT INTO proxy_benches
+         SELECT id, 'menu.test', now() + interval '90 seconds 900 milliseconds', 'too many blocks in a row' FROM proxies",
+    )
+    .await;
+    let table = farm.drover(&["proxies", "list"]).output().await.unwrap();
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(table.contains("  benched  ") && table.contains("  menu.test 1m "), "{table}");
+}
