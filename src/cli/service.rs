@@ -25,7 +25,7 @@ pub enum Http {
 pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Result<Plan>) -> anyhow::Result<ExitCode> {
     // bound first, so that a port in use ends the command at once
     let listeners = Listeners::bind(&env.config, http == Http::Api).await?;
-    let Prepared { db, app, has_token } = once_available(async || prepare(env, http, &plan).await).await?;
+    let ServiceParts { db, app, has_token } = once_available(async || prepare(env, http, &plan).await).await?;
     let stop = env.stop.take_over();
     let app = app.start().await?;
     let servers = listeners.serve(env, &env.config, &app, db)?;
@@ -44,8 +44,8 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
     }
 }
 
-/// A service that can be started.
-struct Prepared {
+/// The parts of a service that has all it needs to start.
+struct ServiceParts {
     db: Db,
     app: PreparedApp,
     /// Whether an API token exists.
@@ -53,7 +53,11 @@ struct Prepared {
 }
 
 /// Reads and writes everything in the database that the service needs before it starts. It may be repeated.
-async fn prepare(env: &Env, http: Http, plan: &impl AsyncFn(&Db) -> anyhow::Result<Plan>) -> anyhow::Result<Prepared> {
+async fn prepare(
+    env: &Env,
+    http: Http,
+    plan: &impl AsyncFn(&Db) -> anyhow::Result<Plan>,
+) -> anyhow::Result<ServiceParts> {
     let db = env.service_db().await?;
     let has_token = http == Http::Api && api_tokens::exist(&db.client().await?).await?;
     if http == Http::Api {
@@ -64,7 +68,7 @@ async fn prepare(env: &Env, http: Http, plan: &impl AsyncFn(&Db) -> anyhow::Resu
         events::no_proxies();
     }
     let app = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
-    Ok(Prepared { db, app, has_token })
+    Ok(ServiceParts { db, app, has_token })
 }
 
 /// Logs the address of the dashboard, and who may open it.

@@ -3,11 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
+use tracing::field::Field;
 use tracing_subscriber::field::{RecordFields, Visit, VisitOutput};
 use tracing_subscriber::fmt::FormatFields;
 use tracing_subscriber::fmt::format::{DefaultVisitor, Writer};
-
-use tracing::field::Field;
 
 const MESSAGE: &str = "message";
 
@@ -15,18 +14,18 @@ pub struct TerminalFields;
 
 impl<'w> FormatFields<'w> for TerminalFields {
     fn format_fields<R: RecordFields>(&self, writer: Writer<'w>, fields: R) -> fmt::Result {
-        let mut message = Message::default();
+        let mut message = MessageReader::default();
         fields.record(&mut message);
-        let mut unsaid = Unsaid { message: message.0, shown: DefaultVisitor::new(writer, true) };
-        fields.record(&mut unsaid);
-        unsaid.shown.finish()
+        let mut filter = FieldFilter { message: message.0, writer: DefaultVisitor::new(writer, true) };
+        fields.record(&mut filter);
+        filter.writer.finish()
     }
 }
 
 #[derive(Default)]
-struct Message(String);
+struct MessageReader(String);
 
-impl Visit for Message {
+impl Visit for MessageReader {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         if field.name() == MESSAGE {
             self.0 = format!("{value:?}");
@@ -34,33 +33,33 @@ impl Visit for Message {
     }
 }
 
-struct Unsaid<'w> {
+struct FieldFilter<'w> {
     message: String,
-    shown: DefaultVisitor<'w>,
+    writer: DefaultVisitor<'w>,
 }
 
-impl Unsaid<'_> {
-    fn is_said(&self, field: &Field, value: &str) -> bool {
+impl FieldFilter<'_> {
+    fn repeats_message(&self, field: &Field, value: &str) -> bool {
         field.name() != MESSAGE && says(&self.message, value)
     }
 }
 
-impl Visit for Unsaid<'_> {
+impl Visit for FieldFilter<'_> {
     fn record_str(&mut self, field: &Field, value: &str) {
-        if !self.is_said(field, value) {
-            self.shown.record_str(field, value);
+        if !self.repeats_message(field, value) {
+            self.writer.record_str(field, value);
         }
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
-        if !self.is_said(field, &value.to_string()) {
-            self.shown.record_error(field, value);
+        if !self.repeats_message(field, &value.to_string()) {
+            self.writer.record_error(field, value);
         }
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if !self.is_said(field, format!("{value:?}").trim_matches('"')) {
-            self.shown.record_debug(field, value);
+        if !self.repeats_message(field, format!("{value:?}").trim_matches('"')) {
+            self.writer.record_debug(field, value);
         }
     }
 }
@@ -80,9 +79,25 @@ fn says(message: &str, value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Read, Seek};
+
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn a_line_says_each_value_once() {
+        let mut file = tempfile::tempfile().unwrap();
+        let writer = file.try_clone().unwrap();
+        let format = tracing_subscriber::fmt().with_ansi(false).without_time().fmt_fields(TerminalFields);
+        tracing::subscriber::with_default(format.with_writer(writer).finish(), || {
+            tracing::info!(pod = "Xylos", slots = 3, error = %io::Error::other("gone"), "Starting pod Xylos");
+        });
+        let mut line = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut line).unwrap();
+        assert!(line.ends_with(": Starting pod Xylos slots=3 error=gone\n"), "{line}");
+    }
 
     #[rstest]
     #[case::word("Starting pod Xylos for role: any, workers: 5", "Xylos", true)]
@@ -93,7 +108,11 @@ mod tests {
     #[case::part_of_a_word("any worker", "work", false)]
     #[case::absent("Task 123 completed successfully", "payload_fetch", false)]
     #[case::empty("Task 123 completed successfully", "", false)]
-    fn a_value_is_said_where_it_stands_alone(#[case] message: &str, #[case] value: &str, #[case] expected: bool) {
+    fn a_value_repeats_message_where_it_stands_alone(
+        #[case] message: &str,
+        #[case] value: &str,
+        #[case] expected: bool,
+    ) {
         assert_eq!(says(message, value), expected);
     }
 }
