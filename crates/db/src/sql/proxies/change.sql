@@ -7,6 +7,7 @@ WITH benches AS (
 UPDATE proxies
    SET is_active = coalesce($2, is_active OR ($3::text IS NOT NULL AND cooldown_until IS NOT NULL)),
        cooldown_until = CASE WHEN $2 IS NULL AND $3 IS NULL THEN cooldown_until END,
+       consecutive_403_count = CASE WHEN $3 IS NULL THEN consecutive_403_count ELSE 0 END,
        consecutive_failure_count = CASE WHEN $3 IS NULL THEN consecutive_failure_count ELSE 0 END,
        recent_requests = CASE WHEN $3 IS NULL THEN recent_requests ELSE 0 END,
        recent_refused = CASE WHEN $3 IS NULL THEN recent_refused ELSE 0 END,

@@ -11,6 +11,7 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], 
        is_active = p.is_active OR (p.cooldown_until IS NOT NULL AND p.password IS DISTINCT FROM excluded.password),
        cooldown_until = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.cooldown_until END,
        -- and begins its record again
+       consecutive_403_count = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.consecutive_403_count ELSE 0 END,
        consecutive_failure_count = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.consecutive_failure_count ELSE 0 END,
        recent_requests = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.recent_requests ELSE 0 END,
        recent_refused = CASE WHEN p.password IS NOT DISTINCT FROM excluded.password THEN p.recent_refused ELSE 0 END,
