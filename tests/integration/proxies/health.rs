@@ -18,7 +18,7 @@ async fn listed(farm: &Farm) -> Value {
 
 async fn doctor(farm: &Farm) -> (Option<i32>, Value) {
     let (code, findings) = json(farm, &["doctor"]).await;
-    let finding = findings.as_array().unwrap().iter().find(|finding| finding["check"] == "proxies");
+    let finding = findings["findings"].as_array().unwrap().iter().find(|finding| finding["check"] == "proxies");
     (code, finding.cloned().unwrap_or_default())
 }
 
