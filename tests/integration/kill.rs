@@ -15,8 +15,8 @@ use serde_json::Value;
 use testkit::{Child, Farm, PATIENCE, connect, database, drover, server_dir, until};
 
 const CRAWL: Duration = Duration::from_secs(300);
-/// Log lines of a demo before its first task: one for each of its 25 workers, one for the proxies.
-const START_LINES: usize = 26;
+/// Log lines of a demo before its first task: one for each of its 5 pods, one for the proxies, one for the API.
+const START_LINES: usize = 7;
 
 #[tokio::test]
 async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
