@@ -69,11 +69,17 @@ export function sentence({ overview, counts, workers = [], schedules = [], proxi
     const state = late > LATE_SECONDS ? `Crawling, but behind: a task is ready for ${duration(late)}.` : "Crawling, and keeping up.";
     return { state, why: fresh };
   }
-  return { state: "Idle: nothing waits.", why: `${fresh}${next ? ` The next run is in ${age(next)}.` : " No schedule is enabled."}` };
+  return { state: "Idle: nothing waits.", why: `${fresh} ${whenNext(next)}` };
 }
 
 /** @param {ReadyTasks[]} ready */
 export const oldestReady = (ready) => Math.max(0, ...ready.map(({ oldest_seconds }) => oldest_seconds));
+
+/** @param {number | null} seconds until the next run */
+function whenNext(seconds) {
+  if (seconds === null) return "No schedule is enabled.";
+  return seconds > 0 ? `The next run is in ${age(seconds)}.` : "The next run is due.";
+}
 
 /** Seconds until then; null: never. @param {Schedule[]} schedules */
 function nextRun(schedules) {
