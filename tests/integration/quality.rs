@@ -2,12 +2,11 @@
 //! corrected.
 
 use db::quality::{self, FindingChange};
-use http_body_util::Full;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::api::server::{Server, send};
-use testkit::{Child, PATIENCE, drover, until};
+use crate::api::server::Server;
+use testkit::{Child, PATIENCE, drover};
 
 /// Three stores, of which the first is crawled every four hours by `payload_fetch_all`.
 async fn stores() -> Server {
@@ -188,11 +187,5 @@ fn scheduler(url: &str) -> Child {
 
 /// Waits until the metric says how many stores have such a fault: it has no sample before the first check.
 async fn until_counted(scheduler: &Child, kind: &str, stores: usize) {
-    let probes = scheduler.probes().await;
-    let sample = format!("drover_quality_findings{{kind=\"{kind}\"}} {stores}\n");
-    until(&sample, PATIENCE, async || {
-        let request = http::Request::get("/metrics").header("host", "pod").body(Full::default()).unwrap();
-        send(probes, request).await.text().contains(&sample)
-    })
-    .await;
+    scheduler.until_sample(&format!("drover_quality_findings{{kind=\"{kind}\"}} {stores}")).await;
 }

@@ -100,6 +100,15 @@ impl Child {
         until(&what, PATIENCE, async || metric(address, name).await.is_some_and(|value| value >= least)).await;
     }
 
+    /// Waits until a line of the child's metrics is `sample`. It must listen for probes.
+    pub async fn until_sample(&self, sample: &str) {
+        let address = self.probes().await;
+        until(sample, PATIENCE, async || {
+            scrape(address).await.is_some_and(|text| text.lines().any(|line| line == sample))
+        })
+        .await;
+    }
+
     /// Sends a signal, such as SIGTERM or SIGSTOP.
     pub fn signal(&self, signal: nix::sys::signal::Signal) {
         let pid = self.process.id().expect("the child has ended already");
@@ -170,12 +179,18 @@ impl DerefMut for Child {
 
 /// The sum of one metric's series, from the probes' port.
 async fn metric(address: SocketAddr, name: &str) -> Option<f64> {
+    let text = scrape(address).await?;
+    let values = text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit_once(' '));
+    Some(values.filter_map(|(_, value)| value.parse::<f64>().ok()).sum())
+}
+
+/// All metrics, from the probes' port.
+async fn scrape(address: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(address).await.ok()?;
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: probe\r\nconnection: close\r\n\r\n").await.ok()?;
     let mut text = String::new();
     stream.read_to_string(&mut text).await.ok()?;
-    let values = text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit_once(' '));
-    Some(values.filter_map(|(_, value)| value.parse::<f64>().ok()).sum())
+    Some(text)
 }
 
 /// The lines of a stream, read by a thread of their own, so that they arrive while the test's runtime is

@@ -72,7 +72,7 @@ function Head({ id, store }) {
   </${PageHead}>`;
 }
 
-/** What only a person can mend. @param {{ of: StoreView }} properties */
+/** The remedy of a state that needs a person. @param {{ of: StoreView }} properties */
 function Remedy({ of }) {
   if (!of.crawl_enabled) return null;
   if (of.crawl_status === "needs_menu_id") {

@@ -258,7 +258,7 @@ impl FromRequestParts<ApiState> for ImageAsk {
 impl Describe for ImageAsk {
     fn describe(description: &mut Description<'_>) {
         description.parameters::<ImageQuery>(ParameterIn::Query);
-        // the stored file is no image, has no such part or is damaged; the renderer is busy
+        // the stored file is damaged, not an image or lacks the part; the renderer is busy
         description.refusals(&["415", "416", "422", "503"]);
     }
 }

@@ -26,7 +26,7 @@ pub struct Roles {
 
 #[derive(Deserialize, IntoParams)]
 struct RolePath {
-    /// One role, several with commas, `any` for all crawl roles, or `media`; `product_resync` means those that it was divided into.
+    /// One role, several with commas, `any` for all crawl roles, or `media`; `product_resync` stands for the roles that replaced it.
     #[param(example = "payload_fetch")]
     role: String,
 }

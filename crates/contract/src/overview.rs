@@ -63,12 +63,12 @@ pub struct StoreCounts {
     pub empty_menu: i64,
     /// Their task waits for a host that takes no requests now.
     pub held: i64,
-    /// Of all of them: those that no schedule with an interval crawls. They are never late.
+    /// Stores that no schedule with an interval crawls, in any state but late.
     pub unscheduled: i64,
     /// In the last payloads, and how many the platform announced.
     pub products: i64,
     pub announced: i64,
-    /// Stores that are not fresh: those that need a person first, then the oldest; at most 20.
+    /// Stores that are not fresh, at most 20: first the ones that need a person, then the oldest.
     pub troubled: Vec<TroubledStore>,
 }
 

@@ -78,7 +78,7 @@ async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<P
     Ok(found)
 }
 
-/// Part by part, because the health of a proxy is no column.
+/// Reads part by part where a health is wanted: it is judged here, and not a column.
 async fn matching(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
     let ProxyFilter { id, health, mut above } = *filter;
     let part = if health.is_some() { limit.max(PART) } else { limit };

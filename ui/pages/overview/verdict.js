@@ -164,7 +164,7 @@ function heldWorkers(workers) {
   };
 }
 
-/** Of each state, the trouble that it is. @type {[keyof StoreCounts, "bad" | "hold" | "warn", string, string][]} */
+/** The trouble of each state: its kind, icon and words. @type {[keyof StoreCounts, "bad" | "hold" | "warn", string, string][]} */
 const STORE_TROUBLES = [
   ["empty_menu", "bad", "failed", "with an empty menu"],
   ["needs_menu_id", "bad", "failed", "without a menu id"],
