@@ -20,6 +20,12 @@ SELECT dispensary_id
   FROM stopping_runs
  WHERE dispensary_id IS NOT NULL AND lease_expires_at > clock_timestamp();
 
+-- Stores whose reservations are given to no task.
+CREATE OR REPLACE VIEW unavailable_stores AS
+SELECT dispensary_id FROM stopping_stores
+UNION ALL
+SELECT dispensary_id FROM paused_stores;
+
 -- Pending tasks that could become ready: with a store, when they get its reservation; without one, when their time comes.
 CREATE OR REPLACE VIEW waiting_tasks AS
 SELECT id, dispensary_id, role, priority, scheduled_for, updated_at
@@ -40,7 +46,7 @@ BEGIN
                      FOR UPDATE SKIP LOCKED));
 END $f$;
 
--- Gives the reservation of each of these stores to its best waiting task that is due, unless a run of the store is stopping; returns the
+-- Gives the reservation of each of these stores to its best waiting task that is due, unless the store is unavailable; returns the
 -- number of reservations given. The n-th entry of `released` is a ready task of the n-th store, which gives the reservation up first; the
 -- n-th entry of `other_than` is a role that must not get it; null = none. Rows that another session has locked stay as they are. The
 -- statement fails if another session takes one of the reservations meanwhile, or if a task cannot become ready. Then the stores with locked
@@ -72,7 +78,7 @@ BEGIN
               ORDER BY w.priority DESC, w.id
               LIMIT 1
                 FOR UPDATE SKIP LOCKED) best
-       WHERE NOT EXISTS (SELECT FROM stopping_stores r WHERE r.dispensary_id = s.store));
+       WHERE NOT EXISTS (SELECT FROM unavailable_stores u WHERE u.dispensary_id = s.store));
     WITH made AS (
       UPDATE worker_tasks t SET ready = true, updated_at = now() WHERE t.id = ANY (chosen) RETURNING t.dispensary_id)
     SELECT array_agg(m.dispensary_id) INTO given FROM made m;

@@ -38,7 +38,7 @@ BEGIN
                 r.may_be_ready AND (r.dispensary_id IS NULL
                                     OR reserve AND r.rank = 1
                                        AND (SELECT h.id FROM reservations h WHERE h.dispensary_id = r.dispensary_id LIMIT 1) IS NULL
-                                       AND NOT EXISTS (SELECT FROM stopping_stores p WHERE p.dispensary_id = r.dispensary_id))
+                                       AND NOT EXISTS (SELECT FROM unavailable_stores u WHERE u.dispensary_id = r.dispensary_id))
            FROM ranked r
           ORDER BY r.ord
          ON CONFLICT DO NOTHING

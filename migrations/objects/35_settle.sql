@@ -65,8 +65,8 @@ END $f$;
 
 -- Completes a run and starts the one task that it chained, in the same slot: the new task is never pending, and takes over its store's
 -- reservation. `settlement` is {result, detail}; `spec` is a task as in enqueue_tasks, due now and of the same store. Returns the new
--- task's id; null if another task of the store is active or ready (written by hand): then the new one waits like any other chained task.
--- Otherwise the same as settle_task.
+-- task's id; null if the store is paused, or another task of it is active or ready (written by hand): then the new one waits like any other
+-- chained task. Otherwise the same as settle_task.
 CREATE OR REPLACE FUNCTION complete_and_start(held_id bigint, held_fence bigint, held_worker text, settlement jsonb, spec jsonb,
                                               lease interval, OUT started bigint)
 LANGUAGE plpgsql
@@ -92,6 +92,7 @@ BEGIN
   SELECT s.role, s.dispensary_id, s.platform, s.priority, s.payload, s.parent_task_id, 'running', false, held_worker, 1,
          start_time, start_time, start_time, start_time + lease
     FROM jsonb_to_record(spec) AS s(role text, dispensary_id bigint, platform text, priority int, payload jsonb, parent_task_id bigint)
+   WHERE NOT EXISTS (SELECT FROM paused_stores p WHERE p.dispensary_id = s.dispensary_id)
   ON CONFLICT DO NOTHING
   RETURNING id INTO started;
   IF started IS NULL THEN

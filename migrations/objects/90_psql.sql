@@ -1,6 +1,6 @@
 -- For operators at psql: established names for the functions that the program calls.
 
--- Claims the best ready task of a role; null: of any crawl role. If no task is ready, rows that were written by hand become ready first:
+-- Claims the best ready task of a role that is not paused; null: of any crawl role. If no task is ready, rows that were written by hand become ready first:
 -- they wait for a sweep, and perhaps no process runs that sweeps.
 DROP FUNCTION IF EXISTS claim_task(text, text);
 CREATE FUNCTION claim_task(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
@@ -11,15 +11,18 @@ END $f$;
 
 DROP FUNCTION IF EXISTS claim_ready(text, text);
 CREATE FUNCTION claim_ready(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
-DECLARE claimed bigint[];
+DECLARE
+  wanted text[] := CASE WHEN task_role IS NULL THEN crawl_roles()
+                        WHEN task_role = 'product_resync' THEN ARRAY['payload_fetch', 'product_discovery', 'product_refresh']
+                        ELSE ARRAY[task_role] END;
+  roles text[] := unpaused_roles(wanted);
+  claimed bigint[];
 BEGIN
+  IF cardinality(roles) = 0 THEN RETURN; END IF;
   claimed := ARRAY (
     SELECT c.id
-      FROM settle_and_claim('{}', '{}', '{}', '{}', '{}',
-             CASE WHEN task_role IS NULL THEN crawl_roles()
-                  WHEN task_role = 'product_resync' THEN ARRAY['payload_fetch', 'product_discovery', 'product_refresh']
-                  ELSE ARRAY[task_role] END,
-             task_role IS NULL, ARRAY[worker], interval '10 minutes', true, NULL) c);
+      FROM settle_and_claim('{}', '{}', '{}', '{}', '{}', roles, task_role IS NULL AND roles = wanted, ARRAY[worker],
+             interval '10 minutes', true, NULL) c);
   RETURN QUERY SELECT * FROM worker_tasks t WHERE t.id = ANY (claimed);
 END $f$;
 

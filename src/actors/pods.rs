@@ -12,10 +12,12 @@ mod registration;
 pub mod task;
 pub mod worker;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::Addr;
+use tokio::sync::watch;
 
 use super::load;
 use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
@@ -26,11 +28,13 @@ use crate::stealth::{ProxySource, Sessions};
 use db::{DbError, listen, tasks};
 use decommissioned_workers::DecommissionedWorkers;
 use deps::ActorDeps;
+use domain::pause::Pauses;
 use domain::task::{Blame, TaskLease};
 use queue::claimer::{Claimer, ClaimerDeps};
 use queue::execute::Executor;
 use queue::heartbeat::Heartbeat;
 use queue::held_tasks::{HeldTasks, Stop};
+use queue::pauses::watch_pauses;
 use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
 use supervision::watchdog::Watchdog;
 use telemetry::events;
@@ -72,6 +76,8 @@ impl Pods {
         tokio::spawn(keep_sharing_hosts(services.sessions.clone(), config.proxies.flush_every, lifecycle.clone()));
         let sessions = services.sessions.clone();
         tokio::spawn(fetch_counts.clone().keep_writing(lifecycle.clone()));
+        let pauses = watch_pauses(&db, lifecycle.clone()).await;
+        tokio::spawn(keep_rereading_hosts(services.sessions.clone(), pauses.clone()));
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),
             times,
@@ -79,13 +85,22 @@ impl Pods {
             held_tasks: held_tasks.clone(),
             proxies: proxies.state(),
             can_write_payloads: services.payloads.can_write(),
+            pauses: pauses.clone(),
             restart_limit: (&config.supervision).into(),
         });
         let deps = ActorDeps {
             wake_ups: listen::listen(db.server(), tasks::WAKE_CHANNEL),
             load: load::start_sampling(&config.worker, held_tasks.clone()),
             decommissioned: DecommissionedWorkers::new(&plan, lifecycle.clone()),
-            executor: Executor::new(db.clone(), claimer.clone(), services, config.clone(), lifecycle.clone()),
+            executor: Executor::new(
+                db.clone(),
+                claimer.clone(),
+                services,
+                config.clone(),
+                lifecycle.clone(),
+                pauses.clone(),
+            ),
+            pauses,
             runtime: runtime.handle().clone(),
             owned_runtime: runtime,
             config,
@@ -162,6 +177,18 @@ async fn keep_sharing_hosts(sessions: Sessions, every: Duration, lifecycle: Life
             () = tokio::time::sleep(every) => sessions.exchange_hosts().await,
             () = lifecycle.reached(Phase::Over) => return,
         }
+    }
+}
+
+/// Reads the states of hosts again when one is paused or resumed, until the process is over.
+async fn keep_rereading_hosts(sessions: Sessions, mut pauses: watch::Receiver<Pauses>) {
+    let mut known = HashSet::new();
+    while pauses.changed().await.is_ok() {
+        let paused: HashSet<String> = pauses.borrow_and_update().hosts().map(str::to_owned).collect();
+        for host in known.symmetric_difference(&paused) {
+            sessions.reread_host(host).await;
+        }
+        known = paused;
     }
 }
 

@@ -36,6 +36,7 @@ mod list_file;
 mod man;
 mod migrate;
 mod openapi;
+mod pause;
 mod payload;
 mod platforms;
 mod products;
@@ -133,6 +134,8 @@ enum Command {
     Migrate(migrate::Args),
     /// Print the API description (OpenAPI 3.1)
     Openapi(openapi::Args),
+    /// Stop the claims of everything, or of one family, role, pod, worker, host or store; list what is paused
+    Pause(pause::Args),
     /// List, show, compare or replay payloads (stored menus as the platform sent them)
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
@@ -141,6 +144,8 @@ enum Command {
     Products(products::Args),
     /// Import, list, export, test or switch proxies
     Proxies(proxies::Args),
+    /// Let a paused role, worker or other thing go on
+    Resume(pause::ResumeArgs),
     /// Delete crawled data that is older than your retention settings
     Retention(retention::Args),
     /// Run only the schedules, which create tasks periodically
@@ -187,10 +192,12 @@ impl Command {
             Command::Man(args) => man::run(args),
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Openapi(args) => openapi::run(args, env),
+            Command::Pause(args) => pause::run(args, env).await,
             Command::Payload(args) => payload::run(args, env).await,
             Command::Platforms(args) => platforms::run(args, env).await,
             Command::Products(args) => products::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
+            Command::Resume(args) => pause::resume(args, env).await,
             Command::Retention(args) => retention::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,
             Command::Schedules(args) => schedules::run(args, env).await,

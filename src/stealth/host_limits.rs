@@ -131,6 +131,14 @@ impl HostRateLimits {
         metrics::HOSTS_REFUSING.set(limiters.iter().filter(|limiter| limiter.is_refused()).count() as i64);
     }
 
+    /// Reads the shared state of a host again, if it was asked before.
+    pub async fn reread(&self, host: &str) {
+        let known = lock(&self.hosts).get(host).cloned();
+        if let Some(limiter) = known {
+            limiter.exchange(HostReport::default()).await;
+        }
+    }
+
     /// The pause before the next page; `share` is a random number in 0…1.
     pub fn page_pause(&self, share: f64) -> Duration {
         let range = self.config.page_pause_max.saturating_sub(self.config.page_pause_min);

@@ -117,6 +117,11 @@ impl Sessions {
         self.0.host_limits.exchange_all().await;
     }
 
+    /// Reads the shared state of a host again, if this process knows the host.
+    pub async fn reread_host(&self, host: &str) {
+        self.0.host_limits.reread(host).await;
+    }
+
     /// A session for one task. It asks for a proxy when it first sends.
     pub fn open(&self, ask: SessionAsk) -> Session {
         let mut locale = self.0.states.of(ask.state.as_deref()).clone();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use db::tasks::{self, NewTask};
 use db::{Db, PoolSizes};
+use domain::pause::Pauses;
 use domain::proxy::PoolState;
 use domain::role::{Role, RoleSet};
 use domain::task::LeaseTimes;
@@ -96,6 +97,7 @@ fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {
         held_tasks: held_tasks.clone(),
         proxies: pool_state,
         can_write_payloads,
+        pauses: watch::channel(Pauses::default()).1,
         restart_limit: RestartLimit::new(5, Duration::from_secs(60)),
     })
 }

@@ -25,6 +25,7 @@ mod listen;
 mod lost_commits;
 mod migrate;
 mod outage;
+mod pauses;
 mod pinned_plans;
 mod platforms;
 mod private_server;

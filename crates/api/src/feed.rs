@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use contract::pauses::Pause;
 use contract::quality::QualityCount;
 use contract::tasks::Counts;
 use db::charts::{self, WrittenMinutes};
 use db::task_views::activity::Activity;
 use db::task_views::counts;
-use db::{Client, Db, DbError, proxies, quality, schedules, workers};
+use db::{Client, Db, DbError, pauses, proxies, quality, schedules, workers};
 use domain::proxy::HealthCounts;
 use domain::vocabulary::vocabulary;
 use telemetry::events;
@@ -48,6 +49,8 @@ vocabulary! {
         Rollups,
         /// How many stores have faulty data, by kind.
         Quality,
+        /// The pauses in force.
+        Pauses,
     }
 }
 
@@ -225,6 +228,7 @@ struct PublishedRows {
     proxies: Option<HealthCounts>,
     written: Option<WrittenMinutes>,
     quality: Option<Vec<QualityCount>>,
+    pauses: Option<Vec<Pause>>,
     workers: BTreeMap<String, Value>,
     schedules: BTreeMap<String, Value>,
 }
@@ -248,6 +252,11 @@ async fn poll(db: &Db, known: &mut PublishedRows, elapsed: Duration) -> Result<V
     if known.quality.as_ref() != Some(&faulty) {
         changes.push((Topic::Quality, json!(faulty)));
         known.quality = Some(faulty);
+    }
+    let pauses = pauses::list(&client).await?;
+    if known.pauses.as_ref() != Some(&pauses) {
+        changes.push((Topic::Pauses, json!({ "pauses": pauses })));
+        known.pauses = Some(pauses);
     }
     let workers = workers::list(&client).await?.into_iter().map(|worker| (worker.worker_id.clone(), json!(worker)));
     changes.extend(differences(Topic::Worker, "worker_id", &mut known.workers, workers.collect()));

@@ -11,12 +11,13 @@ use super::ApiState;
 use super::access::Anyone;
 use super::process_health::{Actors, Health};
 use contract::health::{Check, CheckState, Liveness, LivenessStatus, Readiness, ReadinessChecks, ReadinessStatus};
-use db::{Client, migrate, server_info};
+use db::{Client, migrate, pauses, server_info};
 
 /// Probes usually wait a few seconds for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// State of the schema.
+const MAX_PAUSES_SHOWN: usize = 5;
+/// State of what only the database knows.
 const UNKNOWN: &str = "unknown: the database is unavailable";
 
 /// Whether the process is up.
@@ -29,12 +30,13 @@ pub async fn livez(_: Anyone) -> Json<Liveness> {
 #[utoipa::path(get, path = "/readyz", tag = "service",
                responses((status = 200, body = Readiness), (status = 503, body = Readiness, description = "Something is degraded")))]
 pub async fn readyz(_: Anyone, State(api): State<ApiState>) -> (StatusCode, Json<Readiness>) {
-    let (database, migrations) = match tokio::time::timeout(MAX_WAIT, database(&api)).await {
+    let from_database = match tokio::time::timeout(MAX_WAIT, database(&api)).await {
         Ok(checks) => checks,
-        Err(_) => without_database(format!("no answer within {MAX_WAIT:?}"), &api.health),
+        Err(_) => DatabaseChecks::without(format!("no answer within {MAX_WAIT:?}"), &api.health),
     };
+    let DatabaseChecks { database, migrations, pauses } = from_database;
     let actors = actors(&(api.health.actors)());
-    let parts = ReadinessChecks { database, migrations, proxies: proxies(&api.health), actors };
+    let parts = ReadinessChecks { database, migrations, proxies: proxies(&api.health), actors, pauses };
     let all = [&parts.database, &parts.migrations, &parts.proxies, &parts.actors];
     match all.iter().any(|check| check.state == CheckState::Degraded) {
         false => (StatusCode::OK, Json(Readiness { status: ReadinessStatus::Ready, parts })),
@@ -42,24 +44,54 @@ pub async fn readyz(_: Anyone, State(api): State<ApiState>) -> (StatusCode, Json
     }
 }
 
-/// The database and its schema, by one connection.
-async fn database(api: &ApiState) -> (Check, Check) {
+/// What one connection to the database shows.
+struct DatabaseChecks {
+    database: Check,
+    /// The schema.
+    migrations: Check,
+    pauses: Check,
+}
+
+async fn database(api: &ApiState) -> DatabaseChecks {
     let connected = async {
         let client = api.db.api_client().await?;
         server_info::read(&client).await.map(|_| client)
     };
     match connected.await {
-        Ok(client) => (Check::ok(), migrations(&client, &api.health.migrated).await),
-        Err(_) => without_database("unavailable", &api.health),
+        Ok(client) => DatabaseChecks {
+            database: Check::ok(),
+            migrations: migrations(&client, &api.health.migrated).await,
+            pauses: paused(&client).await,
+        },
+        Err(_) => DatabaseChecks::without("unavailable", &api.health),
     }
 }
 
-fn without_database(detail: impl ToString, health: &Health) -> (Check, Check) {
-    let migrations = match health.migrated.load(Ordering::Relaxed) {
-        true => Check::ok(),
-        false => Check::degraded(UNKNOWN),
+impl DatabaseChecks {
+    fn without(detail: impl ToString, health: &Health) -> DatabaseChecks {
+        let migrations = match health.migrated.load(Ordering::Relaxed) {
+            true => Check::ok(),
+            false => Check::degraded(UNKNOWN),
+        };
+        let pauses = Check { detail: Some(UNKNOWN.to_owned()), ..Check::ok() };
+        DatabaseChecks { database: Check::degraded(detail), migrations, pauses }
+    }
+}
+
+/// Never degraded: an operator wanted it so.
+async fn paused(client: &Client) -> Check {
+    let detail = match pauses::list(client).await {
+        Ok(pauses) if pauses.is_empty() => None,
+        Ok(pauses) => {
+            let named =
+                pauses.iter().take(MAX_PAUSES_SHOWN).map(|pause| format!("{} ({})", pause.target(), pause.reason));
+            let named = named.collect::<Vec<_>>().join(", ");
+            let more = pauses.len().saturating_sub(MAX_PAUSES_SHOWN);
+            Some(if more == 0 { format!("paused: {named}") } else { format!("paused: {named}, and {more} more") })
+        }
+        Err(_) => Some("unknown: the pauses cannot be read".to_owned()),
     };
-    (Check::degraded(detail), migrations)
+    Check { detail, ..Check::ok() }
 }
 
 async fn migrations(client: &Client, known: &AtomicBool) -> Check {

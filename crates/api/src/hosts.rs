@@ -19,10 +19,12 @@ use super::page::PageJson;
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use contract::hosts::{HostDetail, HostListing, HostPage, HostUpdate, RobotsListing};
+use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate, RobotsListing};
 use contract::position::Position;
 use db::hosts::{self, HostRow};
+use db::pauses::NewPause;
 use db::robots::{self, RobotsRow};
+use domain::pause::PauseTarget;
 use domain::robots::{Robots, RobotsPolicy};
 
 #[derive(Deserialize, IntoParams)]
@@ -61,7 +63,8 @@ pub async fn show(
     Ok(Json(HostDetail { listing, robots: robots.collect() }))
 }
 
-/// Opens or closes a host's breaker by hand. Running workers learn it within ten seconds; requests under way end as they would.
+/// Opens or closes a host's breaker by hand: an open one is a pause of scope `host`. Workers learn it within a second; requests under way
+/// end as they would.
 #[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostListing)))]
 pub async fn update(
     changes: Changes<Operator>,
@@ -71,9 +74,18 @@ pub async fn update(
     Body(update): Body<HostUpdate>,
 ) -> Result<Response, ApiError> {
     update.check()?;
-    let (host, detail) = (path.name(), json!(update));
+    let (host, detail, caller) = (path.name(), json!(update), changes.name.clone());
     let mut change = changes.begin(&api).await?;
     let row = hosts::change(&change, &host, |state, now| update.apply(state, now).map_err(ApiError::from)).await?;
+    let target = PauseTarget::Host(host.clone());
+    match update.breaker {
+        BreakerChange::Closed => drop(db::pauses::end_of(&change, &target).await?),
+        BreakerChange::Open => {
+            let reason = update.why.as_deref().unwrap_or("switched off by hand");
+            let new = NewPause { target: &target, reason, until: update.until, created_by: &caller };
+            db::pauses::put(&change, &new).await?;
+        }
+    }
     change.audit("hosts.update", &host, detail);
     change.answer(StatusCode::OK, &listing(row)).await
 }
@@ -89,6 +101,7 @@ pub async fn reset(
     let host = path.name();
     let mut change = changes.begin(&api).await?;
     hosts::reset(&change, &host).await?;
+    db::pauses::end_of(&change, &PauseTarget::Host(host.clone())).await?;
     robots::forget(&change, &host).await?;
     change.audit("hosts.delete", &host, json!({}));
     change.no_content().await

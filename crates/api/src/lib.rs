@@ -20,6 +20,7 @@ pub mod legacy;
 pub mod openapi;
 pub mod operations;
 pub mod overview;
+pub mod pauses;
 pub mod payloads;
 pub mod products;
 pub mod proxies;

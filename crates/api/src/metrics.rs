@@ -14,10 +14,13 @@ use strum::VariantArray;
 
 use super::access::{Caller, Viewer};
 use super::{ApiError, ApiState};
+use contract::pauses::Pause;
 use contract::tasks::{ReadyTasks, TaskCounts};
-use db::{Db, DbError, proxies, task_views, workers};
+use db::{Db, DbError, pauses, proxies, task_views, workers};
+use domain::pause::PauseScope;
 use domain::proxy::HealthCounts;
 use domain::role::Role;
+use domain::vocabulary::Word;
 use domain::worker::{WorkerDocument, WorkerStatus};
 use telemetry::{events, metrics};
 
@@ -31,6 +34,7 @@ struct ServiceMetrics {
     ready: Vec<ReadyTasks>,
     workers: Vec<WorkerDocument>,
     proxies: HealthCounts,
+    pauses: Vec<Pause>,
 }
 
 /// The metrics of the process and of the service, in Prometheus' text format.
@@ -63,6 +67,7 @@ impl ServiceMetrics {
             ready: task_views::counts::ready(&client).await?,
             workers: workers::list(&client).await?,
             proxies: proxies::count(&client).await?,
+            pauses: pauses::list(&client).await?,
         })
     }
 }
@@ -88,6 +93,7 @@ fn service_text(service: Option<&ServiceMetrics>) -> Result<String, prometheus::
         register(&registry, oldest)?;
         register(&registry, registered_workers(&service.workers)?)?;
         register(&registry, known_proxies(service.proxies)?)?;
+        register(&registry, paused(&service.pauses)?)?;
     }
     TextEncoder::new().encode_to_string(&registry.gather())
 }
@@ -139,6 +145,16 @@ fn known_proxies(counts: HealthCounts) -> Result<IntGaugeVec, prometheus::Error>
     let gauge = IntGaugeVec::new(Opts::new("drover_known_proxies", "Proxies, as the table has them"), &["state"])?;
     for (health, count) in counts.each() {
         gauge.with_label_values(&[health.name()]).set(count as i64);
+    }
+    Ok(gauge)
+}
+
+/// Zero where nothing is paused: a series that ended would keep its alert on.
+fn paused(pauses: &[Pause]) -> Result<IntGaugeVec, prometheus::Error> {
+    let gauge = IntGaugeVec::new(Opts::new("drover_paused", "Pauses in force, by what they stop"), &["scope"])?;
+    for scope in PauseScope::VARIANTS.iter().copied() {
+        let count = pauses.iter().filter(|pause| pause.scope == Word::Known(scope)).count();
+        gauge.with_label_values(&[scope.name()]).set(count as i64);
     }
     Ok(gauge)
 }

@@ -1,5 +1,5 @@
-//! `/api/worker-registry/{id}/…`: people's commands to a worker. It obeys with its next heartbeat, in
-//! whatever process it is.
+//! `/api/worker-registry/{id}/…`: people's commands to a worker, in whatever process it is. A worker outside
+//! of the program obeys with its next heartbeat.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,9 +11,12 @@ use utoipa::IntoParams;
 use super::access::{Admin, Changes, Operator};
 use super::path::Path;
 use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, pauses};
+use contract::problem::Problem;
 use contract::workers::WorkerOrder;
+use db::pauses::NewPause;
 use db::workers;
+use domain::pause::PauseTarget;
 use domain::worker::WorkerCommand;
 
 #[derive(Deserialize, IntoParams)]
@@ -31,19 +34,28 @@ pub async fn decommission(
     Path(path): Path<WorkerPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    order(changes, &api, path.id, WorkerCommand::Decommission).await
+    let (worker_id, command) = (path.id, WorkerCommand::Decommission);
+    let mut change = changes.begin(&api).await?;
+    workers::order(&change, &worker_id, command).await?;
+    change.audit("workers.order", &worker_id, json!({ "command": command }));
+    change.answer(StatusCode::ACCEPTED, &WorkerOrder { worker_id, command }).await
 }
 
-/// Lets a worker finish its tasks and claim no more.
+/// Lets a worker finish its tasks and claim no more: a pause of scope `worker`, which outlives the worker's process.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/pause", tag = "workers",
-               responses((status = 202, body = WorkerOrder)))]
+               responses((status = 202, body = WorkerOrder), (status = 409, response = Problem)))]
 pub async fn pause(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
     Path(path): Path<WorkerPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    order(changes, &api, path.id, WorkerCommand::Pause).await
+    let caller = changes.name.clone();
+    let mut change = changes.begin(&api).await?;
+    let target = PauseTarget::Worker(workers::get(&change, &path.id).await?.friendly_name);
+    let new = NewPause { target: &target, reason: "paused by hand", until: None, created_by: &caller };
+    pauses::put(&mut change, &new).await?;
+    change.answer(StatusCode::ACCEPTED, &WorkerOrder { worker_id: path.id, command: WorkerCommand::Pause }).await
 }
 
 /// Lets a paused worker claim again.
@@ -55,17 +67,11 @@ pub async fn resume(
     Path(path): Path<WorkerPath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    order(changes, &api, path.id, WorkerCommand::Resume).await
-}
-
-async fn order<R>(
-    changes: Changes<R>,
-    api: &ApiState,
-    worker_id: String,
-    command: WorkerCommand,
-) -> Result<Response, ApiError> {
-    let mut change = changes.begin(api).await?;
-    workers::order(&change, &worker_id, command).await?;
-    change.audit("workers.order", &worker_id, json!({ "command": command }));
-    change.answer(StatusCode::ACCEPTED, &WorkerOrder { worker_id, command }).await
+    let mut change = changes.begin(&api).await?;
+    let target = PauseTarget::Worker(workers::get(&change, &path.id).await?.friendly_name);
+    if !pauses::end(&mut change, &target).await? {
+        // paused by a row of worker_commands
+        workers::order(&change, &path.id, WorkerCommand::Resume).await?;
+    }
+    change.answer(StatusCode::ACCEPTED, &WorkerOrder { worker_id: path.id, command: WorkerCommand::Resume }).await
 }

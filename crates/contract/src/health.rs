@@ -35,6 +35,8 @@ pub struct ReadinessChecks {
     pub migrations: Check,
     pub proxies: Check,
     pub actors: Check,
+    /// What an operator has paused; never a fault.
+    pub pauses: Check,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -19,6 +19,7 @@ pub mod legacy;
 pub mod limit;
 pub mod operations;
 pub mod overview;
+pub mod pauses;
 pub mod payloads;
 pub mod position;
 pub mod problem;

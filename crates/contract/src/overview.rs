@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::images::ImageTotals;
+use super::pauses::Pause;
 use super::tasks::ReadyTasks;
 use domain::proxy::HealthCounts;
 use domain::role::Role;
@@ -19,6 +20,8 @@ pub struct Overview {
     pub stores: StoreCounts,
     pub images: ImageTotals,
     pub proxies: HealthCounts,
+    /// The pauses in force, the widest scope first.
+    pub pauses: Vec<Pause>,
 }
 
 /// What failed within some hours.

@@ -31,6 +31,7 @@ pub mod migrate;
 pub mod operations;
 pub mod overview;
 pub mod partitions;
+pub mod pauses;
 pub mod payload_removals;
 pub mod payload_replays;
 pub mod payload_views;

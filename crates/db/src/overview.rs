@@ -3,7 +3,7 @@
 
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::counts;
-use super::{Client, DbError, images, proxies};
+use super::{Client, DbError, images, pauses, proxies};
 use contract::overview::{FailureReason, Failures, Overview, StoreCounts};
 
 /// Maximum failures read; enough to find the common cause.
@@ -17,7 +17,8 @@ pub async fn read(client: &Client, hours: i32) -> Result<Overview, DbError> {
     let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_TROUBLED]).await?;
     let images = images::totals(client).await?;
     let proxies = proxies::count(client).await?;
-    Ok(Overview { ready, failures, stores: StoreCounts::from_row(&stores)?, images, proxies })
+    let pauses = pauses::list(client).await?;
+    Ok(Overview { ready, failures, stores: StoreCounts::from_row(&stores)?, images, proxies, pauses })
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {

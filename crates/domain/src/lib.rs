@@ -15,6 +15,7 @@ pub mod image;
 pub mod legacy;
 pub mod menu;
 pub mod menu_diff;
+pub mod pause;
 pub mod payload;
 pub mod payload_diff;
 pub mod place;

@@ -2,7 +2,7 @@
 //! the same round trip runs without effects.
 //!
 //! In: claims and completions. Out: grants and answers. It knows when claiming makes no sense (draining, no
-//! proxy, a suspect running here already), but not what a task does.
+//! proxy, a pause, a suspect running here already), but not what a task does.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -16,6 +16,7 @@ use super::task_guard::TaskGuard;
 use crate::HandOver;
 use db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
 use db::{Db, DbError};
+use domain::pause::Pauses;
 use domain::proxy::PoolState;
 use domain::retry;
 use domain::role::{Role, RoleSet};
@@ -67,6 +68,8 @@ pub struct ClaimerDeps {
     /// While payloads cannot be written, roles that need a proxy are not claimed: each fetch would only find
     /// that out again.
     pub can_write_payloads: watch::Receiver<bool>,
+    /// Paused roles are not claimed.
+    pub pauses: watch::Receiver<Pauses>,
     /// How often it may panic before the process gives up.
     pub restart_limit: RestartLimit,
 }
@@ -203,7 +206,8 @@ impl ClaimLoop {
             return Vec::new();
         }
         let can_fetch = self.deps.proxies.borrow().usable > 0 && *self.deps.can_write_payloads.borrow();
-        if can_fetch { roles.roles().to_vec() } else { roles.without_proxy_roles() }
+        let possible = if can_fetch { roles.roles().to_vec() } else { roles.without_proxy_roles() };
+        self.deps.pauses.borrow().claimable(&possible)
     }
 
     async fn round_trip(&mut self, batch: Batch) {

@@ -20,6 +20,7 @@ use super::held_tasks::Stop;
 use crate::{Body, HandOver, Outcome, StartedTask, TaskError, Work};
 use db::tasks::{self, ClaimedTask};
 use db::{Db, DbError};
+use domain::pause::Pauses;
 use domain::role::RoleSet;
 use domain::task::TaskLease;
 use settings::Config;
@@ -35,6 +36,8 @@ pub struct Executor {
     pub(crate) work: Arc<dyn Work>,
     pub(crate) config: Arc<Config>,
     pub(crate) lifecycle: Lifecycle,
+    /// No task of a paused role is started in the slot of its parent.
+    pub(crate) pauses: watch::Receiver<Pauses>,
     pub(crate) after_hooks: AfterHooks,
 }
 
@@ -72,8 +75,15 @@ pub(crate) enum BodyEnd {
 const MAX_ABORT_TIME: Duration = Duration::from_secs(30);
 
 impl Executor {
-    pub fn new(db: Db, claimer: Claimer, work: Arc<dyn Work>, config: Arc<Config>, lifecycle: Lifecycle) -> Self {
-        Executor { db, claimer, work, config, lifecycle, after_hooks: AfterHooks::default() }
+    pub fn new(
+        db: Db,
+        claimer: Claimer,
+        work: Arc<dyn Work>,
+        config: Arc<Config>,
+        lifecycle: Lifecycle,
+        pauses: watch::Receiver<Pauses>,
+    ) -> Self {
+        Executor { db, claimer, work, config, lifecycle, pauses, after_hooks: AfterHooks::default() }
     }
 
     /// Runs a granted task to its end, and then its chained task in the same slot; `current` has the lease of

@@ -119,10 +119,11 @@ impl Run<'_> {
     }
 
     async fn try_commit(&self, done: &Done) -> Result<Committed, CommitError> {
-        let Executor { config, db, lifecycle, .. } = self.executor;
+        let Executor { config, db, lifecycle, pauses, .. } = self.executor;
         let tx = db.begin().await.map_err(CommitError::RolledBack)?;
+        let roles = pauses.borrow().claimable(self.roles.roles());
         // a process that ends starts nothing
-        let slot = lifecycle.is_running().then(|| Slot { roles: self.roles.roles(), lease: config.queue.lease });
+        let slot = lifecycle.is_running().then_some(Slot { roles: &roles, lease: config.queue.lease });
         commit(tx, self.task, done, &self.detail(), slot).await
     }
 
@@ -276,6 +277,7 @@ mod tests {
     use crate::{Body, HandOver, Work};
     use db::tasks::ClaimedTask;
     use db::{Db, PoolSizes};
+    use domain::pause::Pauses;
     use domain::proxy::PoolState;
     use domain::role::{Role, RoleSet};
     use domain::task::{LeaseTimes, TaskLease};
@@ -313,9 +315,10 @@ mod tests {
             held_tasks: HeldTasks::default(),
             proxies: watch::channel(PoolState::default()).1,
             can_write_payloads: watch::channel(true).1,
+            pauses: watch::channel(Pauses::default()).1,
             restart_limit: RestartLimit::new(1, Duration::from_secs(1)),
         });
-        Executor::new(db, claimer, Arc::new(Idle), Arc::new(config), lifecycle)
+        Executor::new(db, claimer, Arc::new(Idle), Arc::new(config), lifecycle, watch::channel(Pauses::default()).1)
     }
 
     fn task() -> ClaimedTask {

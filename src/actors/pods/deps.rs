@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use super::decommissioned_workers::DecommissionedWorkers;
 use crate::actors::load::Load;
 use db::Db;
+use domain::pause::Pauses;
 use domain::task::LeaseTimes;
 use queue::claimer::Claimer;
 use queue::execute::Executor;
@@ -34,6 +35,8 @@ pub struct ActorDeps {
     pub load: watch::Receiver<Load>,
     /// Changes when there may be new work.
     pub wake_ups: watch::Receiver<u64>,
+    /// What an operator has stopped.
+    pub pauses: watch::Receiver<Pauses>,
     /// The database's time when the process started.
     pub started_at: DateTime<Utc>,
     pub decommissioned: DecommissionedWorkers,

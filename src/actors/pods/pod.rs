@@ -10,7 +10,7 @@ use actix::prelude::*;
 
 use super::deps::ActorDeps;
 use super::recovery;
-use super::worker::{Command, Wake, WorkerActor};
+use super::worker::{Command, PausesChanged, Wake, WorkerActor};
 use crate::actors::plan::PodPlan;
 use db::workers::{self, OpenCommand};
 use domain::task::Blame;
@@ -68,6 +68,20 @@ impl PodActor {
                 while wake_ups.changed().await.is_ok() {
                     pod.do_send(Wake);
                     tokio::time::sleep(MIN_WAKE_INTERVAL).await;
+                }
+            }
+            .into_actor(self),
+        );
+    }
+
+    /// A worker's pause is also a command, which is read at once.
+    fn forward_pauses(&self, ctx: &mut Context<Self>) {
+        let mut pauses = self.deps.pauses.clone();
+        let pod = ctx.address();
+        ctx.spawn(
+            async move {
+                while pauses.changed().await.is_ok() {
+                    pod.do_send(PausesChanged);
                 }
             }
             .into_actor(self),
@@ -139,6 +153,7 @@ impl Actor for PodActor {
         }
         self.children.resume_parked(Instant::now());
         self.forward_wake_ups(ctx);
+        self.forward_pauses(ctx);
         ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
     }
 }
@@ -171,6 +186,15 @@ impl Handler<Wake> for PodActor {
     fn handle(&mut self, wake: Wake, _: &mut Context<Self>) {
         // one that is behind with its messages will look for work anyway
         self.workers.iter().for_each(|worker| drop(worker.try_send(wake)));
+    }
+}
+
+impl Handler<PausesChanged> for PodActor {
+    type Result = ();
+
+    fn handle(&mut self, changed: PausesChanged, ctx: &mut Context<Self>) {
+        self.workers.iter().for_each(|worker| drop(worker.try_send(changed)));
+        self.read_commands(ctx);
     }
 }
 

@@ -62,6 +62,11 @@ pub struct Wake;
 #[rtype(result = "()")]
 struct HandOnBeats;
 
+/// An operator has paused or resumed something.
+#[derive(Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct PausesChanged;
+
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct Command(pub WorkerCommand);
@@ -96,7 +101,13 @@ impl WorkerActor {
 
     fn must_not_claim(&mut self) -> bool {
         let is_backing_off = self.update_backoff();
-        is_backing_off || self.paused || self.decommissioned || !self.deps.lifecycle.is_running()
+        is_backing_off || self.is_paused() || self.decommissioned || !self.deps.lifecycle.is_running()
+    }
+
+    /// By a command, or because it, its pod or each of its roles is paused.
+    fn is_paused(&self) -> bool {
+        let WorkerPlan { pod, friendly_name, roles, .. } = &self.plan;
+        self.paused || self.deps.pauses.borrow().stops_worker(pod, friendly_name, roles.roles())
     }
 
     /// Applies the latest sample; returns whether the worker backs off.
@@ -148,7 +159,7 @@ impl WorkerActor {
         if self.decommissioned || !self.deps.lifecycle.is_running() {
             return WorkerStatus::Draining;
         }
-        if self.paused {
+        if self.is_paused() {
             return WorkerStatus::Paused;
         }
         if self.backing_off.is_some() { WorkerStatus::BackingOff } else { WorkerStatus::Active }
@@ -332,6 +343,17 @@ impl Handler<ChildExited> for WorkerActor {
         // a task actor is started with its id as its index
         self.recover_task_of(child.child_index);
         self.deregister_when_done();
+    }
+}
+
+impl Handler<PausesChanged> for WorkerActor {
+    type Result = ();
+
+    fn handle(&mut self, _: PausesChanged, ctx: &mut Context<Self>) {
+        if !self.is_done() {
+            self.register();
+        }
+        self.fill_slots(ctx);
     }
 }
 

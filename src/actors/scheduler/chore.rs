@@ -15,8 +15,8 @@ use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::RetentionRun;
 use db::stats_minute::{self, StatsTurn};
 use db::{
-    Client, Db, DbError, indexes, operations, product_search, quality, retention_runs, schedules, snapshots, tasks,
-    workers,
+    Client, Db, DbError, indexes, operations, pauses, product_search, quality, retention_runs, schedules, snapshots,
+    tasks, workers,
 };
 use domain::retention::RetentionKind;
 use queue::TaskError;
@@ -26,6 +26,8 @@ use telemetry::events;
 
 /// Minimum time that the frequent sweep looks back. The full sweep finds the rest.
 const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
+/// A pause that is over ends within a second.
+const PAUSES_INTERVAL: Duration = Duration::from_millis(500);
 const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
 const INDEXES_INTERVAL: Duration = Duration::from_secs(600);
 const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
@@ -55,6 +57,8 @@ pub enum Chore {
     /// Makes tasks ready that a sweep by time cannot see: rows written by hand, dependencies, missed
     /// wake-ups.
     SweepAll,
+    /// Ends pauses whose time is over.
+    Pauses,
     /// Puts back tasks past their lease.
     Recover,
     /// Runs schedules that are due.
@@ -109,9 +113,10 @@ pub struct ChoreDeps {
 
 impl Chore {
     /// Chores of every process.
-    pub const COMMON: [Chore; 12] = [
+    pub const COMMON: [Chore; 13] = [
         Chore::SweepDue,
         Chore::SweepAll,
+        Chore::Pauses,
         Chore::Recover,
         Chore::Registry,
         Chore::Totals,
@@ -135,6 +140,7 @@ impl Chore {
             Chore::SweepAll => config.queue.sweep_all,
             Chore::Recover => config.queue.recovery_tick,
             Chore::Schedules => config.queue.schedule_tick,
+            Chore::Pauses => PAUSES_INTERVAL,
             Chore::Operations => OPERATIONS_INTERVAL,
             Chore::Indexes => INDEXES_INTERVAL,
             Chore::Registry => REGISTRY_INTERVAL,
@@ -181,6 +187,7 @@ impl Chore {
             Chore::Stats => return Ok(stats_minute::count(db, stats_turn(config)).await?),
             Chore::Search => return Ok(product_search::copy_names_unless_recent(db, MAX_COPY_TIME, interval).await?),
             Chore::Quality => return Ok(look_at_quality(db, interval).await?),
+            Chore::Pauses => pauses::sweep(&db.client().await?).await?,
             Chore::Recover => recover(db, config).await?,
             Chore::Schedules => run_schedules(db).await?,
             Chore::Operations => run_operations(db).await?,

@@ -22,6 +22,7 @@ mod legacy;
 mod openapi;
 mod operations;
 mod overview;
+mod pauses;
 mod probes;
 mod product_search;
 mod proxies;

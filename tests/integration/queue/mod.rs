@@ -12,6 +12,7 @@ mod lease;
 mod listing;
 mod lock_order;
 mod operations;
+mod pauses;
 mod psql;
 mod quarantine;
 mod race;

@@ -95,6 +95,11 @@ pub fn commands_not_read(pod: &str, error: &dyn fmt::Display) {
     warn!(pod, "Commands for pod {pod} could not be read: {error}");
 }
 
+/// The latest ones hold until they can be read again.
+pub fn pauses_not_read(error: &dyn fmt::Display) {
+    warn!("The pauses could not be read, so those that are known hold: {error}");
+}
+
 /// They stay open and are delivered again.
 pub fn commands_not_marked(pod: &str, error: &dyn fmt::Display) {
     warn!(pod, "Commands for pod {pod} were delivered but could not be marked as taken: {error}");

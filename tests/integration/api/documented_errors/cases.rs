@@ -3,12 +3,13 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 27] = [
+pub const BODIES: [(&str, &str); 28] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
     ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
     ("POST /api/jobs", r#"{"job_type": "youtube_monitor", "depends_on": [4711]}"#),
+    ("POST /api/pauses", r#"{"scope": "store", "of": "4711", "reason": "closed"}"#),
     ("POST /api/proxies", r#"{"host": "192.0.2.1", "port": 80}"#),
     ("POST /api/proxies/import", r#"{"proxies": ["192.0.2.1:80"]}"#),
     ("POST /api/schedules", r#"{"name": "all", "role": "payload_fetch", "interval_hours": 4}"#),
@@ -63,11 +64,14 @@ pub const THINGS: &str = "
     INSERT INTO dispensaries (id, name, groups) SELECT 4000, 'everywhere', array_agg('g' || n) FROM generate_series(1, 20) n;
     INSERT INTO proxies (id, host, port, username, password) OVERRIDING SYSTEM VALUE
     VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');
+    INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
+    VALUES ('101', 'Xylos-1', 'Xylos', 'any', '{}', 'active', 1);
+    INSERT INTO pauses (scope, target, reason, created_by) SELECT 'pod', 'p' || n, 'closed', 'me' FROM generate_series(1, 1000) n;
     CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text);
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 20] = [
+pub const REFUSED: [(&str, u16, i64, &str); 22] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/tasks/{id}", 409, 102, ""),
@@ -75,6 +79,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 20] = [
     ("POST /api/groups/{group}/stores", 409, 103, r#"{"add": [4000]}"#),
     ("POST /api/jobs/{id}/cancel", 409, 111, ""),
     ("POST /api/jobs/{id}/retry", 409, 111, ""),
+    ("POST /api/pauses", 409, ID, r#"{"scope": "all", "reason": "closed"}"#),
     ("POST /api/proxies/{id}/test", 409, 101, ""),
     ("POST /api/schedules/{id}/trigger", 409, 102, ""),
     ("POST /api/stores/{id}/accept-empty", 409, 4000, ""),
@@ -82,6 +87,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 20] = [
     ("POST /api/tasks/migration/disable-old-schedules", 409, ID, ""),
     ("POST /api/tasks/{id}/cancel", 409, 101, ""),
     ("POST /api/tasks/{id}/retry", 409, 101, ""),
+    ("POST /api/worker-registry/{id}/pause", 409, 101, ""),
     ("PUT /api/groups/{group}", 409, 103, r#"{"name": "group-104"}"#),
     ("PUT /api/jobs/{id}", 409, 111, r#"{"priority": 3}"#),
     ("PUT /api/schedules/{id}", 409, 102, r#"{"name": "taken"}"#),

@@ -1,0 +1,54 @@
+//! `watch_pauses`: the pauses in force, as one process sees them.
+//!
+//! In: the table `pauses`, read twice a second. Out: the latest [`Pauses`], which the claimer, runs and workers
+//! look at. While the database does not answer, the latest ones hold: nothing can be claimed meanwhile.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use db::{Db, DbError, pauses};
+use domain::pause::{PauseTarget, Pauses};
+use supervision::lifecycle::{Lifecycle, Phase};
+use telemetry::events;
+
+/// A pause is obeyed within a second.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// Reads them until the process is over. Until the first read has succeeded, everything is paused.
+pub async fn watch_pauses(db: &Db, lifecycle: Lifecycle) -> watch::Receiver<Pauses> {
+    let first = read(db).await.unwrap_or_else(|error| {
+        events::pauses_not_read(&error);
+        Pauses::new(vec![PauseTarget::All])
+    });
+    let (sender, pauses) = watch::channel(first);
+    tokio::spawn(keep_reading(db.clone(), sender, lifecycle));
+    pauses
+}
+
+async fn keep_reading(db: Db, sender: watch::Sender<Pauses>, lifecycle: Lifecycle) {
+    let mut is_read = true;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(INTERVAL) => {}
+            () = lifecycle.reached(Phase::Over) => return,
+        }
+        let read = read(&db).await;
+        if let (Err(error), true) = (&read, is_read) {
+            events::pauses_not_read(error);
+        }
+        is_read = read.is_ok();
+        if let Ok(pauses) = read {
+            sender.send_if_modified(|known| {
+                let is_new = *known != pauses;
+                *known = pauses;
+                is_new
+            });
+        }
+    }
+}
+
+async fn read(db: &Db) -> Result<Pauses, DbError> {
+    fail::fail_point!("pauses.read");
+    pauses::in_force(&db.client().await?).await
+}

@@ -1,0 +1,129 @@
+//! `drover pause` and `drover resume`: stop the claims of everything, or of one family, role, pod, worker, host
+//! or store, and let them go on.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+use super::client::{ApiClient, ClientError};
+use super::output::time;
+use super::{CliError, Env, ExitCode, values};
+use contract::pauses::{Pause, PauseList, PauseRequest};
+use domain::pause::{PauseScope, PauseTarget};
+use domain::vocabulary::Word;
+
+const PATH: &str = "/api/pauses";
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// all, family, role, pod, worker, host or store [default: list the pauses in force]
+    #[arg(value_parser = values::word::<PauseScope>, requires = "reason")]
+    scope: Option<PauseScope>,
+    /// Name of the family (crawl, media), role, pod, worker or host, or id of the store
+    of: Option<String>,
+    /// Reason to show to others
+    #[arg(long, value_name = "TEXT", requires = "scope")]
+    reason: Option<String>,
+    /// Resume after this time, such as 30m or 2h [default: when `drover resume` ends the pause]
+    #[arg(long = "for", value_name = "DURATION", value_parser = humantime::parse_duration, requires = "scope")]
+    length: Option<Duration>,
+    /// Resume at this time
+    #[arg(long, value_name = "TIME", value_parser = values::time, requires = "scope", conflicts_with = "length")]
+    until: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ResumeArgs {
+    /// Scope of the pause: all, family, role, pod, worker, host or store
+    #[arg(value_parser = values::word::<PauseScope>)]
+    scope: PauseScope,
+    /// Name of the family, role, pod, worker or host, or id of the store
+    of: Option<String>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match (args.scope, args.reason) {
+        (Some(scope), Some(reason)) => {
+            let until = args.until.or_else(|| args.length.map(|length| Utc::now() + length));
+            pause(&PauseRequest { scope, of: args.of, reason, until }, env).await
+        }
+        _ => list(env).await,
+    }
+}
+
+pub async fn resume(args: ResumeArgs, env: &Env) -> anyhow::Result<ExitCode> {
+    let target = PauseTarget::parse(args.scope, args.of.as_deref())
+        .map_err(|fault| CliError::usage(format!("the name after `{}` {fault}", args.scope)))?;
+    let api = env.api().await?;
+    let Some(pause) = find(&api, &target).await? else { return Err(not_paused(&api, &target).await?.into()) };
+    api.delete(&format!("{PATH}/{}", pause.id)).await?;
+    env.out.either(&json!({ "resumed": pause }), |_| format!("{} goes on", pause.target()))?;
+    Ok(ExitCode::Ok)
+}
+
+async fn pause(request: &PauseRequest, env: &Env) -> anyhow::Result<ExitCode> {
+    let made = env.api().await?.post(PATH, request).await;
+    let pause: Pause = made.map_err(|error: ClientError| error.naming_flags(flag))?;
+    env.out.either(&pause, |pause| {
+        let end = pause.until.map_or_else(
+            || format!("until `drover resume {}`", arguments(pause)),
+            |until| format!("until {}", time(until)),
+        );
+        format!("{} is paused {end}; running tasks end as they would", pause.target())
+    })?;
+    Ok(ExitCode::Ok)
+}
+
+async fn list(env: &Env) -> anyhow::Result<ExitCode> {
+    let list = in_force(&env.api_to_read().await?).await?;
+    env.out.list(&list, &list.pauses, &["paused", "until", "reason", "by", "since"], |pause| {
+        vec![
+            pause.target(),
+            pause.until.map_or_else(|| "resumed".to_owned(), time),
+            pause.reason.clone(),
+            pause.created_by.clone(),
+            time(pause.created_at),
+        ]
+    })?;
+    Ok(ExitCode::Ok)
+}
+
+async fn in_force(api: &ApiClient) -> Result<PauseList, ClientError> {
+    api.get(PATH).await
+}
+
+/// The pause of this thing, if it is paused.
+async fn find(api: &ApiClient, target: &PauseTarget) -> Result<Option<Pause>, ClientError> {
+    let is_it = |pause: &Pause| {
+        pause.scope == Word::Known(target.scope()) && pause.of.clone().unwrap_or_default() == target.name()
+    };
+    Ok(in_force(api).await?.pauses.into_iter().find(is_it))
+}
+
+async fn not_paused(api: &ApiClient, target: &PauseTarget) -> Result<CliError, ClientError> {
+    let pauses = in_force(api).await?.pauses;
+    let known: Vec<String> = pauses.iter().map(arguments).collect();
+    let known = match known.is_empty() {
+        true => "nothing is".to_owned(),
+        false => format!("paused now: {}", known.join(", ")),
+    };
+    let name = target.name();
+    let asked = if name.is_empty() { "everything".to_owned() } else { format!("{} {name}", target.scope()) };
+    Ok(CliError::not_found(format!("{asked} is not paused; {known}")))
+}
+
+/// Arguments of `drover resume`.
+fn arguments(pause: &Pause) -> String {
+    match &pause.of {
+        None => pause.scope.to_string(),
+        Some(of) => format!("{} {of}", pause.scope),
+    }
+}
+
+fn flag(field: &str) -> String {
+    match field {
+        "of" => "the name".to_owned(),
+        field => format!("--{field}"),
+    }
+}
