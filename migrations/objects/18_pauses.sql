@@ -37,10 +37,12 @@ END $f$;
 
 -- Orders the workers with this friendly name to pause or to resume: a worker outside of the program learns it with its next heartbeat, as
 -- any other command.
-CREATE OR REPLACE FUNCTION order_workers(of_name text, of_command text) RETURNS void LANGUAGE sql AS $f$
+CREATE OR REPLACE FUNCTION order_workers(of_name text, of_command text) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
+BEGIN
   INSERT INTO worker_commands (worker_id, command)
-  SELECT w.worker_id, of_command FROM worker_registry w WHERE w.friendly_name = of_name AND w.status <> 'offline'
-$f$;
+  SELECT w.worker_id, of_command FROM worker_registry w WHERE w.friendly_name = of_name AND w.status <> 'offline';
+END $f$;
 
 -- Ends a pause; returns what it was. No row: there is none with this id.
 CREATE OR REPLACE FUNCTION end_pause(pause_id bigint) RETURNS SETOF pauses LANGUAGE plpgsql

@@ -34,7 +34,7 @@ enum Command {
         #[arg(value_parser = host_name)]
         host: String,
     },
-    /// Stop all requests to a host within ten seconds, until you close its breaker
+    /// Stop all requests to a host within a second, until you close its breaker: the same as `drover pause host`
     Open {
         /// Name of the host, or a URL on it
         #[arg(value_parser = host_name)]

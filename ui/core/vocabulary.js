@@ -1,6 +1,8 @@
 // @ts-check
 // Words of the API that forms and filters offer.
 
+/** Families of roles. */
+export const FAMILIES = ["crawl", "media"];
 /** Roles of crawls. */
 export const ROLES = [
   "payload_fetch",

@@ -5,13 +5,13 @@ import { useHosts } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, decimal, milliseconds, plural, share } from "../core/format.js";
-import { html, memo, useState } from "../core/html.js";
+import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { confirm } from "../parts/dialog.js";
-import { FormDialog } from "../parts/form.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { RowAction } from "../parts/row-action.js";
 import { useSteadyRows } from "../parts/rows.js";
 import { Figure, Strip } from "../parts/strip.js";
@@ -19,7 +19,7 @@ import { BreakerState } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
-/** @import { HostListing, HostUpdate } from "../types/api" */
+/** @import { HostListing, Pause } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
 const TROUBLE = ["open", "half_open", "closed"];
@@ -27,7 +27,7 @@ const TROUBLE = ["open", "half_open", "closed"];
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const answer = useHosts();
-  const [opened, open] = useState(/** @type {HostListing | null} */ (null));
+  const pauses = usePauses().data?.pauses;
   usePage("Hosts", answer);
   const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) =>
     TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
@@ -35,6 +35,7 @@ export function Page({ query }) {
   const shown = query.get("host");
   const inTrouble = hosts.filter((host) => host.breaker !== "closed").length;
   return html`<${PageHead} title="Hosts" scope="each that was asked, in trouble first" />
+    <${Pauses} pauses=${pauses} scopes=${["host"]} />
     ${answer.data &&
     html`<${Strip} label="How they do">
       <${Figure} label="Hosts" value=${count(hosts.length)} scope=${answer.data.next_cursor ? "the first 500" : "that were asked"} />
@@ -53,16 +54,15 @@ export function Page({ query }) {
               <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th>
                 <th class="num">Answers</th><th class="num">Refused</th><th class="num">Rate</th>
                 <th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${steady.rows.map((host) => html`<${Row} key=${host.host} host=${host} onOpen=${open} />`)}</tbody>
+              <tbody>${steady.rows.map((host) => html`<${Row} key=${host.host} host=${host} pauses=${pauses} />`)}</tbody>
             </table>`}</${Loaded}>
-    </${Panel}>
-    ${opened && html`<${OpenForm} host=${opened.host} onClose=${() => open(null)} />`}`;
+    </${Panel}>`;
 }
 
 /** @param {HostListing[]} hosts @param {"answers" | "refusals"} name */
 const sum = (hosts, name) => hosts.reduce((all, host) => all + host[name], 0);
 
-const Row = memo((/** @type {{ host: HostListing, onOpen: (host: HostListing) => void }} */ { host, onOpen }) => {
+const Row = memo((/** @type {{ host: HostListing, pauses: Pause[] | undefined }} */ { host, pauses }) => {
   const asked = host.window_answers + host.window_refusals + host.window_failures;
   return html`<tr data-row>
     <th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
@@ -75,7 +75,7 @@ const Row = memo((/** @type {{ host: HostListing, onOpen: (host: HostListing) =>
     <td class="num fact" data-l="refused">${share(host.window_refusals, asked)}</td>
     <td class="num fact" data-l="rate">${rate(host)}</td>
     <td class="num fact" data-l="latency">${milliseconds(host.latency_ms)}</td>
-    <td class="num line">${may("operator") && html`<${Actions} host=${host} onOpen=${onOpen} />`}</td>
+    <td class="num line">${may("operator") && html`<${Actions} host=${host} pauses=${pauses} />`}</td>
   </tr>`;
 });
 
@@ -85,8 +85,9 @@ function rate(host) {
   return host.rate === host.configured_rate ? `${decimal(host.rate)} /s` : `${decimal(host.configured_rate)} → ${decimal(host.rate)} /s`;
 }
 
-/** @param {{ host: HostListing, onOpen: (host: HostListing) => void }} properties */
-function Actions({ host, onOpen }) {
+/** @param {{ host: HostListing, pauses: Pause[] | undefined }} properties */
+function Actions({ host, pauses }) {
+  const isPaused = (pauses ?? []).some(({ scope, of }) => scope === "host" && of === host.host);
   const path = pathOf("/api/hosts/{host}", { host: host.host });
   const close = async () => {
     const isSure = await confirm({
@@ -106,24 +107,12 @@ function Actions({ host, onOpen }) {
     if (isSure) await act(() => send("DELETE", path), `${host.host} begins anew`);
   };
   return html`<span class="row">
-    ${host.breaker === "closed"
-      ? html`<${RowAction} action="Open…" of=${host.host} onClick=${() => onOpen(host)} />`
+    ${host.breaker === "closed" || isPaused
+      ? html`<${PauseButton} scope="host" of=${host.host} name=${host.host} pauses=${pauses} isSmall=${true} />`
       : html`<${RowAction} action="Close…" of=${host.host} isMain=${true} onClick=${close} />`}
     <${RowAction} action="Forget…" of=${host.host} onClick=${forget} />
   </span>`;
 }
-
-/** @param {{ host: string, onClose: () => void }} properties */
-const OpenForm = ({ host, onClose }) =>
-  html`<${FormDialog} title=${`Keep requests from ${host}?`} action="Open the breaker"
-    done=${`The breaker of ${host} is open`} onClose=${onClose}
-    fields=${[
-      { name: "why", label: "Why", required: true, help: "shown to others, and kept in the audit" },
-      { name: "until", label: "Until", type: "datetime-local", help: "UTC; empty: until it is closed" },
-    ]}
-    submit=${(/** @type {HostUpdate} */ { why, until }) =>
-      send("PUT", pathOf("/api/hosts/{host}", { host }), { breaker: "open", why, ...(until && { until }) })}>
-        <p>Its tasks wait meanwhile.</p></${FormDialog}>`;
 
 /** @param {HostListing} host */
 const counted = ({ refusals, failures, throttles }) =>

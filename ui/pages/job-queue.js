@@ -11,6 +11,7 @@ import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { PauseChoice, Pauses, usePauses } from "../parts/pause.js";
 import { podsOf } from "../parts/pods.js";
 import { useSteadyRows, Waiting } from "../parts/rows.js";
 import { TaskActions } from "../parts/task-actions.js";
@@ -29,6 +30,7 @@ const SHOWN = 50;
 export function Page({ query }) {
   const counts = useCounts();
   const workers = useWorkers();
+  const pauses = usePauses();
   const running = useResource(pathOf("/api/tasks", { status: "running", limit: READ }), { topics: ["task"], gap: 2_000 });
   usePage("Job queue", counts, workers);
   const pods = podsOf(workers.data?.workers ?? []);
@@ -37,7 +39,8 @@ export function Page({ query }) {
   const number = workers.data?.workers.length ?? 0;
   const slots = pods.reduce((sum, each) => sum + each.slots, 0);
   return html`<${PageHead} title="Job queue"
-    scope=${`${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /></${PageHead}>
+    scope=${`${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /><${PauseChoice} /></${PageHead}>
+    <${Pauses} pauses=${pauses.data?.pauses} />
     <div class="cols wide-left">
       <section class="panel" aria-label="Queue, pods and workers">
         <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>

@@ -8,6 +8,7 @@ import { count } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { PageHead } from "../parts/panel.js";
+import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { usePage } from "../parts/page.js";
 import { useSeries } from "../parts/series.js";
 import { Behind } from "./overview/behind.js";
@@ -32,6 +33,7 @@ export function Page() {
   const schedules = useSchedules();
   const proxies = useProxies();
   const hosts = useHosts();
+  const pauses = usePauses();
   const tasks = useSeries({ metric: "tasks", by: "outcome" });
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
@@ -50,7 +52,9 @@ export function Page() {
   };
   const stores = overview.data?.stores.enabled;
   return html`<div class="overview stack">
-    <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} enabled stores · `}times in UTC`} />
+    <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} enabled stores · `}times in UTC`}>
+      <${PauseButton} scope="all" name="everything" pauses=${pauses.data?.pauses} /></${PageHead}>
+    <${Pauses} pauses=${pauses.data?.pauses} />
     <${Verdict} ...${seen} />
     <${Figures} ...${seen} error=${overview.error ?? counts.error} />
     <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />

@@ -11,6 +11,7 @@ import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
 import { confirm } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
+import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { Ago } from "../parts/time.js";
@@ -20,7 +21,7 @@ import { Payloads } from "./store/payloads.js";
 import { Products } from "./store/products.js";
 
 /** @import { Answer } from "../core/resource.js" */
-/** @import { StoreView } from "../types/api" */
+/** @import { Pause, StoreView } from "../types/api" */
 /** @import { TaskEvent, Topic } from "../types/requests" */
 
 /**
@@ -47,9 +48,11 @@ export function Page({ id, query }) {
   const active = useResource(pathOf("/api/tasks/store/{id}/active", { id }), live);
   const pending = pathOf("/api/tasks", { dispensary_id: id, status: "pending", limit: WAITING });
   const waiting = useResource(pending, { ...live, gap: 5_000 });
+  const pauses = usePauses().data?.pauses;
   usePage(store.data?.name ?? `Store ${id}`, store, active, waiting);
   if (!store.data && store.error) return html`<${Missing} id=${id} answer=${store} />`;
-  return html`<${Head} id=${id} store=${store.data} />
+  return html`<${Head} id=${id} store=${store.data} pauses=${pauses} />
+    <${Pauses} pauses=${pauses?.filter(({ scope, of }) => scope === "store" && of === String(id))} />
     ${store.data && html`<${Remedy} of=${store.data} />`}
     ${store.data ? html`<${Figures} of=${store.data} />` : html`<section class="panel strip loading" aria-busy="true"></section>`}
     <div class="cols wide-left">
@@ -59,8 +62,8 @@ export function Page({ id, query }) {
     <${Products} id=${id} query=${query} store=${store.data} />`;
 }
 
-/** @param {{ id: number, store: StoreView | null }} properties */
-function Head({ id, store }) {
+/** @param {{ id: number, store: StoreView | null, pauses: Pause[] | undefined }} properties */
+function Head({ id, store, pauses }) {
   const crumb = html`<a href=${link("/admin/stores")}>Stores</a>`;
   const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${count(id)}
     ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
@@ -68,6 +71,7 @@ function Head({ id, store }) {
     mark=${store && html`<${CrawlState} of=${store} />`}>
     ${store && may("operator") &&
       html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
+    ${store && html`<${PauseButton} scope="store" of=${String(id)} name=${store.name} pauses=${pauses} />`}
     ${store && html`<${CrawlSwitch} of=${store} />`}
   </${PageHead}>`;
 }

@@ -13,6 +13,7 @@ import { Icon } from "../parts/icon.js";
 import { Meter } from "../parts/meter.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { podsOf } from "../parts/pods.js";
 import { Ring } from "../parts/ring.js";
 import { RowAction } from "../parts/row-action.js";
@@ -23,7 +24,7 @@ import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
 /** @import { Pod } from "../parts/pods.js" */
-/** @import { Capacity, WorkerCommand, WorkerDocument as Worker } from "../types/api" */
+/** @import { Capacity, Pause, WorkerCommand, WorkerDocument as Worker } from "../types/api" */
 
 /** In trouble first. */
 const ORDER = ["offline", "backing_off", "paused", "draining", "active"];
@@ -31,11 +32,13 @@ const ORDER = ["offline", "backing_off", "paused", "draining", "active"];
 export function Page() {
   const answer = useWorkers();
   const capacity = useCapacity();
+  const pauses = usePauses().data?.pauses;
   usePage("Workers", answer);
   const pods = podsOf(answer.data?.workers ?? []).sort((one, other) => worst(one) - worst(other));
   const steady = useSteadyRows(pods.flatMap(inTroubleFirst), (worker) => worker.worker_id);
   const beats = pods.flatMap(({ workers }) => workers.map(({ last_heartbeat_at }) => last_heartbeat_at ?? ""));
   return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
+    <${Pauses} pauses=${pauses} scopes=${["all", "family", "role", "pod", "worker"]} />
     ${answer.data && html`<${Figures} pods=${pods} capacity=${capacity.data} />`}
     <${Panel} title="By pod" scope="memory and CPU: below 50 low, 50 raised, 75 high, from 90 critical">
       <${Loaded} of=${answer} what="The list of workers">${() =>
@@ -47,7 +50,7 @@ export function Page() {
               <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>Memory</th><th>CPU</th><th>State</th>
                 <th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${groups(steady.rows, pods).map(([pod, workers]) =>
-                html`<${Group} key=${pod.name} pod=${pod} workers=${workers} />`)}</tbody>
+                html`<${Group} key=${pod.name} pod=${pod} workers=${workers} pauses=${pauses} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>`;
 }
@@ -83,12 +86,13 @@ function Figures({ pods, capacity }) {
   </${Strip}>`;
 }
 
-/** @param {{ pod: Pod, workers: Worker[] }} properties */
-const Group = ({ pod, workers }) =>
+/** @param {{ pod: Pod, workers: Worker[], pauses: Pause[] | undefined }} properties */
+const Group = ({ pod, workers, pauses }) =>
   html`<tr class="group" id=${pod.name.toLowerCase()}>
     <th scope="colgroup" colspan="8" class="key">
       <a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">
-        ${count(pod.tasks)} of ${count(pod.slots)} tasks</span></th></tr>
+        ${count(pod.tasks)} of ${count(pod.slots)} tasks</span>
+      <${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} /></th></tr>
     ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} />`)}`;
 
 const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {

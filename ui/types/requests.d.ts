@@ -1,7 +1,7 @@
 // The types of requests and their answers by the paths of the API, and of its events. The type checker alone
 // reads this file. `npm run check` makes `api.d.ts` from the API's description.
 
-import type { Counts, HealthCounts, QualityCount, Schedule, WorkerDocument, paths } from "./api";
+import type { Counts, HealthCounts, PauseList, QualityCount, Schedule, WorkerDocument, paths } from "./api";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -86,6 +86,7 @@ export interface Events {
   proxies: HealthCounts;
   rollups: unknown;
   quality: QualityCount[];
+  pauses: PauseList;
   again: null;
 }
 

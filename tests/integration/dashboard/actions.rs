@@ -60,6 +60,7 @@ async fn a_worker_is_paused_and_another_decommissioned_after_a_question() {
     let orders = "SELECT count(*) FROM worker_commands WHERE (worker_id, command) IN (('worker-Kryll1', 'pause'), ('worker-Xylos2', 'decommission'))";
     until("both orders are given", PATIENCE, async || world.count(orders).await == 2).await;
     assert_eq!(world.count("SELECT count(*) FROM worker_commands").await, 2);
+    assert_eq!(world.count("SELECT count(*) FROM pauses WHERE scope = 'worker' AND target = 'Kryll-1'").await, 1);
 }
 
 #[tokio::test]
@@ -114,16 +115,51 @@ async fn proxies_are_imported_and_a_wrong_line_is_told() {
 }
 
 #[tokio::test]
-async fn the_breaker_of_a_host_is_opened_with_a_reason_and_closed() {
+async fn a_host_is_paused_with_a_reason_and_resumed() {
     let world = World::start().await;
     world.execute("INSERT INTO hosts (host) VALUES ('menu.test')").await;
     world.open("/admin/hosts").await;
-    world.press("Open… menu.test").await;
-    world.browser.fill("dialog [name=why]", "its owner asked").await.unwrap();
-    world.click(&in_dialog("Open the breaker")).await;
+    world.press("Pause… menu.test").await;
+    world.browser.fill("dialog [name=reason]", "its owner asked").await.unwrap();
+    world.click(&in_dialog("Pause menu.test")).await;
+    world.sees("Paused: host menu.test").await;
     world.sees("its owner asked").await;
-    world.press("Close… menu.test").await;
-    world.click(&in_dialog("Close it")).await;
+    world.press("Resume menu.test").await;
     world.sees("Closed").await;
-    assert_eq!(world.count("SELECT count(*) FROM audit_log WHERE target = 'menu.test'").await, 2);
+    assert_eq!(world.count("SELECT count(*) FROM audit_log WHERE target = 'host menu.test'").await, 2);
+}
+
+#[tokio::test]
+async fn a_role_is_paused_for_a_time_and_every_page_of_work_shows_it() {
+    let world = World::start().await;
+    world.open("/admin/job-queue").await;
+    world.press("Pause…").await;
+    for (field, value) in [("thing", "role product_refresh"), ("minutes", "120")] {
+        let choose = format!("document.querySelector('dialog [name={field}]').value = '{value}'");
+        assert_eq!(world.browser.read(&choose).await.unwrap(), value);
+    }
+    world.browser.fill("dialog [name=reason]", "parsers are wrong").await.unwrap();
+    world.click(&in_dialog("Pause it")).await;
+    for page in ["/admin/job-queue", "/admin", "/admin/workers"] {
+        world.open(page).await;
+        world.sees("Paused: role product_refresh, by local: parsers are wrong").await;
+    }
+    let until = "SELECT count(*) FROM pauses WHERE until BETWEEN now() + interval '110 minutes' AND now() + interval '121 minutes'";
+    assert_eq!(world.count(until).await, 1);
+    world.press("Resume role product_refresh").await;
+    world.says_no_more("parsers are wrong").await;
+    assert_eq!(world.count("SELECT count(*) FROM pauses").await, 0);
+}
+
+#[tokio::test]
+async fn a_pod_and_a_store_are_paused_by_one_button() {
+    let world = World::start().await;
+    for (page, thing, label) in [("/admin/workers", "pod Kryll", "Kryll"), ("/admin/stores/902", "store 902", "")] {
+        world.open(page).await;
+        world.press(&format!("Pause… {label}")).await;
+        world.browser.fill("dialog [name=reason]", "a test").await.unwrap();
+        world.click(&in_dialog("Pause")).await;
+        world.sees(&format!("Paused: {thing}")).await;
+    }
+    assert_eq!(world.count("SELECT count(*) FROM pauses WHERE scope IN ('pod', 'store')").await, 2);
 }
