@@ -153,6 +153,23 @@ async fn workers_of_a_killed_process_are_no_capacity_beside_their_successors() {
 }
 
 #[tokio::test]
+async fn workers_of_a_killed_process_without_a_successor_are_offline_after_three_heartbeats() {
+    let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("it is stopped at once");
+    // the testkit's lease makes a heartbeat a second
+    let mut stays = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_counted("its pod is registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 2).await;
+    let mut killed = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_counted("both pods are registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 4).await;
+    killed.signal(Signal::SIGKILL);
+    killed.ended(PATIENCE).await;
+    let slots = "SELECT sum(max_concurrent_tasks) FROM worker_registry WHERE status <> 'offline'";
+    farm.until_counted("only the slots of the other pod are left", slots, 4).await;
+    stays.signal(Signal::SIGTERM);
+    stays.ended(PATIENCE).await;
+}
+
+#[tokio::test]
 async fn suspects_take_turns_so_that_blame_gathers_only_where_it_belongs() {
     let database = database().await;
     let client = database.db.client().await.unwrap();

@@ -52,6 +52,6 @@ export function Page() {
         <${Behind} of=${overview} schedules=${schedules.data?.schedules} /></div>
     </div>
     <${Images} overview=${overview.data} />
-    <${Scraping} of=${overview} />
+    <${Scraping} of=${overview} tasks=${overview.data?.running} counts=${overview.data?.counts} />
   </div>`;
 }

@@ -30,14 +30,15 @@ export function Figures({ overview, error }) {
   const late = overview.ready.find((each) => each.oldest_seconds === oldest);
   const [completed, unit] = shortCount(hour.completed);
   const running = runningOf(counts);
-  const lost = running - workers.reduce((sum, worker) => sum + worker.active_task_count, 0);
+  // of a worker that died, until their leases run out
+  const others = running - workers.reduce((sum, worker) => sum + worker.active_task_count, 0);
   const { products, announced } = overview.stores;
   return html`<${Strip} label="Task Queue Summary">
     <${Figure} label="Pending" value=${count(counts.pending)} href=${link("/admin/tasks", { status: "pending" })}
       scope=${`now: ${count(ready)} ready, ${count(Math.max(0, counts.pending - ready))} wait`} />
     <${Figure} label="Running" value=${count(running)} unit=${slots ? `/ ${count(slots)} slots` : ""}
       href=${link("/admin/tasks", { status: "running" })}
-      scope=${`now, on ${plural(workers.length, "worker")}${lost > 0 ? `; ${count(lost)} of lost ones` : ""}`} />
+      scope=${`now, on ${plural(workers.length, "worker")}${others > 0 ? `; ${count(others)} on none of them` : ""}`} />
     <${Figure} label="Completed tasks" value=${completed} unit=${unit} href=${link("/admin/tasks", { status: "completed" })}
       scope=${`last hour, ${decimal(hour.completed / 60)} a minute`} />
     <${Figure} label="Failed tasks" value=${count(hour.failed)} href=${link("/admin/tasks", { status: "failed" })}

@@ -12,12 +12,18 @@ import { Running } from "../../parts/time.js";
 import { runningOf } from "./verdict.js";
 
 /** @import { Answer } from "../../core/resource.js" */
-/** @import { OverviewAnswer, TaskView } from "../../types/api" */
+/** @import { OverviewAnswer, QueuePicture, TaskCounts, TaskView } from "../../types/api" */
 
-/** @param {{ of: Answer<OverviewAnswer> }} properties */
-export function Scraping({ of }) {
-  const steady = useSteadyRows(of.data?.running ?? [], (task) => task.id);
-  const number = of.data ? runningOf(of.data.counts) : 0;
+/**
+ * @param {object} properties
+ * @param {Answer<OverviewAnswer> | Answer<QueuePicture>} properties.of the answer that has both of the others
+ * @param {TaskView[]} [properties.tasks]
+ * @param {TaskCounts} [properties.counts]
+ * @param {number} [properties.shown]
+ */
+export function Scraping({ of, tasks = [], counts, shown = 8 }) {
+  const steady = useSteadyRows(tasks.slice(0, shown), (task) => task.id);
+  const number = counts ? runningOf(counts) : 0;
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All ${count(number)}</a>`;
   return html`<${Panel} title="Currently scraping" scope=${of.data && `${count(steady.rows.length)} of ${count(number)}, longest first`}
     more=${number > 0 && more}>
