@@ -158,9 +158,11 @@ async fn workers_of_a_killed_process_without_a_successor_are_offline_after_three
     farm.leaves_open_tasks("it is stopped at once");
     // the testkit's lease makes a heartbeat a second
     let mut stays = Child::spawn(&mut farm.drover(&["worker"]));
-    farm.until_counted("its pod is registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 2).await;
+    farm.until_counted("its pod is registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 2)
+        .await;
     let mut killed = Child::spawn(&mut farm.drover(&["worker"]));
-    farm.until_counted("both pods are registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 4).await;
+    farm.until_counted("both pods are registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 4)
+        .await;
     killed.signal(Signal::SIGKILL);
     killed.ended(PATIENCE).await;
     let slots = "SELECT sum(max_concurrent_tasks) FROM worker_registry WHERE status <> 'offline'";
