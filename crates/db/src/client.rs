@@ -222,7 +222,7 @@ impl Tx {
     }
 
     /// Everything that this transaction reads is of one moment, and it writes nothing. To be called before its first statement.
-    pub(super) fn as_snapshot(self) -> Tx {
+    pub(super) fn into_snapshot(self) -> Tx {
         self.client.send("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
         self
     }

@@ -104,7 +104,7 @@ impl Db {
 
     /// Begins a read of the HTTP API by several statements that see one moment.
     pub async fn api_snapshot(&self) -> Result<Tx, DbError> {
-        Ok(self.begin_api().await?.as_snapshot())
+        Ok(self.begin_api().await?.into_snapshot())
     }
 
     async fn begin_within(&self, pool: &Pool, deadline: Duration, lock_deadline: Duration) -> Result<Tx, DbError> {

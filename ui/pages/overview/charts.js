@@ -30,11 +30,11 @@ function Throughput({ data }) {
   const most = `at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average`;
   const label = all
     ? `Attempts of tasks that ended in each minute of the last hour: ${most}; ${count(total(failed))} failed`
-    : "No attempt ended in the last hour";
+    : "No ended attempt of the last hour is counted yet";
   return html`<${Chart} title="Throughput" unit="attempts a minute, 60 min" ticks=${ticks} axis=${axisOf(data)} label=${label}
     legend=${html`<${Key} kind="bars">attempts completed ${count(total(completed))}</${Key}>
       <${Key} kind="cbad" box>attempts failed ${count(total(failed))}</${Key}>`}
-    words=${data && all === 0 && html`<span class="mark-at inside quiet">nothing ended in this hour</span>`}>
+    words=${data && all === 0 && html`<span class="mark-at inside quiet">no end is counted yet</span>`}>
     <${Bars} values=${completed} bad=${failed} top=${ticks[ticks.length - 1]} />
   </${Chart}>`;
 }
