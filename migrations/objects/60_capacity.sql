@@ -22,7 +22,8 @@ WITH live AS (
          SELECT role, count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM started_at))::double precision FROM worker_tasks
           WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
             AND isfinite(completed_at) AND isfinite(started_at) GROUP BY role) run GROUP BY role),
-     active AS (   -- workers with a heartbeat in the last 5 minutes; a task has none after its end, so those ended earlier are not read
+     active AS (   -- workers with a heartbeat in the last 5 minutes; a task has none after its end, so those ended earlier are not read.
+                   -- One that is offline or has left is no capacity; workers of other programs need not be registered
        SELECT beat.role, count(beat.worker_id) AS workers, avg(w.max_concurrent_tasks)::double precision AS slots FROM (
          SELECT DISTINCT role, worker_id FROM (
            SELECT role, worker_id, last_heartbeat_at FROM worker_tasks WHERE status IN ('claimed', 'running')
@@ -30,7 +31,8 @@ WITH live AS (
            SELECT role, worker_id, last_heartbeat_at FROM worker_tasks
             WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes') run
           WHERE last_heartbeat_at > now() - interval '5 minutes') beat
-         LEFT JOIN worker_registry w USING (worker_id) GROUP BY beat.role),
+         LEFT JOIN worker_registry w USING (worker_id) LEFT JOIN worker_names n USING (worker_id)
+        WHERE w.status <> 'offline' OR w.worker_id IS NULL AND n.worker_id IS NULL GROUP BY beat.role),
      usual AS (   -- average slots of a worker, used if those of the role's workers are not known
        SELECT avg(max_concurrent_tasks)::double precision AS slots FROM worker_registry WHERE status <> 'offline'),
      pace AS (SELECT took.role, 3600 * coalesce(a.slots, u.slots, 1) / nullif(took.seconds, 0) AS tasks

@@ -87,6 +87,12 @@ async fn a_scheduler_shows_what_each_chore_did() {
     assert_eq!(second.status(Chore::SweepAll).await, Some(ChoreStatus::Skipped), "the first process has just done it");
 }
 
+#[test]
+fn a_silent_worker_is_swept_within_five_seconds() {
+    // the scheduler looks every second at most
+    assert!(Chore::Registry.interval(&config(&[])) + Duration::from_secs(1) <= Duration::from_secs(5));
+}
+
 #[actix::test]
 async fn a_chore_that_fails_is_shown_and_counted_and_done_again() {
     let database = database().await;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use db::tasks::{self, ClaimBatch, NewTask};
+use db::workers;
 use domain::role::Role;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -126,6 +127,48 @@ async fn ten_crawls_with_a_kill_in_each_end_equal_to_the_oracle() {
     let missed = |misses: i32| rows.values().filter(|row| row.consecutive_misses == misses).count();
     assert!(missed(3) > 0 && missed(1) + missed(2) > 0, "the crawls were too tame to tell");
     assert_eq!(farm.sim.counts().direct_connections, 0);
+}
+
+#[tokio::test]
+async fn workers_of_a_killed_process_are_no_capacity_beside_their_successors() {
+    let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("its schedules run, and it is stopped at once");
+    // a heartbeat every 30 s: the lease of a worker outlasts this test
+    let start = || Child::spawn(farm.drover(&["up"]).env("DROVER__QUEUE__LEASE", "10m"));
+    let listed = async || workers::list(&farm.db.client().await.unwrap()).await.unwrap();
+    let mut killed = start();
+    until("the workers are registered", PATIENCE, async || listed().await.len() == 2).await;
+    let before: Vec<String> = listed().await.into_iter().map(|worker| worker.worker_id).collect();
+    killed.signal(Signal::SIGKILL);
+    killed.ended(PATIENCE).await;
+
+    let mut next = start();
+    until("only the successors are listed", PATIENCE, async || {
+        let now = listed().await;
+        now.len() == 2 && now.iter().all(|worker| !before.contains(&worker.worker_id))
+    })
+    .await;
+    next.signal(Signal::SIGTERM);
+    next.ended(PATIENCE).await;
+}
+
+#[tokio::test]
+async fn workers_of_a_killed_process_without_a_successor_are_offline_after_three_heartbeats() {
+    let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("it is stopped at once");
+    // the testkit's lease makes a heartbeat a second
+    let mut stays = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_counted("its pod is registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 2)
+        .await;
+    let mut killed = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_counted("both pods are registered", "SELECT count(*) FROM worker_registry WHERE status = 'active'", 4)
+        .await;
+    killed.signal(Signal::SIGKILL);
+    killed.ended(PATIENCE).await;
+    let slots = "SELECT sum(max_concurrent_tasks) FROM worker_registry WHERE status <> 'offline'";
+    farm.until_counted("only the slots of the other pod are left", slots, 4).await;
+    stays.signal(Signal::SIGTERM);
+    stays.ended(PATIENCE).await;
 }
 
 #[tokio::test]

@@ -24,6 +24,14 @@ export const useWorkers = () =>
     apply: (data, /** @type {WorkerEvent} */ event) => ({ ...data, workers: withWorker(data.workers, event) }),
   });
 
+/** The state in one answer of one moment, so that the same thing has the same number in every part of a page. */
+export const useOverview = () =>
+  useResource(pathOf("/api/overview"), { topics: ["task", "counts", "worker"], gap: 3_000 });
+
+/** The pods, the queue and the running tasks of one moment. */
+export const useQueuePicture = () =>
+  useResource(pathOf("/api/job-queue/pods"), { topics: ["task", "counts", "worker"], gap: 2_000 });
+
 /** Waiting and running tasks by role, and their durations. */
 export const useCapacity = () => useResource(pathOf("/api/tasks/capacity"), { topics: ["counts"], gap: 5_000 });
 

@@ -3,7 +3,7 @@
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
-import { count } from "../core/format.js";
+import { count, plural } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
@@ -64,19 +64,29 @@ export function Page({ query }) {
 const Row = memo((/** @type {{ row: AuditRow }} */ { row }) => {
   const detail = row.detail && Object.keys(row.detail).length > 0 ? JSON.stringify(row.detail) : "";
   const what = targetLink(row);
+  const target = targetText(row);
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${link("/admin/audit", { who: row.who })}><bdi>${row.who}</bdi></a></th>
     <td class="fact"><a href=${link("/admin/audit", { action: row.action })}>${row.action}</a></td>
-    <td class="fact">${what ? html`<a class="link" href=${what}>${row.target}</a>` : html`<bdi>${row.target}</bdi>`}</td>
+    <td class="fact">${what ? html`<a class="link" href=${what}>${target}</a>` : html`<bdi>${target}</bdi>`}</td>
     <td class="line mono soft wrap">${detail}</td>
     <td class="low">${row.address ?? ""}</td>
     <td class="num end"><${Ago} at=${row.at} /></td>
   </tr>`;
 });
 
+/** Actions on several things at once, whose target is their number. @type {Record<string, [string, string?]>} */
+const COUNTED = { "stores.import": ["store"], "proxies.import": ["proxy", "proxies"], "tasks.create_batch": ["task"] };
+
+/** @param {AuditRow} row */
+function targetText(row) {
+  const counted = COUNTED[row.action];
+  return counted && /^\d+$/.test(row.target) ? plural(Number(row.target), ...counted) : row.target;
+}
+
 /** The page of the changed thing, if it has one. @param {AuditRow} row */
 function targetLink(row) {
-  if (!/^\d+$/.test(row.target)) return null;
+  if (!/^\d+$/.test(row.target) || COUNTED[row.action]) return null;
   const [resource] = row.action.split(".");
   const pages = /** @type {Record<string, string>} */ ({ tasks: "/admin/tasks", stores: "/admin/stores" });
   return pages[resource] ? link(`${pages[resource]}/${row.target}`) : null;

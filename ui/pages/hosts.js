@@ -43,7 +43,7 @@ export function Page({ query }) {
         scope="now: kept from requests, or probed" />
       <${Figure} label="Answers" value=${count(sum(hosts, "answers"))} scope="since the first one" />
       <${Figure} label="Refusals" value=${count(sum(hosts, "refusals"))}
-        scope=${`${share(sum(hosts, "refusals"), sum(hosts, "answers") + sum(hosts, "refusals"))} of requests since the first one`} />
+        scope=${`${share(sum(hosts, "refusals"), sum(hosts, "answers"))} of answers since the first one`} />
     </${Strip}>`}
     ${shown && html`<${Detail} host=${shown} />`}
     <${Panel} title="All hosts">
@@ -52,7 +52,7 @@ export function Page({ query }) {
           ? html`<${Empty} icon="pending" title="No host was asked yet"><p>The first crawl brings them.</p></${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
               <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th>
-                <th class="num">Answers</th><th class="num">Refused</th><th class="num">Rate</th>
+                <th class="num">Answers</th><th class="num">Refused lately</th><th class="num">Rate</th>
                 <th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${steady.rows.map((host) => html`<${Row} key=${host.host} host=${host} pauses=${pauses} />`)}</tbody>
             </table>`}</${Loaded}>
@@ -63,7 +63,6 @@ export function Page({ query }) {
 const sum = (hosts, name) => hosts.reduce((all, host) => all + host[name], 0);
 
 const Row = memo((/** @type {{ host: HostListing, pauses: Pause[] | undefined }} */ { host, pauses }) => {
-  const asked = host.window_answers + host.window_refusals + host.window_failures;
   return html`<tr data-row>
     <th scope="row" class="key"><a class="mono" href=${link("/admin/hosts", { host: host.host })}>${host.host}</a></th>
     <td class="end"><${BreakerState} of=${host.breaker} /></td>
@@ -72,7 +71,7 @@ const Row = memo((/** @type {{ host: HostListing, pauses: Pause[] | undefined }}
       ? html`probe <${Until} at=${host.probe_at} />`
       : host.hold_until && html`waits until <${Until} at=${host.hold_until} />`}</td>
     <td class="num fact" data-l="answers">${count(host.answers)}</td>
-    <td class="num fact" data-l="refused">${share(host.window_refusals, asked)}</td>
+    <td class="num fact" data-l="refused lately">${share(host.window_refusals, host.window_answers)}</td>
     <td class="num fact" data-l="rate">${rate(host)}</td>
     <td class="num fact" data-l="latency">${milliseconds(host.latency_ms)}</td>
     <td class="num line">${may("operator") && html`<${Actions} host=${host} pauses=${pauses} />`}</td>

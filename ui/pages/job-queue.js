@@ -2,17 +2,15 @@
 // The job queue: the hub of queue, pods and workers, and the running tasks, only the selected pod's if one is
 // selected.
 
-import { useCounts, useWorkers } from "../core/answers.js";
-import { pathOf } from "../core/api.js";
+import { useQueuePicture } from "../core/answers.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useEffect } from "../core/html.js";
-import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { PauseChoice, Pauses, usePauses } from "../parts/pause.js";
-import { podsOf } from "../parts/pods.js";
+import { isLive, podsOf } from "../parts/pods.js";
 import { useSteadyRows, Waiting } from "../parts/rows.js";
 import { TaskActions } from "../parts/task-actions.js";
 import { Hub } from "./job-queue/hub.js";
@@ -21,39 +19,38 @@ import { Row } from "./tasks/row.js";
 
 /** @import { Answer } from "../core/resource.js" */
 /** @import { Pod } from "../parts/pods.js" */
-/** @import { TaskPage } from "../types/api" */
+/** @import { QueuePicture } from "../types/api" */
 
-const READ = 500;
 const SHOWN = 50;
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const counts = useCounts();
-  const workers = useWorkers();
+  const answer = useQueuePicture();
   const pauses = usePauses();
-  const running = useResource(pathOf("/api/tasks", { status: "running", limit: READ }), { topics: ["task"], gap: 2_000 });
-  usePage("Job queue", counts, workers);
-  const pods = podsOf(workers.data?.workers ?? []);
+  usePage("Job queue", answer);
+  const counts = answer.data?.queue ?? null;
+  const workers = (answer.data?.pods ?? []).flatMap((pod) => pod.workers);
+  const pods = podsOf(workers);
   const pod = pods.find(({ name }) => name === query.get("pod")) ?? null;
   useEscape(!!pod);
-  const number = workers.data?.workers.length ?? 0;
+  const number = workers.filter(isLive).length;
   const slots = pods.reduce((sum, each) => sum + each.slots, 0);
   return html`<${PageHead} title="Job queue"
-    scope=${`${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /><${PauseChoice} /></${PageHead}>
+    scope=${answer.data && `${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /><${PauseChoice} /></${PageHead}>
     <${Pauses} pauses=${pauses.data?.pauses} />
     <div class="cols wide-left">
       <section class="panel" aria-label="Queue, pods and workers">
-        <${Loaded} of=${workers} what="The list of workers" rows=${8}>${() =>
+        <${Loaded} of=${answer} what="The list of workers" rows=${8}>${() =>
           pods.length === 0
             ? html`<${Empty} icon="warn" title="No worker runs">
-                <p>${counts.data && waitText(counts.data.pending)}
+                <p>${counts && waitText(counts.pending)}
                   <code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
             : html`<div class="panel-body">
-                <${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts.data?.pending ?? null} /></div>`}</${Loaded}>
+                <${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts?.pending ?? null} /></div>`}</${Loaded}>
       </section>
-      <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts.data} /></div>
+      <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts} /></div>
     </div>
-    <${Tasks} answer=${running} pod=${pod} />`;
+    <${Tasks} answer=${answer} pod=${pod} />`;
 }
 
 /** @param {number} pending */
@@ -72,14 +69,16 @@ function useEscape(isSelected) {
   }, [isSelected]);
 }
 
-/** @param {{ answer: Answer<TaskPage>, pod: Pod | null }} properties */
+/** @param {{ answer: Answer<QueuePicture>, pod: Pod | null }} properties */
 function Tasks({ answer, pod }) {
   const ids = new Set(pod?.workers.map(({ worker_id }) => worker_id));
-  const all = (answer.data?.tasks ?? []).filter((task) => !pod || ids.has(task.worker_id ?? ""));
+  const all = (answer.data?.running ?? []).filter((task) => !pod || ids.has(task.worker_id ?? ""));
   const steady = useSteadyRows(all.slice(0, SHOWN), (task) => task.id, pod?.name ?? "");
+  const queue = answer.data?.queue;
+  const number = pod ? pod.tasks : queue ? queue.running + queue.claimed : 0;
   const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All tasks that run</a>`;
   return html`<${Panel} id="pod-tasks" title=${pod ? `Running on ${pod.name}` : "Running"}
-    scope=${`${count(steady.rows.length)} of ${count(all.length)}, newest first`} more=${more}>
+    scope=${answer.data && `${count(steady.rows.length)} of ${count(number)}, longest first`} more=${more}>
     <${Loaded} of=${answer} what="The list of running tasks">${() =>
       steady.rows.length === 0
         ? html`<p class="panel-body dim">No task runs ${pod ? `on ${pod.name}` : ""} at the moment.</p>`

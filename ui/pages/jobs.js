@@ -1,6 +1,7 @@
 // @ts-check
 // Jobs: the current scrapes, and the media jobs with the progress of each.
 
+import { useQueuePicture } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";
 import { link, pick } from "../core/base.js";
 import { count, sentence } from "../core/format.js";
@@ -52,6 +53,7 @@ export function Page({ query }) {
   const answer = useResource(path, { topics: ["task", "counts"], gap: 3_000 });
   const steady = useSteadyRows(answer.data?.jobs ?? [], (job) => job.id, path);
   const now = useResource(pathOf("/api/scheduler/status"), { topics: ["counts"], gap: 10_000 });
+  const picture = useQueuePicture();
   const [isMaking, make] = useState(false);
   const [moved, move] = useState(/** @type {Job | null} */ (null));
   usePage("Jobs", answer);
@@ -60,7 +62,7 @@ export function Page({ query }) {
   return html`<${PageHead} title="Jobs" scope="what is being scraped, and media jobs">
       ${may("operator") && html`<button class="btn" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New job</button>`}
     </${PageHead}>
-    <${Scraping} shown=${SHOWN} />
+    <${Scraping} of=${picture} tasks=${picture.data?.running} counts=${picture.data?.queue} shown=${SHOWN} />
     <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter media jobs" text="account"
       placeholder="status:running type:scrape_account" />
     <${Panel} title="Media jobs"

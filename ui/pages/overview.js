@@ -2,11 +2,9 @@
 // The overview: one sentence on the state, then figures, charts, failures, suffering proxies, pods,
 // delayed roles, and current scrapes. Each part links to its list.
 
-import { useCapacity, useCounts, useHosts, useProxies, useSchedules, useWorkers } from "../core/answers.js";
-import { pathOf } from "../core/api.js";
+import { useHosts, useOverview, useProxies, useSchedules } from "../core/answers.js";
 import { count } from "../core/format.js";
 import { html } from "../core/html.js";
-import { useResource } from "../core/resource.js";
 import { PageHead } from "../parts/panel.js";
 import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { usePage } from "../parts/page.js";
@@ -26,10 +24,7 @@ import { fleetOf } from "../parts/proxy-health.js";
 /** @import { Seen } from "./overview/verdict.js" */
 
 export function Page() {
-  const overview = useResource(pathOf("/api/overview"), { topics: ["task"], gap: 5_000 });
-  const counts = useCounts();
-  const workers = useWorkers();
-  const capacity = useCapacity();
+  const overview = useOverview();
   const schedules = useSchedules();
   const proxies = useProxies();
   const hosts = useHosts();
@@ -37,15 +32,12 @@ export function Page() {
   const tasks = useSeries({ metric: "tasks", by: "outcome" });
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
-  usePage("Overview", overview, counts, workers, capacity, proxies);
+  usePage("Overview", overview, proxies);
 
   const fleet = proxies.data ? fleetOf(proxies.data.proxies, requests.data, blocks.data) : null;
   /** @type {Seen} */
   const seen = {
     overview: overview.data,
-    counts: counts.data,
-    workers: workers.data?.workers,
-    capacity: capacity.data,
     schedules: schedules.data?.schedules,
     hosts: hosts.data?.hosts,
     proxies: fleet,
@@ -54,16 +46,16 @@ export function Page() {
   return html`<div class="overview stack">
     <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} enabled stores · `}times in UTC`}>
       <${PauseButton} scope="all" name="everything" pauses=${pauses.data?.pauses} /></${PageHead}>
-    <${Pauses} pauses=${pauses.data?.pauses} />
+    <${Pauses} pauses=${pauses.data?.pauses} scopes=${["all"]} />
     <${Verdict} ...${seen} />
-    <${Figures} ...${seen} error=${overview.error ?? counts.error} />
+    <${Figures} ...${seen} error=${overview.error} />
     <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />
     <div class="cols two">
       <div class="stack"><${Failures} of=${overview} /><${Quality} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
-      <div class="stack"><${Pods} of=${workers} />
-        <${Behind} of=${capacity} ready=${overview.data?.ready} schedules=${schedules.data?.schedules} /></div>
+      <div class="stack"><${Pods} of=${overview} />
+        <${Behind} of=${overview} schedules=${schedules.data?.schedules} /></div>
     </div>
     <${Images} overview=${overview.data} />
-    <${Scraping} />
+    <${Scraping} of=${overview} tasks=${overview.data?.running} counts=${overview.data?.counts} />
   </div>`;
 }

@@ -19,7 +19,7 @@ import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
-/** @import { Schedule, ScheduleRequest } from "../types/api" */
+/** @import { Run, Schedule, ScheduleRequest } from "../types/api" */
 /** @import { Field } from "../parts/form.js" */
 
 /** Every one, or one of them. @type {[string, string][]} */
@@ -90,10 +90,7 @@ function Actions({ schedule, onEdit }) {
   const run = () =>
     act(
       () => send("POST", pathOf("/api/schedules/{id}/trigger", { id: schedule.id }), {}),
-      ({ fault, tasks, note }) =>
-        fault
-          ? `${schedule.name} did not run: ${fault}`
-          : `${schedule.name} ran and made ${plural(tasks, "task")}${note ? `: ${note}` : ""}`,
+      (answer) => wordsOf(schedule.name, answer),
       { href: link("/admin/tasks", { schedule_id: schedule.id }) },
     );
   const turn = () =>
@@ -113,6 +110,13 @@ function Actions({ schedule, onEdit }) {
     <${RowAction} action=${schedule.enabled ? "Disable" : "Enable"} of=${schedule.name} onClick=${turn} />
     <${RowAction} action="Delete…" of=${schedule.name} onClick=${remove} />
   </span>`;
+}
+
+/** @param {string} name @param {Run} run */
+function wordsOf(name, { fault, tasks, note, already_made: alreadyMade }) {
+  if (fault) return `${name} did not run: ${fault}`;
+  if (alreadyMade) return `${name} did not run again: it ran less than 10 seconds ago and made ${plural(tasks, "task")} then`;
+  return `${name} ran and made ${plural(tasks, "task")}${note ? `: ${note}` : ""}`;
 }
 
 /** The server compares the version alone: a run since is no change. @param {Schedule} schedule */

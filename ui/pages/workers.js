@@ -4,7 +4,7 @@
 import { useCapacity, useWorkers } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
-import { count, share } from "../core/format.js";
+import { count, plural, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { may } from "../core/session.js";
 import { workersForAll } from "../parts/capacity.js";
@@ -14,7 +14,7 @@ import { Meter } from "../parts/meter.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
-import { podsOf } from "../parts/pods.js";
+import { isLive, podsOf } from "../parts/pods.js";
 import { Ring } from "../parts/ring.js";
 import { RowAction } from "../parts/row-action.js";
 import { useSteadyRows } from "../parts/rows.js";
@@ -73,9 +73,11 @@ function Figures({ pods, capacity }) {
   const workers = pods.flatMap((pod) => pod.workers);
   const [tasks, slots] = [pods.reduce((sum, pod) => sum + pod.tasks, 0), pods.reduce((sum, pod) => sum + pod.slots, 0)];
   const held = workers.filter(({ status }) => status === "backing_off").length;
-  const other = workers.filter(({ status }) => status !== "backing_off" && status !== "active").length;
+  const other = workers.filter(({ status }) => status === "paused" || status === "draining").length;
+  const live = workers.filter(isLive).length;
+  const lost = workers.length - live;
   return html`<${Strip} label="All workers">
-    <${Figure} label="Workers" value=${count(workers.length)} scope=${`in ${count(pods.length)} pods`} />
+    <${Figure} label="Workers" value=${count(live)} scope=${`in ${plural(pods.length, "pod")}${lost > 0 ? `, ${count(lost)} lost` : ""}`} />
     <${Figure} label="Slots in use" value=${count(tasks)} unit=${`/ ${count(slots)}`}
       scope=${`now, ${share(tasks, slots)}`} href=${link("/admin/tasks", { status: "running" })} />
     <${Figure} label="Backing off" value=${count(held)} kind=${held > 0 ? "hold" : ""}

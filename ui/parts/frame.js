@@ -15,6 +15,7 @@ import { PAGES } from "../pages.js";
 import { Find } from "./find.js";
 import { Icon } from "./icon.js";
 import { showKeys } from "./keys.js";
+import { isLive } from "./pods.js";
 
 /** Minimum time of a lost stream before the banner appears. */
 const BANNER_MS = 1_500;
@@ -130,7 +131,7 @@ function useNavCounts() {
   const open = hosts?.filter((host) => host.breaker === "open").length ?? 0;
   return {
     ...(tasks && tasks.failed > 0 && { "/admin/tasks": { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" } }),
-    ...(workers && { "/admin/workers": { text: workers.length, word: "workers" } }),
+    ...(workers && { "/admin/workers": { text: workers.filter(isLive).length, word: "workers" } }),
     ...(troubled > 0 && { "/admin/proxies": { text: troubled, kind: "hold", icon: "pause", word: "in trouble" } }),
     ...(open > 0 && { "/admin/hosts": { text: open, kind: "bad", icon: "open", word: "open breakers" } }),
   };

@@ -8,13 +8,16 @@
  * @property {string} name
  * @property {Worker[]} workers by name
  * @property {number} tasks
- * @property {number} slots
+ * @property {number} slots of workers that are not offline
  * @property {number} memory percent, of the worker with most
  * @property {number} cpu percent, of the worker with most
  */
 
 /** @type {Map<string, Pod>} */
 const known = new Map();
+
+/** @param {Worker} worker */
+export const isLive = ({ status }) => status !== "offline";
 
 /** In the order of their names. @param {Worker[]} workers @returns {Pod[]} */
 export function podsOf(workers) {
@@ -35,9 +38,9 @@ function podOf(name, unsorted) {
     name,
     workers,
     tasks: sum((worker) => worker.active_task_count),
-    slots: sum((worker) => worker.max_concurrent_tasks),
-    memory: Math.max(0, ...workers.map((worker) => worker.resources.memory_percent)),
-    cpu: Math.max(0, ...workers.map((worker) => worker.resources.cpu_percent)),
+    slots: sum((worker) => (isLive(worker) ? worker.max_concurrent_tasks : 0)),
+    memory: Math.max(0, ...workers.filter(isLive).map((worker) => worker.resources.memory_percent)),
+    cpu: Math.max(0, ...workers.filter(isLive).map((worker) => worker.resources.cpu_percent)),
   };
   known.set(name, pod);
   return pod;

@@ -18,9 +18,7 @@ use contract::problem::Problem;
 use contract::task_requests::{BatchAnswer, BatchItem, BatchRequest, RequestedTask, TaskRequest};
 use contract::tasks::QueuePicture;
 use db::task_requests::{self, MAX_BATCH_ITEMS, QueuedTask};
-use db::task_views::counts;
-use db::{Tx, generation, workers};
-use domain::pod;
+use db::{Tx, generation, overview};
 use domain::task::TaskId;
 
 /// Makes a task; the same as `POST /api/tasks`.
@@ -78,16 +76,14 @@ pub async fn enqueue_state(
     change.answer(StatusCode::OK, &made).await
 }
 
-/// The pods with their workers, tasks and resources, and what is queued.
+/// The pods with their workers, tasks and resources, what is queued, and what runs, all read in one moment.
 #[utoipa::path(get, path = "/api/job-queue/pods", tag = "job queue", responses((status = 200, body = QueuePicture)))]
 pub async fn pods(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     _: Query<NoParameters>,
 ) -> Result<Json<QueuePicture>, ApiError> {
-    let client = api.db.api_client().await?;
-    let pods = pod::pods(workers::list(&client).await?);
-    Ok(Json(QueuePicture { pods, queue: counts::counts(&client).await? }))
+    Ok(Json(overview::queue(&api.db.api_snapshot().await?).await?))
 }
 
 async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, ApiError> {

@@ -18,7 +18,8 @@ fn images_served() -> ImagesServed {
     ImagesServed { rendered: of("rendered"), cached: of("memory") + of("disk"), original: of("original") }
 }
 
-/// Longest waits, failures with their reasons, ages of the stores' menus, and proxies by their health.
+/// The state in one answer, read in one moment: tasks by status and role, running tasks, workers, longest waits, failures with
+/// their reasons, ages of the stores' menus, and proxies by their health.
 #[utoipa::path(get, path = "/api/overview", tag = "service", responses((status = 200, body = OverviewAnswer)))]
 pub async fn show(
     _: Caller<Viewer>,
@@ -28,6 +29,6 @@ pub async fn show(
     if !(1..=MAX_HOURS).contains(&hours) {
         return Err(ApiError::bad("hours", format!("{hours} is out of range (1 to {MAX_HOURS})")));
     }
-    let overview = overview::read(&api.db.api_client().await?, hours).await?;
+    let overview = overview::read(&api.db.api_snapshot().await?, hours).await?;
     Ok(Json(OverviewAnswer { overview, images_served: images_served() }))
 }

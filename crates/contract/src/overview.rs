@@ -6,16 +6,26 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::images::ImageTotals;
 use super::pauses::Pause;
-use super::tasks::ReadyTasks;
+use super::tasks::{ReadyTasks, TaskCounts, TaskView};
+use domain::capacity::Capacity;
 use domain::proxy::HealthCounts;
 use domain::role::Role;
 use domain::store::{StoreId, StoreStatus};
 use domain::task::TaskId;
 use domain::vocabulary::Word;
+use domain::worker::WorkerDocument;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+/// All of one moment: the same thing has the same number in each part.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Overview {
+    pub counts: TaskCounts,
     pub ready: Vec<ReadyTasks>,
+    /// By role.
+    pub capacity: Vec<Capacity>,
+    /// Tasks that run, claimed ones last; the 8 longest-running.
+    pub running: Vec<TaskView>,
+    /// Each with the tasks that it holds now.
+    pub workers: Vec<WorkerDocument>,
     pub failures: Failures,
     pub stores: StoreCounts,
     pub images: ImageTotals,

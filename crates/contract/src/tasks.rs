@@ -61,6 +61,7 @@ pub struct TaskView {
 pub struct AttemptView {
     pub fence: i64,
     pub worker_id: String,
+    pub worker_name: Option<String>,
     /// None while it runs.
     #[schema(value_type = Option<RecordedOutcome>)]
     pub outcome: Option<Word<RecordedOutcome>>,
@@ -211,10 +212,14 @@ pub struct ActiveTask {
     pub task: Option<TaskView>,
 }
 
+/// All of one moment: the same thing has the same number in each part.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct QueuePicture {
+    /// Each worker with the tasks that it holds now.
     pub pods: Vec<Pod>,
     pub queue: TaskCounts,
+    /// Tasks that run, the longest-running first and claimed ones last; at most 500.
+    pub running: Vec<TaskView>,
 }
 
 impl TaskFilter {

@@ -221,6 +221,12 @@ impl Tx {
         Tx { client, open: true }
     }
 
+    /// Everything that this transaction reads is of one moment, and it writes nothing. To be called before its first statement.
+    pub(super) fn into_snapshot(self) -> Tx {
+        self.client.send("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+        self
+    }
+
     /// After `Unavailable` the outcome of the commit is unknown: look before running the transaction again.
     pub async fn commit(mut self) -> Result<(), DbError> {
         self.client.batch(COMMIT).await?;

@@ -1,24 +1,47 @@
-//! Status summary for the overview page: longest waits, failures with their reasons, states of the stores'
-//! crawls, proxies by their health. Reads only.
+//! Status summary for the overview page, and the picture of the queue: longest waits, failures with their reasons, states of
+//! the stores' crawls, proxies by their health, workers with their tasks. Each is read in one snapshot, so that its numbers
+//! agree. Reads only.
 
 use super::row::{FromRow, document, read_all, rows, word};
-use super::task_views::counts;
-use super::{Client, DbError, images, pauses, proxies};
+use super::task_views::{self, capacity, counts};
+use super::{Client, DbError, Tx, images, pauses, proxies, workers};
 use contract::overview::{FailureReason, Failures, Overview, StoreCounts};
+use contract::tasks::QueuePicture;
+use domain::pod;
 
 /// Maximum failures read; enough to find the common cause.
 const MAX_READ: i64 = 10_000;
 const MAX_REASONS: i64 = 20;
 const MAX_TROUBLED: i64 = 20;
 
-pub async fn read(client: &Client, hours: i32) -> Result<Overview, DbError> {
-    let ready = counts::ready(client).await?;
-    let failures = failures(client, hours).await?;
-    let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_TROUBLED]).await?;
-    let images = images::totals(client).await?;
-    let proxies = proxies::count(client).await?;
-    let pauses = pauses::list(client).await?;
-    Ok(Overview { ready, failures, stores: StoreCounts::from_row(&stores)?, images, proxies, pauses })
+/// Running tasks of the overview, and of the picture of the queue.
+const MAX_RUNNING_SHOWN: i64 = 8;
+const MAX_RUNNING: i64 = 500;
+
+/// `snapshot`: all that it reads is of one moment.
+pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
+    let stores = snapshot.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_TROUBLED]).await?;
+    Ok(Overview {
+        counts: counts::counts(snapshot).await?,
+        ready: counts::ready(snapshot).await?,
+        capacity: capacity::by_role(snapshot).await?,
+        running: task_views::running(snapshot, MAX_RUNNING_SHOWN).await?,
+        workers: workers::list_with_tasks(snapshot).await?,
+        failures: failures(snapshot, hours).await?,
+        stores: StoreCounts::from_row(&stores)?,
+        images: images::totals(snapshot).await?,
+        proxies: proxies::count(snapshot).await?,
+        pauses: pauses::list(snapshot).await?,
+    })
+}
+
+/// The pods with what runs on them, and the queue. `snapshot`: all that it reads is of one moment.
+pub async fn queue(snapshot: &Tx) -> Result<QueuePicture, DbError> {
+    Ok(QueuePicture {
+        pods: pod::pods(workers::list_with_tasks(snapshot).await?),
+        queue: counts::counts(snapshot).await?,
+        running: task_views::running(snapshot, MAX_RUNNING).await?,
+    })
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {

@@ -56,8 +56,11 @@ pub async fn to_compare(
 }
 
 async fn of_store(client: &Client, store: StoreId, id: PayloadId) -> Result<Payload, DbError> {
-    let found = payloads::get(client, id).await?.filter(|payload| payload.dispensary_id == store);
-    found.ok_or_else(|| missing(store, &format!("payload {id}")))
+    let payload = payloads::get(client, id).await?.ok_or_else(|| DbError::Missing(format!("payload {id}")))?;
+    match payload.dispensary_id {
+        its_store if its_store == store => Ok(payload),
+        other => Err(DbError::Missing(format!("payload {id} belongs to store {other}; in store {store} it"))),
+    }
 }
 
 async fn before(client: &Client, payload: &Payload) -> Result<Option<Payload>, DbError> {

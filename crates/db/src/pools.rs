@@ -102,6 +102,11 @@ impl Db {
         self.begin_within(&self.api, self.deadlines.transaction, self.deadlines.statement).await
     }
 
+    /// Begins a read of the HTTP API by several statements that see one moment.
+    pub async fn api_snapshot(&self) -> Result<Tx, DbError> {
+        Ok(self.begin_api().await?.into_snapshot())
+    }
+
     async fn begin_within(&self, pool: &Pool, deadline: Duration, lock_deadline: Duration) -> Result<Tx, DbError> {
         Ok(Tx::begin(self.borrow(pool, deadline).await?, deadline, lock_timeout(lock_deadline)))
     }

@@ -10,6 +10,8 @@ pub mod counts;
 pub mod filter;
 mod search;
 
+use std::collections::HashMap;
+
 use tokio_postgres::types::Type;
 
 use self::filter::{FilterValues, GET};
@@ -29,6 +31,15 @@ pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Ve
         Some(q) => search::list(client, filter, q, limit).await,
         None => search::page(client, &FilterValues::of(filter), limit).await,
     }
+}
+
+/// At most `limit` tasks that run now, the longest-running first and the claimed ones last.
+pub async fn running(client: &Client, limit: i64) -> Result<Vec<TaskView>, DbError> {
+    let ids: Vec<TaskId> = first_columns(&client.query(include_str!("sql/task_views/running.sql"), &[&limit]).await?)?;
+    let places: HashMap<TaskId, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    let mut tasks = by_ids(client, ids).await?;
+    tasks.sort_by_key(|task| places.get(&task.id).copied());
+    Ok(tasks)
 }
 
 /// One task without its attempts and children.
@@ -78,7 +89,7 @@ rows! {
     }
 
     AttemptView {
-        fence, worker_id,
+        fence, worker_id, worker_name,
         outcome: optional_word,
         error, claimed_at, finished_at,
         detail: optional_json,

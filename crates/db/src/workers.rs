@@ -3,6 +3,7 @@
 //! Best effort: a worker whose row cannot be written works on. Nothing here decides which worker may run a
 //! task.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -10,6 +11,7 @@ use tokio_postgres::Row;
 
 use super::row::{FromRow, first_column, first_columns, read_all};
 use super::{Client, DbError};
+use domain::task::TaskId;
 use domain::vocabulary;
 use domain::worker::{WorkerCommand, WorkerDocument, WorkerStatus};
 
@@ -39,6 +41,23 @@ pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration)
 
 pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
     read_all(&client.query(include_str!("sql/workers/list.sql"), &[&None::<String>]).await?)
+}
+
+/// Like [`list`], each worker with the tasks that the queue says it holds now: its own report of them is as old as its last
+/// heartbeat.
+pub async fn list_with_tasks(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
+    let mut workers = list(client).await?;
+    let mut held = HashMap::new();
+    for row in &client.query(include_str!("sql/workers/active_tasks.sql"), &[]).await? {
+        held.insert(row.try_get::<_, String>("worker_id")?, row.try_get::<_, Vec<TaskId>>("ids")?);
+    }
+    for worker in &mut workers {
+        let ids = held.remove(&worker.worker_id).filter(|_| worker.status != WorkerStatus::Offline).unwrap_or_default();
+        worker.current_task_id = ids.first().copied();
+        worker.active_task_count = ids.len();
+        worker.current_task_ids = ids;
+    }
+    Ok(workers)
 }
 
 /// `Missing` when no worker is registered by that id.

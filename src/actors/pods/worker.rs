@@ -223,7 +223,7 @@ impl Actor for WorkerActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        events::worker_started(&self.plan.id, &self.plan.roles.label());
+        events::worker_started(&self.plan.id, &self.plan.friendly_name, &self.plan.roles.label());
         self.deps.watchdog.watch_temporary(&format!("a task of {}", self.plan.friendly_name), &self.poll_times);
         if self.is_done() {
             self.deregister_when_done();

@@ -30,7 +30,8 @@ const MIN_SWEEP_WINDOW: Duration = Duration::from_secs(30);
 const PAUSES_INTERVAL: Duration = Duration::from_millis(500);
 const OPERATIONS_INTERVAL: Duration = Duration::from_secs(1);
 const INDEXES_INTERVAL: Duration = Duration::from_secs(600);
-const REGISTRY_INTERVAL: Duration = Duration::from_secs(10);
+/// With the scheduler's own interval, a silent worker is offline within 5 s.
+const REGISTRY_INTERVAL: Duration = Duration::from_secs(4);
 const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
 const QUALITY_INTERVAL: Duration = Duration::from_secs(60);
 /// A twentieth of the interval: finding new products early is worth no more.

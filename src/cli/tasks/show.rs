@@ -48,7 +48,7 @@ fn retries(task: &TaskView) -> String {
     format!("{} of {}{why}", task.retry_count, task.max_retries)
 }
 
-/// `run 2     2025-01-10 08:00:00 UTC  failed after 1.2s  worker-any-1f2e3d4c  HTTP 503`
+/// `run 2     2025-01-10 08:00:00 UTC  failed after 1.2s  worker-any-1f2e3d4c Kryll-3  HTTP 503`
 fn run_line(run: &AttemptView) -> String {
     let ended = match (&run.outcome, run.finished_at) {
         (Some(outcome), Some(at)) => format!("{outcome} after {:.1}s", (at - run.claimed_at).as_seconds_f64()),
@@ -56,7 +56,8 @@ fn run_line(run: &AttemptView) -> String {
         (None, _) => "running".to_owned(),
     };
     let error = run.error.as_deref().map(|error| format!("  {error}")).unwrap_or_default();
-    format!("{:<10}{}  {ended}  {}{error}", format!("run {}", run.fence), time(run.claimed_at), run.worker_id)
+    let worker = named(&run.worker_id, run.worker_name.as_deref());
+    format!("{:<10}{}  {ended}  {}{error}", format!("run {}", run.fence), time(run.claimed_at), worker)
 }
 
 fn named(id: impl std::fmt::Display, name: Option<&str>) -> String {

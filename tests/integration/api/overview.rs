@@ -111,6 +111,50 @@ async fn what_is_ready_is_told_by_role_with_the_time_it_has_waited() {
     assert!((90.0..150.0).contains(&seconds), "{seconds}");
 }
 
+/// Two workers of one process, of which the second was killed; their tasks, one of them past its lease.
+pub const BUSY: &str = "
+    INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, current_task_ids, active_task_count) VALUES
+      ('a', 'Xylos-1', 'Xylos', 'any', '{payload_fetch}', 'active', 3, '{21}', 1),
+      ('b', 'Xylos-2', 'Xylos', 'any', '{payload_fetch}', 'offline', 3, '{}', 0);
+    INSERT INTO worker_tasks (id, role, status, worker_id, claimed_at, started_at, lease_expires_at, last_heartbeat_at, fence) VALUES
+      (21, 'payload_fetch', 'running', 'a', now(), now() - interval '1 minute', now() + interval '1 hour', now(), 1),
+      (22, 'payload_fetch', 'claimed', 'a', now(), NULL, now() + interval '1 hour', now(), 1),
+      (23, 'product_refresh', 'running', 'a', now(), now() - interval '2 minutes', now() + interval '1 hour', now(), 1),
+      (24, 'product_refresh', 'running', 'b', now(), now() - interval '3 minutes', now() + interval '1 hour', now(), 1),
+      (25, 'product_refresh', 'running', 'b', now(), now() - interval '9 minutes', now() - interval '1 minute', now(), 1)";
+
+#[tokio::test]
+async fn the_same_number_of_tasks_runs_in_every_part_of_one_answer() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(BUSY).await.unwrap();
+    let overview = server.get("/api/overview").await.expect(200);
+    let queue = server.get("/api/job-queue/pods").await.expect(200);
+    for (counts, answer) in [(&overview["counts"], &overview), (&queue["queue"], &queue)] {
+        let running = counts["running"].as_i64().unwrap() + counts["claimed"].as_i64().unwrap();
+        assert_eq!((running, &counts["stale"]), (4, &json!(1)));
+        let ids: Vec<&Value> = answer["running"].as_array().unwrap().iter().map(|task| &task["id"]).collect();
+        assert_eq!(ids, [24, 23, 21, 22], "longest first, what has not begun last");
+    }
+    let held = json!([[21, 22, 23], 3, 21]);
+    for worker in [&overview["workers"][0], &queue["pods"][0]["workers"][0]] {
+        assert_eq!(
+            json!(["current_task_ids", "active_task_count", "current_task_id"].map(|field| &worker[field])),
+            held
+        );
+    }
+}
+
+#[tokio::test]
+async fn failed_tasks_are_the_same_number_in_every_part_of_one_answer() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    server.database.raw.batch_execute(&FAILURES.replace("$STORE", &store.to_string())).await.unwrap();
+    let overview = server.get("/api/overview").await.expect(200);
+    let by_role: i64 =
+        overview["capacity"].as_array().unwrap().iter().map(|role| role["failed_last_hour"].as_i64().unwrap()).sum();
+    assert_eq!((by_role, &overview["failures"]["tasks"]), (5, &json!(5)));
+}
+
 #[rstest]
 #[case("0")]
 #[case("25")]

@@ -186,6 +186,9 @@ async fn a_task_is_shown_with_its_runs_its_children_and_its_workers_name() {
     server.database.raw.batch_execute("DELETE FROM worker_registry").await.unwrap();
     let later = server.get("/api/tasks/1").await.expect(200);
     assert_eq!(later["worker_name"], "Aethelgard-3", "its worker has left");
+    for run in later["attempts"].as_array().unwrap() {
+        assert_eq!((&run["worker_id"], &run["worker_name"]), (&json!("w"), &json!("Aethelgard-3")));
+    }
 }
 
 #[tokio::test]

@@ -140,10 +140,13 @@ async fn a_role_is_paused_for_a_time_and_every_page_of_work_shows_it() {
     }
     world.browser.fill("dialog [name=reason]", "parsers are wrong").await.unwrap();
     world.click(&in_dialog("Pause it")).await;
-    for page in ["/admin/job-queue", "/admin", "/admin/workers"] {
+    for page in ["/admin/job-queue", "/admin/workers"] {
         world.open(page).await;
         world.sees("Paused: role product_refresh, by local: parsers are wrong").await;
     }
+    world.open("/admin").await;
+    world.sees("role product_refresh is paused: parsers are wrong").await;
+    world.open("/admin/workers").await;
     let until = "SELECT count(*) FROM pauses WHERE until BETWEEN now() + interval '110 minutes' AND now() + interval '121 minutes'";
     assert_eq!(world.count(until).await, 1);
     world.press("Resume role product_refresh").await;

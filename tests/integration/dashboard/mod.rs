@@ -6,4 +6,5 @@ mod every_page;
 mod files;
 mod keyboard;
 mod live;
+mod truth;
 mod world;

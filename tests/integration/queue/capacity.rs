@@ -129,6 +129,18 @@ async fn a_worker_does_as_many_tasks_at_once_as_it_has_slots() {
 }
 
 #[tokio::test]
+async fn a_worker_that_is_offline_or_has_left_is_no_capacity() {
+    let queue = Queue::new().await;
+    queue.worked("completed", 4, 1, "killed").await;
+    queue.worked("completed", 4, 1, "left").await;
+    queue.sql("INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks) VALUES ('killed', 'k', 'b', 'any', '{payload_fetch}', 'active', 3), ('left', 'l', 'b', 'any', '{payload_fetch}', 'active', 3)").await;
+    let active = async || queue.capacity("payload_fetch").await["active_workers"].clone();
+    assert_eq!(active().await, json!(2));
+    queue.sql("UPDATE worker_registry SET status = 'offline' WHERE worker_id = 'killed'; DELETE FROM worker_registry WHERE worker_id = 'left'").await;
+    assert_eq!(active().await, json!(0));
+}
+
+#[tokio::test]
 async fn a_task_is_ready_by_its_time() {
     let queue = Queue::new().await;
     queue.enqueue(&(0..500).map(|n| fetch(n % 10)).collect::<Vec<_>>()).await;

@@ -77,6 +77,50 @@ async fn a_heartbeat_brings_it_back() {
     assert_eq!(workers::live_pods(&queue.client().await).await.unwrap(), ["Aethelgard"]);
 }
 
+/// A worker of this name whose process started now.
+async fn started(queue: &Queue, id: &str) -> WorkerDocument {
+    let started_at = Some(workers::now(&queue.client().await).await.unwrap());
+    WorkerDocument { started_at, ..worker(id, "Aethelgard") }
+}
+
+#[tokio::test]
+async fn a_successor_of_the_same_name_replaces_its_silent_predecessor_at_once() {
+    let queue = Queue::new().await;
+    let killed = started(&queue, "killed").await;
+    queue.beat(&killed).await;
+    queue.beat(&started(&queue, "successor").await).await;
+    let listed: Vec<(String, WorkerStatus)> =
+        queue.workers().await.into_iter().map(|worker| (worker.worker_id, worker.status)).collect();
+    assert_eq!(listed, [("successor".to_owned(), WorkerStatus::Active)]);
+    let slots = "SELECT sum(max_concurrent_tasks) FROM worker_registry WHERE status <> 'offline'";
+    assert_eq!(queue.number(slots).await, 3, "the killed one is no capacity");
+}
+
+#[tokio::test]
+async fn of_several_processes_of_one_name_that_died_only_the_last_is_listed() {
+    let queue = Queue::new().await;
+    for id in ["first", "second", "third"] {
+        queue.beat(&started(&queue, id).await).await;
+    }
+    queue.silent_for(91).await;
+    queue.sweep_registry().await;
+    let listed: Vec<String> = queue.workers().await.into_iter().map(|worker| worker.worker_id).collect();
+    assert_eq!(listed, ["third"]);
+}
+
+#[tokio::test]
+async fn a_living_namesake_is_listed_again_with_its_next_heartbeat() {
+    let queue = Queue::new().await;
+    let here = started(&queue, "here").await;
+    queue.beat(&here).await;
+    let elsewhere = started(&queue, "elsewhere").await;
+    queue.beat(&elsewhere).await;
+    queue.beat(&here).await;
+    queue.beat(&elsewhere).await;
+    assert!(queue.workers().await.iter().all(|worker| worker.status == WorkerStatus::Active));
+    assert_eq!(queue.workers().await.len(), 2);
+}
+
 #[tokio::test]
 async fn the_long_gone_are_forgotten() {
     let queue = Queue::new().await;

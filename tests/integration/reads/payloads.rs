@@ -107,7 +107,8 @@ async fn the_last_two_payloads_are_compared_unless_others_are_named() {
 #[tokio::test]
 async fn what_a_store_lacks_is_missing() {
     let store = TestStore::new().await;
-    let other = store.beside("Another Store").await.payload(1, 1, 1.0).await.id;
+    let another_store = store.beside("Another Store").await;
+    let other = another_store.payload(1, 1, 1.0).await.id;
     let client = client(&store).await;
     let refusal = async |from, to| match payload_views::to_compare(&client, store.id, from, to).await {
         Err(DbError::Missing(what)) => what,
@@ -116,8 +117,10 @@ async fn what_a_store_lacks_is_missing() {
     assert_eq!(refusal(None, None).await, format!("a payload of store {}", store.id));
     let only = store.payload(1, 1, 1.0).await.id;
     assert_eq!(refusal(None, None).await, format!("a payload before {only} of store {}", store.id));
-    assert_eq!(refusal(Some(other), None).await, format!("payload {other} of store {}", store.id));
-    assert_eq!(refusal(None, Some(other)).await, format!("payload {other} of store {}", store.id));
+    let elsewhere = format!("payload {other} belongs to store {}; in store {} it", another_store.id, store.id);
+    assert_eq!(refusal(Some(other), None).await, elsewhere, "it exists, and is not said to be missing");
+    assert_eq!(refusal(None, Some(other)).await, elsewhere);
+    assert_eq!(refusal(None, Some(999_999)).await, "payload 999999");
 }
 
 /// A menu page of these products.

@@ -8,17 +8,17 @@ import { SECONDS_PER_HOUR, workersForAll } from "../../parts/capacity.js";
 import { Loaded, Panel } from "../../parts/panel.js";
 import { Until } from "../../parts/time.js";
 
-/** @import { Capacity, ReadyTasks, Schedule } from "../../types/api" */
+/** @import { Capacity, OverviewAnswer, Schedule } from "../../types/api" */
 /** @import { Answer } from "../../core/resource.js" */
 
 /** Roles whose tasks follow from others'. */
 const CHAINED = ["product_refresh", "entry_point_discovery"];
 
-/** @param {{ of: Answer<Capacity[]>, ready?: ReadyTasks[], schedules?: Schedule[] }} properties */
-export function Behind({ of, ready = [], schedules = [] }) {
+/** @param {{ of: Answer<OverviewAnswer>, schedules?: Schedule[] }} properties */
+export function Behind({ of, schedules }) {
   const more = html`<a class="more" href=${link("/admin/capacity")}>Capacity</a>`;
   return html`<${Panel} title="Is anything behind" scope="by role, now" more=${more}>
-    <${Loaded} of=${of} what="The capacity">${(/** @type {Capacity[]} */ capacity) => {
+    <${Loaded} of=${of} what="The capacity">${(/** @type {OverviewAnswer} */ { capacity, ready }) => {
       const roles = [...capacity].sort((a, b) => b.ready_tasks - a.ready_tasks || b.pending_tasks - a.pending_tasks);
       if (roles.length === 0) return html`<p class="panel-body dim">No task waits, and none ended within a day.</p>`;
       return html`<table class="table fold">
@@ -31,7 +31,7 @@ export function Behind({ of, ready = [], schedules = [] }) {
               <td class="num fact" data-l="ready">${count(role.ready_tasks)}</td>
               <td class="num fact" data-l="oldest">${duration(oldest)}</td>
               <td class="num fact" data-l="drains in">${drains(role)}</td>
-              <td class="end">${nextRun(schedules, role.role)}</td>
+              <td class="end">${schedules && nextRun(schedules, role.role)}</td>
             </tr>`;
           })}</tbody>
         </table>

@@ -1,5 +1,5 @@
 // @ts-check
-// Three charts of the last hour: ended tasks, their durations, refused requests.
+// Three charts of the last hour: ended attempts, their durations, refused requests. A task may have several attempts.
 
 import { count, decimal } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -29,12 +29,12 @@ function Throughput({ data }) {
   const all = total(ended);
   const most = `at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average`;
   const label = all
-    ? `Tasks ended each minute of the last hour: ${most}; ${count(total(failed))} failed`
-    : "No task ended in the last hour";
-  return html`<${Chart} title="Throughput" unit="tasks a minute, 60 min" ticks=${ticks} axis=${axisOf(data)} label=${label}
-    legend=${html`<${Key} kind="bars">completed ${count(total(completed))}</${Key}>
-      <${Key} kind="cbad" box>failed ${count(total(failed))}</${Key}>`}
-    words=${data && all === 0 && html`<span class="mark-at inside quiet">nothing ended in this hour</span>`}>
+    ? `Attempts of tasks that ended in each minute of the last hour: ${most}; ${count(total(failed))} failed`
+    : "No ended attempt of the last hour is counted yet";
+  return html`<${Chart} title="Throughput" unit="attempts a minute, 60 min" ticks=${ticks} axis=${axisOf(data)} label=${label}
+    legend=${html`<${Key} kind="bars">attempts completed ${count(total(completed))}</${Key}>
+      <${Key} kind="cbad" box>attempts failed ${count(total(failed))}</${Key}>`}
+    words=${data && all === 0 && html`<span class="mark-at inside quiet">no end is counted yet</span>`}>
     <${Bars} values=${completed} bad=${failed} top=${ticks[ticks.length - 1]} />
   </${Chart}>`;
 }

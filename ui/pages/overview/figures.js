@@ -2,41 +2,46 @@
 // Task Queue Summary: six figures with their scopes.
 
 import { link } from "../../core/base.js";
-import { count, decimal, duration, share, shortCount } from "../../core/format.js";
+import { count, decimal, duration, plural, share, shortCount } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Icon } from "../../parts/icon.js";
 import { Failure } from "../../parts/panel.js";
 import { Figure, Strip } from "../../parts/strip.js";
-import { oldestReady } from "./verdict.js";
+import { isLive } from "../../parts/pods.js";
+import { oldestReady, runningOf } from "./verdict.js";
 
 /** @import { Refusal } from "../../core/api.js" */
 /** @import { Capacity } from "../../types/api" */
 /** @import { Seen } from "./verdict.js" */
 
 /** @param {Seen & { error: Refusal | null }} properties */
-export function Figures({ overview, counts, workers, capacity, error }) {
-  if (!overview || !counts) {
+export function Figures({ overview, error }) {
+  if (!overview) {
     return error
       ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>`
       : html`<section class="panel"><dl class="strip loading"></dl></section>`;
   }
-  const hour = lastHour(capacity ?? []);
+  const { counts } = overview;
+  const workers = overview.workers.filter(isLive);
+  const hour = lastHour(overview.capacity);
   const ready = overview.ready.reduce((sum, each) => sum + each.tasks, 0);
-  const slots = (workers ?? []).reduce((sum, worker) => sum + worker.max_concurrent_tasks, 0);
+  const slots = workers.reduce((sum, worker) => sum + worker.max_concurrent_tasks, 0);
   const oldest = oldestReady(overview.ready);
   const late = overview.ready.find((each) => each.oldest_seconds === oldest);
   const [completed, unit] = shortCount(hour.completed);
-  const running = counts.running + counts.claimed;
+  const running = runningOf(counts);
+  // of a worker that died, until their leases run out
+  const others = running - workers.reduce((sum, worker) => sum + worker.active_task_count, 0);
   const { products, announced } = overview.stores;
   return html`<${Strip} label="Task Queue Summary">
     <${Figure} label="Pending" value=${count(counts.pending)} href=${link("/admin/tasks", { status: "pending" })}
       scope=${`now: ${count(ready)} ready, ${count(Math.max(0, counts.pending - ready))} wait`} />
     <${Figure} label="Running" value=${count(running)} unit=${slots ? `/ ${count(slots)} slots` : ""}
       href=${link("/admin/tasks", { status: "running" })}
-      scope=${`now, on ${count(workers?.length ?? 0)} workers`} />
-    <${Figure} label="Completed" value=${completed} unit=${unit} href=${link("/admin/tasks", { status: "completed" })}
+      scope=${`now, on ${plural(workers.length, "worker")}${others > 0 ? `; ${count(others)} on none of them` : ""}`} />
+    <${Figure} label="Completed tasks" value=${completed} unit=${unit} href=${link("/admin/tasks", { status: "completed" })}
       scope=${`last hour, ${decimal(hour.completed / 60)} a minute`} />
-    <${Figure} label="Failed" value=${count(hour.failed)} href=${link("/admin/tasks", { status: "failed" })}
+    <${Figure} label="Failed tasks" value=${count(hour.failed)} href=${link("/admin/tasks", { status: "failed" })}
       kind=${hour.failed > 0 ? "bad" : ""}
       icon=${hour.failed > 0 && html`<${Icon} name="failed" />`}
       scope=${`last hour, ${share(hour.failed, hour.failed + hour.completed)} of ended`} />

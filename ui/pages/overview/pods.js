@@ -6,24 +6,24 @@ import { count, plural } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Meter } from "../../parts/meter.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
-import { podsOf } from "../../parts/pods.js";
+import { isLive, podsOf } from "../../parts/pods.js";
 import { Ring } from "../../parts/ring.js";
 import { Status } from "../../parts/status.js";
 
 /** @import { Answer } from "../../core/resource.js" */
 /** @import { Pod } from "../../parts/pods.js" */
-/** @import { Registry } from "../../types/api" */
+/** @import { OverviewAnswer } from "../../types/api" */
 
 const MAX_RINGS = 8;
 
-/** @param {{ of: Answer<Registry> }} properties */
+/** @param {{ of: Answer<OverviewAnswer> }} properties */
 export function Pods({ of }) {
   const pods = podsOf(of.data?.workers ?? []);
-  const workers = of.data?.workers.length ?? 0;
+  const workers = of.data?.workers.filter(isLive).length ?? 0;
   const slots = pods.reduce((sum, pod) => sum + pod.slots, 0);
   const more = html`<a class="more" href=${link("/admin/job-queue")}>Job queue</a>`;
   return html`<${Panel} title="Where it runs"
-    scope=${`${plural(pods.length, "pod")}, ${plural(workers, "worker")}, ${plural(slots, "slot")}`} more=${more}>
+    scope=${of.data && `${plural(pods.length, "pod")}, ${plural(workers, "worker")}, ${plural(slots, "slot")}`} more=${more}>
     <${Loaded} of=${of} what="The list of workers">${() =>
       pods.length === 0
         ? html`<${Empty} icon="warn" title="No worker runs">

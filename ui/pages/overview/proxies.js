@@ -21,7 +21,7 @@ const SHOWN = 5;
 export function Proxies({ of, fleet }) {
   const all = fleet ?? [];
   const more = html`<a class="more" href=${link("/admin/proxies")}>Proxies and hosts</a>`;
-  return html`<${Panel} title="Proxies" scope=${`${count(all.length)}, last hour`} more=${more}>
+  return html`<${Panel} title="Proxies" scope=${fleet && `${count(all.length)}, last hour`} more=${more}>
     <${Loaded} of=${of} what="The list of proxies">${() =>
       all.length === 0
         ? html`<${Empty} icon="warn" title="There is no proxy">

@@ -1,31 +1,33 @@
 // @ts-check
 // Currently scraping: the running tasks, longest-running first.
 
-import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
-import { useResource } from "../../core/resource.js";
 import { Icon } from "../../parts/icon.js";
 import { Progress } from "../../parts/meter.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { useSteadyRows, Waiting } from "../../parts/rows.js";
 import { Running } from "../../parts/time.js";
+import { runningOf } from "./verdict.js";
 
-/** @import { TaskView } from "../../types/api" */
+/** @import { Answer } from "../../core/resource.js" */
+/** @import { OverviewAnswer, QueuePicture, TaskCounts, TaskView } from "../../types/api" */
 
-const READ = 100;
-
-/** @param {{ shown?: number }} properties */
-export function Scraping({ shown = 8 }) {
-  const answer = useResource(pathOf("/api/tasks", { status: "running", limit: READ }), { topics: ["task"], gap: 2_000 });
-  const all = [...(answer.data?.tasks ?? [])].sort((a, b) => startOf(a) - startOf(b));
-  const steady = useSteadyRows(all.slice(0, shown), (task) => task.id);
-  const number = answer.data?.next_cursor ? `${count(all.length)} or more` : count(all.length);
-  const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All ${number}</a>`;
-  return html`<${Panel} title="Currently scraping" scope=${`${count(steady.rows.length)} of ${number}, longest first`}
-    more=${all.length > 0 && more}>
-    <${Loaded} of=${answer} what="The list of running tasks">${() =>
+/**
+ * @param {object} properties
+ * @param {Answer<OverviewAnswer> | Answer<QueuePicture>} properties.of the answer that has both of the others
+ * @param {TaskView[]} [properties.tasks]
+ * @param {TaskCounts} [properties.counts]
+ * @param {number} [properties.shown]
+ */
+export function Scraping({ of, tasks = [], counts, shown = 8 }) {
+  const steady = useSteadyRows(tasks.slice(0, shown), (task) => task.id);
+  const number = counts ? runningOf(counts) : 0;
+  const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All ${count(number)}</a>`;
+  return html`<${Panel} title="Currently scraping" scope=${of.data && `${count(steady.rows.length)} of ${count(number)}, longest first`}
+    more=${number > 0 && more}>
+    <${Loaded} of=${of} what="The list of running tasks">${() =>
       steady.rows.length === 0
         ? html`<${Empty} icon="pending" title="No task runs at the moment">
             <p>What waits is under <a class="link" href=${link("/admin/tasks", { status: "pending" })}>pending tasks</a>.</p></${Empty}>`
@@ -36,9 +38,6 @@ export function Scraping({ shown = 8 }) {
           </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`}</${Loaded}>
   </${Panel}>`;
 }
-
-/** @param {TaskView} task */
-const startOf = (task) => Date.parse(task.started_at ?? "");
 
 const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
   const store = task.dispensary_name ?? "all stores";

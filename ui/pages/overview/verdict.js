@@ -6,23 +6,22 @@ import { age, count, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { now } from "../../core/clock.js";
 import { Icon } from "../../parts/icon.js";
+import { pausedThing } from "../../parts/pause.js";
+import { isLive } from "../../parts/pods.js";
 import { isInTrouble, numberOf, TROUBLE } from "../../parts/proxy-health.js";
 
 /** Wait from which on a ready task is blocked by something. */
 const LATE_SECONDS = 600;
 const MAX_TROUBLES = 3;
 
-/** @import { Capacity, Failures, HostListing, OverviewAnswer, ReadyTasks } from "../../types/api" */
+/** @import { Failures, HostListing, OverviewAnswer, Pause, ReadyTasks } from "../../types/api" */
 /** @import { Schedule } from "../../types/api" */
-/** @import { ProxyListing, StoreCounts, TaskCounts, WorkerDocument } from "../../types/api" */
+/** @import { ProxyListing, StoreCounts, TaskCounts, WorkerDocument, WorkerStatus } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 
 /**
  * @typedef {object} Seen data that the overview has read so far; missing data is undefined or null
  * @property {OverviewAnswer | null} overview
- * @property {TaskCounts | null} counts
- * @property {WorkerDocument[]} [workers]
- * @property {Capacity[] | null} capacity
  * @property {Schedule[]} [schedules]
  * @property {HostListing[]} [hosts]
  * @property {ProxyHealth[] | null} proxies
@@ -30,18 +29,18 @@ const MAX_TROUBLES = 3;
 
 /**
  * Enough data for a verdict.
- * @typedef {Seen & { overview: OverviewAnswer, counts: TaskCounts }} Read
+ * @typedef {Seen & { overview: OverviewAnswer }} Read
  */
 
 /** @typedef {{ kind: "bad" | "hold" | "warn", icon: string, href: string, text: string, more: string }} Trouble */
 
 /** @param {Seen} seen */
 export function Verdict(seen) {
-  const { overview, counts, workers, schedules, proxies } = seen;
-  if (!overview || !counts || !workers || !schedules || !proxies) {
+  const { overview, schedules, hosts, proxies } = seen;
+  if (!overview || !schedules || !hosts || !proxies) {
     return html`<section class="verdict" aria-label="Verdict"><p class="dim">Reading how it is.</p></section>`;
   }
-  const read = { ...seen, overview, counts };
+  const read = { ...seen, overview };
   const troubles = troublesOf(read);
   const shown = troubles.slice(0, MAX_TROUBLES);
   const { state, why } = sentence(read);
@@ -55,8 +54,10 @@ export function Verdict(seen) {
 }
 
 /** @param {Read} read @returns {{ state: string, why: string }} */
-export function sentence({ overview, counts, workers = [], schedules = [], proxies }) {
-  const stores = overview.stores;
+export function sentence({ overview, schedules = [], proxies }) {
+  const { counts, stores } = overview;
+  const workers = overview.workers.filter(isLive);
+  const running = runningOf(counts);
   const usable = (proxies ?? []).filter(({ proxy }) => mayBeUsed(proxy)).length;
   const isWaiting = counts.pending > 0;
   const next = nextRun(schedules);
@@ -64,13 +65,41 @@ export function sentence({ overview, counts, workers = [], schedules = [], proxi
   if (workers.length === 0) return { state: "Not crawling: no worker runs.", why: "Start some by drover up, or drover worker." };
   if (usable === 0) return { state: "Not crawling: no proxy is usable.", why: "Import some, or wait until they are no longer benched." };
   if (stores.enabled === 0) return { state: "No store to crawl yet.", why: "Import some, or let discovery find them." };
-  const late = oldestReady(overview.ready);
-  if (counts.running + counts.claimed > 0 || isWaiting) {
-    const state = late > LATE_SECONDS ? `Crawling, but behind: a task is ready for ${duration(late)}.` : "Crawling, and keeping up.";
-    return { state, why: fresh };
+  const all = overview.pauses.find(({ scope }) => scope === "all");
+  if (all) return { state: "Paused: no task is claimed.", why: `${all.created_by}: ${all.reason}. ${goesOn(running)}${fresh}` };
+  const taking = workers.filter(({ status }) => status === "active").length;
+  if (taking === 0) return { state: `Taking no new task: ${heldText(workers)}.`, why: `${goesOn(running)}${fresh}` };
+  if (running > 0 || isWaiting) {
+    const on = taking < workers.length ? ` with ${count(taking)} of ${plural(workers.length, "worker")}` : "";
+    const late = oldestReady(overview.ready);
+    const pace = late > LATE_SECONDS ? `but behind: a task is ready for ${duration(late)}` : "and keeping up";
+    return { state: `Crawling${on}, ${pace}.`, why: fresh };
   }
   return { state: "Idle: nothing waits.", why: `${fresh} ${whenNext(next)}` };
 }
+
+/** Tasks in the hands of a worker. @param {TaskCounts} counts */
+export const runningOf = (counts) => counts.running + counts.claimed;
+
+/** Words for workers that take no task: one, and several. @type {[WorkerStatus, string, string][]} */
+const HELD = [
+  ["draining", "drains", "drain"],
+  ["paused", "is paused", "are paused"],
+  ["backing_off", "backs off", "back off"],
+  ["offline", "is lost", "are lost"],
+];
+
+/** `3 workers drain, 1 is paused`. @param {WorkerDocument[]} workers */
+function heldText(workers) {
+  const parts = HELD.flatMap(([status, one, many]) => {
+    const number = workers.filter((worker) => worker.status === status).length;
+    return number > 0 ? [{ number, words: number === 1 ? one : many }] : [];
+  });
+  return parts.map(({ number, words }, at) => `${at === 0 ? plural(number, "worker") : count(number)} ${words}`).join(", ");
+}
+
+/** @param {number} running */
+const goesOn = (running) => (running > 0 ? `${plural(running, "task")} ${running === 1 ? "goes" : "go"} on. ` : "");
 
 /** @param {ReadyTasks[]} ready */
 export const oldestReady = (ready) => Math.max(0, ...ready.map(({ oldest_seconds }) => oldest_seconds));
@@ -88,17 +117,27 @@ function nextRun(schedules) {
 }
 
 /** The worst first. @param {Read} read @returns {Trouble[]} */
-function troublesOf({ overview, counts, workers = [], hosts = [], proxies }) {
+function troublesOf({ overview, hosts = [], proxies }) {
   /** @type {(Trouble | false)[]} */
   const troubles = [
+    pausedThings(overview.pauses),
     openHosts(hosts),
     failedTasks(overview.failures),
     troubledProxies(proxies ?? []),
-    staleTasks(counts),
-    heldWorkers(workers),
+    staleTasks(overview.counts),
+    heldWorkers(overview.workers),
     ...troubledStores(overview.stores),
   ];
   return troubles.filter((trouble) => trouble !== false);
+}
+
+/** The pause of everything is the sentence itself. @param {Pause[]} pauses @returns {Trouble | false} */
+function pausedThings(pauses) {
+  const parts = pauses.filter(({ scope }) => scope !== "all");
+  if (parts.length === 0) return false;
+  const text = parts.length === 1 ? `${pausedThing(parts[0])} is paused` : `${count(parts.length)} things are paused`;
+  const more = parts.length === 1 ? parts[0].reason : parts.map(pausedThing).slice(0, 3).join(", ");
+  return { kind: "hold", icon: "pause", href: link("/admin/job-queue"), text, more: `: ${more}` };
 }
 
 /** @param {Failures} failures @returns {Trouble | false} */
@@ -153,14 +192,15 @@ function staleTasks({ stale }) {
 
 /** @param {WorkerDocument[]} workers @returns {Trouble | false} */
 function heldWorkers(workers) {
-  const held = workers.filter(({ status }) => status === "backing_off" || status === "offline");
+  const held = workers.filter(({ status }) => status !== "active");
   if (held.length === 0) return false;
+  const reason = held.find(({ resources }) => resources.backoff_reason)?.resources.backoff_reason;
   return {
     kind: "hold",
     icon: "pause",
     href: link("/admin/workers"),
-    text: `${plural(held.length, "worker")} of ${count(workers.length)} held up`,
-    more: held[0].resources.backoff_reason ? `: ${held[0].resources.backoff_reason}` : "",
+    text: heldText(held),
+    more: ` of ${count(workers.length)}${reason ? `: ${reason}` : ""}`,
   };
 }
 

@@ -84,19 +84,25 @@ function Stock({ of, span, period, isLast }) {
   const soldOut = periodsOf(of, span, (point) => !point.is_in_stock);
   const words = stockWords(points, soldOut, span);
   const last = of.points[of.points.length - 1];
-  const lastQuantity = last && !last.gone ? last.quantity : null;
+  const left = last && !last.gone ? leftOf(last) : null;
   const format = (/** @type {number} */ tick) => (tick === top && isCapped ? `${count(tick)}+` : count(tick));
   return html`<${Chart} title=${html`<bdi>${of.name}</bdi>`} unit=${words} ticks=${ticks} format=${format} height=${3.6}
     right=${5} axis=${isLast ? timeAxis(span.from, span.to) : []}
     label=${`Stock of ${of.name}, ${period}: ${words || "nothing was told"}`}
     words=${html`<${Gaps} span=${span} />
-      ${lastQuantity !== null &&
-        html`<span class="mark-at c1" style=${{ "--at": Math.min(100, (100 * lastQuantity) / top) }}>${quantityText(last)} left</span>`}`}>
+      ${left !== null &&
+        html`<span class=${`mark-at ${left.kind}`} style=${{ "--at": Math.min(100, (100 * left.quantity) / top) }}>${left.text}</span>`}`}>
     ${isCapped && html`<${Limit} at=${top} top=${top} />`}
     <${Steps} points=${stepsOf(of, span, (point) => (point.is_in_stock ? point.quantity : 0))} top=${top} kind="c1" area=${true} />
     ${soldOut.map((each) => html`<rect class="bar bad" x=${x(each.from, span)} y="92"
       width=${Math.max(1, x(each.to, span) - x(each.from, span))} height="8" />`)}
   </${Chart}>`;
+}
+
+/** The words at the end of the line: a sold out product has none left, whatever number its platform still tells. @param {Point} last */
+function leftOf(last) {
+  if (!last.is_in_stock) return { quantity: 0, text: "sold out", kind: "cbad" };
+  return last.quantity === null ? null : { quantity: last.quantity, text: `${quantityText(last)} left`, kind: "c1" };
 }
 
 /** @param {Point[]} points @param {Period[]} soldOut @param {Span} span */

@@ -9,20 +9,22 @@ import { Loaded, Panel } from "../../parts/panel.js";
 import { BreakerState } from "../../parts/status.js";
 
 const SHOWN = 4;
+/** Share of refused requests from which on a host is in trouble. */
+const MIN_SHARE = 0.01;
 const TROUBLE = ["open", "half_open", "closed"];
 
 export function TroubledHosts() {
   const answer = useHosts();
   const hosts = answer.data?.hosts ?? [];
   const troubled = hosts
-    .filter((host) => host.breaker !== "closed" || host.window_refusals >= 1)
+    .filter((host) => host.breaker !== "closed" || host.window_refusals > 0 && host.window_refusals >= MIN_SHARE * host.window_answers)
     .sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
   const more = html`<a class="more" href=${link("/admin/hosts")}>All hosts</a>`;
   return html`<${Panel} title="Hosts"
-    scope=${`${count(Math.min(SHOWN, troubled.length))} of ${count(hosts.length)}, in trouble`} more=${more}>
+    scope=${answer.data && `${count(troubled.length)} of ${count(hosts.length)} in trouble`} more=${more}>
     <${Loaded} of=${answer} what="The list of hosts" rows=${2}>${() =>
       troubled.length === 0
-        ? html`<p class="panel-body dim">No host refuses requests.</p>`
+        ? html`<p class="panel-body dim">No host refuses 1 % of requests or more.</p>`
         : html`<table class="table fold"><thead><tr><th>Host</th><th>Breaker</th><th>What it does</th></tr></thead>
             <tbody>${troubled.slice(0, SHOWN).map(
               (host) => html`<tr key=${host.host} data-row>

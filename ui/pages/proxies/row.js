@@ -69,4 +69,4 @@ function Actions({ proxy, name }) {
 
 /** @param {string} name @param {ProxyTest} tested @returns {["good" | "warn", string]} */
 const told = (name, { ok, latency_ms: latency, reason }) =>
-  (ok ? ["good", `${name} answered in ${milliseconds(latency)}`] : ["warn", `${name} does not answer: ${reason ?? "no reason was given"}`]);
+  (ok ? ["good", `${name} answered in ${milliseconds(latency)}`] : ["warn", `${name} failed the test: ${reason ?? "no reason was given"}`]);

@@ -45,7 +45,7 @@ export function Attempts({ task, proxies, now }) {
           waitedSince=${waitedSince} axis=${axis}
           error=${attempt.error ?? (isLast ? task.error_message : null)}
           progress=${isLast && attempt.outcome == null ? progressOf(task) : null}
-          worker=${isLast && task.worker_id === attempt.worker_id ? task.worker_name : null} proxies=${proxiesOf(attempt, names)} />`;
+          proxies=${proxiesOf(attempt, names)} />`;
       })
       .reverse()}
     <li aria-hidden="true"><div class="not-phone"></div>
@@ -86,11 +86,10 @@ function axisLabel(axis, share) {
  * @property {{ begin: number, length: number, now: number }} axis
  * @property {string | null} error
  * @property {string | null} progress
- * @property {string | null} worker
  * @property {string} proxies
  */
 
-const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince, axis, error, progress, worker, proxies }) => {
+const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince, axis, error, progress, proxies }) => {
   const [from, to] = [Date.parse(attempt.claimed_at), attempt.finished_at ? Date.parse(attempt.finished_at) : axis.now];
   const share = (/** @type {number} */ time) => (100 * (time - axis.begin)) / axis.length;
   const waited = waitedSince ? Date.parse(waitedSince) : from;
@@ -105,7 +104,7 @@ const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince,
   const kind = attempt.outcome === "failed" ? "cbad" : attempt.outcome === "completed" || attempt.outcome == null ? "c1" : "c3";
   return html`<li>
     <div><p><b>Attempt ${count(number)}</b> <${Outcome} of=${attempt.outcome ?? null} /></p>
-      <p class="scope">${worker ?? attempt.worker_id} · ${duration((to - from) / 1000)}</p></div>
+      <p class="scope"><${Worker} of=${attempt} /> · ${duration((to - from) / 1000)}</p></div>
     <div><div class="span" aria-hidden="true">
         ${from > waited && html`<i class="wait" style=${{ "--from": share(waited), "--for": share(from) - share(waited) }}></i>`}
         <i class=${kind} style=${{ "--from": share(from), "--for": Math.max(0.3, share(to) - share(from)) }}></i></div>
@@ -115,6 +114,10 @@ const Line = memo((/** @type {LineProperties} */ { attempt, number, waitedSince,
       <p class="scope">${facts.filter(Boolean).join(" · ")} · began <${Ago} at=${attempt.claimed_at} after="ago" /></p></div>
   </li>`;
 });
+
+/** Its name, as on other pages, and its id, as in the log. @param {{ of: Attempt }} properties */
+const Worker = ({ of: { worker_name: name, worker_id: id } }) =>
+  (name && name !== id ? html`<bdi>${name}</bdi>, <span class="mono">${id}</span>` : html`<span class="mono">${id}</span>`);
 
 /** @param {{ progress: string }} properties percent and words, or that it has begun */
 function Going({ progress }) {

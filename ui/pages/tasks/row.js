@@ -29,7 +29,7 @@ export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, with
     <td class="num fact" data-l="task"><a class="link" href=${to}>${count(task.id)}</a></td>
     ${withStatus && html`<td class="fact"><${TaskStatus} of=${task.status} /></td>`}
     <td class="fact">${task.role}</td>
-    <td class="fact">${task.worker_name ?? (task.worker_id ? html`<span class="dim" title=${task.worker_id}>gone</span>` : "")}</td>
+    <td class="fact">${task.worker_name ?? (task.worker_id ? html`<span class="dim">${task.worker_id}</span>` : "")}</td>
     <td class="num fact" data-l="retries">${count(task.retry_count)} / ${count(task.max_retries)}</td>
     <td class="line first cut soft" title=${task.error_message ?? ""}>
       ${task.error_message ?? (task.status === "running"

@@ -127,6 +127,14 @@ fn what_a_host_does_is_told_with_its_share_and_since_when() {
     assert_eq!(host.permission(), Permission::Refusing(refusing));
 }
 
+#[test]
+fn a_host_that_refused_one_of_many_requests_is_not_said_to_refuse_none() {
+    let mut host = Host::new();
+    host.report(&answers(1_000, 1));
+    let trouble = host.state.window.trouble().map(|trouble| trouble.what);
+    assert_eq!(trouble.as_deref(), Some("refuses less than 1 % of requests"));
+}
+
 #[rstest]
 #[case::refusals(answers(0, 10), "refuses 100 % of requests")]
 #[case::failures(failures(5, 15), "answers 75 % of requests with 5xx")]

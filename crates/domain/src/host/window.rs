@@ -63,7 +63,8 @@ impl Window {
     pub fn description(&self) -> String {
         let [refused, failed] = [self.window_refusals, self.window_failures].map(|part| self.share(part) * 100.0);
         match (refused >= 0.5, failed >= 0.5) {
-            (_, false) => format!("refuses {refused:.0} % of requests"),
+            (false, false) => "refuses less than 1 % of requests".to_owned(),
+            (true, false) => format!("refuses {refused:.0} % of requests"),
             (false, true) => format!("answers {failed:.0} % of requests with 5xx"),
             (true, true) => format!("refuses {refused:.0} % of requests and answers {failed:.0} % with 5xx"),
         }

@@ -42,10 +42,11 @@ pub fn pod_started(pod: &str, workers: usize, slots: usize, roles: &str) {
 }
 
 /// For programs, which look for each worker; people get one line for the whole pod.
-pub fn worker_started(worker: &str, roles: &str) {
+/// `name`: its friendly name, which pages show.
+pub fn worker_started(worker: &str, name: &str, roles: &str) {
     match log::is_json() {
-        true => info!(worker, "Starting worker {worker} for role: {roles}"),
-        false => debug!(worker, "Starting worker {worker} for role: {roles}"),
+        true => info!(worker, worker_name = name, "Starting worker {worker} for role: {roles}"),
+        false => debug!(worker, worker_name = name, "Starting worker {worker} for role: {roles}"),
     }
 }
 

@@ -29,7 +29,8 @@ WITH live AS (
           SELECT worker_id, last_heartbeat_at FROM worker_tasks
            WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '5 minutes' AND role = ANY ($1)) run
            WHERE last_heartbeat_at > now() - interval '5 minutes') beat
-    LEFT JOIN worker_registry w USING (worker_id)
+    LEFT JOIN worker_registry w USING (worker_id) LEFT JOIN worker_names n USING (worker_id)
+   WHERE w.status <> 'offline' OR w.worker_id IS NULL AND n.worker_id IS NULL
 ), usual AS (
   SELECT avg(max_concurrent_tasks)::double precision AS slots FROM worker_registry WHERE status <> 'offline'
 ), pace AS (

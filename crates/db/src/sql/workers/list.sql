@@ -1,7 +1,13 @@
--- The workers, or only $1. Times are cut to the range of Rust.
-SELECT worker_id, friendly_name, pod, role, roles, status, current_task_ids, active_task_count, max_concurrent_tasks, resources,
-       json_time(last_heartbeat_at) AS last_heartbeat_at,
-       json_time(started_at) AS started_at
-  FROM worker_registry
- WHERE worker_id = $1 OR $1 IS NULL
- ORDER BY pod, friendly_name, worker_id
+-- The workers, or only $1. Of the processes that had a name, an offline one is listed only if none came after it. Times are cut
+-- to the range of Rust.
+SELECT w.worker_id, w.friendly_name, w.pod, w.role, w.roles, w.status, w.current_task_ids, w.active_task_count, w.max_concurrent_tasks,
+       w.resources,
+       json_time(w.last_heartbeat_at) AS last_heartbeat_at,
+       json_time(w.started_at) AS started_at
+  FROM worker_registry w
+ WHERE w.worker_id = $1
+    OR $1 IS NULL
+   AND (w.status <> 'offline'
+        OR NOT EXISTS (SELECT FROM worker_registry s
+                        WHERE s.pod = w.pod AND s.friendly_name = w.friendly_name AND (s.status <> 'offline' OR s.started_at > w.started_at)))
+ ORDER BY w.pod, w.friendly_name, w.worker_id

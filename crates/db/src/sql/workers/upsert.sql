@@ -1,6 +1,14 @@
+-- Writes a worker's row, and marks its predecessors offline: workers of the same name without a heartbeat since its process
+-- started. One that lives all the same, elsewhere, is back with its next heartbeat.
 -- $1 worker, $2 friendly name, $3 pod, $4 role, $5 roles, $6 status, $7 task ids, $8 slots, $9 resources, $10
 -- seconds between heartbeats, $11 when its process started; null: unknown. It distinguishes the process from
 -- a predecessor of the same name.
+WITH replaced AS (
+  UPDATE worker_registry SET status = 'offline', current_task_ids = '{}', active_task_count = 0
+   WHERE worker_id IN (SELECT p.worker_id FROM worker_registry p
+                        WHERE p.pod = $3 AND p.friendly_name = $2 AND p.worker_id <> $1 AND p.status <> 'offline' AND p.last_heartbeat_at < $11
+                          FOR UPDATE SKIP LOCKED)     -- a row that is written right now has a heartbeat, or is being swept
+)
 INSERT INTO worker_registry AS w
        (worker_id, friendly_name, pod, role, roles, status, current_task_ids, active_task_count, max_concurrent_tasks, resources,
         heartbeat_seconds, started_at, drained_at)

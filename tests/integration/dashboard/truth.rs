@@ -1,0 +1,149 @@
+//! Pages say what is so: the verdict on the workers, and one number for one thing.
+
+use serde_json::json;
+
+use super::world::World;
+
+/// A proxy, and schedules that are not due, so that the verdict gets as far as the workers.
+const CALM: &str = "UPDATE task_schedules SET next_run_at = now() + interval '1 hour';
+    DELETE FROM worker_registry; UPDATE proxies SET last_error = NULL";
+
+/// A worker of the pod Kryll with one slot for each of its tasks, and one more.
+fn worker(n: usize, status: &str) -> String {
+    format!(
+        "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
+         VALUES ('w{n}', 'Kryll-{n}', 'Kryll', 'any', '{{}}', '{status}', 3);"
+    )
+}
+
+const VERDICT: &str = "document.querySelector('.verdict').innerText.replace(/\\s+/g, ' ')";
+
+impl World {
+    /// Waits until the verdict on workers with these statuses holds this text.
+    async fn says_of_workers(&self, statuses: &[&str], text: &str) {
+        let workers: String = statuses.iter().enumerate().map(|(n, status)| worker(n + 1, status)).collect();
+        self.execute(&format!("DELETE FROM worker_registry; {workers}")).await;
+        self.open("/admin").await;
+        let holds = format!("document.querySelector('.verdict') && {VERDICT}.includes({})", json!(text));
+        self.browser.until(&format!("the verdict says {text:?}"), &holds).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_verdict_tells_workers_that_take_no_task() {
+    let world = World::start().await;
+    world.execute(CALM).await;
+    world.says_of_workers(&["draining", "draining"], "Taking no new task: 2 workers drain.").await;
+    world.says_of_workers(&["paused"], "Taking no new task: 1 worker is paused.").await;
+    world.says_of_workers(&["backing_off", "paused"], "Taking no new task: 1 worker is paused, 1 backs off.").await;
+    world.says_of_workers(&["offline"], "Not crawling: no worker runs.").await;
+    world.says_of_workers(&["active", "offline"], "1 worker is lost of 2").await;
+    world.execute("INSERT INTO worker_tasks (role) VALUES ('analytics_refresh')").await;
+    world.says_of_workers(&["active", "draining"], "Crawling with 1 of 2 workers, and keeping up.").await;
+    world.says_of_workers(&["active", "draining"], "1 worker drains of 2").await;
+    world.says_of_workers(&["active", "active"], "Crawling, and keeping up.").await;
+    world.execute("INSERT INTO pauses (scope, target, reason, created_by) VALUES ('all', '', 'maintenance', 'me')").await;
+    world.says_of_workers(&["active"], "Paused: no task is claimed. me: maintenance.").await;
+    world.assert_no_errors().await;
+}
+
+/// Texts of parts of the page, by name.
+const PARTS: &str = "(() => {
+    const text = (element) => element?.innerText.replace(/\\s+/g, ' ') ?? '';
+    const panel = (title) => text([...document.querySelectorAll('main section')].find((one) => text(one.querySelector('h2')) === title));
+    const figure = text([...document.querySelectorAll('main dl.strip > *')].find((one) => text(one).startsWith('Running')));
+    return { figure, pods: panel('Where it runs'), scraping: panel('Currently scraping'), running: panel('Running'), hub: text(document.querySelector('.hub .core')) };
+  })()";
+
+#[tokio::test]
+async fn the_same_number_of_tasks_runs_in_every_part_of_a_page() {
+    let world = World::start().await;
+    world.execute(CALM).await;
+    let old = "active_task_count = 1, current_task_ids = '{21}'";
+    world
+        .execute(&format!(
+            "{} {} UPDATE worker_registry SET {old};
+             INSERT INTO worker_tasks (id, role, status, worker_id, claimed_at, started_at, lease_expires_at, last_heartbeat_at, fence)
+             SELECT 20 + n, 'analytics_refresh', CASE WHEN n = 1 THEN 'claimed' ELSE 'running' END, 'w1', now(), now(), now() + interval '1 hour', now(), 1
+               FROM generate_series(1, 3) n",
+            worker(1, "active"),
+            worker(2, "offline")
+        ))
+        .await;
+    world.open("/admin").await;
+    world.browser.until("the parts are read", &format!("{PARTS}.scraping.includes('3 of 3')")).await.unwrap();
+    let parts = world.browser.read(PARTS).await.unwrap();
+    let text = |name: &str| parts[name].as_str().unwrap().to_owned();
+    assert!(text("figure").contains("3 / 3 slots") && text("figure").contains("on 1 worker"), "{parts}");
+    assert!(text("pods").contains("1 worker, 3 slots") && text("pods").contains("3 / 3"), "{parts}");
+
+    world.open("/admin/job-queue").await;
+    world.browser.until("the tasks are read", &format!("{PARTS}.running.includes('3 of 3')")).await.unwrap();
+    let hub = world.browser.read(&format!("{PARTS}.hub")).await.unwrap();
+    assert!(hub.as_str().unwrap().contains("3 of 3 run"), "{hub}");
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn failed_tasks_and_failed_attempts_have_names_of_their_own() {
+    let world = World::start().await;
+    world.open("/admin").await;
+    world.sees("attempts failed").await;
+    let figures = "document.querySelector('main dl.strip').innerText.toLowerCase()";
+    world.browser.until("the figure is named", &format!("{figures}.includes('failed tasks')")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_run_that_was_just_made_is_not_claimed_again() {
+    let world = World::start().await;
+    world.open("/admin/schedules").await;
+    let run = "//tr[contains(., 'analytics_refresh')]//button[starts-with(normalize-space(), 'Run now')]";
+    let toast = "document.body.innerText";
+    world.click(run).await;
+    world.browser.until("it ran", &format!("{toast}.includes('ran and made 1 task')")).await.unwrap();
+    world.click(run).await;
+    world.browser.until("it did not run again", &format!("{toast}.includes('did not run again')")).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_audit_shows_a_number_of_stores_as_a_number() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO audit_log (who, action, target, request_id, detail)
+             VALUES ('local', 'stores.import', '901', 'a', '{}'), ('local', 'stores.set', '902', 'b', '{}')",
+        )
+        .await;
+    world.open("/admin/audit").await;
+    world.sees("901 stores").await;
+    let links = "[...document.querySelectorAll('main a')].map((each) => each.getAttribute('href')).filter((to) => /stores\\/\\d+/.test(to))";
+    let links = world.browser.read(links).await.unwrap();
+    assert_eq!(links.as_array().map(Vec::len), Some(1), "only the changed store: {links}");
+}
+
+#[tokio::test]
+async fn an_attempt_shows_its_worker_by_the_name_of_the_list_and_the_id_of_the_log() {
+    let world = World::start().await;
+    world.execute("DELETE FROM worker_registry").await;
+    world.open("/admin/tasks/801").await;
+    let scopes = "[...document.querySelectorAll('.attempts .scope')].map((each) => each.innerText).filter((text) => text.includes('Kryll-1, worker-Kryll1')).length";
+    world.browser.until("both attempts have the name", &format!("{scopes} === 2")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sold_out_option_has_none_left() {
+    let world = World::start().await;
+    world
+        .execute(
+            "UPDATE store_products SET first_seen_at = now() - interval '3 hours';
+             INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, is_in_stock, quantity, quantity_censored, gone)
+             VALUES (701, '1g', 0, 1, now() - interval '2 hours', true, 62, false, false),
+                    (701, '1g', 0, 2, now() - interval '1 hour', false, 62, false, false)",
+        )
+        .await;
+    world.open("/admin/products/701").await;
+    world.sees("sold out since").await;
+    let text = world.browser.read("document.querySelector('main').innerText").await.unwrap();
+    assert!(!text.as_str().unwrap().contains("62 left"), "{text}");
+    world.assert_no_errors().await;
+}
