@@ -32,6 +32,8 @@ pub struct Settings {
     pub crawl: u32,
     /// Added to every answer of the origin but pictures, which have `Simulator::set_picture_latency`.
     pub latency: Duration,
+    /// How much longer or shorter than `latency` an answer takes at most; drawn for each by the seed.
+    pub jitter: Duration,
     /// How long a client may take to send a request, and a kept connection may be idle.
     pub client_timeout: Duration,
     /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for
@@ -69,6 +71,7 @@ impl Default for Settings {
             spread: false,
             crawl: 1,
             latency: Duration::ZERO,
+            jitter: Duration::ZERO,
             client_timeout: Duration::from_secs(30),
             keep_pages: false,
             coding: None,

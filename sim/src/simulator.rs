@@ -51,6 +51,8 @@ impl Simulator {
         let world = World {
             seed: settings.seed,
             latency: settings.latency,
+            jitter: settings.jitter,
+            delayed: AtomicU64::new(0),
             client_timeout: settings.client_timeout,
             coding: settings.coding,
             origin: address,
