@@ -25,6 +25,8 @@ pub struct Settings {
     /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold
     /// about 15,000 products.
     pub products_per_store: RangeInclusive<usize>,
+    /// How many percent of the products may have a picture; of these, eight have none.
+    pub picture_percent: u64,
     /// Stores are anywhere in their state, so that not all of them are around one point; otherwise near one
     /// city.
     pub spread: bool,
@@ -68,6 +70,7 @@ impl Default for Settings {
             seed: 1,
             stores: 60,
             products_per_store: 20..=1372,
+            picture_percent: 100,
             spread: false,
             crawl: 1,
             latency: Duration::ZERO,

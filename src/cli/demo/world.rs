@@ -9,6 +9,7 @@ use rand::Rng;
 use sim::{Settings, Simulator};
 
 use super::faults;
+use super::limits;
 use super::state::State;
 use crate::cli::CliError;
 use crate::simulated;
@@ -78,6 +79,7 @@ fn begin(state: &State, pace: Pace) -> anyhow::Result<Simulator> {
         seed: state.seed,
         stores: state.stores + if state.has_faults { faults::EXTRA_STORES } else { 0 },
         crawl: state.crawl,
+        picture_percent: if state.has_faults { limits::PICTURE_PERCENT } else { 100 },
         latency: pace.latency,
         jitter: pace.jitter,
         port: state.port,

@@ -1,7 +1,7 @@
--- demo_history/snapshots.sql: simulated snapshots of every product, two a day for 7 days, from its price now; crawl_id
+-- demo_history/snapshots.sql: simulated snapshots of every product, one a day for 7 days, from its price now; crawl_id
 -- below 0 marks them. $1 seed
 WITH moments AS (
-  SELECT n, now() - make_interval(hours => 12 * n) AS crawled_at FROM generate_series(14, 1, -1) AS n
+  SELECT n, now() - make_interval(days => n) AS crawled_at FROM generate_series(7, 1, -1) AS n
 )
 INSERT INTO store_product_snapshots
        (store_product_id, crawl_id, crawled_at, price_rec, price_med, special_price_rec, special_price_med, is_on_special, quantity,
@@ -15,6 +15,6 @@ SELECT p.id, -m.n, m.crawled_at - make_interval(secs => p.dispensary_id % 600),
  CROSS JOIN store_products p
  -- a price holds for two days and more, then it moves by up to an eighth; stock moves each time
  CROSS JOIN LATERAL (
-   SELECT 1 + ((hashint8extended(p.id, $1::bigint + (m.n + p.id % 4) / 5) & 7) - 3.5) / 28 * ((m.n + p.id % 4) / 5 > 0)::int AS price,
+   SELECT 1 + ((hashint8extended(p.id, $1::bigint + (m.n + p.id % 3) / 3) & 7) - 3.5) / 28 * ((m.n + p.id % 3) / 3 > 0)::int AS price,
           (hashint8extended(p.id, $1 + 1000 + m.n) & 7)::int AS sold_since,
           p.is_in_stock AND (hashint8extended(p.id, $1 + 2000 + m.n) & 15) = 0 AS is_sold_out) f
