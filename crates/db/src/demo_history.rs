@@ -12,7 +12,7 @@ use domain::store::StoreId;
 const CRAWLS_A_MINUTE: f64 = 3.0;
 const REQUESTS_PER_FETCH: f64 = 4.0;
 
-/// What the history of the queue is made of.
+/// The demo whose history of the queue is written.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueHistory<'a> {
     pub seed: u64,

@@ -60,7 +60,7 @@ pub struct Args {
     every: u64,
 }
 
-/// Of a real site, for a demo to look at.
+/// As a real site answers.
 const LATENCY: Duration = Duration::from_millis(150);
 const JITTER: Duration = Duration::from_millis(100);
 
@@ -104,7 +104,7 @@ struct Running<'a> {
     servers: Option<&'a Servers>,
 }
 
-/// What was done over all crawls.
+/// The state that is kept from crawl to crawl.
 struct Progress {
     images: ImageCheck,
     history: ProductHistory,
@@ -129,8 +129,9 @@ impl Demo<'_> {
         let app = prepared.start().await?;
         let has_faults = state.has_faults;
         let servers = self.serve(&config, &app, &opened.db).await;
+        let running = Running { opened: &opened, apart: &apart, config: &config, app: &app, servers: servers.as_ref() };
         let result = tokio::select! {
-            result = self.crawl(&mut state, Running { opened: &opened, apart: &apart, config: &config, app: &app, servers: servers.as_ref() }) => result,
+            result = self.crawl(&mut state, running) => result,
             () = self.stop.drain.cancelled() => self.interrupted(),
             () = app.until_failed() => Ok(ExitCode::Failure),
             never = faults::outages(self.sim), if has_faults => match never {},
@@ -198,8 +199,10 @@ impl Demo<'_> {
             let next_at = Instant::now() + Duration::from_secs(self.args.every);
             let summary = self.crawl_once(state, &running, &mut progress).await?;
             self.env.out.either(&summary, ToString::to_string)?;
-            if !self.args.once {
-                limits::apply(&running.opened.db, running.config).await?;
+            if !self.args.once
+                && let Err(error) = limits::apply(&running.opened.db, running.config).await
+            {
+                tracing::warn!("old rows and files stay until the next crawl: {error:#}");
             }
             state.finished = true;
             state.save(self.dir)?;

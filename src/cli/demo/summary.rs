@@ -55,7 +55,7 @@ pub struct FaultReport {
     pub survived: i64,
 }
 
-/// What a summary is made of.
+/// The crawl to summarise.
 pub struct Subject<'a> {
     pub sim: &'a Simulator,
     pub stores: usize,

@@ -1,5 +1,5 @@
--- demo_history/days.sql: products and prices by day, of the simulated snapshots, as analytics/write_day.sql counts real
--- ones
+-- demo_history/days.sql: products and prices by day, of the simulated snapshots, as analytics/write_day.sql
+-- counts real ones
 INSERT INTO price_days
        (dispensary_id, day, category, brand_key, products, products_in_stock, products_on_special, priced, price_sum, price_min, price_max)
 SELECT p.dispensary_id, (now() AT TIME ZONE 'UTC')::date + s.crawl_id::int, coalesce(p.category, ''),

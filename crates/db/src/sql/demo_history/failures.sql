@@ -1,5 +1,5 @@
--- demo_history/failures.sql: simulated tasks that failed in the last day, about one an hour, with their runs; the worker
--- marks them. $1 seed
+-- demo_history/failures.sql: simulated tasks that failed in the last day, about one an hour, with
+-- their runs; the worker marks them. $1 seed
 WITH stores AS (
   SELECT d.id, d.platform, row_number() OVER (ORDER BY d.id) AS place, count(*) OVER () AS stores
     FROM dispensaries d WHERE d.platform_dispensary_id IS NOT NULL

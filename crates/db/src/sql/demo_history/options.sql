@@ -1,4 +1,5 @@
--- demo_history/options.sql: simulated prices of every option, 5 days ago; crawl_id below 0 marks them. $1 seed
+-- demo_history/options.sql: simulated prices of every option, 5 days ago; crawl_id below 0 marks
+-- them. $1 seed
 INSERT INTO store_product_variant_history
        (store_product_id, option_label, nth, crawl_id, crawled_at, size_mg, size_ml, price_rec, price_med, special_price_rec,
         special_price_med, quantity, quantity_censored, is_in_stock, gone)

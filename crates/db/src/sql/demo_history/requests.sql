@@ -1,5 +1,5 @@
--- demo_history/requests.sql: simulated counts of requests by proxy for 7 days, by half an hour, the last three hours by
--- minute, and by store and day; process 0 marks them. $1 seed, $2 host, $3 requests in a minute
+-- demo_history/requests.sql: simulated counts of requests by proxy for 7 days, by half an hour, the last
+-- three hours by minute, and by store and day; process 0 marks them. $1 seed, $2 host, $3 requests in a minute
 WITH slots AS (
   SELECT s.minute, s.minutes FROM (SELECT date_bin('1 minute', now(), timestamptz '2000-01-01 00:00:00Z') AS until) n
    CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
--- demo_history/runs.sql: simulated counts of ended runs for the 7 days until this minute: by ten minutes, the last
--- three hours by minute. $1 seed, $2 fetches in a minute
+-- demo_history/runs.sql: simulated counts of ended runs for the 7 days until this minute: by ten
+-- minutes, the last three hours by minute. $1 seed, $2 fetches in a minute
 WITH slots AS (
   SELECT s.minute, s.minutes FROM (SELECT date_bin('1 minute', now(), timestamptz '2000-01-01 00:00:00Z') AS until) n
    CROSS JOIN LATERAL (

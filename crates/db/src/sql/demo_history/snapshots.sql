@@ -1,5 +1,5 @@
--- demo_history/snapshots.sql: simulated snapshots of every product, one a day for 7 days, from its price now; crawl_id
--- below 0 marks them. $1 seed
+-- demo_history/snapshots.sql: simulated snapshots of every product, one a day for 7 days, from its price
+-- now; crawl_id below 0 marks them. $1 seed
 WITH moments AS (
   SELECT n, now() - make_interval(days => n) AS crawled_at FROM generate_series(7, 1, -1) AS n
 )
