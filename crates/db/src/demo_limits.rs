@@ -13,5 +13,6 @@ pub async fn apply(db: &Db, keep: Duration) -> Result<u64, DbError> {
     deleted += client.execute(include_str!("sql/demo_limits/options.sql"), &[&seconds]).await?;
     deleted += client.execute(include_str!("sql/demo_limits/runs_of_schedules.sql"), &[]).await?;
     deleted += client.execute(include_str!("sql/demo_limits/days.sql"), &[]).await?;
+    deleted += client.execute(include_str!("sql/demo_limits/requests.sql"), &[]).await?;
     Ok(deleted)
 }

@@ -12,10 +12,10 @@ use settings::{Config, Retention};
 use storage::Payloads;
 
 /// Enough crawls for differences between payloads.
-const PAYLOADS: Duration = Duration::from_secs(60);
-const SNAPSHOTS: Duration = Duration::from_secs(180);
+const PAYLOADS: Duration = Duration::from_secs(40);
+const SNAPSHOTS: Duration = Duration::from_secs(120);
 /// Images are kept for as long as their products.
-pub const PICTURE_PERCENT: u64 = 30;
+pub const PICTURE_PERCENT: u64 = 20;
 const COMPLETED: Duration = Duration::from_secs(600);
 const FAILED: Duration = Duration::from_secs(24 * 3600);
 /// As long as the simulated history, and its oldest hour more.
