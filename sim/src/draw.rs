@@ -23,6 +23,7 @@ pub(crate) enum Topic {
     Reprice,
     Photo,
     Painting,
+    Latency,
 }
 
 #[derive(Clone, Debug)]

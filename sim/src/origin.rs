@@ -131,7 +131,7 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
         world.counters.note(|counts| counts.credentials_astray += 1);
     }
     if path == plus::PATH {
-        tokio::time::sleep(world.latency).await;
+        world.delay().await;
         return plus::respond(world, request).await;
     }
     if path == "/robots.txt" {
@@ -147,7 +147,7 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
     match read(world, request).await {
         Ok(graphql) => {
             count(world, &graphql);
-            tokio::time::sleep(world.latency).await;
+            world.delay().await;
             execute(world, proxy, &path, &headers, &graphql).await
         }
         Err(reason) => {

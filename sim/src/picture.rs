@@ -19,6 +19,7 @@ impl Picture {
         draw.next();
         let url = host.url(&draw.hex32());
         match draw.below(100) {
+            nth if nth >= host.percent() => Picture::None,
             0..8 => Picture::None,
             8..14 => Picture::Listed(url),
             14..20 => Picture::MainAndOld(url),

@@ -25,6 +25,8 @@ pub struct Settings {
     /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold
     /// about 15,000 products.
     pub products_per_store: RangeInclusive<usize>,
+    /// How many percent of the products may have a picture; of these, eight have none.
+    pub picture_percent: u64,
     /// Stores are anywhere in their state, so that not all of them are around one point; otherwise near one
     /// city.
     pub spread: bool,
@@ -32,6 +34,8 @@ pub struct Settings {
     pub crawl: u32,
     /// Added to every answer of the origin but pictures, which have `Simulator::set_picture_latency`.
     pub latency: Duration,
+    /// How much longer or shorter than `latency` an answer takes at most; drawn for each by the seed.
+    pub jitter: Duration,
     /// How long a client may take to send a request, and a kept connection may be idle.
     pub client_timeout: Duration,
     /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for
@@ -66,9 +70,11 @@ impl Default for Settings {
             seed: 1,
             stores: 60,
             products_per_store: 20..=1372,
+            picture_percent: 100,
             spread: false,
             crawl: 1,
             latency: Duration::ZERO,
+            jitter: Duration::ZERO,
             client_timeout: Duration::from_secs(30),
             keep_pages: false,
             coding: None,

@@ -47,10 +47,13 @@ impl Simulator {
             (0..settings.proxies).map(|index| bind(proxy_port(index))).collect::<Result<_>>()?;
         let address = origin.local_addr()?;
         let base_url = base_url(address, settings.tls.is_some());
-        let pictures = PictureHost::new(if settings.tls.is_some() { &base_url } else { PICTURES_URL });
+        let pictures_url = if settings.tls.is_some() { &base_url } else { PICTURES_URL };
+        let pictures = PictureHost::new(pictures_url, settings.picture_percent);
         let world = World {
             seed: settings.seed,
             latency: settings.latency,
+            jitter: settings.jitter,
+            delayed: AtomicU64::new(0),
             client_timeout: settings.client_timeout,
             coding: settings.coding,
             origin: address,

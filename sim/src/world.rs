@@ -25,6 +25,9 @@ use crate::settings::Robots;
 pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) latency: Duration,
+    pub(crate) jitter: Duration,
+    /// Answers that took `latency`.
+    pub(crate) delayed: AtomicU64,
     pub(crate) client_timeout: Duration,
     pub(crate) coding: Option<Coding>,
     pub(crate) origin: SocketAddr,
@@ -49,6 +52,13 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// Waits for as long as an answer takes on its way.
+    pub(crate) async fn delay(&self) {
+        let nth = self.delayed.fetch_add(1, Ordering::Relaxed);
+        let share = 2.0 * Draw::of(self.seed, Topic::Latency, &[nth]).unit();
+        tokio::time::sleep((self.latency + self.jitter.mul_f64(share)).saturating_sub(self.jitter)).await;
+    }
+
     pub(crate) fn crawl(&self) -> u32 {
         self.crawl.load(Ordering::Relaxed)
     }

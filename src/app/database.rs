@@ -38,9 +38,14 @@ impl OpenError {
 
 /// Starts or joins the private server unless there is a URL. Does not connect yet.
 pub async fn open(config: &Config) -> Result<OpenDatabase, OpenError> {
+    open_with(config, Vec::new()).await
+}
+
+/// Like [`open`], with settings of a private server (`name=value`) beside its own.
+pub async fn open_with(config: &Config, server_settings: Vec<String>) -> Result<OpenDatabase, OpenError> {
     let settings = &config.database;
     let server = match settings.url.is_empty() {
-        true => Some(start_private(config).await?),
+        true => Some(start_private_with(config, server_settings).await?),
         false => None,
     };
     let url = server.as_ref().map_or_else(|| settings.url.clone(), |server| server.url().into());
@@ -51,7 +56,12 @@ pub async fn open(config: &Config) -> Result<OpenDatabase, OpenError> {
 
 /// The private server in the data directory.
 pub async fn start_private(config: &Config) -> Result<PrivateServer, PrivateServerError> {
-    let options = private_server::Options { bin: config.database.pg_bin.clone(), ..private_server::Options::default() };
+    start_private_with(config, Vec::new()).await
+}
+
+async fn start_private_with(config: &Config, settings: Vec<String>) -> Result<PrivateServer, PrivateServerError> {
+    let bin = config.database.pg_bin.clone();
+    let options = private_server::Options { bin, settings, ..private_server::Options::default() };
     private_server::start_with(&private_server::dir_in(config.data_dir()), options).await
 }
 

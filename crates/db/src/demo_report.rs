@@ -4,9 +4,11 @@ pub mod images;
 pub mod products;
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 
-use super::row::first_column;
+use super::row::{first_column, read_all, rows};
 use super::{Client, DbError};
+use domain::store::StoreId;
 
 /// Tasks made since the crawl began, by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,14 +32,24 @@ pub struct Totals {
     pub seconds: f64,
 }
 
+/// A store that is in trouble on purpose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FaultyStore {
+    pub name: String,
+    pub crawl_status: String,
+    /// Its tasks that failed since the crawl began.
+    pub failed: i64,
+}
+
 /// Time at which that run of a schedule made its tasks; None before.
 pub async fn begun(client: &Client, schedule: &str, due_at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, DbError> {
     let row = client.query_opt(include_str!("sql/demo_report/begun.sql"), &[&schedule, &due_at]).await?;
     row.as_ref().map(first_column).transpose()
 }
 
-pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<CrawlProgress, DbError> {
-    let row = client.query_one(include_str!("sql/demo_report/progress.sql"), &[&since]).await?;
+/// Tasks of the stores in `apart` are not counted.
+pub async fn progress(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) -> Result<CrawlProgress, DbError> {
+    let row = client.query_one(include_str!("sql/demo_report/progress.sql"), &[&since, &apart]).await?;
     Ok(CrawlProgress {
         open: row.try_get("open")?,
         completed: row.try_get("completed")?,
@@ -47,8 +59,9 @@ pub async fn progress(client: &Client, since: DateTime<Utc>) -> Result<CrawlProg
     })
 }
 
-pub async fn totals(client: &Client, since: DateTime<Utc>) -> Result<Totals, DbError> {
-    let row = client.query_one(include_str!("sql/demo_report/totals.sql"), &[&since]).await?;
+/// Rows of the stores in `apart` are not counted.
+pub async fn totals(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) -> Result<Totals, DbError> {
+    let row = client.query_one(include_str!("sql/demo_report/totals.sql"), &[&since, &apart]).await?;
     Ok(Totals {
         products: row.try_get("products")?,
         snapshots: row.try_get("snapshots")?,
@@ -57,4 +70,18 @@ pub async fn totals(client: &Client, since: DateTime<Utc>) -> Result<Totals, DbE
         blocks: row.try_get("blocks")?,
         seconds: row.try_get("seconds")?,
     })
+}
+
+/// How these stores stand.
+pub async fn faulty(client: &Client, since: DateTime<Utc>, stores: &[StoreId]) -> Result<Vec<FaultyStore>, DbError> {
+    read_all(&client.query(include_str!("sql/demo_report/faulty.sql"), &[&since, &stores]).await?)
+}
+
+/// Number of failed runs since the crawl began whose task succeeded later, without the stores in `apart`.
+pub async fn survived(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) -> Result<i64, DbError> {
+    first_column(&client.query_one(include_str!("sql/demo_report/survived.sql"), &[&since, &apart]).await?)
+}
+
+rows! {
+    FaultyStore { name, crawl_status, failed }
 }

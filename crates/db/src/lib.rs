@@ -12,6 +12,10 @@ pub mod brands;
 pub mod charts;
 pub mod connect;
 #[cfg(feature = "demo")]
+pub mod demo_history;
+#[cfg(feature = "demo")]
+pub mod demo_limits;
+#[cfg(feature = "demo")]
 pub mod demo_report;
 pub mod discovery;
 pub mod error;

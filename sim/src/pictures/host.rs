@@ -14,15 +14,17 @@ pub(crate) struct PictureHost {
     base_url: String,
     /// By hash: every picture that a product or brand of this world names in any crawl.
     subjects: OnceLock<HashMap<u128, Subject>>,
+    percent: u64,
     latency: Mutex<Duration>,
     is_held: watch::Sender<bool>,
 }
 
 impl PictureHost {
-    pub(crate) fn new(base_url: &str) -> PictureHost {
+    pub(crate) fn new(base_url: &str, percent: u64) -> PictureHost {
         PictureHost {
             base_url: base_url.to_owned(),
             subjects: OnceLock::new(),
+            percent,
             latency: Mutex::default(),
             is_held: watch::Sender::new(false),
         }
@@ -30,6 +32,11 @@ impl PictureHost {
 
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// How many percent of the products may have a picture.
+    pub(crate) fn percent(&self) -> u64 {
+        self.percent
     }
 
     /// The address of the picture with these 32 hex digits.

@@ -78,7 +78,11 @@ async fn respond(
     if fault == ProxyFault::Reset {
         return Err(io::ErrorKind::ConnectionReset.into());
     }
-    forward(&world, proxy, request, target, upstream).await
+    let response = forward(&world, proxy, request, target, upstream).await;
+    if let ProxyFault::Late(by) = fault {
+        tokio::time::sleep(by).await;
+    }
+    response
 }
 
 fn is_authorised(world: &World, proxy: usize, headers: &HeaderMap) -> bool {

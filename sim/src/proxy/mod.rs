@@ -25,6 +25,8 @@ pub use state::{ProxyAddress, ProxyFault, ProxyProtocol};
 const GARBAGE: &[u8] = b"220 mail.test ESMTP\r\n\r\n";
 /// Between two bytes through a slow proxy.
 const SLOWNESS: Duration = Duration::from_millis(20);
+/// Maximum bytes that a late proxy carries at once.
+const MAX_PIECE: usize = 64 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REOPEN_PAUSE: Duration = Duration::from_millis(50);
 const BACKLOG: u32 = 1024;
@@ -122,6 +124,14 @@ async fn relay(
                 ended = drip(from_there, &mut to_here) => ended,
             }
         }
+        ProxyFault::Late(by) => {
+            let (mut from_here, to_here) = tokio::io::split(here);
+            let (from_there, mut to_there) = there.split();
+            tokio::select! {
+                ended = tokio::io::copy(&mut from_here, &mut to_there) => ended.map(drop),
+                ended = carry_late(from_there, to_here, by) => ended,
+            }
+        }
         _ => copy_bidirectional(here, there).await.map(drop),
     }
 }
@@ -132,6 +142,19 @@ async fn drip(mut from: impl AsyncRead + Unpin, to: &mut (impl AsyncWrite + Unpi
         to.write_all(&[byte]).await?;
         to.flush().await?;
         tokio::time::sleep(SLOWNESS).await;
+    }
+}
+
+async fn carry_late(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, by: Duration) -> io::Result<()> {
+    let mut piece = vec![0; MAX_PIECE];
+    loop {
+        let length = from.read(&mut piece).await?;
+        if length == 0 {
+            return Ok(());
+        }
+        tokio::time::sleep(by).await;
+        to.write_all(&piece[..length]).await?;
+        to.flush().await?;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -63,6 +64,8 @@ pub enum ProxyFault {
     Reset,
     /// A tunnel brings one byte after another, slowly.
     Slow,
+    /// It works, and whatever comes back through it comes this much later.
+    Late(Duration),
 }
 
 impl ProxyFault {

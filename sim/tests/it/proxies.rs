@@ -240,3 +240,18 @@ async fn passwords_are_not_shown() {
     let shown = format!("{:?}", sim.proxies());
     assert!(!shown.contains("p@ss") && sim.proxies()[HTTP].protocol == ProxyProtocol::Http);
 }
+
+#[tokio::test]
+async fn a_late_proxy_works_and_brings_answers_later() {
+    const LATENESS: Duration = Duration::from_millis(60);
+    let sim = Simulator::start(small()).unwrap();
+    for proxy in [HTTP, SOCKS] {
+        sim.set_proxy_fault(proxy, ProxyFault::Late(LATENESS));
+        let started = std::time::Instant::now();
+        assert_eq!(fetch(&sim, &through(&sim, proxy)).await.unwrap(), 200);
+        assert!(started.elapsed() >= LATENESS);
+    }
+    let started = std::time::Instant::now();
+    assert_eq!(fetch(&sim, &Way::Tunnel(sim.proxies()[HTTP].clone())).await.unwrap(), 200);
+    assert!(started.elapsed() >= LATENESS);
+}

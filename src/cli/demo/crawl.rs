@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use db::demo_report::{self, CrawlProgress};
 use db::{Db, DbError, schedules};
+use domain::store::StoreId;
 
 const FETCH: &str = "payload_fetch_all";
 const ANALYTICS: &str = "analytics_refresh";
@@ -16,18 +17,40 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum time for making a crawl's tasks.
 const MAX_GENERATION: Duration = Duration::from_secs(30);
 
-/// Makes the tasks of crawl `n`, unless they exist, and waits until all of them have ended. Returns the start
-/// time of the crawl and the outcomes of its tasks.
-pub async fn run(db: &Db, n: u32, stores: usize) -> Result<(DateTime<Utc>, CrawlProgress), DbError> {
-    let due_at = due_at(n);
+/// Which crawl to run.
+#[derive(Clone, Copy)]
+pub struct Crawl<'a> {
+    pub number: u32,
+    pub stores: usize,
+    /// Stores in trouble on purpose: they are crawled too, and nothing waits for them.
+    pub apart: &'a [StoreId],
+}
+
+/// A crawl whose stores are fetched.
+pub struct Fetched<'a> {
+    crawl: Crawl<'a>,
+    since: DateTime<Utc>,
+    bar: ProgressBar,
+}
+
+/// Makes the tasks of the crawl, unless they exist, and waits until all of them have ended.
+pub async fn fetch<'a>(db: &Db, crawl: Crawl<'a>) -> Result<Fetched<'a>, DbError> {
+    let due_at = due_at(crawl.number);
     generate(db, FETCH, due_at).await?;
     let since = demo_report::begun(&db.client().await?, FETCH, due_at).await?.unwrap_or(due_at);
-    let bar = bar(n, stores);
-    wait(db, since, &bar).await?;
-    generate(db, ANALYTICS, due_at).await?;
-    let progress = wait(db, since, &bar).await?;
-    bar.finish_and_clear();
-    Ok((since, progress))
+    let bar = bar(crawl.number, crawl.stores);
+    wait(db, since, crawl.apart, &bar).await?;
+    Ok(Fetched { crawl, since, bar })
+}
+
+impl Fetched<'_> {
+    /// Refreshes what is made of the crawl. Returns its start time and the outcomes of its tasks.
+    pub async fn analyse(self, db: &Db) -> Result<(DateTime<Utc>, CrawlProgress), DbError> {
+        generate(db, ANALYTICS, due_at(self.crawl.number)).await?;
+        let progress = wait(db, self.since, self.crawl.apart, &self.bar).await?;
+        self.bar.finish_and_clear();
+        Ok((self.since, progress))
+    }
 }
 
 /// Retries: a request by the API may generate at the same moment, and the keeper may restart the private
@@ -43,9 +66,9 @@ async fn generate(db: &Db, schedule: &str, due_at: DateTime<Utc>) -> Result<(), 
     }
 }
 
-async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<CrawlProgress, DbError> {
+async fn wait(db: &Db, since: DateTime<Utc>, apart: &[StoreId], bar: &ProgressBar) -> Result<CrawlProgress, DbError> {
     loop {
-        match progress(db, since).await {
+        match progress(db, since, apart).await {
             Ok(progress) => {
                 bar.set_position(progress.stores_crawled.max(0) as u64);
                 bar.set_message(format!("tasks open {}, failed {}", progress.open, progress.failed));
@@ -61,8 +84,8 @@ async fn wait(db: &Db, since: DateTime<Utc>, bar: &ProgressBar) -> Result<CrawlP
     }
 }
 
-async fn progress(db: &Db, since: DateTime<Utc>) -> Result<CrawlProgress, DbError> {
-    demo_report::progress(&db.client().await?, since).await
+async fn progress(db: &Db, since: DateTime<Utc>, apart: &[StoreId]) -> Result<CrawlProgress, DbError> {
+    demo_report::progress(&db.client().await?, since, apart).await
 }
 
 /// Each crawl has a due time of its own: a schedule makes the tasks of one due time exactly once.

@@ -1,13 +1,15 @@
-//! The demo's images: waits until they are downloaded, and compares each file with the simulator's picture,
-//! byte for byte.
+//! The demo's images: compares each file with the simulator's picture, byte for byte.
+//!
+//! One crawl waits until all are downloaded. A continuous demo does not: it compares some new ones after each
+//! crawl, so that crawls begin in time and its processors rest between them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use sim::{PictureAnswer, Simulator};
+use sim::{Photo, PictureAnswer, Simulator};
 
 use super::crawl;
 use crate::downloads::DownloadQueue;
@@ -21,19 +23,35 @@ use storage::Images;
 /// Maximum listed differences; all are counted.
 const MAX_EXAMPLES: usize = 20;
 
+/// Maximum images that a continuous demo compares after one crawl: each is decoded and encoded for it.
+const MAX_COMPARED: usize = 200;
+
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImageReport {
     /// Products and brands with a stored image.
     pub stored: usize,
     /// Products and brands whose picture is not an image that can be kept.
     pub bad: usize,
-    /// Seconds from the end of the last task until all were downloaded.
-    pub seconds: f64,
-    /// Every good picture is stored, byte for byte, and no bad one is.
+    /// Products and brands whose picture is still to be downloaded, in a continuous demo.
+    pub to_come: usize,
+    /// Stored images that were compared until now.
+    pub compared: usize,
+    /// Seconds from the end of the last task until all were downloaded; None where that was not awaited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Every compared picture is stored, byte for byte, and no bad one is.
     pub equal: bool,
     pub differences: usize,
     #[serde(skip)]
     pub examples: Vec<String>,
+}
+
+/// The images that were compared, over all crawls of a demo.
+#[derive(Debug, Default)]
+pub struct ImageCheck {
+    equal: HashSet<String>,
+    /// Digests of the files that are stored for pictures, by the digest of the picture.
+    expected: HashMap<String, Option<String>>,
 }
 
 /// Waits until every pending image is downloaded, including images that an earlier demo in this directory
@@ -56,34 +74,83 @@ pub async fn wait(db: &Db, queue: &DownloadQueue) -> Result<Duration, DbError> {
     Ok(begun.elapsed())
 }
 
-pub async fn compare(client: &Client, sim: &Simulator, root: &Path, waited: Duration) -> Result<ImageReport, DbError> {
-    let rows = demo_report::images::all(client, Platform::Dutchie).await?;
-    let (images, mut report, mut expected) = (Images::under(root), ImageReport::default(), HashMap::new());
-    let mut differences = Vec::new();
-    for OriginalImage { path, url } in rows {
-        let Some(url) = url else { continue };
-        report.stored += usize::from(path.is_some());
-        match (sim.picture(&url), path) {
-            (Some(PictureAnswer::Good(photo)), Some(path)) => {
-                let webp = match expected.get(&photo.sha256) {
-                    Some(webp) => webp,
-                    None => expected.entry(photo.sha256.clone()).or_insert(kept(photo.bytes.to_vec()).await),
-                };
-                let read = images.read(&path).await.map(|image| sha256_hex(image.bytes)).ok();
-                let is_named = path.contains(&format!("-{}.webp", &photo.sha256[..8]));
-                if read.is_none() || read != *webp || !is_named {
-                    differences.push(format!("{path} is not the image of {url}"));
-                }
-            }
-            (Some(PictureAnswer::Good(_)), None) => differences.push(format!("{url} is not stored")),
-            (_, Some(path)) => differences.push(format!("{path} should not be there: {url}")),
-            (_, None) => report.bad += 1,
-        }
+impl ImageCheck {
+    /// All images, after a wait until all were downloaded.
+    pub async fn all(
+        &mut self,
+        client: &Client,
+        sim: &Simulator,
+        root: &Path,
+        waited: Duration,
+    ) -> Result<ImageReport, DbError> {
+        let (mut report, missing) = self.compare(client, sim, root, usize::MAX).await?;
+        report.examples.extend(missing.into_iter().map(|url| format!("{url} is not stored")));
+        report.examples.truncate(MAX_EXAMPLES);
+        let differences = report.differences + report.to_come;
+        let seconds = Some((waited.as_secs_f64() * 100.0).round() / 100.0);
+        Ok(ImageReport { equal: differences == 0, differences, seconds, ..report })
     }
-    report.seconds = (waited.as_secs_f64() * 100.0).round() / 100.0;
-    (report.equal, report.differences) = (differences.is_empty(), differences.len());
-    differences.truncate(MAX_EXAMPLES);
-    Ok(ImageReport { examples: differences, ..report })
+
+    /// Some images that were not compared yet, while others may still be downloaded.
+    pub async fn some(&mut self, client: &Client, sim: &Simulator, root: &Path) -> Result<ImageReport, DbError> {
+        Ok(self.compare(client, sim, root, MAX_COMPARED).await?.0)
+    }
+
+    /// The report, and the addresses of good pictures that are not stored.
+    async fn compare(
+        &mut self,
+        client: &Client,
+        sim: &Simulator,
+        root: &Path,
+        limit: usize,
+    ) -> Result<(ImageReport, Vec<String>), DbError> {
+        let rows = demo_report::images::all(client, Platform::Dutchie).await?;
+        let (images, mut report) = (Images::under(root), ImageReport::default());
+        let (mut examples, mut missing) = (Vec::new(), Vec::new());
+        let mut left = limit;
+        for OriginalImage { path, url } in rows {
+            let Some(url) = url else { continue };
+            report.stored += usize::from(path.is_some());
+            match (sim.picture(&url), path) {
+                (Some(PictureAnswer::Good(_)), Some(path)) if self.equal.contains(&path) => {}
+                (Some(PictureAnswer::Good(photo)), Some(path)) if left > 0 => {
+                    left -= 1;
+                    if self.is_equal(&images, &path, &photo).await {
+                        self.equal.insert(path);
+                    } else {
+                        report.differences += 1;
+                        examples.push(format!("{path} is not the image of {url}"));
+                    }
+                }
+                (Some(PictureAnswer::Good(_)), Some(_)) => {}
+                (Some(PictureAnswer::Good(_)), None) => {
+                    report.to_come += 1;
+                    missing.push(url);
+                }
+                (_, Some(path)) => {
+                    report.differences += 1;
+                    examples.push(format!("{path} should not be there: {url}"));
+                }
+                (_, None) => report.bad += 1,
+            }
+        }
+        examples.truncate(MAX_EXAMPLES);
+        (report.equal, report.compared, report.examples) = (report.differences == 0, self.equal.len(), examples);
+        Ok((report, missing))
+    }
+
+    async fn is_equal(&mut self, images: &Images, path: &str, photo: &Photo) -> bool {
+        let expected = match self.expected.get(&photo.sha256) {
+            Some(webp) => webp.clone(),
+            None => {
+                let webp = kept(photo.bytes.to_vec()).await;
+                self.expected.insert(photo.sha256.clone(), webp.clone());
+                webp
+            }
+        };
+        let read = images.read(path).await.map(|image| sha256_hex(image.bytes)).ok();
+        read.is_some() && read == expected && path.contains(&format!("-{}.webp", &photo.sha256[..8]))
+    }
 }
 
 /// Digest of the file that is stored for a picture.
@@ -93,10 +160,15 @@ async fn kept(picture: Vec<u8>) -> Option<String> {
 
 impl fmt::Display for ImageReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} stored {:.1} s after the last task; {} cannot be kept", self.stored, self.seconds, self.bad)?;
-        match self.equal {
-            true => write!(f, "; each file is the simulator's"),
-            false => write!(f, "; differences {}", self.differences),
+        match self.seconds {
+            Some(seconds) => write!(f, "{} stored {seconds:.1} s after the last task", self.stored)?,
+            None => write!(f, "{} stored, {} to come", self.stored, self.to_come)?,
+        }
+        write!(f, "; {} cannot be kept", self.bad)?;
+        match (self.equal, self.seconds) {
+            (true, Some(_)) => write!(f, "; each file is the simulator's"),
+            (true, None) => write!(f, "; {} files compared, each is the simulator's", self.compared),
+            (false, _) => write!(f, "; differences {}", self.differences),
         }
     }
 }

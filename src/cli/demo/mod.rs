@@ -5,7 +5,10 @@
 //! was killed resumes its crawl, and one that had finished begins the next crawl.
 
 mod crawl;
+mod faults;
+mod history;
 mod images;
+mod limits;
 mod oracle;
 mod state;
 mod summary;
@@ -21,8 +24,13 @@ use anyhow::Context;
 use sim::Simulator;
 use tokio::time::Instant;
 
-use self::state::State;
-use self::summary::Summary;
+use self::crawl::Crawl;
+use self::faults::FailuresOnce;
+use self::history::ProductHistory;
+use self::images::ImageCheck;
+use self::state::{NewDemo, State};
+use self::summary::{Subject, Summary};
+use self::world::Pace;
 use super::http::{Listeners, Servers};
 use super::{CliError, Env, ExitCode, Stop, service, values};
 use crate::actors::plan::Plan;
@@ -30,6 +38,7 @@ use crate::app::database::{self, OpenDatabase};
 use crate::app::{App, PreparedApp, names};
 use dashboard::IS_BUILT;
 use db::{Db, migrate, schedules, tasks};
+use domain::store::StoreId;
 use settings::{Config, Secret};
 
 #[derive(Debug, clap::Args)]
@@ -43,24 +52,62 @@ pub struct Args {
     /// Seed of the simulated stores and products [default: 1]
     #[arg(long, value_name = "N", value_parser = values::number(0..=u64::MAX))]
     seed: Option<u64>,
-    /// Delay of each simulated answer in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = values::number(0..=60_000_u64))]
-    latency: u64,
+    /// Delay of each simulated answer in milliseconds [default: 150, give or take 100; with --once: 0]
+    #[arg(long, value_name = "MS", value_parser = values::number(0..=60_000_u64))]
+    latency: Option<u64>,
     /// Seconds from the start of one crawl to the next; a crawl that takes longer is followed at once
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = values::number(0..=86_400_u64))]
     every: u64,
 }
 
+/// As a real site answers.
+const LATENCY: Duration = Duration::from_millis(150);
+const JITTER: Duration = Duration::from_millis(100);
+
+impl Args {
+    fn pace(&self) -> Pace {
+        match self.latency {
+            Some(ms) => Pace { latency: Duration::from_millis(ms), jitter: Duration::ZERO },
+            None if self.once => Pace { latency: Duration::ZERO, jitter: Duration::ZERO },
+            None => Pace { latency: LATENCY, jitter: JITTER },
+        }
+    }
+}
+
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let stop = env.stop.take_over();
     let dir = DemoDir::open(env.dir.as_deref())?;
-    let mut state = State::open(dir.path(), args.seed, args.stores.map(usize::from))?;
-    let sim = world::start(&mut state, Duration::from_millis(args.latency)).await?;
+    let new = NewDemo { seed: args.seed, stores: args.stores.map(usize::from), has_faults: !args.once };
+    let mut state = State::open(dir.path(), new)?;
+    let sim = world::start(&mut state, args.pace()).await?;
     state.save(dir.path())?;
     let demo = Demo { args: &args, env, dir: dir.path(), sim: &sim, stop: &stop };
     let result = demo.run(state).await;
     dir.remove().await;
     result
+}
+
+/// All that a demo needs before it starts.
+struct Prepared {
+    opened: OpenDatabase,
+    /// Stores in trouble on purpose.
+    apart: Vec<StoreId>,
+    app: PreparedApp,
+}
+
+/// The parts of a demo that runs.
+struct Running<'a> {
+    opened: &'a OpenDatabase,
+    apart: &'a [StoreId],
+    config: &'a Config,
+    app: &'a App,
+    servers: Option<&'a Servers>,
+}
+
+/// The state that is kept from crawl to crawl.
+struct Progress {
+    images: ImageCheck,
+    history: ProductHistory,
 }
 
 struct Demo<'a> {
@@ -75,16 +122,19 @@ impl Demo<'_> {
     async fn run(&self, mut state: State) -> anyhow::Result<ExitCode> {
         let config = Arc::new(self.config());
         // a signal ends this part at once: no task runs yet
-        let Some(prepared) = self.stop.drain.run_until_cancelled(self.prepare(&config)).await else {
+        let Some(prepared) = self.stop.drain.run_until_cancelled(self.prepare(&config, &state)).await else {
             return Ok(ExitCode::Interrupted);
         };
-        let (opened, prepared) = prepared?;
+        let Prepared { opened, apart, app: prepared } = prepared?;
         let app = prepared.start().await?;
+        let has_faults = state.has_faults;
         let servers = self.serve(&config, &app, &opened.db).await;
+        let running = Running { opened: &opened, apart: &apart, config: &config, app: &app, servers: servers.as_ref() };
         let result = tokio::select! {
-            result = self.crawl(&mut state, &opened, &app, servers.as_ref()) => result,
+            result = self.crawl(&mut state, running) => result,
             () = self.stop.drain.cancelled() => self.interrupted(),
             () = app.until_failed() => Ok(ExitCode::Failure),
+            never = faults::outages(self.sim), if has_faults => match never {},
         };
         let cause = app.stop(service::second_signal(self.stop)).await;
         if let Some(servers) = servers {
@@ -103,16 +153,17 @@ impl Demo<'_> {
         Ok(ExitCode::Interrupted)
     }
 
-    async fn prepare(&self, config: &Arc<Config>) -> anyhow::Result<(OpenDatabase, PreparedApp)> {
-        let opened = database::open(config).await?;
+    async fn prepare(&self, config: &Arc<Config>, state: &State) -> anyhow::Result<Prepared> {
+        let server = if self.args.once { Vec::new() } else { limits::server_settings() };
+        let opened = database::open_with(config, server).await?;
         migrate::up_own(&opened.db).await?;
-        world::seed_database(&opened.db, self.sim, &self.env.config.secrets.keys()).await?;
+        let apart = world::seed_database(&opened.db, self.sim, state, &self.env.config.secrets.keys()).await?;
         schedules::ensure_defaults(&opened.db.client().await?).await?;
         // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(config)? };
-        let prepared = App::prepare(config.clone(), opened.db.clone(), self.env.runtime.clone(), plan).await?;
-        Ok((opened, prepared))
+        let app = App::prepare(config.clone(), opened.db.clone(), self.env.runtime.clone(), plan).await?;
+        Ok(Prepared { opened, apart, app })
     }
 
     /// None when the API cannot be served: the demo crawls without it.
@@ -135,30 +186,24 @@ impl Demo<'_> {
     }
 
     /// Runs one crawl after the other; with `--once` a single one.
-    async fn crawl(
-        &self,
-        state: &mut State,
-        opened: &OpenDatabase,
-        app: &App,
-        servers: Option<&Servers>,
-    ) -> anyhow::Result<ExitCode> {
-        self.announce(servers)?;
+    async fn crawl(&self, state: &mut State, running: Running<'_>) -> anyhow::Result<ExitCode> {
+        self.announce(running.servers)?;
+        if self.has_history(state)
+            && let Some(took) = history::write_queue(&running.opened.db, state, running.apart).await?
+        {
+            self.say_history("runs, requests and failures", took)?;
+        }
+        let history = if self.has_history(state) { ProductHistory::Due } else { ProductHistory::Done };
+        let mut progress = Progress { images: ImageCheck::default(), history };
         loop {
             let next_at = Instant::now() + Duration::from_secs(self.args.every);
-            let crawled = crawl::run(&opened.db, state.crawl, state.stores).await?;
-            // the summary reads the proxies' counters from the table
-            if let Some(proxies) = app.proxies() {
-                proxies.flush(Duration::from_secs(5)).await;
-            }
-            let client = opened.db.client().await?;
-            let url = self.env.dir.is_some().then(|| opened.url.reveal().to_owned());
-            let mut summary = Summary::of(&client, self.sim, crawled, url).await?;
-            if let Some(queue) = app.downloads() {
-                let waited = images::wait(&opened.db, queue).await?;
-                summary.images = Some(images::compare(&client, self.sim, self.dir, waited).await?);
-                summary.direct_requests = self.sim.counts().direct;
-            }
+            let summary = self.crawl_once(state, &running, &mut progress).await?;
             self.env.out.either(&summary, ToString::to_string)?;
+            if !self.args.once
+                && let Err(error) = limits::apply(&running.opened.db, running.config).await
+            {
+                tracing::warn!("old rows and files stay until the next crawl: {error:#}");
+            }
             state.finished = true;
             state.save(self.dir)?;
             if self.args.once {
@@ -177,6 +222,44 @@ impl Demo<'_> {
         }
     }
 
+    async fn crawl_once(
+        &self,
+        state: &State,
+        running: &Running<'_>,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Summary> {
+        let Running { opened, apart, app, .. } = *running;
+        let failures = state.has_faults.then(|| FailuresOnce::begin(self.sim, state.crawl));
+        let crawl = Crawl { number: state.crawl, stores: state.stores, apart };
+        let fetched = crawl::fetch(&opened.db, crawl).await?;
+        if let Some(took) = progress.history.write(&opened.db, state.seed).await? {
+            self.say_history("prices and stock", took)?;
+        }
+        let crawled = fetched.analyse(&opened.db).await?;
+        if let Some(failures) = failures {
+            failures.end(self.sim);
+        }
+        // the summary reads the proxies' counters from the table
+        if let Some(proxies) = app.proxies() {
+            proxies.flush(Duration::from_secs(5)).await;
+        }
+        let client = opened.db.client().await?;
+        let database_url = self.env.dir.is_some().then(|| opened.url.reveal().to_owned());
+        let subject = Subject { sim: self.sim, stores: state.stores, apart, crawled, database_url };
+        let mut summary = Summary::of(&client, subject).await?;
+        if let Some(queue) = app.downloads() {
+            summary.images = Some(match self.args.once {
+                true => {
+                    let waited = images::wait(&opened.db, queue).await?;
+                    progress.images.all(&client, self.sim, self.dir, waited).await?
+                }
+                false => progress.images.some(&client, self.sim, self.dir).await?,
+            });
+            summary.direct_requests = self.sim.counts().direct;
+        }
+        Ok(summary)
+    }
+
     /// Prints the address of dashboard and API; with `--json` the log has it.
     fn announce(&self, servers: Option<&Servers>) -> std::io::Result<()> {
         match servers.and_then(|servers| servers.api).filter(|_| !self.env.out.is_json()) {
@@ -191,23 +274,39 @@ impl Demo<'_> {
         }
     }
 
+    /// Charts and product pages of a continuous demo have something to show from the start.
+    fn has_history(&self, state: &State) -> bool {
+        state.has_faults && !self.args.once
+    }
+
+    fn say_history(&self, of: &str, took: Duration) -> std::io::Result<()> {
+        if self.env.out.is_json() {
+            return Ok(());
+        }
+        let seconds = took.as_secs_f64();
+        self.env.out.line(format_args!("History     7 days of simulated history: {of}, written in {seconds:.1} s"))
+    }
+
     fn config(&self) -> Config {
         let mut config = (*self.env.config).clone();
         config.database.url = Secret::default();
         config.database.dir = Some(self.dir.to_owned());
         config.storage.root = None;
         world::adapt(&mut config, self.sim);
+        if !self.args.once {
+            limits::adapt(&mut config);
+        }
         config
     }
 }
 
 /// The exit code of `--once`, with the reason of a failure.
 fn conclusion(summary: &Summary) -> anyhow::Result<ExitCode> {
-    let faults = summary.faults();
-    if faults.is_empty() {
+    let deviations = summary.deviations();
+    if deviations.is_empty() {
         return Ok(ExitCode::Ok);
     }
-    let message = format!("the crawl is not as simulated: {}", faults.join(", "));
+    let message = format!("the crawl is not as simulated: {}", deviations.join(", "));
     Err(CliError { code: ExitCode::Failure, message }.into())
 }
 

@@ -21,14 +21,17 @@ pub struct OracleReport {
     pub examples: Vec<String>,
 }
 
-pub async fn compare(client: &Client, sim: &Simulator) -> Result<OracleReport, DbError> {
+/// Compares all stores but the one with the platform id `apart`.
+pub async fn compare(client: &Client, sim: &Simulator, apart: Option<&str>) -> Result<OracleReport, DbError> {
     let products = products::all(client, Platform::Dutchie).await?;
     let mut found: HashMap<(String, String), ProductRecord> = products
         .into_iter()
+        .filter(|record| apart != Some(record.platform_dispensary_id.as_str()))
         .map(|record| ((record.platform_dispensary_id.clone(), record.provider_product_id.clone()), record))
         .collect();
     let mut differences = Vec::new();
-    for store in sim.oracle(sim.crawl()) {
+    let oracle = sim.oracle(sim.crawl());
+    for store in oracle.iter().filter(|store| apart != Some(store.platform_dispensary_id.as_str())) {
         for truth in &store.products {
             let key = (store.platform_dispensary_id.clone(), truth.provider_product_id.clone());
             let expected = simulated::product_record(&key.0, truth);

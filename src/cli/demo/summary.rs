@@ -6,14 +6,17 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sim::Simulator;
 
+use super::faults;
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
-use db::demo_report::{self, CrawlProgress};
+use db::demo_report::{self, CrawlProgress, FaultyStore};
 use db::{Client, DbError, proxies};
 use domain::proxy::HealthCounts;
+use domain::store::StoreId;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
+    /// Stores whose crawl is compared; `faults` has the others.
     pub stores: usize,
     pub stores_crawled: i64,
     pub products: i64,
@@ -27,6 +30,9 @@ pub struct Summary {
     pub proxies: HealthCounts,
     pub tasks: Tasks,
     pub oracle: OracleReport,
+    /// Faults on purpose; None in a demo without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultReport>,
     /// None when no images are downloaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<ImageReport>,
@@ -42,16 +48,30 @@ pub struct Tasks {
     pub cancelled: i64,
 }
 
+#[derive(Clone, Debug, Serialize)]
+pub struct FaultReport {
+    pub stores: Vec<FaultyStore>,
+    /// Runs of other stores that failed, and whose task succeeded later.
+    pub survived: i64,
+}
+
+/// The crawl to summarise.
+pub struct Subject<'a> {
+    pub sim: &'a Simulator,
+    pub stores: usize,
+    /// Stores in trouble on purpose.
+    pub apart: &'a [StoreId],
+    pub crawled: (DateTime<Utc>, CrawlProgress),
+    pub database_url: Option<String>,
+}
+
 impl Summary {
-    pub async fn of(
-        client: &Client,
-        sim: &Simulator,
-        (since, progress): (DateTime<Utc>, CrawlProgress),
-        database_url: Option<String>,
-    ) -> Result<Summary, DbError> {
-        let totals = demo_report::totals(client, since).await?;
+    pub async fn of(client: &Client, subject: Subject<'_>) -> Result<Summary, DbError> {
+        let Subject { sim, stores, apart, crawled: (since, progress), database_url } = subject;
+        let totals = demo_report::totals(client, since, apart).await?;
+        let unsteady = faults::unsteady(sim).filter(|_| !apart.is_empty());
         Ok(Summary {
-            stores: sim.stores().len(),
+            stores,
             stores_crawled: progress.stores_crawled,
             products: totals.products,
             snapshots: totals.snapshots,
@@ -61,7 +81,8 @@ impl Summary {
             blocks_survived: totals.blocks,
             proxies: proxies::count(client).await?,
             tasks: Tasks { completed: progress.completed, failed: progress.failed, cancelled: progress.cancelled },
-            oracle: oracle::compare(client, sim).await?,
+            oracle: oracle::compare(client, sim, unsteady.map(|store| store.platform_dispensary_id.as_str())).await?,
+            faults: FaultReport::of(client, since, apart).await?,
             images: None,
             seconds: (totals.seconds * 100.0).round() / 100.0,
             products_per_second: (totals.snapshots as f64 / totals.seconds.max(0.001)).round(),
@@ -70,10 +91,10 @@ impl Summary {
     }
 
     /// Every way in which the crawl is not as simulated; empty if all is well.
-    pub fn faults(&self) -> Vec<String> {
+    pub fn deviations(&self) -> Vec<String> {
         let Tasks { failed, cancelled, .. } = self.tasks;
         let image_differences = self.images.as_ref().map_or(0, |images| images.differences);
-        let faults = [
+        let deviations = [
             (self.oracle.differences > 0).then(|| format!("{} products differ", self.oracle.differences)),
             (image_differences > 0).then(|| format!("{image_differences} images differ")),
             (self.stores_crawled != self.stores as i64)
@@ -82,7 +103,29 @@ impl Summary {
             (failed > 0).then(|| format!("{failed} tasks failed")),
             (cancelled > 0).then(|| format!("{cancelled} tasks were cancelled")),
         ];
-        faults.into_iter().flatten().collect()
+        deviations.into_iter().flatten().collect()
+    }
+}
+
+impl FaultReport {
+    async fn of(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) -> Result<Option<FaultReport>, DbError> {
+        if apart.is_empty() {
+            return Ok(None);
+        }
+        let stores = demo_report::faulty(client, since, apart).await?;
+        Ok(Some(FaultReport { stores, survived: demo_report::survived(client, since, apart).await? }))
+    }
+}
+
+impl fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store = |store: &FaultyStore| match store.failed {
+            0 => format!("{} ({})", store.name, store.crawl_status),
+            failed => format!("{} ({}, failed {failed})", store.name, store.crawl_status),
+        };
+        let stores: Vec<String> = self.stores.iter().map(store).collect();
+        writeln!(f, "on purpose, and not counted above: {}", stores.join(", "))?;
+        write!(f, "            {} runs of other stores failed once, and their tasks succeeded later", self.survived)
     }
 }
 
@@ -113,6 +156,9 @@ impl fmt::Display for Summary {
         }
         for example in &self.oracle.examples {
             writeln!(f, "            {example}")?;
+        }
+        if let Some(faults) = &self.faults {
+            writeln!(f, "Faults      {faults}")?;
         }
         if let Some(images) = &self.images {
             writeln!(f, "Images      {images}")?;

@@ -4,14 +4,17 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use domain::store::NewStore;
+use domain::store::{NewStore, StoreId};
 use rand::Rng;
 use sim::{Settings, Simulator};
 
+use super::faults;
+use super::limits;
 use super::state::State;
 use crate::cli::CliError;
 use crate::simulated;
-use db::{Db, proxies, stores};
+use contract::stores::ImportedStores;
+use db::{Db, proxies, store_requests, stores};
 use domain::proxy::ProxyEntry;
 use foundation::secrets::SecretKeys;
 use settings::Config;
@@ -31,23 +34,30 @@ const MAX_TRIES: usize = 20;
 const MAX_PORT_WAIT: Duration = Duration::from_secs(2);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
+/// How long the simulator's answers take.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    pub latency: Duration,
+    pub jitter: Duration,
+}
+
 /// Starts the simulator that `state` describes; a new one gets ports, which are written to `state`.
-pub async fn start(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
+pub async fn start(state: &mut State, pace: Pace) -> anyhow::Result<Simulator> {
     if state.port != 0 {
-        return begin_on_known_ports(state, latency).await;
+        return begin_on_known_ports(state, pace).await;
     }
     for _ in 1..MAX_TRIES {
-        if let Ok(sim) = begin_on_new_ports(state, latency) {
+        if let Ok(sim) = begin_on_new_ports(state, pace) {
             return Ok(sim);
         }
     }
-    begin_on_new_ports(state, latency)
+    begin_on_new_ports(state, pace)
 }
 
-async fn begin_on_known_ports(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
+async fn begin_on_known_ports(state: &State, pace: Pace) -> anyhow::Result<Simulator> {
     let give_up = Instant::now() + MAX_PORT_WAIT;
     loop {
-        match begin(state, latency) {
+        match begin(state, pace) {
             Ok(sim) => return Ok(sim),
             Err(_) if Instant::now() < give_up => tokio::time::sleep(RETRY_PAUSE).await,
             Err(error) => {
@@ -58,30 +68,36 @@ async fn begin_on_known_ports(state: &State, latency: Duration) -> anyhow::Resul
     }
 }
 
-fn begin_on_new_ports(state: &mut State, latency: Duration) -> anyhow::Result<Simulator> {
+fn begin_on_new_ports(state: &mut State, pace: Pace) -> anyhow::Result<Simulator> {
     state.port = rand::rng().random_range(PORTS);
     state.proxy_ports = (1..=Settings::default().proxies as u16).map(|n| state.port + n).collect();
-    begin(state, latency)
+    begin(state, pace)
 }
 
-fn begin(state: &State, latency: Duration) -> anyhow::Result<Simulator> {
+fn begin(state: &State, pace: Pace) -> anyhow::Result<Simulator> {
     let settings = Settings {
         seed: state.seed,
-        stores: state.stores,
+        stores: state.stores + if state.has_faults { faults::EXTRA_STORES } else { 0 },
         crawl: state.crawl,
-        latency,
+        picture_percent: if state.has_faults { limits::PICTURE_PERCENT } else { 100 },
+        latency: pace.latency,
+        jitter: pace.jitter,
         port: state.port,
         proxy_ports: state.proxy_ports.clone(),
         ..Settings::default()
     };
-    Simulator::start(settings).context("the simulator cannot be started")
+    let sim = Simulator::start(settings).context("the simulator cannot be started")?;
+    if state.has_faults {
+        faults::break_proxies(&sim);
+    }
+    Ok(sim)
 }
 
 /// No rate limits, pauses or back-off; quick retries and recovery: a demo shall be fast, and loads only this
 /// machine.
 pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.platform.dutchie.base_url = sim.base_url().to_owned();
-    config.http.host_allowlist.push("127.0.0.1".to_owned());
+    config.http.host_allowlist.extend(["127.0.0.1", faults::UNSTEADY_HOST].map(str::to_owned));
     config.platform.dutchie.image_hosts = vec![sim.pictures_url().trim_start_matches("http://").to_owned()];
     config.politeness.requests_per_second = 0.0;
     config.politeness.concurrency = 0;
@@ -100,13 +116,18 @@ pub fn adapt(config: &mut Config, sim: &Simulator) {
     config.queue.retry_base_by_role.clear();
 }
 
-/// Imports the simulator's stores and proxies, as an operator would; leaves known ones as they are.
-pub async fn seed_database(db: &Db, sim: &Simulator, keys: &SecretKeys) -> anyhow::Result<()> {
+/// Imports the simulator's stores and proxies, as an operator would; leaves known ones as they are. Returns
+/// the stores that are in trouble on purpose, in their order.
+pub async fn seed_database(db: &Db, sim: &Simulator, state: &State, keys: &SecretKeys) -> anyhow::Result<Vec<StoreId>> {
     let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
     proxies::import(db, &entries, keys).await?;
     let tx = db.begin().await?;
-    let stores: Vec<NewStore> = sim.stores().iter().map(simulated::store).collect();
+    let stores: Vec<NewStore> = sim.stores().iter().take(state.stores).map(simulated::store).collect();
     stores::add_unless_known(&tx, &stores).await?;
+    let faulty = if state.has_faults { faults::stores(sim) } else { Vec::new() };
+    let ImportedStores { imported, known, .. } = store_requests::import(&tx, &faulty).await?;
     tx.commit().await?;
-    Ok(())
+    let mut ids: Vec<StoreId> = imported.into_iter().map(|store| store.id).chain(known).collect();
+    ids.sort_unstable();
+    Ok(ids)
 }

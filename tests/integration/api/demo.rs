@@ -1,14 +1,19 @@
 //! The API that the demo serves.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use http::{Method, Request};
 use http_body_util::Full;
 use nix::sys::signal::Signal;
+use serde_json::{Value, json};
 
 use super::server::{Answer, send};
 use testkit::{Child, PATIENCE, connect, drover, until};
+
+/// Errors of the stores that are in trouble on purpose.
+const FAILURES: [&str; 2] = ["no store at", "empty menu"];
 
 async fn get(address: SocketAddr, path: &str) -> Answer {
     let request = Request::builder().method(Method::GET).uri(path).header("host", address.to_string());
@@ -23,7 +28,7 @@ async fn tasks_that_a_request_generates_meanwhile_do_not_end_the_demo() {
         .args(["demo", "--stores", "2", "--every", "0", "--dir"])
         .arg(dir.path())
         .env("DROVER__API__LISTEN", "127.0.0.1:0");
-    let mut demo = Child::spawn(&mut command);
+    let mut demo = Child::spawn(&mut command).allow_errors(&FAILURES);
     let crawls = || demo.stdout().iter().filter(|line| line.starts_with("Oracle")).count();
     until("a crawl has ended", PATIENCE, async || crawls() > 0).await;
 
@@ -50,7 +55,7 @@ async fn the_demos_payloads_can_be_read() {
         .args(["demo", "--stores", "2", "--every", "0", "--dir"])
         .arg(dir.path())
         .env("DROVER__API__LISTEN", "127.0.0.1:0");
-    let mut demo = Child::spawn(&mut command);
+    let mut demo = Child::spawn(&mut command).allow_errors(&FAILURES);
     let announced = || demo.stdout().into_iter().find(|line| line.starts_with("API"));
     until("the demo says where the API is", PATIENCE, async || announced().is_some()).await;
     let line = announced().unwrap();
@@ -71,7 +76,7 @@ async fn a_demo_whose_port_is_taken_takes_a_free_one_and_ends_soon_after_ctrl_c(
     let dir = tempfile::tempdir().unwrap();
     let mut command = drover();
     command.args(["demo", "--stores", "2", "--dir"]).arg(dir.path()).env("DROVER__API__LISTEN", &address);
-    let mut demo = Child::spawn(&mut command);
+    let mut demo = Child::spawn(&mut command).allow_errors(&FAILURES);
     let said = |text: &str| demo.stdout().iter().any(|line| line.starts_with(text));
     until("a crawl has ended", PATIENCE, async || said("Starting the next crawl in ")).await;
     let api = demo.stdout().into_iter().find(|line| line.starts_with("API")).unwrap();
@@ -81,4 +86,88 @@ async fn a_demo_whose_port_is_taken_takes_a_free_one_and_ends_soon_after_ctrl_c(
     demo.signal(Signal::SIGINT);
     assert_eq!(demo.ended(Duration::from_secs(10)).await.code(), Some(130));
     assert!(demo.stdout().iter().any(|line| line.starts_with("Stopping: ")));
+}
+
+/// Every summary that the demo has printed, as JSON.
+fn summaries(demo: &Child) -> Vec<Value> {
+    demo.stdout().iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn continuous(dir: &Path) -> Child {
+    let mut command = drover();
+    command
+        .args(["demo", "--json", "--stores", "14", "--every", "0", "--latency", "20", "--dir"])
+        .arg(dir)
+        .env("DROVER__API__LISTEN", "127.0.0.1:0");
+    Child::spawn(&mut command).allow_errors(&FAILURES)
+}
+
+async fn database_of(dir: &Path) -> tokio_postgres::Client {
+    let url = drover().args(["db", "url", "--dir"]).arg(dir).output().await.unwrap();
+    connect(String::from_utf8(url.stdout).unwrap().trim()).await
+}
+
+#[tokio::test]
+async fn a_continuous_demo_has_faults_that_its_comparison_counts_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut demo = continuous(dir.path());
+    let status = |summary: &Value, place: usize| summary["faults"]["stores"][place]["crawl_status"].clone();
+    until("some crawls have ended", PATIENCE, async || summaries(&demo).len() >= 3).await;
+    let all = summaries(&demo);
+    for summary in &all {
+        assert_eq!(summary["oracle"]["equal"], true, "{summary}");
+        assert_eq!((&summary["stores"], &summary["stores_crawled"]), (&json!(14), &json!(14)), "{summary}");
+        assert_eq!((&summary["tasks"]["failed"], &summary["tasks"]["cancelled"]), (&json!(0), &json!(0)), "{summary}");
+        assert!(summary["faults"]["survived"].as_i64().unwrap() > 0, "{summary}");
+        assert_eq!(
+            (status(summary, 0), status(summary, 1)),
+            (json!("needs_menu_id"), json!("empty_menu")),
+            "{summary}"
+        );
+    }
+    let prices = "SELECT count(*) FROM (SELECT store_product_id FROM store_product_snapshots WHERE crawl_id > 0
+                   GROUP BY 1 HAVING count(DISTINCT price_rec) > 1) moved";
+    assert!(database_of(dir.path()).await.query_one(prices, &[]).await.unwrap().get::<_, i64>(0) > 0);
+    demo.signal(Signal::SIGINT);
+    assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
+}
+
+#[tokio::test]
+async fn a_continuous_demo_begins_with_seven_days_of_history_and_keeps_only_the_latest_crawls_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut demo = continuous(dir.path());
+    until("some crawls have ended", PATIENCE, async || summaries(&demo).len() >= 2).await;
+    let client = database_of(dir.path()).await;
+    let count = async |rows: &str| {
+        let sql = format!("SELECT count(*) FROM {rows}");
+        client.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0)
+    };
+    for (what, rows) in [
+        ("runs", "(SELECT FROM stats_minute GROUP BY minute::date HAVING sum(tasks) > 0) d"),
+        ("requests", "(SELECT FROM fetch_minute WHERE process = 0 GROUP BY minute::date) d"),
+        ("prices by day", "(SELECT FROM price_days GROUP BY day) d"),
+        ("snapshots", "(SELECT FROM store_product_snapshots WHERE crawl_id < 0 GROUP BY crawled_at::date) d"),
+    ] {
+        assert!(count(rows).await >= 7, "{what}");
+    }
+    let without = "store_products p WHERE dispensary_id <= 14 AND NOT EXISTS
+                   (SELECT FROM store_product_snapshots s WHERE s.store_product_id = p.id AND s.crawl_id < 0)
+                   AND first_seen_at < now() - interval '6 days'";
+    assert_eq!(count(without).await, 0, "products that claim to be old and have no history");
+    assert!(count("worker_tasks WHERE worker_id = 'simulated' AND status = 'failed'").await > 10);
+    let real = count("store_product_snapshots WHERE crawl_id > 0").await;
+    client
+        .execute(
+            "UPDATE store_product_snapshots SET crawled_at = crawled_at - interval '1 hour' WHERE crawl_id > 0",
+            &[],
+        )
+        .await
+        .unwrap();
+    until("old snapshots are deleted", PATIENCE, async || {
+        count("store_product_snapshots WHERE crawl_id > 0 AND crawled_at < now() - interval '30 minutes'").await == 0
+    })
+    .await;
+    assert!(real > 0 && count("store_product_snapshots WHERE crawl_id < 0").await > 0);
+    demo.signal(Signal::SIGINT);
+    assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
 }

@@ -1,0 +1,73 @@
+//! The simulated history of a continuous demo: seven days of runs, requests, failures, prices and stock, so
+//! that charts and product pages have something to show.
+//!
+//! In: a seed, and the stores and proxies of the demo; for prices, the products of its first crawl. Out: rows
+//! that bear a mark: process 0, the worker `simulated`, a crawl id below 0. Each part is written once, in one
+//! transaction. It must not know the simulator.
+
+use super::{Db, DbError};
+use domain::store::StoreId;
+
+/// Fetches of the history in a minute, by number of stores: three crawls.
+const CRAWLS_A_MINUTE: f64 = 3.0;
+const REQUESTS_PER_FETCH: f64 = 4.0;
+
+/// The demo whose history of the queue is written.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueHistory<'a> {
+    pub seed: u64,
+    pub stores: usize,
+    pub host: &'a str,
+    /// Stores whose menu has been empty for days.
+    pub empty: &'a [StoreId],
+}
+
+/// Writes runs, requests and failures; false when they were written before.
+pub async fn write_queue(db: &Db, history: QueueHistory<'_>) -> Result<bool, DbError> {
+    let QueueHistory { seed, stores, host, empty } = history;
+    let tx = db.begin_maintenance().await?;
+    if is_written(&tx).await?.of_queue {
+        return Ok(false);
+    }
+    let (seed, fetches) = (salt(seed), stores as f64 * CRAWLS_A_MINUTE);
+    tx.execute(include_str!("sql/demo_history/runs.sql"), &[&seed, &fetches]).await?;
+    tx.execute(include_str!("sql/demo_history/runs_until.sql"), &[]).await?;
+    let requests = fetches * REQUESTS_PER_FETCH;
+    tx.execute(include_str!("sql/demo_history/requests.sql"), &[&seed, &host, &requests]).await?;
+    tx.execute(include_str!("sql/demo_history/failures.sql"), &[&seed]).await?;
+    for store in empty {
+        tx.execute(include_str!("sql/demo_history/empty_menus.sql"), &[store]).await?;
+    }
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Writes prices and stock of the products that exist now; false when they were written before.
+pub async fn write_products(db: &Db, seed: u64) -> Result<bool, DbError> {
+    let tx = db.begin_maintenance().await?;
+    if is_written(&tx).await?.of_products {
+        return Ok(false);
+    }
+    let seed = salt(seed);
+    tx.execute(include_str!("sql/demo_history/snapshots.sql"), &[&seed]).await?;
+    tx.execute(include_str!("sql/demo_history/options.sql"), &[&seed]).await?;
+    tx.execute(include_str!("sql/demo_history/first_seen.sql"), &[]).await?;
+    tx.execute(include_str!("sql/demo_history/days.sql"), &[]).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Small enough that the statements can add to it.
+fn salt(seed: u64) -> i64 {
+    (seed >> 2).cast_signed()
+}
+
+struct Written {
+    of_queue: bool,
+    of_products: bool,
+}
+
+async fn is_written(tx: &super::Tx) -> Result<Written, DbError> {
+    let row = tx.query_one(include_str!("sql/demo_history/is_written.sql"), &[]).await?;
+    Ok(Written { of_queue: row.try_get("of_queue")?, of_products: row.try_get("of_products")? })
+}

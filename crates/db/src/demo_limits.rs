@@ -1,0 +1,18 @@
+//! Keeps the tables of a continuous demo small, however long it runs: a real drover keeps months.
+//!
+//! In: how long rows of real crawls are kept. The simulated history stays. It must not know when it runs.
+
+use std::time::Duration;
+
+use super::{Db, DbError};
+
+/// Deletes older rows; returns their number.
+pub async fn apply(db: &Db, keep: Duration) -> Result<u64, DbError> {
+    let (client, seconds) = (db.maintenance_client().await?, keep.as_secs_f64());
+    let mut deleted = client.execute(include_str!("sql/demo_limits/snapshots.sql"), &[&seconds]).await?;
+    deleted += client.execute(include_str!("sql/demo_limits/options.sql"), &[&seconds]).await?;
+    deleted += client.execute(include_str!("sql/demo_limits/runs_of_schedules.sql"), &[]).await?;
+    deleted += client.execute(include_str!("sql/demo_limits/days.sql"), &[]).await?;
+    deleted += client.execute(include_str!("sql/demo_limits/requests.sql"), &[]).await?;
+    Ok(deleted)
+}
