@@ -8,7 +8,7 @@ use super::client::with_query;
 use super::output::{bytes, time};
 use super::sparkline::{points_of_a_bar, sparkline};
 use super::{Env, ExitCode, values};
-use contract::charts::{Dimension, MAX_SERIES, MeanSeconds, Metric, Series, StatsSeries, Values};
+use contract::charts::{Dimension, MAX_SERIES, Metric, SecondsByPoint, Series, StatsSeries, Values};
 use settings::durations;
 
 #[derive(Debug, clap::Args)]
@@ -75,6 +75,10 @@ fn show(chart: &StatsSeries, env: &Env) -> std::io::Result<()> {
     }
     let (by, each) = (by.to_string(), each_bar(chart));
     match metric.is_timed(chart.by) {
+        true if metric.has_percentiles() => {
+            let headers = [by.as_str(), "total", "mean s", "p50 s", "p95 s", "p99 s", &each];
+            env.out.list(chart, &lines, &headers, |line| percentile_cells(line, *metric))?;
+        }
         true => env.out.list(chart, &lines, &[&by, "total", "mean s", &each], |line| timed_cells(line, *metric))?,
         false => env.out.list(chart, &lines, &[&by, "total", &each], |line| cells(line, *metric))?,
     }
@@ -113,10 +117,19 @@ fn timed_cells(line: &Line, metric: Metric) -> Vec<String> {
     cells
 }
 
+/// The line of all series has no percentiles.
+fn percentile_cells(line: &Line, metric: Metric) -> Vec<String> {
+    let percentiles = line.values.percentiles.as_ref();
+    let each = percentiles.map_or([None; 3], |found| [&found.p50, &found.p95, &found.p99].map(|points| points.whole));
+    let mut cells = timed_cells(line, metric);
+    cells.splice(3..3, each.map(|seconds| seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default()));
+    cells
+}
+
 /// Sum of all series.
 fn sum(chart: &StatsSeries) -> Values {
     let parts = chart.series.iter().map(|series| &series.values).chain(chart.other.as_ref().map(|other| &other.values));
-    let mut all = Values { total: 0, points: Vec::new(), mean_seconds: None };
+    let mut all = Values { total: 0, points: Vec::new(), mean_seconds: None, percentiles: None };
     let mut seconds = 0.0;
     for part in parts {
         all.total += part.total;
@@ -126,7 +139,7 @@ fn sum(chart: &StatsSeries) -> Values {
         seconds += mean.unwrap_or_default() * part.total as f64;
     }
     let whole = (all.total > 0).then(|| seconds / all.total as f64);
-    all.mean_seconds = Some(MeanSeconds { whole, points: Vec::new() });
+    all.mean_seconds = Some(SecondsByPoint { whole, points: Vec::new() });
     all
 }
 

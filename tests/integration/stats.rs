@@ -67,6 +67,10 @@ async fn runs_that_ended_are_counted_by_minute_role_and_outcome() {
         counted(&database).await,
         ["payload_fetch failed 2 1 3 2 15 0", "product_refresh completed 3 3 9 3 30 21"]
     );
+    // 10 s are in the bucket from 9.74 s to 11.59 s, and 5 s in that from 4.87 s to 5.79 s
+    let buckets = "SELECT concat_ws(' ', run_buckets, wait_buckets) FROM stats_minute ORDER BY role, minute LIMIT 1";
+    let buckets: String = database.raw.query_one(buckets, &[]).await.unwrap().get(0);
+    assert_eq!(buckets, r#"{"50": 1, "54": 1} {"47": 1}"#);
     let minutes = "SELECT count(DISTINCT minute), min(tasks)::bigint FROM stats_minute WHERE role = 'product_refresh'";
     let row = database.raw.query_one(minutes, &[]).await.unwrap();
     assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (2, 1));

@@ -23,13 +23,13 @@ import { fleetOf } from "../parts/proxy-health.js";
 
 /** @import { Seen } from "./overview/verdict.js" */
 
-export function Page() {
+/** @param {{ query: URLSearchParams }} properties */
+export function Page({ query }) {
   const overview = useOverview();
   const schedules = useSchedules();
   const proxies = useProxies();
   const hosts = useHosts();
   const pauses = usePauses();
-  const tasks = useSeries({ metric: "tasks", by: "outcome" });
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
   usePage("Overview", overview, proxies);
@@ -49,7 +49,7 @@ export function Page() {
     <${Pauses} pauses=${pauses.data?.pauses} scopes=${["all"]} />
     <${Verdict} ...${seen} />
     <${Figures} ...${seen} error=${overview.error} />
-    <${Charts} tasks=${tasks.data} requests=${requests.data} blocks=${blocks.data} />
+    <${Charts} query=${query} />
     <div class="cols two">
       <div class="stack"><${Failures} of=${overview} /><${Quality} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
       <div class="stack"><${Pods} of=${overview} />

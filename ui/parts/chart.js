@@ -31,7 +31,7 @@ export function ticksTo(max) {
 /**
  * @param {object} properties
  * @param {Children} properties.title
- * @param {string} properties.unit and the period
+ * @param {Children} properties.unit and the period
  * @param {Children} [properties.legend]
  * @param {number[]} properties.ticks from zero up
  * @param {(value: number) => string} [properties.format] of a tick

@@ -88,6 +88,8 @@ pub struct RoleView {
     pub description: String,
     /// The module that runs it; None for a role without a handler in this program.
     pub handler: Option<String>,
+    /// A run that takes longer is a failed attempt.
+    pub time_limit_seconds: u64,
 }
 
 impl WorkerReport {
@@ -148,6 +150,7 @@ impl From<Role> for RoleView {
             name: spec.title.to_owned(),
             description: spec.description.to_owned(),
             handler: role.handler().map(str::to_owned),
+            time_limit_seconds: spec.time_limit.as_secs(),
         }
     }
 }

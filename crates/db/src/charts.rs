@@ -3,13 +3,16 @@
 //!
 //! The hot tables are not read: minutes are counted beforehand.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::{Client, DbError};
-use contract::charts::{Dimension, Grid, MeanSeconds, Metric, OtherSeries, Series, Values};
+use contract::charts::{Dimension, Grid, Metric, OtherSeries, Percentiles, SecondsByPoint, Series, Values};
+use domain::duration_buckets::DurationBuckets;
 
 #[derive(Clone, Copy, Debug)]
 pub struct ChartRequest {
@@ -52,15 +55,60 @@ pub async fn chart(client: &Client, request: &ChartRequest) -> Result<Chart, DbE
             ],
         )
         .await?;
+    let mut durations = match metric.has_percentiles() {
+        true => durations(client, request).await?,
+        false => BTreeMap::new(),
+    };
     let mut chart = Chart::default();
     for row in &rows {
-        let values = values(row, request)?;
-        match row.try_get("key")? {
-            Some(key) => chart.series.push(Series { key, name: row.try_get("name")?, values }),
-            None => chart.other = Some(OtherSeries { series: row.try_get("keys")?, values }),
-        }
+        let mut values = values(row, request)?;
+        let Some(key) = row.try_get::<_, Option<String>>("key")? else {
+            chart.other = Some(OtherSeries { series: row.try_get("keys")?, values });
+            continue;
+        };
+        values.percentiles = durations.remove(&key).map(|points| percentiles(&points, request.grid.points()));
+        chart.series.push(Series { key, name: row.try_get("name")?, values });
     }
     Ok(chart)
+}
+
+/// The distribution of each series and point that has one.
+async fn durations(
+    client: &Client,
+    request: &ChartRequest,
+) -> Result<BTreeMap<String, BTreeMap<usize, DurationBuckets>>, DbError> {
+    let ChartRequest { metric, by, grid, .. } = request;
+    let (metric_word, by_word): (&str, &str) = (metric.into(), by.into());
+    let rows = client
+        .query_planned(
+            include_str!("sql/charts/durations.sql"),
+            &[
+                (&grid.from, Type::TIMESTAMPTZ),
+                (&grid.to, Type::TIMESTAMPTZ),
+                (&(grid.step_seconds() as f64), Type::FLOAT8),
+                (&metric_word, Type::TEXT),
+                (&by_word, Type::TEXT),
+            ],
+        )
+        .await?;
+    let mut all: BTreeMap<String, BTreeMap<usize, DurationBuckets>> = BTreeMap::new();
+    for row in &rows {
+        let Some(point) = grid.point(row.try_get("point")?) else { continue };
+        let (buckets, numbers): (Vec<i32>, Vec<i64>) = (row.try_get("buckets")?, row.try_get("numbers")?);
+        let distribution = all.entry(row.try_get("key")?).or_default().entry(point).or_default();
+        buckets.iter().zip(&numbers).for_each(|(bucket, number)| distribution.add(*bucket, *number));
+    }
+    Ok(all)
+}
+
+fn percentiles(points: &BTreeMap<usize, DurationBuckets>, length: usize) -> Percentiles {
+    let mut whole = DurationBuckets::default();
+    points.values().for_each(|point| whole.absorb(point));
+    let at = |share: f64| SecondsByPoint {
+        whole: whole.percentile(share),
+        points: (0..length).map(|place| points.get(&place).and_then(|point| point.percentile(share))).collect(),
+    };
+    Percentiles { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
 pub async fn written(client: &Client) -> Result<WrittenMinutes, DbError> {
@@ -82,8 +130,8 @@ fn values(row: &Row, request: &ChartRequest) -> Result<Values, DbError> {
     }
     let total = numbers.iter().sum();
     let whole = mean(seconds.iter().sum(), total);
-    let mean_seconds = request.metric.is_timed(request.by).then_some(MeanSeconds { whole, points: means });
-    Ok(Values { total, points, mean_seconds })
+    let mean_seconds = request.metric.is_timed(request.by).then_some(SecondsByPoint { whole, points: means });
+    Ok(Values { total, points, mean_seconds, percentiles: None })
 }
 
 fn mean(seconds: f64, number: i64) -> Option<f64> {

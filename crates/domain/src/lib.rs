@@ -8,6 +8,7 @@ pub mod bulk_action;
 pub mod capacity;
 pub mod content_hash;
 pub mod disposition;
+pub mod duration_buckets;
 pub mod fetch_counts;
 pub mod group;
 pub mod host;

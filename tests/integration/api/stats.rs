@@ -83,6 +83,34 @@ async fn a_chart_says_what_it_shows_and_how_long_things_took() {
 }
 
 #[tokio::test]
+async fn percentiles_are_read_from_the_distributions_of_a_point_and_of_all() {
+    let server = counted().await;
+    // in the first hour 90 runs of about 1 s, 8 of 8 s and 2 of 64 s; in the second 1 run of 64 s
+    let sql = r#"INSERT INTO stats_minute (minute, role, outcome, tasks, waits, wait_seconds, runs, run_seconds, products, run_buckets)
+                 VALUES ('2026-11-22T10:05Z', 'analytics_refresh', 'completed', 60, 0, 0, 60, 100, 0, '{"40": 60}'),
+                        ('2026-11-22T10:06Z', 'analytics_refresh', 'failed', 40, 0, 0, 40, 100, 0, '{"40": 30, "52": 8, "64": 2}'),
+                        ('2026-11-22T11:05Z', 'analytics_refresh', 'completed', 1, 0, 0, 1, 64, 0, '{"64": 1}')"#;
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let runs = chart(&server, "metric=runs").await;
+    let series = runs["series"].as_array().unwrap();
+    let one = series.iter().find(|one| one["key"] == "analytics_refresh").unwrap();
+    let about = |value: &Value, seconds: f64| {
+        let found = value.as_f64().unwrap();
+        assert!((seconds / 1.2..=seconds * 1.2).contains(&found), "{found} for {seconds}: {one}");
+    };
+    let percentiles = &one["percentiles"];
+    for (name, first, second, whole) in [("p50", 1.0, 64.0, 1.0), ("p95", 8.0, 64.0, 8.0), ("p99", 64.0, 64.0, 64.0)] {
+        about(&percentiles[name]["points"][0], first);
+        about(&percentiles[name]["points"][1], second);
+        about(&percentiles[name]["whole"], whole);
+    }
+    let older = series.iter().find(|one| one["key"] == "payload_fetch").unwrap();
+    assert_eq!(older.get("percentiles"), None, "its minutes have no distribution");
+    let requests = chart(&server, "metric=requests").await;
+    assert_eq!(requests["series"][0].get("percentiles"), None);
+}
+
+#[tokio::test]
 async fn a_bounded_number_of_series_is_told_apart_and_the_rest_is_summed() {
     let server = counted().await;
     let two = chart(&server, "metric=requests&by=outcome&series=1").await;

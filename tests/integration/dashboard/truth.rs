@@ -42,7 +42,9 @@ async fn the_verdict_tells_workers_that_take_no_task() {
     world.says_of_workers(&["active", "draining"], "Crawling with 1 of 2 workers, and keeping up.").await;
     world.says_of_workers(&["active", "draining"], "1 worker drains of 2").await;
     world.says_of_workers(&["active", "active"], "Crawling, and keeping up.").await;
-    world.execute("INSERT INTO pauses (scope, target, reason, created_by) VALUES ('all', '', 'maintenance', 'me')").await;
+    world
+        .execute("INSERT INTO pauses (scope, target, reason, created_by) VALUES ('all', '', 'maintenance', 'me')")
+        .await;
     world.says_of_workers(&["active"], "Paused: no task is claimed. me: maintenance.").await;
     world.assert_no_errors().await;
 }

@@ -1,27 +1,63 @@
 // @ts-check
-// Three charts of the last hour: ended attempts, their durations, refused requests. A task may have several attempts.
+// Three charts of the last hours or days: ended tasks, their durations, refused requests.
 
-import { count, decimal } from "../../core/format.js";
+import { pathOf } from "../../core/api.js";
+import { link } from "../../core/base.js";
+import { count, decimal, duration } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { Bars, Chart, Key, Line, ticksTo, timeAxis } from "../../parts/chart.js";
-import { allOf, pointsOfKey, sumOf, total, useSeries } from "../../parts/series.js";
+import { useResource } from "../../core/resource.js";
+import { setQuery } from "../../core/router.js";
+import { Bars, Chart, Key, Limit, Line, ticksTo, timeAxis } from "../../parts/chart.js";
+import { pointsOfKey, sumOf, total, useSeries } from "../../parts/series.js";
 
+/** @import { EventOf } from "../../core/html.js" */
 /** @import { StatsSeries } from "../../types/api" */
 
-/** @param {Record<"tasks" | "requests" | "blocks", StatsSeries | null>} properties */
-export function Charts({ tasks, requests, blocks }) {
-  return html`<div class="cols three even charts">
-    <div class="panel panel-body"><${Throughput} data=${tasks} /></div>
-    <div class="panel panel-body"><${Latency} /></div>
-    <div class="panel panel-body"><${Refused} requests=${requests} blocks=${blocks} /></div>
-  </div>`;
+/**
+ * @typedef {object} Range a span of time until now
+ * @property {string} name
+ * @property {number} minutes
+ * @property {string} step of a point
+ * @property {string} each point, in words
+ */
+
+/** @type {Range[]} */
+const RANGES = [
+  { name: "1 h", minutes: 60, step: "1m", each: "minute" },
+  { name: "6 h", minutes: 360, step: "5m", each: "5 minutes" },
+  { name: "24 h", minutes: 1440, step: "15m", each: "15 minutes" },
+  { name: "7 d", minutes: 10_080, step: "1h", each: "hour" },
+];
+const USUAL_ROLE = "payload_fetch";
+
+/** @param {{ query: URLSearchParams }} properties */
+export function Charts({ query }) {
+  const range = RANGES.find(({ name }) => name === query.get("range")) ?? RANGES[0];
+  const { minutes, step } = range;
+  const tasks = useSeries({ metric: "tasks", by: "outcome", minutes, step }).data;
+  const requests = useSeries({ metric: "requests", by: "proxy", series: 100, minutes, step }).data;
+  const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100, minutes, step }).data;
+  return html`<section class="stack tight" aria-label="Charts">
+    <${Ranges} query=${query} shown=${range} />
+    <div class="cols three even charts">
+      <div class="panel panel-body"><${Throughput} data=${tasks} range=${range} /></div>
+      <div class="panel panel-body"><${Latency} query=${query} range=${range} /></div>
+      <div class="panel panel-body"><${Refused} requests=${requests} blocks=${blocks} range=${range} /></div>
+    </div>
+  </section>`;
 }
+
+/** @param {{ query: URLSearchParams, shown: Range }} properties */
+const Ranges = ({ query, shown }) =>
+  html`<nav class="tabs" aria-label="Time span of the charts">${RANGES.map(({ name }) =>
+    html`<a key=${name} href=${link("/admin", { range: name === RANGES[0].name ? null : name, role: query.get("role") })}
+      aria-current=${name === shown.name ? "true" : undefined}>${name}</a>`)}</nav>`;
 
 /** @param {StatsSeries | null} data */
 const axisOf = (data) => (data ? timeAxis(data.from, data.to) : []);
 
-/** @param {{ data: StatsSeries | null }} properties */
-function Throughput({ data }) {
+/** @param {{ data: StatsSeries | null, range: Range }} properties */
+function Throughput({ data, range }) {
   const completed = pointsOfKey(data, "completed");
   const failed = pointsOfKey(data, "failed");
   const ended = completed.map((value, at) => value + failed[at]);
@@ -29,9 +65,9 @@ function Throughput({ data }) {
   const all = total(ended);
   const most = `at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average`;
   const label = all
-    ? `Attempts of tasks that ended in each minute of the last hour: ${most}; ${count(total(failed))} failed`
-    : "No ended attempt of the last hour is counted yet";
-  return html`<${Chart} title="Throughput" unit="attempts a minute, 60 min" ticks=${ticks} axis=${axisOf(data)} label=${label}
+    ? `Attempts of tasks that ended in each ${range.each} of the last ${range.name}: ${most}; ${count(total(failed))} failed`
+    : `No ended attempt of the last ${range.name} is counted yet`;
+  return html`<${Chart} title="Throughput" unit=${`attempts each ${range.each}, ${range.name}`} ticks=${ticks} axis=${axisOf(data)} label=${label}
     legend=${html`<${Key} kind="bars">attempts completed ${count(total(completed))}</${Key}>
       <${Key} kind="cbad" box>attempts failed ${count(total(failed))}</${Key}>`}
     words=${data && all === 0 && html`<span class="mark-at inside quiet">no end is counted yet</span>`}>
@@ -39,40 +75,38 @@ function Throughput({ data }) {
   </${Chart}>`;
 }
 
-function Latency() {
-  const runs = useSeries({ metric: "runs", by: "outcome" }).data;
-  const waits = useSeries({ metric: "waits", by: "role" }).data;
-  const run = meansOf(runs);
-  const wait = meansOf(waits);
-  const ticks = ticksTo(Math.max(0, ...run.points.map(Number), ...wait.points.map(Number)));
+/** The durations of one role. @param {{ query: URLSearchParams, range: Range }} properties */
+function Latency({ query, range }) {
+  const { minutes, step, name } = range;
+  const runs = useSeries({ metric: "runs", by: "role", minutes, step }).data;
+  const waits = useSeries({ metric: "waits", by: "role", minutes, step }).data;
+  const limits = useResource(pathOf("/api/worker-registry/roles"), {}).data;
+  const roles = [...new Set([USUAL_ROLE, ...(runs?.series ?? []).map(({ key }) => key)])];
+  const role = roles.find((each) => each === query.get("role")) ?? USUAL_ROLE;
+  const [run, wait] = [runs, waits].map((data) => data?.series.find(({ key }) => key === role)?.percentiles ?? null);
+  const limit = limits?.find((each) => each.role === role)?.time_limit_seconds ?? null;
+  const highest = Math.max(0, ...[run?.p99, wait?.p95].flatMap((each) => each?.points ?? []).map(Number));
+  const ticks = ticksTo(highest);
   const top = ticks[ticks.length - 1];
-  const label = `Mean seconds of the last hour: a run took ${decimal(run.whole)}, a task waited ${decimal(wait.whole)}`;
-  return html`<${Chart} title="Latency" unit="mean seconds, 60 min" ticks=${ticks} axis=${axisOf(runs)} label=${label}
-    legend=${html`<${Key} kind="c1">run ${decimal(run.whole)}</${Key}><${Key} kind="c2">wait ${decimal(wait.whole)}</${Key}>`}>
-    <${Line} values=${run.points} top=${top} kind="c1" /><${Line} values=${wait.points} top=${top} kind="c2 dash" />
+  const label = run
+    ? `Seconds of ${role} runs in the last ${name}: half took at most ${decimal(run.p50.whole)}, 95 % ${decimal(run.p95.whole)}, 99 % ${decimal(run.p99.whole)}; 95 % waited at most ${decimal(wait?.p95.whole)}`
+    : `No run of ${role} was counted in the last ${name}`;
+  const choose = (/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ role: event.target.value }, { replace: true });
+  return html`<${Chart} title="Latency" ticks=${ticks} axis=${axisOf(runs)} label=${label}
+    unit=${html`seconds, ${name} <select class="small" aria-label="Role of the latency chart" onChange=${choose}>
+      ${roles.map((each) => html`<option key=${each} selected=${each === role}>${each}</option>`)}</select>`}
+    legend=${html`<${Key} kind="c1">p50 ${decimal(run?.p50.whole)}</${Key}><${Key} kind="c2">p95 ${decimal(run?.p95.whole)}</${Key}>
+      <${Key} kind="c3">p99 ${decimal(run?.p99.whole)}</${Key}> <span class="dim">wait p95 ${decimal(wait?.p95.whole)}${limit !== null && ` · limit ${duration(limit)}`}</span>`}
+    words=${runs && !run && html`<span class="mark-at inside quiet">no run of this role</span>`}>
+    ${run && html`<${Line} values=${run.p50.points} top=${top} kind="c1" /><${Line} values=${run.p95.points} top=${top} kind="c2" />
+      <${Line} values=${run.p99.points} top=${top} kind="c3" />`}
+    ${wait && html`<${Line} values=${wait.p95.points} top=${top} kind="c2 dash" />`}
+    ${limit !== null && limit <= top && html`<${Limit} at=${limit} top=${top} />`}
   </${Chart}>`;
 }
 
-/**
- * The mean of all series, by point and of the whole; null where nothing was counted.
- * @param {StatsSeries | null} data
- * @returns {{ points: (number | null)[], whole: number | null }}
- */
-function meansOf(data) {
-  const series = (data ? allOf(data) : []).flatMap(({ mean_seconds: mean, ...each }) => (mean ? [{ ...each, mean }] : []));
-  const length = Math.max(0, ...series.map(({ points }) => points.length));
-  const points = Array.from({ length }, (_, at) => weighted(series.map((each) => [each.points[at], each.mean.points[at]])));
-  return { points, whole: weighted(series.map((each) => [each.total, each.mean.whole ?? null])) };
-}
-
-/** @param {[number, number | null][]} parts number and mean */
-function weighted(parts) {
-  const number = total(parts.map(([weight, mean]) => (mean === null ? 0 : weight)));
-  return number > 0 ? total(parts.map(([weight, mean]) => weight * (mean ?? 0))) / number : null;
-}
-
-/** @param {Record<"requests" | "blocks", StatsSeries | null>} properties */
-function Refused({ requests, blocks }) {
+/** @param {Record<"requests" | "blocks", StatsSeries | null> & { range: Range }} properties */
+function Refused({ requests, blocks, range }) {
   const asked = sumOf(requests);
   const refused = sumOf(blocks);
   const shares = asked.map((number, at) => (number > 0 ? (100 * (refused[at] ?? 0)) / number : null));
@@ -80,9 +114,9 @@ function Refused({ requests, blocks }) {
   const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
   const most = decimal(Math.max(...shares.map(Number)));
   const label = whole === null
-    ? "No request was made in the last hour"
-    : `${decimal(whole)} % of ${count(total(asked))} requests of the last hour were refused, at most ${most} % in a minute`;
-  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, 60 min`} ticks=${ticks}
+    ? `No request was made in the last ${range.name}`
+    : `${decimal(whole)} % of ${count(total(asked))} requests of the last ${range.name} were refused, at most ${most} % in a point`;
+  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, ${range.name}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>`}>
     <${Line} values=${shares} top=${ticks[ticks.length - 1]} kind="cbad" area />

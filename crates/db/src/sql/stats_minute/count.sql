@@ -15,16 +15,32 @@ WITH ended AS (
     FROM past_attempts a
     JOIN worker_tasks t ON t.id = a.task_id
    WHERE a.finished_at >= $1 AND a.finished_at < $2
-), timed AS (
-  SELECT e.ended_at, e.role, e.outcome, e.products,
+), timed AS MATERIALIZED (
+  SELECT date_bin('1 minute', e.ended_at, timestamptz '2000-01-01 00:00:00Z') AS minute, e.role, e.outcome, e.products,
          CASE WHEN isfinite(e.claimed_at) AND isfinite(e.due_at)
               THEN greatest(extract(epoch FROM e.claimed_at) - extract(epoch FROM e.due_at), 0) END AS waited,
          CASE WHEN isfinite(e.claimed_at)
               THEN greatest(extract(epoch FROM e.ended_at) - extract(epoch FROM e.claimed_at), 0) END AS took
     FROM ended e
+), run_buckets AS (
+  SELECT minute, role, outcome, jsonb_object_agg(bucket, number) AS buckets
+    FROM (SELECT minute, role, outcome, duration_bucket(took) AS bucket, count(*) AS number
+            FROM timed WHERE took IS NOT NULL GROUP BY 1, 2, 3, 4) counted
+   GROUP BY 1, 2, 3
+), wait_buckets AS (
+  SELECT minute, role, outcome, jsonb_object_agg(bucket, number) AS buckets
+    FROM (SELECT minute, role, outcome, duration_bucket(waited) AS bucket, count(*) AS number
+            FROM timed WHERE waited IS NOT NULL GROUP BY 1, 2, 3, 4) counted
+   GROUP BY 1, 2, 3
+), totals AS (
+  SELECT minute, role, outcome, count(*) AS tasks, count(waited) AS waits, coalesce(sum(waited), 0) AS wait_seconds,
+         count(took) AS runs, coalesce(sum(took), 0) AS run_seconds, coalesce(sum(products), 0) AS products
+    FROM timed
+   GROUP BY 1, 2, 3
 )
-INSERT INTO stats_minute (minute, role, outcome, tasks, waits, wait_seconds, runs, run_seconds, products)
-SELECT date_bin('1 minute', t.ended_at, timestamptz '2000-01-01 00:00:00Z') AS minute, t.role, t.outcome, count(*),
-       count(t.waited), coalesce(sum(t.waited), 0), count(t.took), coalesce(sum(t.took), 0), coalesce(sum(t.products), 0)
-  FROM timed t
- GROUP BY 1, 2, 3;
+INSERT INTO stats_minute (minute, role, outcome, tasks, waits, wait_seconds, runs, run_seconds, products, run_buckets, wait_buckets)
+SELECT t.minute, t.role, t.outcome, t.tasks, t.waits, t.wait_seconds, t.runs, t.run_seconds, t.products,
+       coalesce(r.buckets, '{}'), coalesce(w.buckets, '{}')
+  FROM totals t
+  LEFT JOIN run_buckets r USING (minute, role, outcome)
+  LEFT JOIN wait_buckets w USING (minute, role, outcome);
