@@ -80,7 +80,7 @@ function two(seconds, large, unit, small, rest) {
 /** `22 Nov 2026 14:32:07 UTC`. @param {string | number} time */
 export function exactTime(time) {
   const at = new Date(time);
-  return `${dayAndYear(at)} ${clockTime(at)}:${pad(at.getUTCSeconds())} UTC`;
+  return `${dayAndYear(at)} ${exactClockTime(at)} UTC`;
 }
 
 /** `22 Nov 14:32`. @param {string | number} time */
@@ -91,6 +91,9 @@ export function clockTime(time) {
   const at = new Date(time);
   return `${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())}`;
 }
+
+/** `14:32:07`, in UTC. @param {string | number | Date} time */
+export const exactClockTime = (time) => `${clockTime(time)}:${pad(new Date(time).getUTCSeconds())}`;
 
 /** `22 Nov`. @param {string | number | Date} time */
 export function day(time) {
@@ -110,3 +113,6 @@ export function sentence(word) {
   const text = word.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** A size of a product; platforms call the only one of a product N/A. @param {string | null | undefined} label */
+export const sizeName = (label) => (!label || label === "N/A" ? "one size" : label);

@@ -53,7 +53,8 @@ class Resource {
   #readAt = -Infinity;
   /** @type {Promise<void> | null} */
   #reading = null;
-  #again = false;
+  /** Another read is wanted after the present one: in its time, or at once. @type {"" | "soon" | "now"} */
+  #next = "";
 
   /** @param {Path<TemplateOf<"GET">>} path @param {Options<T>} options */
   constructor(path, options) {
@@ -93,7 +94,7 @@ class Resource {
   /** Reads once the last read is old enough. */
   soon() {
     if (this.#reading) {
-      this.#again = true;
+      this.#next ||= "soon";
       return;
     }
     clearTimeout(this.#timer);
@@ -102,12 +103,22 @@ class Resource {
     else this.#timer = setTimeout(() => this.read(), wait);
   }
 
+  /** Reads at once, and once more where a read is under way, which may have begun before a change. */
+  now() {
+    clearTimeout(this.#timer);
+    if (this.#reading) this.#next = "now";
+    else void this.read();
+  }
+
   /** @returns {Promise<void>} when the answer is shown */
   read() {
     this.#reading ??= this.#read().finally(() => {
+      const next = this.#next;
       this.#reading = null;
-      if (this.#again && this.shows.size > 0) this.soon();
-      this.#again = false;
+      this.#next = "";
+      if (this.shows.size === 0) return;
+      if (next === "now") this.now();
+      else if (next === "soon") this.soon();
     });
     return this.#reading;
   }
@@ -164,9 +175,9 @@ export function useResource(path, options = {}) {
   };
 }
 
-/** Reads everything that is shown again, after a change. */
+/** Reads everything that is shown again at once, after a change of this page's own. */
 export function reloadAll() {
-  for (const resource of kept.values()) if (resource.shows.size > 0) resource.soon();
+  for (const resource of kept.values()) if (resource.shows.size > 0) resource.now();
 }
 
 /**

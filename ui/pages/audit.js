@@ -62,18 +62,31 @@ export function Page({ query }) {
 }
 
 const Row = memo((/** @type {{ row: AuditRow }} */ { row }) => {
-  const detail = row.detail && Object.keys(row.detail).length > 0 ? JSON.stringify(row.detail) : "";
+  const detail = detailText(row.detail);
   const what = targetLink(row);
   const target = targetText(row);
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${link("/admin/audit", { who: row.who })}><bdi>${row.who}</bdi></a></th>
     <td class="fact"><a href=${link("/admin/audit", { action: row.action })}>${row.action}</a></td>
     <td class="fact">${what ? html`<a class="link" href=${what}>${target}</a>` : html`<bdi>${target}</bdi>`}</td>
-    <td class="line mono soft wrap">${detail}</td>
+    <td class="line soft wrap">${detail}</td>
     <td class="low">${row.address ?? ""}</td>
     <td class="num end"><${Ago} at=${row.at} /></td>
   </tr>`;
 });
+
+/** `is active: no, reason: maintenance`; what is not set is left out. @param {unknown} detail */
+const detailText = (detail) =>
+  Object.entries(detail ?? {})
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${valueText(value)}`)
+    .join(", ");
+
+/** @param {unknown} value */
+function valueText(value) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
 
 /** Actions on several things at once, whose target is their number. @type {Record<string, [string, string?]>} */
 const COUNTED = { "stores.import": ["store"], "proxies.import": ["proxy", "proxies"], "tasks.create_batch": ["task"] };

@@ -115,11 +115,11 @@ function Actions({ job, onMove }) {
   const { id: number } = job;
   const id = count(number);
   const cancel = async () => {
-    const isSure = await confirm({ title: `Cancel job ${id}?`, action: "Cancel it", keep: "Keep it", danger: true });
+    const isSure = await confirm({ title: `Cancel job ${id}?`, action: "Cancel job", keep: "Keep job", danger: true });
     if (isSure) await act(() => send("POST", pathOf("/api/jobs/{id}/cancel", { id: number }), {}), `Job ${id} is cancelled`);
   };
   const remove = async () => {
-    const isSure = await confirm({ title: `Delete job ${id}?`, action: "Delete it", keep: "Keep it", danger: true });
+    const isSure = await confirm({ title: `Delete job ${id}?`, action: "Delete job", danger: true });
     if (isSure) await act(() => send("DELETE", pathOf("/api/jobs/{id}", { id: number })), `Job ${id} is deleted`);
   };
   const retry = () => act(() => send("POST", pathOf("/api/jobs/{id}/retry", { id: number }), {}), `Job ${id} waits again`);
@@ -135,7 +135,7 @@ function Actions({ job, onMove }) {
 
 /** @param {{ onClose: () => void }} properties */
 const NewJob = ({ onClose }) =>
-  html`<${FormDialog} title="New media job" action="Make it" onClose=${onClose}
+  html`<${FormDialog} title="New media job" action="Create job" onClose=${onClose}
     done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${count(job.id)} waits`}
     fields=${[
       { name: "job_type", label: "Type", type: "select", options: TYPES },

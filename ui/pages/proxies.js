@@ -132,7 +132,7 @@ const Import = ({ onClose }) =>
 
 /** @param {{ onClose: () => void }} properties */
 const Add = ({ onClose }) =>
-  html`<${FormDialog} title="Add a proxy" action="Add it" onClose=${onClose}
+  html`<${FormDialog} title="Add a proxy" action="Add proxy" onClose=${onClose}
     done=${(/** @type {ProxyListing} */ proxy) => `${proxy.host}:${proxy.port} is added`}
     fields=${[
       { name: "protocol", label: "Protocol", type: "select", options: PROTOCOLS, value: "http" },

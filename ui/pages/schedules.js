@@ -155,7 +155,7 @@ function Form({ schedule, onClose }) {
     return send("PUT", path, changed(values, schedule), { "if-match": tagOf(schedule) });
   };
   return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"}
-    action=${schedule ? "Save" : "Make it"} fields=${fields} submit=${submit}
+    action=${schedule ? "Save" : "Create schedule"} fields=${fields} submit=${submit}
     done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
 }
 

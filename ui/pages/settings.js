@@ -65,7 +65,7 @@ function Tokens({ of }) {
             <tbody>${tokens.map((token) =>
               html`<${TokenRow} key=${token.id} token=${token} onRevoke=${() => revoke(token)} />`)}</tbody></table>`}</${Loaded}>
     ${isMaking &&
-    html`<${FormDialog} title="New token" action="Make it" done="The token was made" onClose=${() => make(false)}
+    html`<${FormDialog} title="New token" action="Create token" done="The token was created" onClose=${() => make(false)}
       fields=${[
         { name: "name", label: "Name", required: true, help: "who or what uses it" },
         { name: "role", label: "Access role", type: "select", options: ROLES, value: "viewer" },

@@ -95,9 +95,13 @@ const Group = ({ pod, workers, pauses }) =>
       <a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">
         ${count(pod.tasks)} of ${count(pod.slots)} tasks</span>
       <${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} /></th></tr>
-    ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} />`)}`;
+    ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} isPaused=${isPaused(worker, pauses)} />`)}`;
 
-const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {
+/** A pause is known before its worker reports it. @param {Worker} worker @param {Pause[] | undefined} pauses */
+const isPaused = ({ friendly_name: name, status }, pauses) =>
+  status === "paused" || (pauses ?? []).some(({ scope, of }) => scope === "worker" && of === name);
+
+const Row = memo((/** @type {{ worker: Worker, isPaused: boolean }} */ { worker, isPaused }) => {
   const isHeld = worker.status !== "active";
   const why = worker.resources.backoff_reason ?? "";
   return html`<tr data-row class=${worker.status === "backing_off" ? "backing" : ""}>
@@ -112,14 +116,14 @@ const Row = memo((/** @type {{ worker: Worker }} */ { worker }) => {
       : html`<span class="dim">none</span>`}</td>
     <td class="fact" data-l="memory"><${Meter} of="memory" percent=${worker.resources.memory_percent} /></td>
     <td class="fact" data-l="CPU"><${Meter} of="CPU" percent=${worker.resources.cpu_percent} /></td>
-    <td class="end">${isHeld ? html`<${WorkerState} of=${worker.status} />` : html`<span class="dim">Active</span>`}</td>
+    <td class="end">${isHeld ? html`<${WorkerState} of=${worker.status} />` : html`<span class="dim">${isPaused ? "Pausing" : "Active"}</span>`}</td>
     <td class="line soft">${why}</td>
-    <td class="num line">${may("operator") && html`<${Actions} worker=${worker} />`}</td>
+    <td class="num line">${may("operator") && html`<${Actions} worker=${worker} isPaused=${isPaused} />`}</td>
   </tr>`;
 });
 
-/** @param {{ worker: Worker }} properties */
-function Actions({ worker }) {
+/** @param {{ worker: Worker, isPaused: boolean }} properties */
+function Actions({ worker, isPaused }) {
   const order = (/** @type {WorkerCommand} */ command) =>
     send("POST", pathOf(`/api/worker-registry/{id}/${command}`, { id: worker.worker_id }), {});
   const name = worker.friendly_name;
@@ -129,11 +133,10 @@ function Actions({ worker }) {
       ${tasks > 0 ? ", and leaves" : ""}. Its pod starts no other in its place.</p>`;
     if (await confirm({ title: `Decommission ${name}?`, body, action: "Decommission", danger: true })) await act(
       () => order("decommission"),
-      `${name} was told to leave`,
+      `${name} leaves after its tasks`,
     );
   };
-  const isPaused = worker.status === "paused";
-  const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} was told to ${isPaused ? "go on" : "pause"}`);
+  const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} ${isPaused ? "goes on" : "pauses: it finishes its tasks"}`);
   return html`<span class="row">
     <${RowAction} action=${isPaused ? "Resume" : "Pause"} of=${name} onClick=${toggle} />
     ${may("admin") && html`<${RowAction} action="Decommission…" of=${name} onClick=${decommission} />`}

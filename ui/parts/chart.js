@@ -3,7 +3,7 @@
 // sentence that describes it.
 
 import { html } from "../core/html.js";
-import { clockTime, day, decimal } from "../core/format.js";
+import { clockTime, day, decimal, exactClockTime } from "../core/format.js";
 
 /** @import { Children } from "../core/html.js" */
 
@@ -138,15 +138,21 @@ export const Key = ({ kind, box = false, children }) =>
     ? html`<span class="cbar"><i class="box"></i>${children}</span>`
     : html`<span class=${kind}><i class=${box ? "box" : ""}></i>${children}</span>`;
 
+const DAY_MS = 86_400_000;
+/** A shorter axis would repeat its minutes. */
+const SECONDS_BELOW_MS = 180_000;
+
 /**
- * Four labels over a period: the time of day, or the day if it is longer than two days.
+ * Four labels over a period, none twice in a row: the time of day, or the day if it is longer than two days.
  * @param {string | number} from
  * @param {string | number} to
  */
 export function timeAxis(from, to) {
   const [begin, end] = [new Date(from).getTime(), new Date(to).getTime()];
-  const isLong = end - begin > 2 * 86_400_000;
-  return [0, 1, 2, 3].map((at) => (isLong ? day : clockTime)(begin + ((end - begin) * at) / 3));
+  const length = end - begin;
+  const write = length > 2 * DAY_MS ? day : length < SECONDS_BELOW_MS ? exactClockTime : clockTime;
+  const labels = [0, 1, 2, 3].map((at) => write(begin + (length * at) / 3));
+  return labels.map((label, at) => (label === labels[at - 1] ? "" : label));
 }
 
 /** Good and bad answers of some minutes, at a glance. @param {{ good: number[], bad: number[] }} properties */

@@ -65,7 +65,7 @@ export function Questions() {
 }
 
 /** @param {Question & { answer: (yes: boolean) => void }} properties */
-function Asked({ title, body, action, keep = "Keep as it is", danger = false, typed, answer }) {
+function Asked({ title, body, action, keep = "Cancel", danger = false, typed, answer }) {
   const [text, type] = useState("");
   const isReady = !typed || text === typed;
   const submit = (/** @type {Event} */ event) => {

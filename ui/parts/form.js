@@ -66,7 +66,7 @@ export function FormDialog({ title, children, fields, action, submit, done, onCl
         wrong=${wrong.find((each) => each.field === field.name)?.detail} />`)}
       ${error && !isPlaced && html`<p class="bad" role="alert">${refusalText(error)}</p>`}
       <div class="row">
-        <button class="btn" type="button" onClick=${onClose}>Close</button>
+        <button class="btn" type="button" onClick=${onClose}>Cancel</button>
         <button class="btn primary" type="submit" disabled=${isSending}>${action}</button>
       </div>
     </div></form>

@@ -20,7 +20,7 @@ export function TaskActions() {
   const close = () => open(null);
   const recover = async () => {
     const body = html`<p>Tasks whose worker has been silent for 10 minutes go back to the queue. drover does this by itself, too.</p>`;
-    if (!(await confirm({ title: "Recover stale tasks?", body, action: "Recover them" }))) return;
+    if (!(await confirm({ title: "Recover stale tasks?", body, action: "Recover stale tasks" }))) return;
     await act(
       () => send("POST", pathOf("/api/tasks/recover-stale"), {}),
       ({ requeued, failed }) => `${plural(requeued, "task")} put back, ${count(failed)} failed for good`,
@@ -37,7 +37,7 @@ export function TaskActions() {
 
 /** @param {{ onClose: () => void }} properties */
 const NewTask = ({ onClose }) =>
-  html`<${FormDialog} title="New task" action="Make it" onClose=${onClose}
+  html`<${FormDialog} title="New task" action="Create task" onClose=${onClose}
     done=${(/** @type {TaskView} */ task) => `Task ${count(task.id)} waits`}
     fields=${[
       { name: "role", label: "Role", type: "select", options: ROLES },
@@ -57,7 +57,7 @@ const NewTask = ({ onClose }) =>
 
 /** @param {{ onClose: () => void }} properties */
 const Day = ({ onClose }) =>
-  html`<${FormDialog} title="Crawl every store in a day" action="Make the tasks" onClose=${onClose}
+  html`<${FormDialog} title="Crawl every store in a day" action="Create tasks" onClose=${onClose}
     done=${(/** @type {Resync} */ { count: made, skipped }) => `${plural(made, "task")} made, ${count(skipped)} stores have one already`}
     fields=${[
       {
@@ -76,7 +76,7 @@ const Day = ({ onClose }) =>
 
 /** @param {{ onClose: () => void }} properties */
 const Discovery = ({ onClose }) =>
-  html`<${FormDialog} title="Discover stores" action="Make the task" onClose=${onClose}
+  html`<${FormDialog} title="Discover stores" action="Create discovery task" onClose=${onClose}
     done=${(/** @type {TaskView} */ task) => `Task ${count(task.id)} waits`}
     fields=${[
       { name: "platform", label: "Platform", type: "select", options: PLATFORMS },

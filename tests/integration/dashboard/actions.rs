@@ -54,7 +54,7 @@ async fn a_worker_is_paused_and_another_decommissioned_after_a_question() {
     world.open("/admin/workers").await;
     world.press("Pause Kryll-1").await;
     world.press("Decommission… Xylos-1").await;
-    world.click(&in_dialog("Keep")).await;
+    world.click(&in_dialog("Cancel")).await;
     world.press("Decommission… Xylos-2").await;
     world.click(&in_dialog("Decommission")).await;
     let orders = "SELECT count(*) FROM worker_commands WHERE (worker_id, command) IN (('worker-Kryll1', 'pause'), ('worker-Xylos2', 'decommission'))";
@@ -165,4 +165,23 @@ async fn a_pod_and_a_store_are_paused_by_one_button() {
         world.sees(&format!("Paused: {thing}")).await;
     }
     assert_eq!(world.count("SELECT count(*) FROM pauses WHERE scope IN ('pod', 'store')").await, 2);
+}
+
+#[tokio::test]
+async fn an_own_action_shows_before_the_next_poll() {
+    let world = World::start().await;
+    world.open("/admin/proxies").await;
+    let turn = "//main//tbody//button[starts-with(normalize-space(), 'Turn off')]";
+    world
+        .browser
+        .until("the proxies are read", "document.querySelectorAll('main tbody button').length > 0")
+        .await
+        .unwrap();
+    world.click(turn).await;
+    world.browser.read("window.turnedAt = performance.now()").await.unwrap();
+    let is_shown =
+        "[...document.querySelectorAll('main tbody button')].some((one) => one.innerText.startsWith('Turn on'))";
+    world.browser.until("the row has changed", is_shown).await.unwrap();
+    let took = world.browser.read("performance.now() - window.turnedAt").await.unwrap().as_f64().unwrap();
+    assert!(took < 2_000.0, "the row changed after {took} ms");
 }

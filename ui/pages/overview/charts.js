@@ -97,7 +97,7 @@ function Latency({ query, range }) {
       ${roles.map((each) => html`<option key=${each} selected=${each === role}>${each}</option>`)}</select>`}
     legend=${html`<${Key} kind="c1">p50 ${decimal(run?.p50.whole)}</${Key}><${Key} kind="c2">p95 ${decimal(run?.p95.whole)}</${Key}>
       <${Key} kind="c3">p99 ${decimal(run?.p99.whole)}</${Key}> <span class="dim">wait p95 ${decimal(wait?.p95.whole)}${limit !== null && ` · limit ${duration(limit)}`}</span>`}
-    words=${runs && !run && html`<span class="mark-at inside quiet">no run of this role</span>`}>
+    words=${runs && !run && html`<span class="mark-at inside quiet">no duration is counted yet</span>`}>
     ${run && html`<${Line} values=${run.p50.points} top=${top} kind="c1" /><${Line} values=${run.p95.points} top=${top} kind="c2" />
       <${Line} values=${run.p99.points} top=${top} kind="c3" />`}
     ${wait && html`<${Line} values=${wait.p95.points} top=${top} kind="c2 dash" />`}

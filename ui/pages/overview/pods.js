@@ -14,7 +14,7 @@ import { Status } from "../../parts/status.js";
 /** @import { Pod } from "../../parts/pods.js" */
 /** @import { OverviewAnswer } from "../../types/api" */
 
-const MAX_RINGS = 8;
+const MAX_RINGS = 20;
 
 /** @param {{ of: Answer<OverviewAnswer> }} properties */
 export function Pods({ of }) {

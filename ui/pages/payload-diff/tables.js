@@ -2,7 +2,7 @@
 // The lists of a diff. Each shows its first rows; `all` in the address names the one that shows all of them.
 
 import { link } from "../../core/base.js";
-import { count, money } from "../../core/format.js";
+import { count, money, sizeName } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { currentPath } from "../../core/router.js";
 import { Delta } from "../../parts/delta.js";
@@ -191,6 +191,6 @@ function List({ id, title, lines, what, none, children, query }) {
 const Name = ({ of, store }) => html`<a href=${link(`/admin/stores/${store}`, { q: of.name })} title=${of.name}><bdi>${of.name}</bdi></a>`;
 
 /** @param {{ label: string, nth: number }} option */
-const labelOf = (option) => `${option.label || "N/A"}${option.nth > 0 ? ` (${option.nth + 1})` : ""}`;
+const labelOf = (option) => `${sizeName(option.label)}${option.nth > 0 ? ` (${option.nth + 1})` : ""}`;
 /** @param {number | null} cents */
 const dollars = (cents) => (cents === null ? "–" : money(cents).replace("$ ", ""));

@@ -2,6 +2,7 @@
 // A product's history for charts and tables: steps, periods of a sale or without stock, gaps, changes, and
 // the CSV. All pure.
 
+import { sizeName } from "../../core/format.js";
 import { isOnSale, paid } from "../../parts/products.js";
 
 /** @import { OptionPoint, ProductHistory, ProductPoint } from "../../types/api" */
@@ -17,7 +18,7 @@ const GAP_TIMES = 3;
 const SHORTEST_GAP_MS = 60_000;
 
 /** The name of an option; labels repeat. @param {{ option_label: string, nth: number }} of */
-export const optionName = (of) => `${of.option_label || "N/A"}${of.nth > 0 ? ` (${of.nth + 1})` : ""}`;
+export const optionName = (of) => `${sizeName(of.option_label)}${of.nth > 0 ? ` (${of.nth + 1})` : ""}`;
 
 /**
  * The series of one answer: of the requested option, or of the product itself without options.
