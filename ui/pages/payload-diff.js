@@ -76,7 +76,7 @@ function Choice({ name, word, payloads, chosen, other }) {
       ${chosen !== null && !payload && html`<option value=${String(chosen)} selected>${count(chosen)}</option>`}
       ${chosen === null && html`<option value="" selected>none</option>`}
       ${payloads.map((each) => html`<option key=${each.id} value=${String(each.id)} selected=${each.id === chosen}>
-        ${count(each.id)} · ${shortTime(each.fetched_at)} · ${plural(each.product_count, "product")}</option>`)}
+        ${each.id} · ${shortTime(each.fetched_at)} · ${plural(each.product_count, "product")}</option>`)}
     </select>
     <small>${payload && html`<${Origin} of=${payload} />, `}
       ${chosen !== null &&
@@ -86,7 +86,7 @@ function Choice({ name, word, payloads, chosen, other }) {
 
 /** The task of a payload, and its size. @param {{ of: PayloadView }} properties */
 function Origin({ of: { task_id: task, coverage, bytes: size } }) {
-  const by = task === null ? "no task" : html`<a class="link-wrap" href=${link(`/admin/tasks/${task}`)}>task ${count(task)}</a>`;
+  const by = task === null ? "no task" : html`<a class="link-wrap" href=${link(`/admin/tasks/${task}`)}>task ${task}</a>`;
   return html`by ${by}, ${coverage >= 1 ? "complete" : `${share(coverage, 1)} of the menu`}, ${bytes(size)}`;
 }
 

@@ -103,7 +103,7 @@ function Table({ data, query, path }) {
 const Row = memo((/** @type {{ of: PayloadView, hasStore: boolean }} */ { of: payload, hasStore }) => {
   const store = payload.dispensary_name ?? `store ${payload.dispensary_id}`;
   return html`<tr data-row>
-    <th scope="row" class="key"><a href=${link("/admin/payloads", { id: payload.id })}>${count(payload.id)}</a></th>
+    <th scope="row" class="key"><a href=${link("/admin/payloads", { id: payload.id })}>${payload.id}</a></th>
     ${hasStore && html`<td class="line first cut">
       <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })} title=${store}><bdi>${store}</bdi></a></td>`}
     <td class="num fact" data-l="products">${count(payload.product_count)}</td>
@@ -113,7 +113,7 @@ const Row = memo((/** @type {{ of: PayloadView, hasStore: boolean }} */ { of: pa
     <td class="num fact" data-l="task">
       ${payload.task_id === null
         ? html`<span class="dim">–</span>`
-        : html`<a href=${link(`/admin/tasks/${payload.task_id}`)}>${count(payload.task_id)}</a>`}</td>
+        : html`<a href=${link(`/admin/tasks/${payload.task_id}`)}>${payload.task_id}</a>`}</td>
     <td class="num end"><${Ago} at=${payload.fetched_at} after="ago" /></td>
     <td class="num fact"><a class="link"
       href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: payload.id })}

@@ -173,12 +173,12 @@ function Groups({ groups, group, id, query }) {
 /** @param {{ id: number, answer: Answer<ProductDetail> }} properties */
 function Missing({ id, answer }) {
   const { error } = answer;
-  return html`<${PageHead} title=${`Product ${count(id)}`} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} />
+  return html`<${PageHead} title=${`Product ${id}`} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} />
     <section class="panel" aria-labelledby="h-product"><h2 class="sr" id="h-product">Product</h2>${
       !(error instanceof Refusal)
         ? html`<${Bones} />`
         : error.status === 404
-          ? html`<${Empty} icon="search" title=${`There is no product ${count(id)}`}>
+          ? html`<${Empty} icon="search" title=${`There is no product ${id}`}>
               <a class="btn" href=${link("/admin/products")}>Search products</a></${Empty}>`
           : html`<${Failure} error=${error} onRetry=${answer.reload} what="The product" />`
     }</section>`;

@@ -67,8 +67,8 @@ export function Page({ query }) {
             ? html`<${Empty} icon="search" title="No proxy matches">
                 <a class="btn" href=${link("/admin/proxies")}>Show all ${count(fleet.length)}</a></${Empty}>`
             : html`<table class="table fold" ...${steady.hold}>
-                <thead><tr><th class="w-fifth">Address</th><th>Health</th><th class="w-fifth">Why</th><th>Protocol</th>
-                  <th>Place</th><th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th>
+                <thead><tr><th class="w-fifth">Address</th><th>Health</th><th class="w-third">Why</th>
+                  <th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th>
                   <th class="num">Bytes, 24 h</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((each) =>
                   html`<${Row} key=${each.proxy.id} proxy=${each.proxy} health=${each.health}

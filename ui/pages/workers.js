@@ -40,14 +40,14 @@ export function Page() {
   return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
     <${Pauses} pauses=${pauses} scopes=${["all", "family", "role", "pod", "worker"]} />
     ${answer.data && html`<${Figures} pods=${pods} capacity=${capacity.data} />`}
-    <${Panel} title="By pod" scope="memory and CPU: below 50 low, 50 raised, 75 high, from 90 critical">
+    <${Panel} title="By pod" scope="memory and CPU are those of the pod's process: below 50 low, 50 raised, 75 high, from 90 critical">
       <${Loaded} of=${answer} what="The list of workers">${() =>
         pods.length === 0
           ? html`<${Empty} icon="warn" title="No worker runs">
               <p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p>
             </${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>Memory</th><th>CPU</th><th>State</th>
+              <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>State</th>
                 <th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${groups(steady.rows, pods).map(([pod, workers]) =>
                 html`<${Group} key=${pod.name} pod=${pod} workers=${workers} pauses=${pauses} />`)}</tbody>
@@ -91,10 +91,12 @@ function Figures({ pods, capacity }) {
 /** @param {{ pod: Pod, workers: Worker[], pauses: Pause[] | undefined }} properties */
 const Group = ({ pod, workers, pauses }) =>
   html`<tr class="group" id=${pod.name.toLowerCase()}>
-    <th scope="colgroup" colspan="8" class="key">
-      <a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a> <span class="scope">
-        ${count(pod.tasks)} of ${count(pod.slots)} tasks</span>
-      <${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} /></th></tr>
+    <th scope="colgroup" colspan="6" class="key">
+      <span class="row"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a>
+        <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span>
+        <span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} />
+        <span class="scope">CPU</span><${Meter} of="CPU" percent=${pod.cpu} />
+        <${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} /></span></th></tr>
     ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} isPaused=${isPaused(worker, pauses)} />`)}`;
 
 /** A pause is known before its worker reports it. @param {Worker} worker @param {Pause[] | undefined} pauses */
@@ -112,10 +114,8 @@ const Row = memo((/** @type {{ worker: Worker, isPaused: boolean }} */ { worker,
           <bdi>${worker.friendly_name}</bdi></a></span></th>
     <td class="num fact" data-l="tasks">${count(worker.active_task_count)} / ${count(worker.max_concurrent_tasks)}</td>
     <td class="line">${worker.current_task_ids.length > 0
-      ? worker.current_task_ids.map((id) => html`<a class="link" key=${id} href=${link(`/admin/tasks/${id}`)}>${count(id)}</a> `)
+      ? worker.current_task_ids.map((id) => html`<a class="link" key=${id} href=${link(`/admin/tasks/${id}`)}>${id}</a> `)
       : html`<span class="dim">none</span>`}</td>
-    <td class="fact" data-l="memory"><${Meter} of="memory" percent=${worker.resources.memory_percent} /></td>
-    <td class="fact" data-l="CPU"><${Meter} of="CPU" percent=${worker.resources.cpu_percent} /></td>
     <td class="end">${isHeld ? html`<${WorkerState} of=${worker.status} />` : html`<span class="dim">${isPaused ? "Pausing" : "Active"}</span>`}</td>
     <td class="line soft">${why}</td>
     <td class="num line">${may("operator") && html`<${Actions} worker=${worker} isPaused=${isPaused} />`}</td>

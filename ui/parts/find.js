@@ -86,7 +86,7 @@ async function search(text, signal) {
   ]);
   const isAlike = (/** @type {ProxyListing} */ proxy) => `${proxy.host}:${proxy.port}`.includes(text);
   return [
-    ...(task ? [{ href: link(`/admin/tasks/${task.id}`), text: `${count(task.id)} ${task.role}`, kind: "task" }] : []),
+    ...(task ? [{ href: link(`/admin/tasks/${task.id}`), text: `${task.id} ${task.role}`, kind: "task" }] : []),
     ...(stores?.stores ?? []).map(({ id, name }) => ({ href: link(`/admin/stores/${id}`), text: name, kind: "store" })),
     ...(products?.products ?? []).map(({ id, name }) => ({ href: link(`/admin/products/${id}`), text: name, kind: "product" })),
     ...(proxies?.proxies ?? []).filter(isAlike).slice(0, EACH).map(foundProxy),

@@ -38,7 +38,7 @@ export function TaskActions() {
 /** @param {{ onClose: () => void }} properties */
 const NewTask = ({ onClose }) =>
   html`<${FormDialog} title="New task" action="Create task" onClose=${onClose}
-    done=${(/** @type {TaskView} */ task) => `Task ${count(task.id)} waits`}
+    done=${(/** @type {TaskView} */ task) => `Task ${task.id} waits`}
     fields=${[
       { name: "role", label: "Role", type: "select", options: ROLES },
       { name: "dispensary_id", label: "Store", type: "number", min: 1, help: "its id; roles of a store need one" },
@@ -77,7 +77,7 @@ const Day = ({ onClose }) =>
 /** @param {{ onClose: () => void }} properties */
 const Discovery = ({ onClose }) =>
   html`<${FormDialog} title="Discover stores" action="Create discovery task" onClose=${onClose}
-    done=${(/** @type {TaskView} */ task) => `Task ${count(task.id)} waits`}
+    done=${(/** @type {TaskView} */ task) => `Task ${task.id} waits`}
     fields=${[
       { name: "platform", label: "Platform", type: "select", options: PLATFORMS },
       { name: "state_code", label: "State", placeholder: "AZ", help: "empty: all" },

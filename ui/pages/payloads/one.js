@@ -27,14 +27,14 @@ export function One({ id }) {
   const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>
     ${payload && html` · <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })}>
       <bdi>${payload.dispensary_name ?? `store ${payload.dispensary_id}`}</bdi></a>`}`;
-  return html`<${PageHead} title=${`Payload ${count(id)}`} crumb=${crumb}
+  return html`<${PageHead} title=${`Payload ${id}`} crumb=${crumb}
     scope=${payload && html`fetched <${Ago} at=${payload.fetched_at} after="ago" />`}>
       ${payload && html`<a class="btn"
         href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: id })}>Diff with the one before</a>`}
     </${PageHead}>
     ${answer.error?.status === 404
       ? html`<section class="panel" aria-labelledby="h-none"><h2 class="sr" id="h-none">Payload</h2>
-          <${Empty} icon="search" title=${`There is no payload ${count(id)}`}>
+          <${Empty} icon="search" title=${`There is no payload ${id}`}>
             <a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}></section>`
       : html`<${Panel} title="Facts">
           <${Loaded} of=${answer} what="The payload">
@@ -45,10 +45,10 @@ export function One({ id }) {
 /** @param {{ of: PayloadView }} properties */
 const Facts = ({ of }) => html`<div class="panel-body"><dl class="facts">
   <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${of.dispensary_id}`)}>
-    <bdi>${of.dispensary_name ?? count(of.dispensary_id)}</bdi></a>, ${of.platform}</dd>
+    <bdi>${of.dispensary_name ?? of.dispensary_id}</bdi></a>, ${of.platform}</dd>
   <dt>Task</dt><dd>${of.task_id === null
     ? "–"
-    : html`<a class="link" href=${link(`/admin/tasks/${of.task_id}`)}>${count(of.task_id)}</a>`}</dd>
+    : html`<a class="link" href=${link(`/admin/tasks/${of.task_id}`)}>${of.task_id}</a>`}</dd>
   <dt>Fetched</dt><dd>${exactTime(of.fetched_at)}</dd>
   <dt>Products</dt><dd>${count(of.product_count)} of ${count(of.total_count)} that the menu names${of.total_count > 0 && `, ${share(of.coverage, 1)}`}</dd>
   <dt>File</dt><dd><span class="mono">${of.storage_path}</span>, ${bytes(of.bytes)} compressed</dd>

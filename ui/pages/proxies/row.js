@@ -21,11 +21,10 @@ export const Row = memo(
   (/** @type {RowOf} */ { proxy, health, requests, blocked, bytes }) => {
     const name = `${proxy.host}:${proxy.port}`;
     return html`<tr data-row>
-      <th scope="row" class="key cut" title=${name}>${name}</th>
+      <th scope="row" class="key cut" title=${name}>${name}<br />
+        <span class="scope">${[proxy.protocol, proxy.state_code].filter(Boolean).join(" · ")}</span></th>
       <td class="end"><${ProxyState} of=${health} /></td>
       <td class="line soft wrap">${whyOf(proxy)}</td>
-      <td class="low">${proxy.protocol}</td>
-      <td class="low">${proxy.state_code ?? "–"}</td>
       <td class="low"><${Spark} good=${requests} bad=${blocked} /></td>
       <td class="num fact" data-l="good" title=${`of its ${plural(proxy.recent_requests, "latest request")}`}>${share(...goodOf([{ proxy }]))}</td>
       <td class="num fact" data-l="latency">${milliseconds(proxy.avg_response_time_ms)}</td>

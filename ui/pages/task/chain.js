@@ -29,7 +29,7 @@ export function Chain({ task }) {
     ${task.schedule_id && html`<li>
       <a href=${link("/admin/tasks", { schedule_id: task.schedule_id })}>
         <span class="scope">schedule${hours ? `, every ${count(hours)} h` : ""}</span><br />
-        ${schedule?.name ?? count(task.schedule_id)}</a></li>`}
+        ${schedule?.name ?? task.schedule_id}</a></li>`}
     ${task.parent_task_id && html`<li><${Box} task=${parent ?? { id: task.parent_task_id, role: "earlier task", status: "" }} /></li>`}
     ${!task.schedule_id && !task.parent_task_id && html`<li><span class="box">made by request</span></li>`}
     <li><${Box} task=${task} isCurrent=${true} /></li>
@@ -45,4 +45,4 @@ export function Chain({ task }) {
  */
 const Box = ({ task, isCurrent = false }) =>
   html`<a href=${link(`/admin/tasks/${task.id}`)} aria-current=${isCurrent ? "true" : undefined}>
-    <span class="scope">${count(task.id)}${task.status && ` · ${task.status}`}</span><br />${task.role}</a>`;
+    <span class="scope">${task.id}${task.status && ` · ${task.status}`}</span><br />${task.role}</a>`;
