@@ -3,7 +3,6 @@
 
 import { get, pathOf } from "../core/api.js";
 import { link } from "../core/base.js";
-import { count } from "../core/format.js";
 import { html, useEffect, useRef, useState } from "../core/html.js";
 import { navigate } from "../core/router.js";
 
