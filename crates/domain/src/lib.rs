@@ -9,6 +9,7 @@ pub mod capacity;
 pub mod content_hash;
 pub mod disposition;
 pub mod fetch_counts;
+pub mod forecast;
 pub mod group;
 pub mod host;
 pub mod image;
