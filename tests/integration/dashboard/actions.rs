@@ -166,3 +166,19 @@ async fn a_pod_and_a_store_are_paused_by_one_button() {
     }
     assert_eq!(world.count("SELECT count(*) FROM pauses WHERE scope IN ('pod', 'store')").await, 2);
 }
+
+#[tokio::test]
+async fn other_stores_are_tried_out_and_the_address_keeps_them() {
+    let world = World::start().await;
+    world.open("/admin/capacity").await;
+    world.browser.fill("main [name=stores]", "2000").await.unwrap();
+    world.browser.fill("main [name=every]", "4h").await.unwrap();
+    world.press("Forecast").await;
+    world.sees("2,000 stores every 4 h").await;
+    world.browser.until("it is in the address", "location.search === '?stores=2000&every=4h'").await.unwrap();
+    world.browser.fill("main [name=every]", "often").await.unwrap();
+    world.press("Forecast").await;
+    world.sees("expected a duration such as 500ms, 4s, 10m, 4h or 7d, got 'often'").await;
+    world.click("//main//a[normalize-space() = 'As scheduled']").await;
+    world.browser.until("nothing is tried out", "location.search === ''").await.unwrap();
+}
