@@ -1,33 +1,96 @@
-//! `drover capacity`: shows waiting and running tasks of each role, and the workers that it needs.
+//! `drover capacity`: shows waiting and running tasks of each role, and the workers that it needs; and whether
+//! slots, politeness and proxies suffice for the schedules, or for other stores at another interval.
 
-use super::client::path_segment;
+use std::time::Duration;
+
+use super::client::{ApiClient, path_segment, with_query};
 use super::output::counted;
+use super::values;
 use super::{Env, ExitCode};
 use contract::tasks::RoleCapacity;
 use domain::capacity::Capacity;
+use domain::forecast::{Forecast, RoleForecast, SLOTS, STORES};
+use settings::durations;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show how many workers clear the backlog of this role in 1, 4 and 8 hours
+    #[arg(conflicts_with_all = ["stores", "every", "slots"])]
     role: Option<String>,
+    /// Forecast what this number of stores needs [default: the stores of the schedules]
+    #[arg(long, value_name = "N", value_parser = values::number(STORES))]
+    stores: Option<i64>,
+    /// Forecast what a crawl of each store at this interval needs, such as 4h [default: the schedules]
+    #[arg(long, value_name = "DURATION", value_parser = durations::parse)]
+    every: Option<Duration>,
+    /// Forecast what this number of slots can do [default: the slots of the live workers]
+    #[arg(long, value_name = "N", value_parser = values::number(SLOTS))]
+    slots: Option<i64>,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
-    let Some(role) = args.role else {
-        let rows: Vec<Capacity> = api.get("/api/tasks/capacity").await?;
-        let headers = ["role", "pending", "ready", "active", "done/h", "failed/h", "workers", "seconds", "hours left"];
-        env.out.listed("capacity", &rows, &headers, cells)?;
-        return Ok(ExitCode::Ok);
-    };
-    let capacity = api.get(&format!("/api/tasks/capacity/{}", path_segment(&role))).await;
-    let capacity: RoleCapacity = capacity.map_err(|error| error.naming_flags(|_| "ROLE".to_owned()))?;
-    env.out.either(&capacity, text)?;
+    match &args.role {
+        Some(role) => show_role(&api, role, env).await?,
+        None if args.is_what_if() => show_forecast(&forecast(&api, &args).await?, env)?,
+        None => show_backlog(&api, &args, env).await?,
+    }
     Ok(ExitCode::Ok)
 }
 
+async fn show_role(api: &ApiClient, role: &str, env: &Env) -> anyhow::Result<()> {
+    let capacity = api.get(&format!("/api/tasks/capacity/{}", path_segment(role))).await;
+    let capacity: RoleCapacity = capacity.map_err(|error| error.naming_flags(|_| "ROLE".to_owned()))?;
+    Ok(env.out.either(&capacity, text)?)
+}
+
+/// The backlog by role, below the forecast of the present schedules.
+async fn show_backlog(api: &ApiClient, args: &Args, env: &Env) -> anyhow::Result<()> {
+    let rows: Vec<Capacity> = api.get("/api/tasks/capacity").await?;
+    if !env.out.is_json() {
+        env.out.line(forecast(api, args).await?.summary)?;
+    }
+    let headers = ["role", "pending", "ready", "active", "done/h", "failed/h", "workers", "seconds", "hours left"];
+    Ok(env.out.listed("capacity", &rows, &headers, cells)?)
+}
+
+async fn forecast(api: &ApiClient, args: &Args) -> anyhow::Result<Forecast> {
+    let query = [
+        ("stores", args.stores.map(|stores| stores.to_string())),
+        ("every", args.every.map(|every| humantime::format_duration(every).to_string())),
+        ("slots", args.slots.map(|slots| slots.to_string())),
+    ];
+    let answer = api.get(&with_query("/api/tasks/capacity/forecast", query)).await;
+    Ok(answer.map_err(|error| error.naming_flags(|field| format!("--{field}")))?)
+}
+
+fn show_forecast(forecast: &Forecast, env: &Env) -> std::io::Result<()> {
+    if !env.out.is_json() {
+        env.out.line(&forecast.summary)?;
+    }
+    let headers = ["role", "runs/h", "seconds a run", "requests a run", "busy slots", "slots", "requests/s"];
+    env.out.list(forecast, &forecast.roles, &headers, forecast_cells)
+}
+
+fn forecast_cells(role: &RoleForecast) -> Vec<String> {
+    vec![
+        role.role.to_string(),
+        format!("{:.1}", role.runs_per_hour),
+        tenths(role.seconds_per_run),
+        tenths(role.requests_per_run),
+        tenths(role.busy_slots),
+        role.slots.to_string(),
+        tenths(role.requests_per_second),
+    ]
+}
+
+impl Args {
+    fn is_what_if(&self) -> bool {
+        self.stores.is_some() || self.every.is_some() || self.slots.is_some()
+    }
+}
+
 fn cells(row: &Capacity) -> Vec<String> {
-    let tenths = |number: Option<f64>| number.map_or_else(|| "-".to_owned(), |number| format!("{number:.1}"));
     vec![
         row.role.clone(),
         row.pending_tasks.to_string(),
@@ -39,6 +102,10 @@ fn cells(row: &Capacity) -> Vec<String> {
         tenths(row.avg_duration_sec),
         tenths(row.estimated_hours_to_drain),
     ]
+}
+
+fn tenths(number: Option<f64>) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.1}"))
 }
 
 fn text(role: &RoleCapacity) -> String {

@@ -14,7 +14,7 @@ use crate::actors::proxy_pool::ProxyPool;
 use crate::app::App;
 use crate::platforms;
 use api::rendered_images::Renderer;
-use api::{Actors, ApiServices, ApiState, Health, PayloadFiles, Scrape};
+use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles, Scrape};
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
@@ -127,6 +127,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         settings: env.loaded.settings.clone().into(),
         proxy_tester: Arc::new(ApiTester(config.clone())),
         politeness: config.politeness.clone(),
+        crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),
         images: config.images.clone(),
         renderer: Renderer::of(config),

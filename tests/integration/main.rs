@@ -16,6 +16,7 @@ mod downloads;
 mod drain;
 mod explain;
 mod floods;
+mod forecast;
 mod frozen;
 mod geo;
 mod handlers;

@@ -1,5 +1,5 @@
 // @ts-check
-// Capacity: by role, the waiting tasks, their speed, and the workers that would drain them within some hours.
+// Capacity: the forecast of what the schedules need; by role, the waiting tasks, their speed, and the workers that would drain them within some hours.
 
 import { useCapacity } from "../core/answers.js";
 import { link } from "../core/base.js";
@@ -9,15 +9,18 @@ import { SECONDS_PER_HOUR, workersFor, workersForAll } from "../parts/capacity.j
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { Figure, Strip } from "../parts/strip.js";
+import { Forecast } from "./capacity/forecast.js";
 
 /** @import { Capacity } from "../types/api" */
 
 const HOURS = [1, 4, 8];
 
-export function Page() {
+/** @param {{ query: URLSearchParams }} properties */
+export function Page({ query }) {
   const answer = useCapacity();
   usePage("Capacity", answer);
   return html`<${PageHead} title="Capacity" scope="by role; a worker's time a task is the mean of the last 24 hours" />
+    <${Forecast} query=${query} />
     <${Loaded} of=${answer} what="The capacity">${(/** @type {Capacity[]} */ roles) => html`<${Totals} roles=${roles} />
       <${Panel} title="By role" scope="workers in total, each with one task at a time">
         ${roles.length === 0

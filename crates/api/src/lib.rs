@@ -8,6 +8,7 @@ pub mod audit;
 pub mod capacity;
 pub mod completions;
 pub mod config;
+pub mod forecast;
 pub mod generation;
 pub mod geo;
 pub mod groups;
@@ -85,7 +86,7 @@ pub use files::PayloadFiles;
 pub use process_health::{Actors, Health};
 pub use router::command_line;
 pub use server::Bounds;
-pub use state::{ApiServices, ApiState};
+pub use state::{ApiServices, ApiState, CrawlLimits};
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;

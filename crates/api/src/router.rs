@@ -34,6 +34,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         task_changes::retry,
         capacity::list,
         capacity::show,
+        forecast::show,
         completions::last,
         completions::recent,
         completions::active_of_store,

@@ -1,5 +1,6 @@
 //! `ApiState`: the shared state of all endpoints.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::rendered_images::Renderer;
 use db::Db;
 use domain::proxy::Budgets;
+use domain::store::Platform;
 use foundation::secrets::SecretKeys;
 use geo::Geo;
 use settings::Setting;
@@ -35,11 +37,35 @@ pub struct ApiServices {
     pub proxy_tester: Arc<dyn ProxyTester>,
     /// Rules for requests to hosts.
     pub politeness: settings::Politeness,
+    pub crawl_limits: CrawlLimits,
     /// Hosts of a private network that stores may have.
     pub allowed_hosts: Arc<[String]>,
     pub images: settings::Images,
     pub renderer: Renderer,
     pub geo: Geo,
+}
+
+/// Settings of the crawl that a forecast of capacity reads.
+#[derive(Clone, Debug, Default)]
+pub struct CrawlLimits {
+    /// Of one process.
+    pub sessions_per_proxy: usize,
+    /// Of stores without a host of their own, by platform.
+    pub base_urls: BTreeMap<String, String>,
+}
+
+impl CrawlLimits {
+    pub fn of(config: &settings::Config) -> CrawlLimits {
+        let platforms = &config.platform;
+        let urls = [
+            (Platform::Dutchie, &platforms.dutchie.base_url),
+            (Platform::DutchiePlus, &platforms.dutchie_plus.base_url),
+        ];
+        CrawlLimits {
+            sessions_per_proxy: config.proxies.sessions,
+            base_urls: urls.map(|(platform, url)| (platform.to_string(), url.clone())).into(),
+        }
+    }
 }
 
 /// Each layer and extractor of a request clones it, which costs one count.

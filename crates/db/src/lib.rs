@@ -21,6 +21,7 @@ pub mod discovery;
 pub mod error;
 pub mod fetch_minute;
 pub mod fetch_store_day;
+pub mod forecast;
 pub mod generation;
 pub mod groups;
 pub mod hosts;

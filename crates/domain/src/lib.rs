@@ -10,6 +10,7 @@ pub mod content_hash;
 pub mod disposition;
 pub mod duration_buckets;
 pub mod fetch_counts;
+pub mod forecast;
 pub mod group;
 pub mod host;
 pub mod image;

@@ -11,6 +11,12 @@ use thiserror::Error;
 /// Hours.
 pub const INTERVALS: RangeInclusive<f64> = 0.001..=8784.0;
 
+/// Time and number of next runs over which the runs of a cron line are counted.
+const COUNTED_HOURS: i64 = 4 * 7 * 24;
+const MAX_COUNTED: usize = 5_000;
+/// Fewer runs in this time are too rare to be counted.
+const MIN_COUNTED: usize = 4;
+
 /// How often a schedule runs: its `interval_hours` or its `cron`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recurrence {
@@ -36,6 +42,15 @@ impl Recurrence {
             Recurrence::Cron(line) => next_of_cron(line, now),
         }
     }
+
+    /// Average number of runs an hour.
+    pub fn times_per_hour(&self, now: DateTime<Utc>) -> Result<f64, RecurrenceError> {
+        match self {
+            Recurrence::EveryHours(hours) if INTERVALS.contains(hours) => Ok(1.0 / hours),
+            Recurrence::EveryHours(hours) => Err(RecurrenceError::Interval(*hours)),
+            Recurrence::Cron(line) => Ok(times_of_cron(&cron_schedule(line)?, now)),
+        }
+    }
 }
 
 /// Whether a cron line can be read: six fields, seconds first.
@@ -54,8 +69,31 @@ fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result
 }
 
 fn next_of_cron(line: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
-    let schedule = cron::Schedule::from_str(line).map_err(|_| RecurrenceError::Cron(line.to_owned()))?;
+    let schedule = cron_schedule(line)?;
     schedule.after(&now).next().ok_or_else(|| RecurrenceError::Never(line.to_owned()))
+}
+
+fn cron_schedule(line: &str) -> Result<cron::Schedule, RecurrenceError> {
+    cron::Schedule::from_str(line).map_err(|_| RecurrenceError::Cron(line.to_owned()))
+}
+
+/// Rare runs by the time between the next two; 0 if there are not two.
+fn times_of_cron(schedule: &cron::Schedule, now: DateTime<Utc>) -> f64 {
+    let end = now + TimeDelta::hours(COUNTED_HOURS);
+    let next: Vec<_> = schedule.after(&now).take_while(|at| *at <= end).take(MAX_COUNTED).collect();
+    match &next[..] {
+        [first, .., last] if next.len() == MAX_COUNTED => (next.len() - 1) as f64 / hours_between(*first, *last),
+        _ if next.len() >= MIN_COUNTED => next.len() as f64 / COUNTED_HOURS as f64,
+        _ => {
+            let mut next = schedule.after(&now);
+            let two = next.next().zip(next.next());
+            two.map_or(0.0, |(first, second)| 1.0 / hours_between(first, second))
+        }
+    }
+}
+
+fn hours_between(first: DateTime<Utc>, second: DateTime<Utc>) -> f64 {
+    (second - first).as_seconds_f64() / 3600.0
 }
 
 #[cfg(test)]
@@ -83,6 +121,21 @@ mod tests {
     #[case("*/10 * * * * *", "2026-01-01T06:30:01Z", "2026-01-01T06:30:10Z")]
     fn cron_is_utc_with_seconds(#[case] line: &str, #[case] now: &str, #[case] next: &str) {
         assert_eq!(Recurrence::Cron(line.to_owned()).next_after(at(now), at(now)), Ok(at(next)));
+    }
+
+    #[rstest]
+    #[case::every_second("* * * * * *", 3600.0)]
+    #[case::hourly("0 0 * * * *", 1.0)]
+    #[case::twice_on_workdays("0 0 6,18 * * Mon-Fri", 10.0 / 168.0)]
+    #[case::weekly("0 0 0 * * Mon", 1.0 / 168.0)]
+    #[case::yearly("0 0 0 1 1 *", 1.0 / (365.0 * 24.0))]
+    #[case::once("0 0 0 1 1 * 2027", 0.0)]
+    fn runs_of_a_cron_line_are_counted(#[case] line: &str, #[case] times: f64) {
+        let now = at("2026-01-01T00:00:00Z");
+        let counted = Recurrence::Cron(line.to_owned()).times_per_hour(now).unwrap();
+        assert!((counted - times).abs() < 1e-9, "{counted}, not {times}");
+        assert_eq!(Recurrence::EveryHours(4.0).times_per_hour(now), Ok(0.25));
+        assert!(Recurrence::EveryHours(0.0).times_per_hour(now).is_err());
     }
 
     #[test]

@@ -21,6 +21,29 @@ async fn busy_server() -> Server {
     server
 }
 
+/// 1,000 stores every 4 hours, fetches of 72 s and 18 requests, refreshes of 36 s, 8 slots in one process, one
+/// proxy.
+const SCHEDULED: &str = "
+    INSERT INTO dispensaries (name, platform_dispensary_id, crawl_enabled, groups)
+      SELECT n::text, n::text, n <= 1000, CASE WHEN n <= 200 THEN ARRAY['vip'] ELSE '{}' END FROM generate_series(1, 1100) n;
+    INSERT INTO dispensaries (name) VALUES ('without an id');
+    INSERT INTO task_schedules (name, role, interval_hours) VALUES ('all', 'payload_fetch', 4);
+    INSERT INTO task_schedules (name, role, interval_hours, enabled) VALUES ('off', 'payload_fetch', 1, false);
+    INSERT INTO worker_tasks (role, status, fence, claimed_at, started_at, completed_at, detail) VALUES
+      ('payload_fetch', 'completed', 1, now() - interval '82 s', now() - interval '12 s', now() - interval '10 s', '{\"requests\": 18}'),
+      ('payload_fetch', 'failed', 1, now() - interval '20 s', now() - interval '20 s', now() - interval '10 s', '{\"requests\": 1}'),
+      ('product_refresh', 'completed', 1, now() - interval '46 s', now() - interval '46 s', now() - interval '10 s', '{\"requests\": 0}');
+    INSERT INTO proxies (host, port) VALUES ('192.0.2.1', 80);
+    INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, started_at) VALUES
+      ('a', 'A', 'P', 'any', crawl_roles(), 'active', 4, '2026-01-01Z'), ('b', 'B', 'P', 'any', crawl_roles(), 'backing_off', 4, '2026-01-01Z'),
+      ('c', 'C', 'P', 'any', crawl_roles(), 'paused', 4, '2026-01-01Z'), ('d', 'D', 'P', 'any', crawl_roles(), 'offline', 4, '2025-01-01Z');";
+
+async fn scheduled_server() -> Server {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(SCHEDULED).await.unwrap();
+    server
+}
+
 fn ids(tasks: &Value) -> Vec<i64> {
     tasks["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_i64().unwrap()).collect()
 }
@@ -96,8 +119,118 @@ async fn a_store_shows_the_task_that_a_worker_has() {
 #[case::an_unknown_role_of_completions("/api/tasks/role/x/last-completion", "role")]
 #[case::too_many("/api/tasks/role/payload_fetch/recent?limit=501", "limit")]
 #[case::no_store("/api/tasks/store/x/active", "id")]
+#[case::stores_that_are_none("/api/tasks/capacity/forecast?stores=0", "stores")]
+#[case::too_many_slots("/api/tasks/capacity/forecast?slots=1000001", "slots")]
+#[case::an_interval_without_a_unit("/api/tasks/capacity/forecast?every=4", "every")]
+#[case::an_interval_of_nothing("/api/tasks/capacity/forecast?every=0s", "every")]
 #[tokio::test]
 async fn a_wrong_parameter_is_refused_by_name(#[case] path: &str, #[case] field: &str) {
     let server = Server::start().await;
     assert_eq!(server.get(path).await.problem(400)["field"], field);
+}
+
+#[tokio::test]
+async fn the_schedules_need_slots_requests_and_proxies() {
+    let server = scheduled_server().await;
+    let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
+    assert_eq!(
+        forecast["summary"],
+        "1,000 stores every 4 h need 8 slots and 1.3 requests/s; you have 8 slots and may send 5/s. That is not enough: \
+         proxies limit first, 125 % of which is needed. One crawl of 1,000 stores takes about 5 h."
+    );
+    let roles = forecast["roles"].as_array().unwrap();
+    assert_eq!(
+        roles[..],
+        [
+            json!({"role": "payload_fetch", "runs_per_hour": 250.0, "seconds_per_run": 72.0, "requests_per_run": 18.0,
+                   "busy_slots": 5.0, "slots": 8, "requests_per_second": 1.25}),
+            json!({"role": "product_refresh", "runs_per_hour": 250.0, "seconds_per_run": 36.0, "requests_per_run": 0.0,
+                   "busy_slots": 2.5, "slots": 8, "requests_per_second": 0.0}),
+        ]
+    );
+    let numbers = [
+        "stores",
+        "every_hours",
+        "slots_needed",
+        "slots",
+        "sessions_needed",
+        "sessions",
+        "limited_by",
+        "share_of_limit",
+        "is_enough",
+        "crawl_seconds",
+        "unmeasured",
+        "requests_per_second_needed",
+        "requests_per_second_permitted",
+    ]
+    .map(|name| forecast[name].clone());
+    assert_eq!(
+        numbers,
+        [
+            json!(1000),
+            json!(4.0),
+            json!(8),
+            json!(8),
+            json!(5),
+            json!(4),
+            json!("proxies"),
+            json!(1.25),
+            json!(false),
+            json!(18000.0),
+            json!([]),
+            json!(1.25),
+            json!(5.0)
+        ]
+    );
+}
+
+#[rstest]
+#[case::more_stores("stores=2000", 2000, 4.0, [15, 8])]
+#[case::more_often("every=1h", 1000, 1.0, [30, 8])]
+#[case::all_of_it("stores=500&every=30m&slots=75", 500, 0.5, [30, 75])]
+#[tokio::test]
+async fn other_stores_intervals_and_slots_are_tried_out(
+    #[case] query: &str,
+    #[case] stores: i64,
+    #[case] every_hours: f64,
+    #[case] slots: [i64; 2],
+) {
+    let server = scheduled_server().await;
+    let forecast = server.get(&format!("/api/tasks/capacity/forecast?{query}")).await.expect(200);
+    assert_eq!((&forecast["stores"], &forecast["every_hours"]), (&json!(stores), &json!(every_hours)));
+    assert_eq!([&forecast["slots_needed"], &forecast["slots"]], slots.map(|slots| json!(slots)).each_ref());
+}
+
+#[tokio::test]
+async fn a_group_with_a_schedule_of_its_own_is_counted_once() {
+    let server = scheduled_server().await;
+    let vip = "INSERT INTO task_schedules (name, role, cron, group_name) VALUES ('vip', 'payload_fetch', '0 0 * * * *', 'vip')";
+    server.database.raw.batch_execute(vip).await.unwrap();
+    let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
+    assert_eq!((&forecast["roles"][0]["runs_per_hour"], &forecast["stores"]), (&json!(400.0), &json!(1000)));
+}
+
+#[tokio::test]
+async fn hosts_share_the_requests_by_their_stores_and_slow_answers_bound_them() {
+    let server = scheduled_server().await;
+    let split = "UPDATE dispensaries SET api_host = 'Menu.example.com:8443' WHERE id <= (SELECT min(id) + 249 FROM dispensaries)";
+    server.database.raw.batch_execute(split).await.unwrap();
+    let permitted = async || {
+        let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
+        forecast["requests_per_second_permitted"].as_f64().unwrap()
+    };
+    assert!((permitted().await - 5.0 / 0.75).abs() < 1e-9, "750 of 1,000 stores are at dutchie.com");
+    let slow = "INSERT INTO hosts (host, latency_ms) VALUES ('dutchie.com', 3000), ('menu.example.com', 9000)";
+    server.database.raw.batch_execute(slow).await.unwrap();
+    assert!((permitted().await - 2.0 / 0.75).abs() < 1e-9, "6 at a time, each for 3 s");
+}
+
+#[tokio::test]
+async fn nothing_is_guessed_of_a_role_without_a_completed_run() {
+    let server = scheduled_server().await;
+    server.database.raw.batch_execute("DELETE FROM worker_tasks").await.unwrap();
+    let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
+    assert_eq!(forecast["unmeasured"], json!(["payload_fetch", "product_refresh"]));
+    let unknown = ["slots_needed", "requests_per_second_needed", "limited_by", "is_enough", "crawl_seconds"];
+    assert_eq!(unknown.map(|name| &forecast[name]), [&Value::Null; 5]);
 }

@@ -338,7 +338,19 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
     database.raw.batch_execute(done).await.unwrap();
     let expected = "payload_fetch: 1 pending task of 72.0 s each; clearing them in 1 hour takes 1 worker, in 4 hours 1, in 8 hours 1\n";
     assert_eq!(text(&["capacity", "payload_fetch"]).await, expected);
-    assert!(text(&["capacity"]).await.contains("store_discovery"));
+    let backlog = text(&["capacity"]).await;
+    assert!(
+        backlog.starts_with("No enabled schedule crawls a store; you have 0 slots")
+            && backlog.contains("store_discovery"),
+        "{backlog}"
+    );
+    let ahead = text(&["capacity", "--stores", "2000", "--every", "4h", "--slots", "75"]).await;
+    let unknown = "The need of 2,000 stores every 4 h is not known, because no product_refresh has completed within the last 24 h";
+    assert!(ahead.starts_with(unknown) && ahead.contains("\npayload_fetch    500.0"), "{ahead}");
+    let ahead = json(&run(&database, &["capacity", "--stores", "2000", "--every", "4h", "--json"]).await);
+    assert_eq!((&ahead["stores"], &ahead["every_hours"]), (&2000.into(), &4.0.into()));
+    let stderr = ended(&run(&database, &["capacity", "--every", "1s"]).await, 2);
+    assert!(stderr.contains("--every: expected a duration from 4s to 366d"), "{stderr}");
     let stderr = ended(&run(&database, &["capacity", "payload fetch"]).await, 2);
     assert!(stderr.contains("ROLE: unknown role 'payload fetch'"), "{stderr}");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::rendered_images::Renderer;
-use api::{Actors, ApiServices, ApiState, Health, PayloadFiles};
+use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles};
 use domain::proxy::{Budgets, HealthCounts, PoolState};
 use drover::cli::proxies::checker::ApiTester;
 use foundation::secrets::SecretKeys;
@@ -116,6 +116,7 @@ impl Server {
             budgets,
             settings: Arc::default(),
             politeness: whole.politeness.clone(),
+            crawl_limits: CrawlLimits::of(&whole),
             allowed_hosts: Arc::default(),
             proxy_tester: Arc::new(ApiTester(whole)),
             images,

@@ -185,3 +185,19 @@ async fn an_own_action_shows_before_the_next_poll() {
     let took = world.browser.read("performance.now() - window.turnedAt").await.unwrap().as_f64().unwrap();
     assert!(took < 2_000.0, "the row changed after {took} ms");
 }
+
+#[tokio::test]
+async fn other_stores_are_tried_out_and_the_address_keeps_them() {
+    let world = World::start().await;
+    world.open("/admin/capacity").await;
+    world.browser.fill("main [name=stores]", "2000").await.unwrap();
+    world.browser.fill("main [name=every]", "4h").await.unwrap();
+    world.press("Forecast").await;
+    world.sees("2,000 stores every 4 h").await;
+    world.browser.until("it is in the address", "location.search === '?stores=2000&every=4h'").await.unwrap();
+    world.browser.fill("main [name=every]", "often").await.unwrap();
+    world.press("Forecast").await;
+    world.sees("expected a duration such as 500ms, 4s, 10m, 4h or 7d, got 'often'").await;
+    world.click("//main//a[normalize-space() = 'As scheduled']").await;
+    world.browser.until("nothing is tried out", "location.search === ''").await.unwrap();
+}

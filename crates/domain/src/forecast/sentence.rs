@@ -1,0 +1,89 @@
+//! A forecast in plain sentences, the same on the command line and in the dashboard.
+
+use super::{Forecast, Limit};
+
+/// The needs and what there is, the first limit, the duration of one crawl, and roles that are left out.
+pub(super) fn of(forecast: &Forecast) -> String {
+    let needs = format!("{}; {}.", needs(forecast), there_is(forecast));
+    let parts = [Some(needs), first_limit(forecast), crawl(forecast), left_out(forecast)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn needs(forecast: &Forecast) -> String {
+    let Some(hours) = forecast.every_hours else { return "No enabled schedule crawls a store".to_owned() };
+    let work = format!("{} every {}", counted(forecast.stores, "store"), span(hours * 3600.0));
+    match (forecast.slots_needed, forecast.requests_per_second_needed) {
+        (Some(slots), Some(requests)) => {
+            let verb = if forecast.stores == 1 { "needs" } else { "need" };
+            format!("{work} {verb} {} and {} requests/s", counted(slots, "slot"), decimal(requests))
+        }
+        _ => format!("The need of {work} is not known, because {} within the last 24 h", none_completed(forecast)),
+    }
+}
+
+fn none_completed(forecast: &Forecast) -> String {
+    let roles: Vec<&str> = forecast.unmeasured.iter().map(|role| role.name()).collect();
+    format!("no {} has completed", roles.join(" and no "))
+}
+
+fn left_out(forecast: &Forecast) -> Option<String> {
+    let is_left_out = forecast.slots_needed.is_some() && !forecast.unmeasured.is_empty();
+    is_left_out.then(|| {
+        let roles: Vec<&str> = forecast.unmeasured.iter().map(|role| role.name()).collect();
+        format!("Not counted: {}, of which none has completed within the last 24 h.", roles.join(", "))
+    })
+}
+
+fn there_is(forecast: &Forecast) -> String {
+    let slots = counted(forecast.slots, "slot");
+    match forecast.requests_per_second_permitted {
+        Some(rate) => format!("you have {slots} and may send {}/s", decimal(rate)),
+        None => format!("you have {slots}, and requests have no limit"),
+    }
+}
+
+fn first_limit(forecast: &Forecast) -> Option<String> {
+    let limit = match forecast.limited_by? {
+        Limit::Slots => "slots limit",
+        Limit::Rate => "the rate limits",
+        Limit::Proxies => "proxies limit",
+    };
+    let verdict = if forecast.is_enough? { "That is enough" } else { "That is not enough" };
+    Some(match forecast.share_of_limit {
+        Some(share) => format!("{verdict}: {limit} first, {:.0} % of which is needed.", share * 100.0),
+        None => format!("{verdict}: {limit} first, because there are none."),
+    })
+}
+
+fn crawl(forecast: &Forecast) -> Option<String> {
+    let took = span(forecast.crawl_seconds.filter(|_| forecast.stores > 0)?);
+    Some(format!("One crawl of {} takes about {took}.", counted(forecast.stores, "store")))
+}
+
+/// `1 slot`, `2,000 stores`.
+fn counted(number: i64, noun: &str) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{text} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `4 h`, `1.5 h`, `20 min`, `8 s`.
+fn span(seconds: f64) -> String {
+    match seconds {
+        3600.0.. => format!("{} h", decimal(seconds / 3600.0)),
+        60.0.. => format!("{} min", decimal(seconds / 60.0)),
+        _ => format!("{} s", decimal(seconds)),
+    }
+}
+
+/// With one decimal, below 1 with two, without zeros at the end.
+fn decimal(number: f64) -> String {
+    let text = if number < 1.0 { format!("{number:.2}") } else { format!("{number:.1}") };
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,50 @@
+//! The forecast of a crawl's duration against a crawl of the simulator.
+
+use std::time::{Duration, Instant};
+
+use domain::role::Role;
+use serde_json::Value;
+
+use testkit::{Child, Farm};
+
+const STORES: usize = 24;
+/// Much longer than everything else in a crawl, so that a busy machine changes little.
+const LATENCY: Duration = Duration::from_millis(600);
+/// Times that a crawl is measured; the median counts.
+const CRAWLS: i64 = 3;
+
+async fn forecast(farm: &Farm) -> Value {
+    let output = farm.drover(&["capacity", "--stores", &STORES.to_string(), "--json"]).output().await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Seconds from the tasks' creation until the last refresh of this crawl has completed.
+async fn crawl(farm: &Farm, number: i64) -> f64 {
+    let start = Instant::now();
+    farm.enqueue(Role::PayloadFetch).await;
+    let done = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND role = 'product_refresh'";
+    farm.until_counted("every store was crawled", done, number * STORES as i64).await;
+    start.elapsed().as_secs_f64()
+}
+
+#[tokio::test]
+async fn the_forecast_of_a_crawls_duration_is_within_a_fifth() {
+    let farm = Farm::changed(STORES, |settings| sim::Settings { latency: LATENCY, ..settings }).await;
+    let _worker = Child::spawn(&mut farm.drover(&["worker"]));
+    crawl(&farm, 1).await;
+    let forecast = forecast(&farm).await;
+    assert_eq!(forecast["slots"], 4, "2 workers with 2 slots each");
+    let expected = forecast["crawl_seconds"].as_f64().unwrap_or_else(|| panic!("no forecast: {forecast}"));
+    let mut measured = Vec::new();
+    for number in 2..2 + CRAWLS {
+        measured.push(crawl(&farm, number).await);
+    }
+    measured.sort_by(f64::total_cmp);
+    let median = measured[measured.len() / 2];
+    println!("forecast {expected:.2} s, measured {measured:.2?} s");
+    assert!(
+        (expected / median - 1.0).abs() <= 0.2,
+        "{expected:.2} s were expected, and {measured:.2?} s measured: {forecast}"
+    );
+}
