@@ -345,7 +345,7 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
         "{backlog}"
     );
     let ahead = text(&["capacity", "--stores", "2000", "--every", "4h", "--slots", "75"]).await;
-    let unknown = "The need of 2,000 stores every 4 h is not known, because no product_refresh has completed within the last 24 h";
+    let unknown = "The need of 2,000 stores every 4 h is not known, because within the last 24 h no run of payload_fetch or product_refresh was measured";
     assert!(ahead.starts_with(unknown) && ahead.contains("\npayload_fetch    500.0"), "{ahead}");
     let ahead = json(&run(&database, &["capacity", "--stores", "2000", "--every", "4h", "--json"]).await);
     assert_eq!((&ahead["stores"], &ahead["every_hours"]), (&2000.into(), &4.0.into()));

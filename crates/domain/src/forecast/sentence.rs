@@ -17,21 +17,21 @@ fn needs(forecast: &Forecast) -> String {
             let verb = if forecast.stores == 1 { "needs" } else { "need" };
             format!("{work} {verb} {} and {} requests/s", counted(slots, "slot"), decimal(requests))
         }
-        _ => format!("The need of {work} is not known, because {} within the last 24 h", none_completed(forecast)),
+        _ => {
+            let roles = unmeasured(forecast, " or ");
+            format!("The need of {work} is not known, because within the last 24 h no run of {roles} was measured")
+        }
     }
-}
-
-fn none_completed(forecast: &Forecast) -> String {
-    let roles: Vec<&str> = forecast.unmeasured.iter().map(|role| role.name()).collect();
-    format!("no {} has completed", roles.join(" and no "))
 }
 
 fn left_out(forecast: &Forecast) -> Option<String> {
     let is_left_out = forecast.slots_needed.is_some() && !forecast.unmeasured.is_empty();
-    is_left_out.then(|| {
-        let roles: Vec<&str> = forecast.unmeasured.iter().map(|role| role.name()).collect();
-        format!("Not counted: {}, of which none has completed within the last 24 h.", roles.join(", "))
-    })
+    let said = |roles| format!("Not counted: {roles}, of which no run was measured within the last 24 h.");
+    is_left_out.then(|| said(unmeasured(forecast, ", ")))
+}
+
+fn unmeasured(forecast: &Forecast, between: &str) -> String {
+    forecast.unmeasured.iter().map(|role| role.name()).collect::<Vec<_>>().join(between)
 }
 
 fn there_is(forecast: &Forecast) -> String {
