@@ -1,22 +1,17 @@
 // @ts-check
-// Pauses: the list of those in force, and the button that pauses a thing or lets it go on.
+// Pauses: the list of those in force, and the buttons that pause a thing or let it go on.
 
 import { pathOf, send } from "../core/api.js";
-import { now } from "../core/clock.js";
 import { html, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
-import { FAMILIES, ROLES } from "../core/vocabulary.js";
-import { FormDialog } from "./form.js";
 import { Icon } from "./icon.js";
 import { Until } from "./time.js";
-import { act } from "./toast.js";
+import { act, toast } from "./toast.js";
 
-/** @import { Pause, PauseList, PauseRequest } from "../types/api" */
-/** @import { Values } from "./form.js" */
-
-/** Lengths of a pause in minutes, and their words. @type {[string, string][]} */
-const LENGTHS = [["", "until it is resumed"], ["30", "30 minutes"], ["120", "2 hours"], ["1440", "1 day"]];
+/** @import { Pause, PauseList } from "../types/api" */
+/** @import { PauseFormProperties } from "./pause-form.js" */
+/** @import { ComponentType } from "../vendor/preact.js" */
 
 /** The pauses in force; their event contains them. */
 export const usePauses = () =>
@@ -45,52 +40,36 @@ export function Pauses({ pauses = [], scopes }) {
  * @param {boolean} [properties.isSmall]
  */
 export function PauseButton({ scope, of, name, pauses, isSmall = false }) {
-  const [isOpen, open] = useState(false);
+  const form = usePauseForm();
   if (!may("operator")) return null;
   const pause = (pauses ?? []).find((each) => each.scope === scope && each.of == of);
   const kind = isSmall ? "btn small quiet" : "btn";
   return html`${pause
       ? html`<button class=${kind} type="button" onClick=${() => resume(pause)}>Resume<span class="sr"> ${name}</span></button>`
-      : html`<button class=${kind} type="button" onClick=${() => open(true)}>Pause…<span class="sr"> ${name}</span></button>`}
-    ${isOpen && html`<${PauseForm} scope=${scope} of=${of} name=${name} onClose=${() => open(false)} />`}`;
+      : html`<button class=${kind} type="button" onClick=${form.open}>Pause…<span class="sr"> ${name}</span></button>`}
+    ${form.Form && html`<${form.Form} scope=${scope} of=${of} name=${name} onClose=${form.close} />`}`;
 }
 
 /** Pauses everything, a family or a role: the form asks which. */
 export function PauseChoice() {
-  const [isOpen, open] = useState(false);
+  const form = usePauseForm();
   if (!may("operator")) return null;
-  return html`<button class="btn" type="button" onClick=${() => open(true)}><${Icon} name="pause" />Pause…</button>
-    ${isOpen && html`<${PauseForm} onClose=${() => open(false)} />`}`;
+  return html`<button class="btn" type="button" onClick=${form.open}><${Icon} name="pause" />Pause…</button>
+    ${form.Form && html`<${form.Form} onClose=${form.close} />`}`;
 }
 
-/** The things that the form offers. @returns {[string, string][]} */
-const choices = () => [
-  ["all", "everything"],
-  ...FAMILIES.map((family) => /** @type {[string, string]} */ ([`family ${family}`, `all ${family} tasks`])),
-  ...ROLES.map((role) => /** @type {[string, string]} */ ([`role ${role}`, `role ${role}`])),
-];
-
-/** @param {{ scope?: Pause["scope"], of?: string, name?: string, onClose: () => void }} properties */
-const PauseForm = ({ scope, of, name, onClose }) =>
-  html`<${FormDialog} title=${name ? `Pause ${name}?` : "What is to pause?"} action=${`Pause ${name ?? "it"}`} onClose=${onClose}
-    done=${(/** @type {Pause} */ pause) => `Paused: ${pausedThing(pause)}`}
-    fields=${[
-      ...(scope ? [] : [{ name: "thing", label: "Pause", type: "select", options: choices() }]),
-      { name: "reason", label: "Reason", required: true, help: "shown to others, and kept in the audit" },
-      { name: "minutes", label: "For", type: "select", options: LENGTHS },
-    ]}
-    submit=${(/** @type {Values} */ { thing, reason, minutes }) =>
-      send("POST", pathOf("/api/pauses"), {
-        ...(scope ? { scope, of } : chosen(String(thing))),
-        reason: String(reason),
-        ...(minutes && { until: new Date(now() + Number(minutes) * 60_000).toISOString() }),
-      })}>
-      <p>Tasks that run end as they would; no further ones are claimed.</p></${FormDialog}>`;
-
-/** @param {string} thing @returns {Pick<PauseRequest, "scope" | "of">} */
-function chosen(thing) {
-  const [scope, of] = thing.split(" ");
-  return { scope: /** @type {Pause["scope"]} */ (scope), ...(of && { of }) };
+/** The form, loaded when it is first opened. */
+function usePauseForm() {
+  const [Form, show] = useState(/** @type {ComponentType<PauseFormProperties> | null} */ (null));
+  return {
+    Form,
+    open: () =>
+      import("./pause-form.js").then(
+        ({ PauseForm }) => show(() => PauseForm),
+        () => toast("bad", "The form could not be loaded: the server does not answer"),
+      ),
+    close: () => show(null),
+  };
 }
 
 /** @param {Pause} pause */

@@ -140,6 +140,7 @@ async fn a_role_is_paused_for_a_time_and_every_page_of_work_shows_it() {
     }
     world.browser.fill("dialog [name=reason]", "parsers are wrong").await.unwrap();
     world.click(&in_dialog("Pause it")).await;
+    world.sees("Paused: role product_refresh").await;
     for page in ["/admin/job-queue", "/admin/workers"] {
         world.open(page).await;
         world.sees("Paused: role product_refresh, by local: parsers are wrong").await;
