@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
 use super::client::{ApiClient, ClientError};
@@ -12,6 +12,7 @@ use super::{CliError, Env, ExitCode, values};
 use contract::pauses::{Pause, PauseList, PauseRequest};
 use domain::pause::{PauseScope, PauseTarget};
 use domain::vocabulary::Word;
+use foundation::clock::Clock;
 
 const PATH: &str = "/api/pauses";
 
@@ -45,7 +46,7 @@ pub struct ResumeArgs {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match (args.scope, args.reason) {
         (Some(scope), Some(reason)) => {
-            let until = args.until.or_else(|| args.length.map(|length| Utc::now() + length));
+            let until = args.until.or(args.length.map(after).transpose()?);
             pause(&PauseRequest { scope, of: args.of, reason, until }, env).await
         }
         _ => list(env).await,
@@ -60,6 +61,12 @@ pub async fn resume(args: ResumeArgs, env: &Env) -> anyhow::Result<ExitCode> {
     api.delete(&format!("{PATH}/{}", pause.id)).await?;
     env.out.either(&json!({ "resumed": pause }), |_| format!("{} goes on", pause.target()))?;
     Ok(ExitCode::Ok)
+}
+
+/// The time when a pause of this length ends.
+fn after(length: Duration) -> Result<DateTime<Utc>, CliError> {
+    let end = TimeDelta::from_std(length).ok().and_then(|length| Clock::system().utc().checked_add_signed(length));
+    end.ok_or_else(|| CliError::usage("--for: is more than a year".to_owned()))
 }
 
 async fn pause(request: &PauseRequest, env: &Env) -> anyhow::Result<ExitCode> {
