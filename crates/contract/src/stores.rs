@@ -1,9 +1,10 @@
-//! Stores: pages of them, the switch of one, and imports.
+//! Stores: pages of them, the change of one, and imports.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::checks::present;
 use domain::payload::PayloadId;
 use domain::state_code;
 use domain::store::{NewStore, Platform, StoreId, StoreStatus};
@@ -63,6 +64,12 @@ pub struct StoreView {
     pub crawl_status: Word<StoreStatus>,
     /// Why discovery switched it off; None where a person did.
     pub disabled_reason: Option<String>,
+    /// The latest task that looks up its id at the platform, as long as it has none.
+    pub lookup_task_id: Option<TaskId>,
+    /// Why that task failed.
+    pub lookup_error: Option<String>,
+    /// When it tries next; null: it does not try again. A time that has passed: it is about to run, or runs.
+    pub lookup_next_at: Option<DateTime<Utc>>,
     pub last_fetch_at: Option<DateTime<Utc>>,
     /// When a payload became products last.
     pub last_crawl_at: Option<DateTime<Utc>>,
@@ -99,10 +106,30 @@ pub struct ImportedStore {
     pub entry_point_task_id: Option<TaskId>,
 }
 
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+/// A change of a store; what is absent stays, and a null removes the value. A change of the slug or the menu's URL of a store without an
+/// id at the platform looks the id up again; with another id, its next crawl begins at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(min_properties = 1)]
 pub struct StoreChange {
-    pub crawl_enabled: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = bool, required = false)]
+    pub crawl_enabled: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 500)]
+    pub name: Option<String>,
+    /// The last part of its menu's URL.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub slug: Option<Option<String>>,
+    /// From which the platform's id is looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub menu_url: Option<Option<String>>,
+    /// The store's id at the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub platform_dispensary_id: Option<Option<String>>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

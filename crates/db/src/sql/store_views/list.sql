@@ -17,6 +17,7 @@ WITH page AS MATERIALIZED (
 )
 SELECT d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d.address, d.city, d.state, d.zip, d.latitude, d.longitude,
        d.phone, d.timezone, d.is_recreational, d.is_medical, d.groups, d.crawl_enabled, s.crawl_status, d.disabled_reason, d.last_payload_id,
+       lookup.id AS lookup_task_id, lookup.error_message AS lookup_error, json_time(lookup.next_at) AS lookup_next_at,
        json_time(d.last_fetch_at) AS last_fetch_at,
        json_time(d.last_crawl_at) AS last_crawl_at,
        json_time(d.last_payload_at) AS last_payload_at,
@@ -28,6 +29,21 @@ SELECT d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d
   FROM page d
   JOIN v_store_statuses s ON s.dispensary_id = d.id
   LEFT JOIN raw_crawl_payloads p ON p.id = d.last_payload_id
+  LEFT JOIN LATERAL (      -- each kind of task by the index that holds just it; the open one counts
+       SELECT l.id, l.error_message, l.next_at
+         FROM ((SELECT t.id, t.error_message, NULL::timestamptz AS next_at FROM worker_tasks t
+                 WHERE t.status IN ('completed', 'failed', 'cancelled') AND t.dispensary_id = d.id
+                   AND t.role = 'entry_point_discovery' AND t.status = 'failed'
+                 ORDER BY t.id DESC LIMIT 1)
+               UNION ALL
+               (SELECT t.id, t.error_message, coalesce(t.scheduled_for, t.created_at) FROM worker_tasks t
+                 WHERE t.dispensary_id = d.id AND t.role = 'entry_point_discovery'
+                   AND (t.status = 'pending' AND t.ready OR t.status IN ('claimed', 'running')))
+               UNION ALL
+               (SELECT t.id, t.error_message, coalesce(t.scheduled_for, t.created_at) FROM worker_tasks t
+                 WHERE t.dispensary_id = d.id AND t.role = 'entry_point_discovery' AND t.status = 'pending' AND NOT t.ready AND NOT t.blocked
+                 ORDER BY t.priority DESC, t.id LIMIT 1)) l
+        ORDER BY l.next_at IS NULL, l.id DESC LIMIT 1) lookup ON d.platform_dispensary_id IS NULL
   LEFT JOIN (SELECT dispensary_id, count(*) AS products, count(*) FILTER (WHERE is_in_stock) AS in_stock,
                     count(*) FILTER (WHERE is_in_stock AND is_on_special) AS on_special
                FROM store_products
