@@ -19,10 +19,11 @@ use crate::store_draft::checked_change;
 use contract::position::Position;
 use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
-use contract::stores::{StoreChange, StoreFilter, StorePage, StoreView};
+use contract::stores::{StoreChange, StoreCursor, StoreFilter, StorePage, StoreView};
 use db::product_views::{self, ProductPage};
 use db::store_requests::{self, StoreChangeError};
-use db::{Client, DbError, store_views, stores};
+use db::store_views::{self, StoreViews};
+use db::{Client, DbError, stores};
 use domain::access::AccessRole;
 use domain::store::StoreId;
 
@@ -32,19 +33,18 @@ pub struct StorePath {
     pub id: StoreId,
 }
 
-/// Lists stores with their crawl state, in the order of their ids.
+/// Lists stores with their crawl state, and says how many match.
 #[utoipa::path(get, path = "/api/stores", tag = "stores", responses((status = 200, body = StorePage)))]
 pub async fn list(
     caller: Caller<Consumer>,
     State(api): State<ApiState>,
-    Listing { filter, limit, cursor }: Listing<StoreFilter, Position<StoreId>>,
+    Listing { filter, limit, cursor }: Listing<StoreFilter, Position<StoreCursor>>,
 ) -> Result<PageJson<StorePage, String>, ApiError> {
-    let filter = StoreFilter { after: cursor.map(|Position(id)| id), ..filter };
+    let filter = StoreFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
     let client = api.db.api_client().await?;
-    let mut stores = store_views::list(&client, &filter, limit.with_next()).await?;
-    let next = limit.next(&mut stores, |last| last.id);
+    let StoreViews { stores, total, next } = store_views::list(&client, &filter, limit.rows()).await?;
     let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
-    Ok(PageJson::of(next, |next_cursor| StorePage { stores, next_cursor }))
+    Ok(PageJson::of(next, |next_cursor| StorePage { stores, total, next_cursor }))
 }
 
 /// One store with its crawl state.

@@ -9,7 +9,7 @@ use domain::payload::PayloadId;
 use domain::state_code;
 use domain::store::{NewStore, Platform, StoreId, StoreStatus};
 use domain::task::TaskId;
-use domain::vocabulary::Word;
+use domain::vocabulary::{Word, vocabulary};
 
 /// Maximum number of stores of one import.
 pub const MAX_IMPORTED: usize = 1_000;
@@ -30,12 +30,57 @@ pub struct StoreFilter {
     pub crawl_status: Option<StoreStatus>,
     /// Its id, how its slug begins, or part of its name or city, in any letter case.
     pub q: Option<String>,
-    /// The last one of the page before.
+    #[param(inline)]
+    pub sort: StoreSort,
+    /// Where the page before ended, in the same sort.
     #[serde(skip)]
-    pub after: Option<StoreId>,
+    pub after: Option<StoreCursor>,
     /// Just this store.
     #[serde(skip)]
     pub id: Option<StoreId>,
+}
+
+vocabulary! {
+    /// What stores are sorted by, and then by name or id.
+    #[derive(Default)]
+    pub enum StoreSort {
+        #[default]
+        Id,
+        /// Those without a menu id, with an empty menu, late, held, never crawled, fresh, disabled.
+        Trouble,
+        Name,
+        NameDesc,
+        /// Those without a state come last.
+        State,
+        StateDesc,
+        /// Never crawled ones first, then the oldest complete crawl.
+        LastComplete,
+        LastCompleteDesc,
+    }
+}
+
+/// Where a page of stores ended: the values of its last store that the order compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreCursor {
+    pub number: i64,
+    pub text: String,
+    pub id: StoreId,
+}
+
+impl StoreSort {
+    /// What is compared, and whether backwards.
+    pub fn key(self) -> (&'static str, bool) {
+        match self {
+            StoreSort::Id => ("id", false),
+            StoreSort::Trouble => ("trouble", false),
+            StoreSort::Name => ("name", false),
+            StoreSort::NameDesc => ("name", true),
+            StoreSort::State => ("state", false),
+            StoreSort::StateDesc => ("state", true),
+            StoreSort::LastComplete => ("last_complete", false),
+            StoreSort::LastCompleteDesc => ("last_complete", true),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -65,10 +110,13 @@ pub struct StoreView {
     /// Why discovery switched it off; None where a person did.
     pub disabled_reason: Option<String>,
     /// The latest task that looks up its id at the platform, as long as it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup_task_id: Option<TaskId>,
     /// Why that task failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup_error: Option<String>,
     /// When it tries next; null: it does not try again. A time that has passed: it is about to run, or runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup_next_at: Option<DateTime<Utc>>,
     pub last_fetch_at: Option<DateTime<Utc>>,
     /// When a payload became products last.
@@ -135,6 +183,8 @@ pub struct StoreChange {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct StorePage {
     pub stores: Vec<StoreView>,
+    /// Stores that match, on all pages.
+    pub total: i64,
     /// For the next page; null on the last.
     pub next_cursor: Option<String>,
 }
