@@ -1,6 +1,7 @@
-//! `drover stores`: adds, imports, groups, lists and switches the stores whose menus are crawled.
+//! `drover stores`: adds, imports, edits, groups, lists and switches the stores whose menus are crawled.
 
 mod accept_empty;
+mod edit;
 mod file;
 mod import;
 mod list;
@@ -30,6 +31,8 @@ enum Command {
     Import(import::Args),
     /// List stores with their last crawl
     List(list::Args),
+    /// Correct the name, slug, menu URL or platform id of a store. Its id is then looked up again, or it is crawled, at once
+    Edit(edit::Args),
     /// Start crawling disabled stores again
     Enable(switch::Args),
     /// Stop crawling stores until you enable them again. Their products are kept
@@ -57,6 +60,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Add(draft) => add(*draft, env).await,
         Command::Import(args) => import::run(args, env).await,
         Command::List(args) => list::run(args, env).await,
+        Command::Edit(args) => edit::run(args, env).await,
         Command::Enable(args) => switch::run(args, true, env).await,
         Command::Disable(args) => switch::run(args, false, env).await,
         Command::AcceptEmpty(args) => accept_empty::run(args, env).await,

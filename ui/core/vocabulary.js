@@ -13,3 +13,5 @@ export const ROLES = [
   "analytics_refresh",
 ];
 export const PLATFORMS = ["dutchie", "dutchie_plus"];
+/** Of proxies. */
+export const PROTOCOLS = ["http", "https", "socks5"];

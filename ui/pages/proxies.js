@@ -8,6 +8,7 @@ import { link } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, useState } from "../core/html.js";
 import { may } from "../core/session.js";
+import { PROTOCOLS } from "../core/vocabulary.js";
 import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
@@ -19,13 +20,13 @@ import { allOf, total, useSeries } from "../parts/series.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BytesADay, RefusedByProxy } from "./proxies/charts.js";
 import { TroubledHosts } from "./proxies/hosts.js";
+import { ImportProxies } from "./proxies/import.js";
 import { Row } from "./proxies/row.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
 /** @import { ProxyHealth } from "../parts/proxy-health.js" */
-/** @import { Imported, NewProxy, ProxyListing, StatsSeries } from "../types/api" */
+/** @import { NewProxy, ProxyListing, StatsSeries } from "../types/api" */
 
-const PROTOCOLS = ["http", "https", "socks5"];
 const MINUTES_A_DAY = 24 * 60;
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -80,7 +81,7 @@ export function Page({ query }) {
       <div class="panel panel-body"><${RefusedByProxy} fleet=${fleet} series=${requests} /></div>
       <div class="panel panel-body"><${BytesADay} /></div>
     </div>
-    ${form === "import" && html`<${Import} onClose=${() => open(null)} />`}
+    ${form === "import" && html`<${ImportProxies} onClose=${() => open(null)} />`}
     ${form === "add" && html`<${Add} onClose=${() => open(null)} />`}`;
 }
 
@@ -113,22 +114,6 @@ function Figures({ fleet, cost }) {
     <${Figure} label="Bytes" value=${used === null ? "–" : bytes(used)} scope="last 24 hours, both directions" />
   </${Strip}>`;
 }
-
-/** @param {{ onClose: () => void }} properties */
-const Import = ({ onClose }) =>
-  html`<${FormDialog} title="Import proxies" action="Import" onClose=${onClose}
-    done=${(/** @type {Imported} */ { created = 0, updated = 0, unchanged = 0 }) =>
-      `${plural(created, "proxy", "proxies")} imported, ${count(updated)} changed, ${count(unchanged)} as before`}
-    fields=${[{
-      name: "lines",
-      label: "One a line",
-      type: "textarea",
-      required: true,
-      placeholder: "http://user:password@203.0.113.14:3128",
-      help: "host:port, host:port:user:password, or an address with http, https or socks5",
-    }]}
-    submit=${(/** @type {{ lines: string }} */ { lines }) =>
-      send("POST", pathOf("/api/proxies/import"), { proxies: lines.split(/\s*\n\s*/).filter(Boolean) })} />`;
 
 /** @param {{ onClose: () => void }} properties */
 const Add = ({ onClose }) =>

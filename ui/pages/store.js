@@ -8,17 +8,18 @@ import { html } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
-import { confirm } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { Ago } from "../parts/time.js";
-import { act, refusalText, toast } from "../parts/toast.js";
+import { refusalText, toast } from "../parts/toast.js";
 import { Crawls, Now } from "./store/crawls.js";
+import { EditButton } from "./store/edit.js";
 import { Payloads } from "./store/payloads.js";
 import { Products } from "./store/products.js";
+import { Remedy } from "./store/remedy.js";
 
 /** @import { Answer } from "../core/resource.js" */
 /** @import { Pause, StoreView } from "../types/api" */
@@ -72,33 +73,9 @@ function Head({ id, store, pauses }) {
     ${store && may("operator") &&
       html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
     ${store && html`<${PauseButton} scope="store" of=${String(id)} name=${store.name} pauses=${pauses} />`}
+    ${store && html`<${EditButton} of=${store} />`}
     ${store && html`<${CrawlSwitch} of=${store} />`}
   </${PageHead}>`;
-}
-
-/** The remedy of a state that needs a person. @param {{ of: StoreView }} properties */
-function Remedy({ of }) {
-  if (!of.crawl_enabled) return null;
-  if (of.crawl_status === "needs_menu_id") {
-    const tasks = link("/admin/tasks", { dispensary_id: of.id, role: "entry_point_discovery" });
-    return html`<p class="banner" role="status"><${Icon} name="warn" />The store's id at the platform is not known, so it cannot be crawled.
-      <a class="link" href=${tasks}>See why its look-up fails</a>.</p>`;
-  }
-  if (of.crawl_status !== "empty_menu") return null;
-  return html`<p class="banner" role="status"><${Icon} name="warn" />The last three crawls found an empty menu. The products below stay as they were.
-    ${may("operator") && html` <button class="btn small" type="button" onClick=${() => acceptEmpty(of)}>Accept the empty menu…</button>`}</p>`;
-}
-
-/** @param {StoreView} store */
-async function acceptEmpty({ id, name }) {
-  const yes = await confirm({
-    title: "Accept the empty menu of 1 store?",
-    body: html`<p><bdi>${name}</bdi></p><p>The next crawl keeps the empty menu. After three crawls, its products are sold out.</p>`,
-    action: "Accept the empty menu",
-    danger: true,
-  });
-  if (!yes) return;
-  await act(() => send("POST", pathOf("/api/stores/{id}/accept-empty", { id }), {}), `The empty menu of ${name} is accepted.`);
 }
 
 /** @param {StoreView} store */

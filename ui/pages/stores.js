@@ -1,20 +1,27 @@
 // @ts-check
-// Stores: whether each is crawled, the time of its last complete crawl, and its products.
+// Stores: whether each is crawled, the time of its last complete crawl, and its products; trouble first. New ones, and
+// actions on several.
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
-import { count, plural, share } from "../core/format.js";
-import { html, memo } from "../core/html.js";
+import { count, plural } from "../core/format.js";
+import { html, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
-import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
+import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { readYes, writeYes } from "../parts/products.js";
 import { asText, PLATFORM, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
-import { Ago } from "../parts/time.js";
+import { SelectAll, useSelection } from "../parts/selection.js";
+import { SortHead } from "../parts/sort.js";
+import { Bulk } from "./stores/bulk.js";
+import { AddStore, ImportStores } from "./stores/import.js";
+import { Row } from "./stores/row.js";
 
+/** @import { Children } from "../core/html.js" */
+/** @import { Selection } from "../parts/selection.js" */
 /** @import { Qualifier } from "../parts/query-box.js" */
 /** @import { StorePage, StoreView } from "../types/api" */
 /** @import { Data } from "../types/requests" */
@@ -23,6 +30,18 @@ const LIMIT = 50;
 /** Every crawl changes a store; a list of them need not follow each. */
 const GAP_MS = 10_000;
 const PARAMETERS = /** @type {const} */ (["state", "platform", "group", "crawl_enabled", "crawl_status", "q", "cursor"]);
+/** The order of this page where its address says none. */
+const TROUBLE = "trouble";
+/** @type {Record<string, string>} */
+const ORDERS = {
+  trouble: "trouble first",
+  name: "by name",
+  name_desc: "by name, backwards",
+  state: "by state",
+  state_desc: "by state, backwards",
+  last_complete: "the oldest crawl first",
+  last_complete_desc: "the newest crawl first",
+};
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -41,63 +60,65 @@ const QUALIFIERS = [
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const path = pathOf("/api/stores", { ...pick(query, PARAMETERS), limit: LIMIT });
+  const path = pathOf("/api/stores", { ...pick(query, PARAMETERS), sort: query.get("sort") || TROUBLE, limit: LIMIT });
   const answer = useResource(path, { topics: ["task"], gap: GAP_MS });
+  const steady = useSteadyRows(answer.data?.stores ?? [], (store) => store.id, path);
+  const selection = useSelection(steady.rows, path);
+  const [form, open] = useState(/** @type {"add" | "import" | null} */ (null));
   usePage("Stores", answer);
-  return html`<${PageHead} title="Stores" scope="crawl state, last complete crawl, and what each has now; times in UTC on hover" />
+  const isOperator = may("operator");
+  const actions = isOperator &&
+    html`<button class="btn" type="button" onClick=${() => open("add")}><${Icon} name="plus" />Add store…</button>
+      <button class="btn" type="button" onClick=${() => open("import")}>Import…</button>`;
+  return html`<${PageHead} title="Stores" scope="crawl state, last complete crawl, and what each has now; times in UTC on hover">
+      ${actions}</${PageHead}>
     <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter stores"
       placeholder="Name, city or id; state:MI crawls:late" /></div>
     <section class="panel" aria-labelledby="h-stores"><h2 class="sr" id="h-stores">List of stores</h2>
+      ${isOperator && steady.rows.length > 0 &&
+        html`<${Bulk} stores=${steady.rows.filter(({ id }) => selection.ids.has(id))} onDone=${selection.clear} />`}
       <${Loaded} of=${answer} what="The list of stores" rows=${8}>${(/** @type {Data<typeof answer>} */ data) =>
         data.stores.length === 0
-          ? html`<${None} query=${query} />`
-          : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
+          ? html`<${None} query=${query}>${actions}</${None}>`
+          : html`<${Table} data=${data} query=${query} steady=${steady} selection=${isOperator ? selection : null} />`}</${Loaded}>
+    </section>
+    ${form === "add" && html`<${AddStore} onClose=${() => open(null)} />`}
+    ${form === "import" && html`<${ImportStores} onClose=${() => open(null)} />`}`;
 }
 
-/** @param {{ data: StorePage, query: URLSearchParams, path: string }} properties */
-function Table({ data, query, path }) {
-  const steady = useSteadyRows(data.stores, (store) => store.id, path);
-  const where = query.has("cursor") ? "on this page" : data.next_cursor ? "first shown, by id" : "in all";
+/**
+ * @param {object} properties
+ * @param {StorePage} properties.data
+ * @param {URLSearchParams} properties.query
+ * @param {ReturnType<typeof useSteadyRows<StoreView>>} properties.steady
+ * @param {Selection | null} properties.selection
+ */
+function Table({ data, query, steady, selection }) {
+  const head = (/** @type {string} */ word, /** @type {[string, string] | [string]} */ orders, kind = "") =>
+    html`<${SortHead} query=${query} word=${word} orders=${orders} initial=${TROUBLE} kind=${kind} />`;
   return html`<table class="table fold" ...${steady.hold}>
       <caption class="sr">Stores and how they are crawled</caption>
-      <thead><tr><th scope="col" class="w-third">Store</th><th scope="col">State</th><th scope="col">Crawls</th>
-        <th scope="col" class="num">Last complete</th><th scope="col" class="num">Coverage</th>
+      <thead><tr>${selection && html`<${SelectAll} of=${selection} rows=${steady.rows.length} what="stores" />`}
+        ${head("Store", ["name", "name_desc"], "w-third")}${head("State", ["state", "state_desc"])}${head("Crawls", [TROUBLE])}
+        ${head("Last complete", ["last_complete", "last_complete_desc"], "num")}<th scope="col" class="num">Coverage</th>
         <th scope="col" class="num">Products</th><th scope="col" class="num">In stock</th><th scope="col">Groups</th>
-        ${may("operator") && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
-      <tbody>${steady.rows.map((store) => html`<${Row} key=${store.id} of=${store} />`)}</tbody>
+        ${selection && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
+      <tbody>${steady.rows.map((store) =>
+        html`<${Row} key=${store.id} of=${store} isSelected=${selection?.ids.has(store.id) ?? false}
+          onSelect=${selection?.toggle ?? null} />`)}</tbody>
     </table>
     <${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
-    <${Pager} query=${query} next=${data.next_cursor} older="Next">${plural(data.stores.length, "store")} ${where}</${Pager}>`;
+    <${Pager} query=${query} next=${data.next_cursor} older="Next">
+      ${count(data.stores.length)} of ${plural(data.total, "store")}, ${ORDERS[query.get("sort") || TROUBLE] ?? "sorted"}</${Pager}>`;
 }
 
-const Row = memo((/** @type {{ of: StoreView }} */ { of: store }) => {
-  const page = `/admin/stores/${store.id}`;
-  return html`<tr data-row>
-    <th scope="row" class="key cut"><a href=${link(page)} title=${store.name}><bdi>${store.name}</bdi></a><br />
-      <span class="scope">${count(store.id)}${store.city && html` · <bdi>${store.city}</bdi>`}
-        ${store.platform !== "dutchie" && ` · ${store.platform}`}</span></th>
-    <td class="fact">${store.state}</td>
-    <td class="end"><${CrawlState} of=${store} />
-      ${!store.crawl_enabled && store.disabled_reason && html`<br /><span class="scope">${store.disabled_reason}</span>`}</td>
-    <td class="num fact" data-l="complete"><${Ago} at=${store.last_complete_at} after="ago" /></td>
-    <td class="num fact" data-l="coverage">${coverageText(store.last_coverage)}</td>
-    <td class="num fact" data-l="products"><a href=${`${link(page)}#products`}>${count(store.products)}</a></td>
-    <td class="num fact" data-l="in stock"><a href=${`${link(page, { in_stock: true })}#products`}>${count(store.in_stock)}</a></td>
-    <td class="line">${store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</td>
-    ${may("operator") && html`<td class="num fact"><${CrawlSwitch} of=${store} kind="small" /></td>`}
-  </tr>`;
-});
-
-/** @param {number | null | undefined} coverage of the last crawl, 0 to 1 */
-const coverageText = (coverage) => (typeof coverage === "number" ? share(coverage, 1) : html`<span class="dim">–</span>`);
-
-/** @param {{ query: URLSearchParams }} properties */
-function None({ query }) {
+/** @param {{ query: URLSearchParams, children?: Children }} properties */
+function None({ query, children }) {
   const filter = asText(QUALIFIERS, query);
   if (!filter && !query.has("cursor")) {
     return html`<${Empty} icon="search" title="There is no store yet">
-      <p>A task of the role store_discovery finds stores, and <span
-        class="mono">drover stores import</span> takes a list of them.</p></${Empty}>`;
+      <p>A task of the role store_discovery finds stores; you can add one, or import a list.</p>
+      <div class="row">${children}</div></${Empty}>`;
   }
   return html`<${Empty} icon="search" title="No store matches"><p class="mono">${filter || "this page of the list"}</p>
     <a class="btn" href=${link("/admin/stores")}>All stores</a></${Empty}>`;

@@ -16,6 +16,7 @@ import { FormDialog } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { Retry } from "../parts/retry.js";
 import { TaskStatus } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
@@ -132,7 +133,8 @@ function Facts({ task }) {
     ${task.lease_expires_at && !task.completed_at &&
       html`<dt>Lease</dt><dd>ends <${Until} at=${task.lease_expires_at} />, last beat <${Ago}
         at=${task.last_heartbeat_at} after="ago" /></dd>`}
-    <dt>Retries</dt><dd>${count(task.retry_count)} of ${count(task.max_retries)} used</dd>
+    <dt>Retries</dt><dd>${count(task.retry_count)} of ${count(task.max_retries)} used${task.retry_state && task.retry_state !== "used_up" &&
+      html`, <${Retry} of=${task} />`}</dd>
     ${task.dedup_key && html`<dt>Key</dt><dd class="mono">${task.dedup_key}</dd>`}
     ${task.error_message && html`<dt>Error</dt><dd class="bad">${task.error_message}</dd>`}
   </dl></div>`;

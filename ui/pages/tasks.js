@@ -5,7 +5,7 @@ import { useCounts } from "../core/answers.js";
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
 import { count } from "../core/format.js";
-import { html, useEffect, useRef, useState } from "../core/html.js";
+import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { Icon } from "../parts/icon.js";
@@ -13,13 +13,14 @@ import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { asText, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
+import { SelectAll, useSelection } from "../parts/selection.js";
 import { taskIcon } from "../parts/status.js";
 import { TaskActions } from "../parts/task-actions.js";
 import { Bulk } from "./tasks/bulk.js";
 import { QUALIFIERS, STATUSES, TEXT } from "./tasks/qualifiers.js";
 import { Row } from "./tasks/row.js";
 
-/** @import { ShownStatus, TaskView as Task } from "../types/api" */
+/** @import { ShownStatus } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
 const DEFAULT_LIMIT = 50;
@@ -50,10 +51,7 @@ export function Page({ query }) {
           ? html`<${Nothing} query=${query} isFiltered=${isFiltered} />`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
               <table class="table fold"><caption class="sr">Tasks that match, newest first</caption>
-                <thead><tr>${isOperator &&
-                  html`<th><input type="checkbox"
-                    aria-label=${`Select the ${count(steady.rows.length)} tasks of this page`}
-                    checked=${selection.isAll} onChange=${selection.toggleAll} /></th>`}
+                <thead><tr>${isOperator && html`<${SelectAll} of=${selection} rows=${steady.rows.length} what="tasks" />`}
                   <th class="w-fifth">Store</th><th class="num">Task</th>
                   ${!query.get("status") && html`<th>Status</th>`}<th>Role</th><th>Worker</th>
                   <th class="num">Retries</th><th class="w-third">Error or progress</th><th class="num">Ran</th>
@@ -91,39 +89,3 @@ const Nothing = ({ query, isFiltered }) =>
         <a class="btn" href=${link("/admin/tasks")}>Show all tasks</a></${Empty}>`
     : html`<${Empty} icon="pending" title="There is no task yet">
         <p>Schedules make them; <a class="link" href=${link("/admin/schedules")}>run one now</a>, or create a task.</p></${Empty}>`;
-
-/**
- * The selected rows; rows of other pages and filters are not selected.
- * @param {Task[]} rows
- * @param {string} scope
- */
-function useSelection(rows, scope) {
-  const [chosen, select] = useState(/** @type {Set<number>} */ (new Set()));
-  const last = useRef(/** @type {number | null} */ (null));
-  const shown = useRef(rows);
-  shown.current = rows;
-  useEffect(() => select(new Set()), [scope]);
-  // one function for all rows and times, so that no row is drawn again for it
-  const toggle = useRef((/** @type {number} */ id, /** @type {boolean} */ isRange) => {
-    const all = shown.current.map((task) => task.id);
-    const [from, to] = [all.indexOf(last.current ?? id), all.indexOf(id)].sort((a, b) => a - b);
-    const range = isRange && from >= 0 ? all.slice(from, to + 1) : [id];
-    last.current = id;
-    select((before) => {
-      const after = new Set(before);
-      const isOn = !before.has(id);
-      for (const each of range) isOn ? after.add(each) : after.delete(each);
-      return after;
-    });
-  });
-  // rows that have left the list are not visible, and so not changed
-  const ids = new Set(rows.filter((task) => chosen.has(task.id)).map((task) => task.id));
-  const isAll = rows.length > 0 && ids.size === rows.length;
-  return {
-    ids,
-    isAll,
-    toggle: toggle.current,
-    toggleAll: () => select(isAll ? new Set() : new Set(rows.map((task) => task.id))),
-    clear: () => select(new Set()),
-  };
-}

@@ -3,6 +3,7 @@
 // it names.
 
 import { Refusal } from "../core/api.js";
+import { count } from "../core/format.js";
 import { html, useState } from "../core/html.js";
 import { reloadAll } from "../core/resource.js";
 import { Dialog } from "./dialog.js";
@@ -10,9 +11,12 @@ import { refusalText, toast } from "./toast.js";
 
 /** @import { Children, EventOf } from "../core/html.js" */
 
+/** Maximum number of faults that are listed. */
+const MAX_FAULTS = 20;
+
 /**
  * The values of a form by the names of its fields; null where a field was left empty.
- * @typedef {Record<string, string | number | boolean | null>} Values
+ * @typedef {Record<string, string | number | boolean | File | null>} Values
  */
 
 /**
@@ -20,13 +24,14 @@ import { refusalText, toast } from "./toast.js";
  * @property {string} name as the API names it
  * @property {string} label
  * @property {string} [help]
- * @property {"text" | "number" | "select" | "checkbox" | "textarea" | "password" | "datetime-local"} [type]
+ * @property {"text" | "number" | "select" | "checkbox" | "textarea" | "password" | "datetime-local" | "file"} [type]
  * @property {(string | [string, string])[]} [options] of a select: values, or pairs of value and word
  * @property {string | number | boolean | null} [value] at first
  * @property {boolean} [required]
  * @property {number | string} [min]
  * @property {number | string} [max]
  * @property {string} [placeholder]
+ * @property {string} [accept] kinds of files
  */
 
 /**
@@ -64,7 +69,7 @@ export function FormDialog({ title, children, fields, action, submit, done, onCl
       ${children}
       ${fields.map((field) => html`<${Input} key=${field.name} field=${field}
         wrong=${wrong.find((each) => each.field === field.name)?.detail} />`)}
-      ${error && !isPlaced && html`<p class="bad" role="alert">${refusalText(error)}</p>`}
+      ${error && !isPlaced && html`<${Faults} of=${wrong} text=${refusalText(error)} />`}
       <div class="row">
         <button class="btn" type="button" onClick=${onClose}>Cancel</button>
         <button class="btn primary" type="submit" disabled=${isSending}>${action}</button>
@@ -73,9 +78,17 @@ export function FormDialog({ title, children, fields, action, submit, done, onCl
   </${Dialog}>`;
 }
 
+/** Faults that belong to no field, such as those of the lines of a list. @param {{ of: Refusal["fields"], text: string }} properties */
+function Faults({ of, text }) {
+  if (of.length < 2) return html`<p class="bad" role="alert">${text}</p>`;
+  return html`<ul class="bad faults" role="alert">
+    ${of.slice(0, MAX_FAULTS).map(({ field, detail }) => html`<li><b>${field}</b>: ${detail}</li>`)}
+    ${of.length > MAX_FAULTS && html`<li>and ${count(of.length - MAX_FAULTS)} more</li>`}</ul>`;
+}
+
 /** @param {{ field: Field, wrong?: string }} properties */
 function Input({ field, wrong }) {
-  const { name, label, help, type = "text", options = [], value, required, min, max, placeholder } = field;
+  const { name, label, help, type = "text", options = [], value, required, min, max, placeholder, accept } = field;
   const id = `field-${name}`;
   const note = wrong ?? help;
   const described = note ? `${id}-note` : undefined;
@@ -93,9 +106,11 @@ function Input({ field, wrong }) {
         })}</select>`
       : type === "textarea"
         ? html`<textarea ...${common} rows="6" placeholder=${placeholder} defaultValue=${value ?? ""}></textarea>`
-        : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined}
-            placeholder=${placeholder}
-            defaultValue=${value ?? ""} autocomplete="off" />`;
+        : type === "file"
+          ? html`<input ...${common} type="file" accept=${accept} />`
+          : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined}
+              placeholder=${placeholder}
+              defaultValue=${value ?? ""} autocomplete="off" />`;
   return html`<div class=${`field ${wrong ? "wrong" : ""}`}><label for=${id}>${label}</label>${input}
     <${Note} id=${described} text=${note} /></div>`;
 }
@@ -110,6 +125,7 @@ function valuesOf(form, fields) {
   for (const { name, type } of fields) {
     const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
     if (type === "checkbox") values[name] = input.checked;
+    else if (type === "file") values[name] = input.files?.[0] ?? null;
     else if (input.value.trim() === "") values[name] = null;
     else if (type === "number") values[name] = Number(input.value);
     else if (type === "datetime-local") values[name] = new Date(`${input.value}Z`).toISOString();

@@ -27,7 +27,9 @@ export function useSteadyRows(rows, key, scope = "") {
   const [, draw] = useState(0);
   const again = () => draw((times) => times + 1);
   const isNew = shown.current.scope !== scope;
-  if (isNew || !held.current) shown.current = { scope, keys: rows.map(key) };
+  if (isNew) held.current = false;
+  // where no row is shown, none can move under the pointer
+  if (!held.current || shown.current.keys.length === 0) shown.current = { scope, keys: rows.map(key) };
   const byKey = new Map(rows.map((row) => [key(row), row]));
   const known = new Set(shown.current.keys);
   const release = () => {

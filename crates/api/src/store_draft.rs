@@ -1,9 +1,11 @@
 //! `StoreDraft`: a store as an operator writes it, by flags, in a line of a file or by the fields of a
-//! request. In: text. Out: a checked [`NewStore`], or every fault. Pure.
+//! request; and [`checked_change`] of a store. In: text. Out: a checked [`NewStore`] or [`StoreChange`], or
+//! every fault. Pure.
 
 use serde::Deserialize;
 use url::Url;
 
+use contract::stores::StoreChange;
 use domain::group;
 use domain::public_host::is_public;
 use domain::state_code::two_letters;
@@ -75,6 +77,39 @@ impl StoreDraft {
         };
         let faults: Vec<String> = platform.err().into_iter().chain(groups.err()).chain(faults(&store)).collect();
         if faults.is_empty() { Ok(store) } else { Err(faults) }
+    }
+}
+
+/// The change with its texts trimmed, or every fault with its field. An empty text is the same as null.
+pub fn checked_change(change: StoreChange) -> Result<StoreChange, Vec<(String, String)>> {
+    let text = |text: Option<Option<String>>| text.map(non_blank);
+    let change = StoreChange {
+        crawl_enabled: change.crawl_enabled,
+        name: change.name.map(|name| name.trim().to_owned()),
+        slug: text(change.slug),
+        menu_url: text(change.menu_url),
+        platform_dispensary_id: text(change.platform_dispensary_id),
+    };
+    if change == StoreChange::default() {
+        return Err(vec![("crawl_enabled".to_owned(), "missing: give at least one field to change".to_owned())]);
+    }
+    let given = |text: &Option<Option<String>>| text.clone().flatten();
+    let texts = [
+        ("name", change.name.clone()),
+        ("slug", given(&change.slug)),
+        ("menu_url", given(&change.menu_url)),
+        ("platform_dispensary_id", given(&change.platform_dispensary_id)),
+    ];
+    let fault = |(field, text): (&str, Option<String>)| Some((field.to_owned(), bad_value(field, text.as_deref()?)?));
+    let faults: Vec<(String, String)> = texts.into_iter().filter_map(fault).collect();
+    if faults.is_empty() { Ok(change) } else { Err(faults) }
+}
+
+fn bad_value(field: &str, text: &str) -> Option<String> {
+    match field {
+        "name" if text.is_empty() => Some("name is missing".to_owned()),
+        "menu_url" => bad_text(field, text).or_else(|| bad_url(text)),
+        _ => bad_text(field, text),
     }
 }
 
@@ -201,5 +236,22 @@ mod tests {
     fn each_fault_is_named(#[case] draft: StoreDraft, #[case] fault: &str) {
         let faults = draft.check().unwrap_err();
         assert!(faults.len() == 1 && faults[0].contains(fault), "{faults:?}");
+    }
+
+    #[test]
+    fn a_change_is_trimmed_and_an_empty_text_removes_the_value() {
+        let change = StoreChange { slug: Some(some(" a-shop ")), menu_url: Some(some(" ")), ..StoreChange::default() };
+        let checked = checked_change(change).unwrap();
+        assert_eq!((checked.slug, checked.menu_url), (Some(some("a-shop")), Some(None)));
+    }
+
+    #[rstest]
+    #[case::nothing(StoreChange::default(), "crawl_enabled")]
+    #[case::no_name(StoreChange { name: some(" "), ..StoreChange::default() }, "name")]
+    #[case::url(StoreChange { menu_url: Some(some("dutchie.com/x")), ..StoreChange::default() }, "menu_url")]
+    #[case::control(StoreChange { slug: Some(some("a\nb")), ..StoreChange::default() }, "slug")]
+    #[case::long(StoreChange { platform_dispensary_id: Some(Some("1".repeat(501))), ..StoreChange::default() }, "platform_dispensary_id")]
+    fn each_fault_of_a_change_has_its_field(#[case] change: StoreChange, #[case] field: &str) {
+        assert_eq!(checked_change(change).unwrap_err()[0].0, field);
     }
 }

@@ -1,4 +1,4 @@
-//! `/api/stores`: stores with their crawl state, switching them on and off, and what each sells now.
+//! `/api/stores`: stores with their crawl state, their changes, and what each sells now.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,12 +15,15 @@ use super::page::PageJson;
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use crate::store_draft::checked_change;
 use contract::position::Position;
 use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
-use contract::stores::{StoreChange, StoreFilter, StorePage, StoreView};
+use contract::stores::{StoreChange, StoreCursor, StoreFilter, StorePage, StoreView};
 use db::product_views::{self, ProductPage};
-use db::{Client, store_views, stores};
+use db::store_requests::{self, StoreChangeError};
+use db::store_views::{self, StoreViews};
+use db::{Client, DbError, stores};
 use domain::access::AccessRole;
 use domain::store::StoreId;
 
@@ -30,19 +33,18 @@ pub struct StorePath {
     pub id: StoreId,
 }
 
-/// Lists stores with their crawl state, in the order of their ids.
+/// Lists stores with their crawl state, and says how many match.
 #[utoipa::path(get, path = "/api/stores", tag = "stores", responses((status = 200, body = StorePage)))]
 pub async fn list(
     caller: Caller<Consumer>,
     State(api): State<ApiState>,
-    Listing { filter, limit, cursor }: Listing<StoreFilter, Position<StoreId>>,
+    Listing { filter, limit, cursor }: Listing<StoreFilter, Position<StoreCursor>>,
 ) -> Result<PageJson<StorePage, String>, ApiError> {
-    let filter = StoreFilter { after: cursor.map(|Position(id)| id), ..filter };
+    let filter = StoreFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
     let client = api.db.api_client().await?;
-    let mut stores = store_views::list(&client, &filter, limit.with_next()).await?;
-    let next = limit.next(&mut stores, |last| last.id);
+    let StoreViews { stores, total, next } = store_views::list(&client, &filter, limit.rows()).await?;
     let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
-    Ok(PageJson::of(next, |next_cursor| StorePage { stores, next_cursor }))
+    Ok(PageJson::of(next, |next_cursor| StorePage { stores, total, next_cursor }))
 }
 
 /// One store with its crawl state.
@@ -57,19 +59,22 @@ pub async fn show(
     Ok(Json(shown_to(caller.principal.role, store)))
 }
 
-/// Switches the crawls of a store on or off.
-#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores", responses((status = 200, body = StoreView)))]
+/// Changes a store: the switch of its crawls, its name, its slug, its menu's URL or its id at the platform. Its open tasks for another
+/// address or id are cancelled, and the one that follows is queued.
+#[utoipa::path(put, path = "/api/stores/{id}", tag = "stores",
+               responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
 pub async fn set(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
     _: Query<NoParameters>,
-    Body(StoreChange { crawl_enabled }): Body<StoreChange>,
+    Body(wanted): Body<StoreChange>,
 ) -> Result<Response, ApiError> {
+    let wanted = checked_change(wanted).map_err(ApiError::BadFields)?;
     let mut change = changes.begin(&api).await?;
-    let changed = stores::set_crawl_enabled(&change, id, crawl_enabled).await?;
+    let changed = store_requests::change(&change, id, &wanted).await?;
     let store = find(&change, id).await?;
-    change.audit("stores.set", id, json!({ "crawl_enabled": crawl_enabled, "changed": changed }));
+    change.audit("stores.set", id, json!({ "change": wanted, "changed": changed }));
     change.answer(StatusCode::OK, &store).await
 }
 
@@ -118,6 +123,9 @@ fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
             platform_dispensary_id: None,
             groups: Vec::new(),
             disabled_reason: None,
+            lookup_task_id: None,
+            lookup_error: None,
+            lookup_next_at: None,
             last_payload_id: None,
             last_coverage: None,
             ..store
@@ -130,5 +138,17 @@ pub async fn require_store(client: &Client, id: StoreId) -> Result<(), ApiError>
     match stores::get(client, id).await? {
         Some(_) => Ok(()),
         None => Err(ApiError::NotFound(format!("store {id}"))),
+    }
+}
+
+impl From<StoreChangeError> for ApiError {
+    fn from(error: StoreChangeError) -> Self {
+        match error {
+            StoreChangeError::Db(DbError::Conflict { .. }) => {
+                ApiError::Conflict("another request or a discovery adds a store with this id now; try again".to_owned())
+            }
+            StoreChangeError::Db(error) => error.into(),
+            refused => ApiError::Conflict(refused.to_string()),
+        }
     }
 }

@@ -1,14 +1,15 @@
-//! Stores: pages of them, the switch of one, and imports.
+//! Stores: pages of them, the change of one, and imports.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::checks::present;
 use domain::payload::PayloadId;
 use domain::state_code;
 use domain::store::{NewStore, Platform, StoreId, StoreStatus};
 use domain::task::TaskId;
-use domain::vocabulary::Word;
+use domain::vocabulary::{Word, vocabulary};
 
 /// Maximum number of stores of one import.
 pub const MAX_IMPORTED: usize = 1_000;
@@ -29,12 +30,57 @@ pub struct StoreFilter {
     pub crawl_status: Option<StoreStatus>,
     /// Its id, how its slug begins, or part of its name or city, in any letter case.
     pub q: Option<String>,
-    /// The last one of the page before.
+    #[param(inline)]
+    pub sort: StoreSort,
+    /// Where the page before ended, in the same sort.
     #[serde(skip)]
-    pub after: Option<StoreId>,
+    pub after: Option<StoreCursor>,
     /// Just this store.
     #[serde(skip)]
     pub id: Option<StoreId>,
+}
+
+vocabulary! {
+    /// What stores are sorted by, and then by name or id.
+    #[derive(Default)]
+    pub enum StoreSort {
+        #[default]
+        Id,
+        /// Those without a menu id, with an empty menu, late, held, never crawled, fresh, disabled.
+        Trouble,
+        Name,
+        NameDesc,
+        /// Those without a state come last.
+        State,
+        StateDesc,
+        /// Never crawled ones first, then the oldest complete crawl.
+        LastComplete,
+        LastCompleteDesc,
+    }
+}
+
+/// Where a page of stores ended: the values of its last store that the order compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreCursor {
+    pub number: i64,
+    pub text: String,
+    pub id: StoreId,
+}
+
+impl StoreSort {
+    /// What is compared, and whether backwards.
+    pub fn key(self) -> (&'static str, bool) {
+        match self {
+            StoreSort::Id => ("id", false),
+            StoreSort::Trouble => ("trouble", false),
+            StoreSort::Name => ("name", false),
+            StoreSort::NameDesc => ("name", true),
+            StoreSort::State => ("state", false),
+            StoreSort::StateDesc => ("state", true),
+            StoreSort::LastComplete => ("last_complete", false),
+            StoreSort::LastCompleteDesc => ("last_complete", true),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -63,6 +109,15 @@ pub struct StoreView {
     pub crawl_status: Word<StoreStatus>,
     /// Why discovery switched it off; None where a person did.
     pub disabled_reason: Option<String>,
+    /// The latest task that looks up its id at the platform, as long as it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lookup_task_id: Option<TaskId>,
+    /// Why that task failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lookup_error: Option<String>,
+    /// When it tries next; null: it does not try again. A time that has passed: it is about to run, or runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lookup_next_at: Option<DateTime<Utc>>,
     pub last_fetch_at: Option<DateTime<Utc>>,
     /// When a payload became products last.
     pub last_crawl_at: Option<DateTime<Utc>>,
@@ -99,15 +154,37 @@ pub struct ImportedStore {
     pub entry_point_task_id: Option<TaskId>,
 }
 
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+/// A change of a store; what is absent stays, and a null removes the value. A change of the slug or the menu's URL of a store without an
+/// id at the platform looks the id up again; with another id, its next crawl begins at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(min_properties = 1)]
 pub struct StoreChange {
-    pub crawl_enabled: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = bool, required = false)]
+    pub crawl_enabled: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 500)]
+    pub name: Option<String>,
+    /// The last part of its menu's URL.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub slug: Option<Option<String>>,
+    /// From which the platform's id is looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub menu_url: Option<Option<String>>,
+    /// The store's id at the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub platform_dispensary_id: Option<Option<String>>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct StorePage {
     pub stores: Vec<StoreView>,
+    /// Stores that match, on all pages.
+    pub total: i64,
     /// For the next page; null on the last.
     pub next_cursor: Option<String>,
 }

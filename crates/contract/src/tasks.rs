@@ -11,6 +11,7 @@ use super::cursor::Cursor;
 use super::limit::Limit;
 use domain::capacity::{Capacity, WorkersNeeded};
 use domain::pod::Pod;
+use domain::retry_state::RetryState;
 use domain::role::{Role, RoleSet};
 use domain::shown_status::ShownStatus;
 use domain::span;
@@ -38,6 +39,9 @@ pub struct TaskView {
     pub worker_name: Option<String>,
     pub retry_count: i32,
     pub max_retries: i32,
+    /// Whether it is tried again after its last run, and why not; null where that run is no failure. `waits`: at `scheduled_for`.
+    #[schema(value_type = Option<RetryState>)]
+    pub retry_state: Option<Word<RetryState>>,
     pub error_message: Option<String>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,

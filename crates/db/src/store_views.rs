@@ -4,15 +4,26 @@
 
 use tokio_postgres::types::Type;
 
-use super::row::{read_all, rows, word};
+use super::row::{FromRow, page, read_all, rows, word};
 use super::{Client, DbError};
-use contract::stores::{StoreFilter, StoreView};
+use contract::stores::{StoreCursor, StoreFilter, StoreView};
 use domain::store::{Platform, StoreId, StoreStatus};
 
-/// At most `limit` stores, in the order of their ids.
-pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<Vec<StoreView>, DbError> {
+/// Stores of one page, and how many match.
+#[derive(Debug)]
+pub struct StoreViews {
+    pub stores: Vec<StoreView>,
+    pub total: i64,
+    /// Where the next page begins; none after the last one.
+    pub next: Option<StoreCursor>,
+}
+
+/// At most `limit` stores, in the order of the filter's sort.
+pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<StoreViews, DbError> {
     let platform = filter.platform.map(Platform::name);
     let crawl_status = filter.crawl_status.map(StoreStatus::name);
+    let (sort, is_backwards) = filter.sort.key();
+    let after = filter.after.as_ref();
     let rows = client
         .query_planned(
             include_str!("sql/store_views/list.sql"),
@@ -23,28 +34,38 @@ pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<V
                 (&filter.crawl_enabled, Type::BOOL),
                 (&crawl_status, Type::TEXT),
                 (&filter.q, Type::TEXT),
-                (&filter.after, Type::INT8),
                 (&filter.id, Type::INT8),
-                (&limit, Type::INT8),
+                (&sort, Type::TEXT),
+                (&is_backwards, Type::BOOL),
+                (&after.map(|cursor| cursor.number), Type::INT8),
+                (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
+                (&after.map(|cursor| cursor.id), Type::INT8),
+                (&limit.saturating_add(1), Type::INT8),
             ],
         )
         .await?;
-    read_all(&rows)
+    let total = rows.first().map(|row| row.try_get("total")).transpose()?.unwrap_or_default();
+    // the one row of an empty page holds the total alone
+    let is_empty = rows.first().map(|row| row.try_get::<_, Option<StoreId>>("id")).transpose()?.flatten().is_none();
+    let (shown, last) = if is_empty { (&rows[..0], None) } else { page(&rows, limit) };
+    Ok(StoreViews { stores: read_all(shown)?, total, next: last.map(StoreCursor::from_row).transpose()? })
 }
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<StoreView>, DbError> {
     let filter = StoreFilter { id: Some(id), ..StoreFilter::default() };
-    Ok(list(client, &filter, 1).await?.pop())
+    Ok(list(client, &filter, 1).await?.stores.pop())
 }
 
 rows! {
+    StoreCursor { number: "sort_number", text: "sort_text", id }
+
     StoreView {
         id, name, slug,
         platform: word,
         platform_dispensary_id, menu_url, address, city, state, zip, latitude, longitude, phone,
         timezone, is_recreational, is_medical, groups, crawl_enabled,
         crawl_status: word,
-        disabled_reason,
+        disabled_reason, lookup_task_id, lookup_error, lookup_next_at,
         last_fetch_at, last_crawl_at, last_payload_id, last_payload_at, last_complete_at,
         last_coverage, products, in_stock, on_special,
     }

@@ -4,11 +4,13 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::arrays::column;
-use super::row::{FromRow, first_column, parsed, rows};
+use super::row::{FromRow, first_column, first_columns, parsed, rows};
 use super::{Client, DbError, Tx};
 use domain::payload::{Payload, PayloadId};
+use domain::role::Role;
 use domain::stock::PayloadPosition;
 use domain::store::{NewStore, Platform, Store, StoreId};
+use domain::task::TaskId;
 
 /// State of a store's crawls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,25 @@ pub struct CrawlState {
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
     client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
+}
+
+/// The store, whose row is locked until the transaction ends.
+pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
+    let row = tx.query_opt(include_str!("sql/stores/get_locked.sql"), &[&id]).await?;
+    Store::from_row(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)
+}
+
+/// Writes the store's name, addresses and platform id. `Conflict` when another store has the id.
+pub async fn change(tx: &Tx, store: &Store) -> Result<(), DbError> {
+    let Store { id, name, slug, menu_url, platform_dispensary_id, .. } = store;
+    tx.execute(include_str!("sql/stores/change.sql"), &[id, name, slug, menu_url, platform_dispensary_id]).await?;
+    Ok(())
+}
+
+/// The open tasks of a store with one of these roles.
+pub async fn open_tasks(tx: &Tx, id: StoreId, roles: &[Role]) -> Result<Vec<TaskId>, DbError> {
+    let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+    first_columns(&tx.query(include_str!("sql/stores/open_tasks.sql"), &[&id, &roles]).await?)
 }
 
 /// Locks the store's row until the transaction ends, and pins its plans. Every transaction that writes a

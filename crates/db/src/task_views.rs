@@ -12,14 +12,17 @@ mod search;
 
 use std::collections::HashMap;
 
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use self::filter::{FilterValues, GET};
 use super::row::{FromRow, first_columns, json, optional_json, optional_word, rows, word};
 use super::{Client, DbError};
 use contract::tasks::{AttemptView, TaskDetail, TaskFilter, TaskView};
+use domain::retry_state::{RetryState, retry_state};
 use domain::role::RoleSet;
 use domain::task::TaskId;
+use domain::vocabulary::Word;
 
 /// Maximum attempts and children of a task that are shown.
 const MAX_ATTEMPTS: i64 = 500;
@@ -73,6 +76,14 @@ fn role_names(roles: &RoleSet) -> Vec<&'static str> {
     roles.roles().iter().map(|role| role.name()).collect()
 }
 
+/// By the columns of [`TaskView`]; the table has no column of its own for it.
+fn retry_state_of(row: &Row, _: &str) -> Result<Option<Word<RetryState>>, DbError> {
+    let Word::Known(status) = word(row, "status")? else { return Ok(None) };
+    let has_error = row.try_get::<_, Option<&str>>("error_message")?.is_some();
+    let state = retry_state(status, row.try_get("retry_count")?, row.try_get("max_retries")?, has_error);
+    Ok(state.map(Word::Known))
+}
+
 rows! {
     TaskView {
         id,
@@ -83,7 +94,9 @@ rows! {
         priority, scheduled_for,
         payload: json,
         result: optional_json,
-        worker_id, worker_name, retry_count, max_retries, error_message, created_at, updated_at,
+        worker_id, worker_name, retry_count, max_retries,
+        retry_state: retry_state_of,
+        error_message, created_at, updated_at,
         claimed_at, started_at, completed_at, last_heartbeat_at, lease_expires_at, parent_task_id,
         schedule_id, progress_percent, progress_message, ready, depends_on, dedup_key,
     }

@@ -29,6 +29,7 @@ pub mod quality;
 pub mod query_hash;
 pub mod retention;
 pub mod retry;
+pub mod retry_state;
 pub mod robots;
 pub mod role;
 pub mod schedule;

@@ -3,7 +3,7 @@
 use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, groups, values};
-use contract::stores::{StorePage, StoreView};
+use contract::stores::{StorePage, StoreSort, StoreView};
 use domain::group;
 use domain::store::{Platform, StoreStatus};
 
@@ -30,6 +30,9 @@ pub struct Args {
     /// Only stores with this id, this beginning of a slug, or this text in their name or city
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// Order of the list, such as trouble or last_complete [default: id]
+    #[arg(long, value_name = "ORDER", value_parser = values::word::<StoreSort>)]
+    sort: Option<StoreSort>,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -45,7 +48,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// All pages in one.
 async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
     let api = env.api_to_read().await?;
-    let mut list = StorePage { stores: Vec::new(), next_cursor: None };
+    let mut list = StorePage { stores: Vec::new(), total: 0, next_cursor: None };
     loop {
         let query = [
             ("group", args.group.clone()),
@@ -54,6 +57,7 @@ async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
             ("crawl_enabled", args.crawled.map(|is_on| is_on.to_string())),
             ("crawl_status", args.status.map(|status| status.to_string())),
             ("q", args.search.clone()),
+            ("sort", args.sort.map(|sort| sort.to_string())),
             ("limit", Some(PAGE.to_owned())),
             ("cursor", list.next_cursor.take()),
         ];
@@ -62,6 +66,7 @@ async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
             .await
             .map_err(|error| error.naming_flags(|field| format!("--{field}")))?;
         list.stores.extend(page.stores);
+        list.total = page.total;
         list.next_cursor = page.next_cursor;
         if list.next_cursor.is_none() {
             return Ok(list);

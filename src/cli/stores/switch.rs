@@ -15,9 +15,10 @@ pub struct Args {
 /// others.
 pub async fn run(Args { stores }: Args, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
+    let change = StoreChange { crawl_enabled: Some(crawl_enabled), ..StoreChange::default() };
     let mut refused = Vec::new();
     for id in &stores {
-        match api.put::<StoreView>(&format!("/api/stores/{id}"), &StoreChange { crawl_enabled }).await {
+        match api.put::<StoreView>(&format!("/api/stores/{id}"), &change).await {
             Ok(store) => env.out.either(&store, text)?,
             Err(error) => refused.push(error),
         }

@@ -4,6 +4,8 @@ use super::filter::{Filter, flag, list_path};
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
 use contract::tasks::{Counts, TaskCounts, TaskPage, TaskView};
+use domain::retry_state::RetryState;
+use domain::vocabulary::Word;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -55,11 +57,20 @@ fn cells(task: &TaskView) -> Vec<String> {
         store.unwrap_or_else(|| "-".to_owned()),
         task.status.to_string(),
         task.priority.to_string(),
-        format!("{}/{}", task.retry_count, task.max_retries),
+        retries(task),
         worker.unwrap_or_else(|| "-".to_owned()),
         time(task.created_at),
         first_words(error),
     ]
+}
+
+/// `0/3 permanent`: used retries, and why there is no other try.
+fn retries(task: &TaskView) -> String {
+    let used = format!("{}/{}", task.retry_count, task.max_retries);
+    match task.retry_state {
+        Some(Word::Known(RetryState::Permanent)) => format!("{used} permanent"),
+        _ => used,
+    }
 }
 
 /// The beginning of the first line.

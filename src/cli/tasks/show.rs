@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
 use contract::tasks::{AttemptView, TaskDetail, TaskView};
-use domain::shown_status::ShownStatus;
+use domain::retry_state::RetryState;
 use domain::task::TaskId;
 use domain::vocabulary::Word;
 
@@ -41,10 +41,15 @@ fn text(detail: &TaskDetail) -> String {
     fields.chain(runs).collect::<Vec<_>>().join("\n")
 }
 
-/// A task that failed with retries left had a permanent failure.
 fn retries(task: &TaskView) -> String {
-    let is_final = matches!(task.status, Word::Known(ShownStatus::Failed)) && task.retry_count < task.max_retries;
-    let why = if is_final { "; not retried, because the failure is permanent" } else { "" };
+    let why = match task.retry_state {
+        Some(Word::Known(RetryState::Permanent)) => "; not retried, because the failure is permanent".to_owned(),
+        Some(Word::Known(RetryState::UsedUp)) => "; all are used".to_owned(),
+        Some(Word::Known(RetryState::Waits)) => {
+            format!("; next try {}", task.scheduled_for.map_or_else(|| "now".to_owned(), time))
+        }
+        Some(Word::Other(_)) | None => String::new(),
+    };
     format!("{} of {}{why}", task.retry_count, task.max_retries)
 }
 

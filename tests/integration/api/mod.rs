@@ -32,6 +32,7 @@ mod schedules;
 mod schemathesis;
 pub mod server;
 mod stats;
+mod stores;
 mod stream;
 mod task_changes;
 mod tasks;

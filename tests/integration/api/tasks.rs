@@ -11,6 +11,7 @@ use domain::vocabulary::Word;
 use serde_json::{Value, json};
 
 use super::server::Server;
+use testkit::drover;
 
 fn ids(page: &Value) -> Vec<i64> {
     page["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_i64().unwrap()).collect()
@@ -215,6 +216,28 @@ async fn counts_are_exact_for_open_tasks_and_as_last_counted_for_ended_ones() {
     let counts = server.get("/api/tasks/counts").await.expect(200);
     assert_eq!((&counts["completed"], &counts["pending"]), (&2.into(), &3.into()));
     assert_eq!(counts["as_of"], "2025-01-01T00:00:00Z");
+}
+
+#[tokio::test]
+async fn a_task_says_whether_it_is_tried_again_and_why_not() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO worker_tasks (id, role, status, retry_count, error_message, scheduled_for) VALUES
+               (1, 'payload_fetch', 'failed', 0, 'no store at x', NULL), (2, 'payload_fetch', 'failed', 3, '503', NULL),
+               (3, 'payload_fetch', 'pending', 0, 'no proxy', '2100-01-10T08:00:00Z'), (4, 'payload_fetch', 'pending', 0, NULL, NULL)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let page = server.get("/api/tasks").await.expect(200);
+    let states: Vec<&Value> = page["tasks"].as_array().unwrap().iter().map(|task| &task["retry_state"]).collect();
+    assert_eq!(states, [&Value::Null, &json!("waits"), &json!("used_up"), &json!("permanent")]);
+    for (id, says) in [
+        ("1", "0 of 3; not retried, because the failure is permanent"),
+        ("2", "3 of 3; all are used"),
+        ("3", "0 of 3; next try 2100-01-10 08:00:00 UTC"),
+    ] {
+        let shown =
+            drover().env("DATABASE_URL", &server.database.url).args(["tasks", "show", id]).output().await.unwrap();
+        let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(text.contains(says), "{text}");
+    }
 }
 
 #[tokio::test]

@@ -96,22 +96,160 @@ async fn a_store_is_switched_off() {
     assert_eq!(world.count("SELECT count(*) FROM dispensaries WHERE id = 902 AND NOT crawl_enabled").await, 1);
 }
 
+/// Waits until the open dialog holds this text.
+async fn dialog_says(world: &World, text: &str) {
+    let holds = format!("document.querySelector('dialog[open]')?.innerText.includes({})", serde_json::json!(text));
+    world.browser.until(&format!("the dialog says {text:?}"), &holds).await.unwrap();
+}
+
 #[tokio::test]
-async fn proxies_are_imported_and_a_wrong_line_is_told() {
+async fn proxies_are_imported_and_a_wrong_line_is_named_as_it_was_typed() {
     let world = World::start().await;
     world.open("/admin/proxies").await;
     world.press("Import").await;
-    world.browser.fill("dialog textarea", "203.0.113.20:3128\nnot a proxy").await.unwrap();
+    world.browser.fill("dialog textarea", "# mine\n203.0.113.20:3128\n\nnot a proxy\n203.0.113.20:3128").await.unwrap();
     world.click(&in_dialog("Import")).await;
-    world
-        .browser
-        .until("the line is named", "!!document.querySelector('dialog [role=alert], dialog .wrong')")
-        .await
-        .unwrap();
+    dialog_says(&world, "line 4: ").await;
+    dialog_says(&world, "line 5: is the same proxy as line 2").await;
     world.browser.fill("dialog textarea", "203.0.113.20:3128\nsocks5://u:p@203.0.113.21:1080").await.unwrap();
     world.click(&in_dialog("Import")).await;
+    until("both are imported", PATIENCE, async || world.count("SELECT count(*) FROM proxies").await == 4).await;
+    world.open("/admin/proxies").await;
     world.sees("203.0.113.21:1080").await;
-    assert_eq!(world.count("SELECT count(*) FROM proxies").await, 4);
+}
+
+#[tokio::test]
+async fn proxies_are_imported_from_a_file_with_the_columns_of_the_command_line() {
+    let world = World::start().await;
+    let dir = tempfile::tempdir().unwrap();
+    let (bad, good) = (dir.path().join("bad.csv"), dir.path().join("good.csv"));
+    std::fs::write(&bad, "host,port,colour\nh.example,80,red\n").unwrap();
+    std::fs::write(&good, "\u{feff}Port,Host,protocol,state_code\r\n1080,\"h.example\",socks5,AZ\r\n").unwrap();
+    world.open("/admin/proxies").await;
+    world.press("Import").await;
+    world.browser.fill("dialog [type=file]", bad.to_str().unwrap()).await.unwrap();
+    world.click(&in_dialog("Import")).await;
+    dialog_says(&world, "line 1: unknown column 'colour'").await;
+    world.browser.fill("dialog [type=file]", good.to_str().unwrap()).await.unwrap();
+    world.click(&in_dialog("Import")).await;
+    let imported = "SELECT count(*) FROM proxies WHERE host = 'h.example' AND port = 1080 AND protocol = 'socks5' AND state_code = 'AZ'";
+    until("it is imported", PATIENCE, async || world.count(imported).await == 1).await;
+}
+
+#[tokio::test]
+async fn a_store_is_added_and_its_menu_id_looked_up() {
+    let world = World::start().await;
+    world.open("/admin/stores").await;
+    world.press("Add store").await;
+    world.browser.fill("dialog [name=name]", "Moss").await.unwrap();
+    world.click(&in_dialog("Add it")).await;
+    dialog_says(&world, "the platform's id, the slug or the menu URL must be given").await;
+    world.browser.fill("dialog [name=slug]", "moss").await.unwrap();
+    world.click(&in_dialog("Add it")).await;
+    let queued = "SELECT count(*) FROM worker_tasks WHERE role = 'entry_point_discovery' AND status = 'pending'";
+    until("its look-up waits", PATIENCE, async || world.count(queued).await == 1).await;
+    world.open("/admin/stores").await;
+    world.sees("Moss").await;
+    world.sees("3 of 3 stores, trouble first").await;
+}
+
+#[tokio::test]
+async fn a_list_of_stores_is_imported_and_its_faults_have_their_lines() {
+    let world = World::start().await;
+    world.open("/admin/stores").await;
+    world.press("Import").await;
+    world.browser.fill("dialog textarea", "name,slug,state,groups\n# two\nLeaf,leaf,ZZ,\n,fern,AZ,").await.unwrap();
+    world.click(&in_dialog("Import")).await;
+    dialog_says(&world, "line 3: state 'ZZ' does not exist").await;
+    dialog_says(&world, "line 4: name is missing").await;
+    assert_eq!(world.count("SELECT count(*) FROM dispensaries").await, 2);
+    world
+        .browser
+        .fill("dialog textarea", "name,slug,state,groups\nLeaf,leaf,AZ,rivals;near\n\"Fern, The\",fern,AZ,")
+        .await
+        .unwrap();
+    world.click(&in_dialog("Import")).await;
+    until("both are imported", PATIENCE, async || world.count("SELECT count(*) FROM dispensaries").await == 4).await;
+    world.open("/admin/stores").await;
+    world.sees("Fern, The").await;
+    world.sees("4 of 4 stores, trouble first").await;
+    assert_eq!(world.count("SELECT count(*) FROM dispensaries WHERE groups @> '{rivals,near}'").await, 1);
+}
+
+#[tokio::test]
+async fn stores_are_sorted_trouble_first_and_by_a_column() {
+    let world = World::start().await;
+    world.execute("INSERT INTO dispensaries (id, name, slug) VALUES (903, 'Zinnia', 'z')").await;
+    world.open("/admin/stores").await;
+    let first = |name: &str| format!("document.querySelector('main tbody th').innerText.includes('{name}')");
+    world.browser.until("trouble is first", &first("Zinnia")).await.unwrap();
+    world.click("//main//thead//a[starts-with(normalize-space(), 'Last complete')]").await;
+    world.click("//main//thead//a[starts-with(normalize-space(), 'Last complete')]").await;
+    world.browser.until("the newest crawl is first", &first("Jalapeño")).await.unwrap();
+    world.sees("3 of 3 stores, the newest crawl first").await;
+    let sorted = "document.querySelector('main thead [aria-sort=descending]').innerText.includes('Last complete')";
+    assert_eq!(world.browser.read(sorted).await.unwrap(), true);
+}
+
+#[tokio::test]
+async fn selected_stores_are_crawled_grouped_and_disabled_at_once() {
+    let world = World::start().await;
+    world.open("/admin/stores").await;
+    let select = "//main//thead//input[@type='checkbox']";
+    world.click(select).await;
+    world.press("Crawl 2 now").await;
+    until("both crawls wait", PATIENCE, async || {
+        world.count("SELECT count(*) FROM worker_tasks WHERE role = 'payload_fetch' AND status = 'pending' AND priority = 20").await == 2
+    })
+    .await;
+    world.sees("0 selected").await;
+    world.click(select).await;
+    world.press("Group").await;
+    world.browser.fill("dialog [name=group]", "rivals").await.unwrap();
+    world.click(&in_dialog("Save")).await;
+    world.sees("rivals").await;
+    world.click(select).await;
+    world.press("Disable 2").await;
+    world.click(&in_dialog("Disable 2 stores")).await;
+    world.sees("Disabled").await;
+    let both = "SELECT count(*) FROM dispensaries WHERE NOT crawl_enabled AND groups = '{rivals}'";
+    until("both are disabled", PATIENCE, async || world.count(both).await == 2).await;
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_found_says_why_and_is_corrected_on_its_page() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO dispensaries (id, name, slug) VALUES (903, 'Zinnia', 'wrong');
+             INSERT INTO worker_tasks (role, dispensary_id, platform, status, error_message, completed_at)
+             VALUES ('entry_point_discovery', 903, 'dutchie', 'failed', 'no store at wrong', now())",
+        )
+        .await;
+    world.open("/admin/stores/903").await;
+    world.sees("Its look-up failed: no store at wrong.").await;
+    world.sees("It is not tried again").await;
+    world.sees("not retried: the failure is permanent").await;
+    world.press("Edit").await;
+    world.browser.fill("dialog [name=menu_url]", "right").await.unwrap();
+    world.click(&in_dialog("Save")).await;
+    dialog_says(&world, "menu_url 'right' is not a URL").await;
+    world.browser.fill("dialog [name=menu_url]", "https://dutchie.com/stores/right").await.unwrap();
+    world.click(&in_dialog("Save")).await;
+    world.says_no_more("Its look-up failed").await;
+    world.sees("Next try").await;
+    let queued = "SELECT count(*) FROM worker_tasks WHERE role = 'entry_point_discovery' AND dispensary_id = 903 AND status = 'pending'";
+    assert_eq!(world.count(queued).await, 1);
+}
+
+#[tokio::test]
+async fn a_failed_task_says_why_it_is_not_retried() {
+    let world = World::start().await;
+    world.open("/admin/tasks?status=failed").await;
+    world.sees("not retried: the failure is permanent").await;
+    world.sees("3 of 3 retries used").await;
+    world.open("/admin/tasks/803").await;
+    world.sees("0 of 3 used, not retried: the failure is permanent").await;
 }
 
 #[tokio::test]

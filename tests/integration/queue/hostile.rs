@@ -220,7 +220,7 @@ async fn lists_show_rows_whatever_their_times_are(
     assert!(migrate::status(&queue.database.db).await.unwrap().is_current());
     assert_eq!(counts::counts(&client).await.unwrap().all.completed, 7);
     assert_eq!(schedules::list(&client).await.unwrap().len(), 3);
-    assert_eq!(store_views::list(&client, &StoreFilter::default(), 10).await.unwrap().len(), 1);
+    assert_eq!(store_views::list(&client, &StoreFilter::default(), 10).await.unwrap().stores.len(), 1);
     let payload = payloads::latest(&client, store).await.unwrap().unwrap();
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
     assert_eq!(workers::list(&client).await.unwrap().len(), 1);

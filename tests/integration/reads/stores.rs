@@ -1,6 +1,6 @@
 //! Stores as people see them, and switching their crawls on and off.
 
-use contract::stores::{StoreFilter, StoreView};
+use contract::stores::{StoreCursor, StoreFilter, StoreSort, StoreView};
 use db::{DbError, store_views, stores};
 use domain::product::Product;
 use domain::store::{Platform, StoreId};
@@ -9,7 +9,7 @@ use super::client;
 use crate::handlers::test_store::{TestStore, at, product};
 
 async fn list(store: &TestStore, filter: StoreFilter) -> Vec<StoreId> {
-    ids(store_views::list(&client(store).await, &filter, 500).await.unwrap())
+    ids(store_views::list(&client(store).await, &filter, 500).await.unwrap().stores)
 }
 
 fn ids(stores: Vec<StoreView>) -> Vec<StoreId> {
@@ -63,9 +63,55 @@ async fn each_filter_leaves_what_it_names() {
     for (q, expected) in [("grani", vec![b]), ("TRA", vec![b, c]), (&c.to_string(), vec![c]), ("_", vec![])] {
         assert_eq!(list(&first, StoreFilter { q: Some(q.to_owned()), ..none() }).await, expected, "{q}");
     }
-    assert_eq!(list(&first, StoreFilter { after: Some(a), ..none() }).await, [b, c]);
-    let page = store_views::list(&client(&first).await, &StoreFilter { after: Some(a), ..none() }, 1).await.unwrap();
-    assert_eq!(ids(page), [b]);
+    let after = Some(StoreCursor { number: 0, text: String::new(), id: a });
+    assert_eq!(list(&first, StoreFilter { after: after.clone(), ..none() }).await, [b, c]);
+    let page = store_views::list(&client(&first).await, &StoreFilter { after, ..none() }, 1).await.unwrap();
+    assert_eq!((ids(page.stores), page.total, page.next.map(|next| next.id)), (vec![b], 3, Some(b)));
+}
+
+#[tokio::test]
+async fn every_order_lists_each_store_once_page_by_page() {
+    let a = TestStore::new().await;
+    let (b, c, d) = (a.beside("bravo").await, a.beside("charlie").await, a.beside("delta").await);
+    let change = format!(
+        "UPDATE dispensaries SET name = 'alpha', state = 'MI', last_complete_at = now() - interval '1 hour' WHERE id = {};
+         UPDATE dispensaries SET name = 'bravo', state = 'AZ', platform_dispensary_id = NULL WHERE id = {};
+         UPDATE dispensaries SET name = 'Charlie', state = 'AZ', last_complete_at = now() - interval '9 hours' WHERE id = {};
+         UPDATE dispensaries SET name = 'delta', state = NULL, crawl_enabled = false, last_complete_at = 'infinity' WHERE id = {}",
+        a.id, b.id, c.id, d.id
+    );
+    a.database.raw.batch_execute(&change).await.unwrap();
+    let (a_id, b, c, d) = (a.id, b.id, c.id, d.id);
+    let client = client(&a).await;
+    for (sort, expected) in [
+        (StoreSort::Id, [a_id, b, c, d]),
+        (StoreSort::Trouble, [b, a_id, c, d]),
+        (StoreSort::Name, [a_id, b, c, d]),
+        (StoreSort::NameDesc, [d, c, b, a_id]),
+        (StoreSort::State, [b, c, a_id, d]),
+        (StoreSort::StateDesc, [d, a_id, c, b]),
+        (StoreSort::LastComplete, [b, d, c, a_id]),
+        (StoreSort::LastCompleteDesc, [a_id, c, d, b]),
+    ] {
+        let (mut after, mut found) = (None, Vec::new());
+        for _ in 0..4 {
+            let filter = StoreFilter { sort, after, ..StoreFilter::default() };
+            let page = store_views::list(&client, &filter, 1).await.unwrap();
+            assert_eq!(page.total, 4);
+            found.extend(ids(page.stores));
+            after = page.next;
+        }
+        assert_eq!((found.as_slice(), after), (expected.as_slice(), None), "{sort}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_without_stores_still_has_the_total() {
+    let store = TestStore::new().await;
+    let after = Some(StoreCursor { number: 0, text: String::new(), id: i64::MAX });
+    let page =
+        store_views::list(&client(&store).await, &StoreFilter { after, ..StoreFilter::default() }, 5).await.unwrap();
+    assert_eq!((page.stores.len(), page.total, page.next), (0, 1, None));
 }
 
 #[tokio::test]

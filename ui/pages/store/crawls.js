@@ -10,6 +10,7 @@ import { useResource } from "../../core/resource.js";
 import { may } from "../../core/session.js";
 import { Progress } from "../../parts/meter.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
+import { Retry } from "../../parts/retry.js";
 import { useSteadyRows, Waiting } from "../../parts/rows.js";
 import { TaskStatus } from "../../parts/status.js";
 import { Ago, Running, Until } from "../../parts/time.js";
@@ -113,7 +114,10 @@ const retry = (id) =>
 /** @param {TaskView} task */
 function outcome(task) {
   if (task.status === "pending" && !task.error_message) return waits(task);
-  if (task.error_message) return html`<span class=${task.status === "failed" ? "bad" : "soft"}>${task.error_message}</span>`;
+  if (task.error_message) {
+    return html`<span class=${task.status === "failed" ? "bad" : "soft"}>${task.error_message}</span>
+      ${task.retry_state && html`<br /><span class="scope"><${Retry} of=${task} /></span>`}`;
+  }
   const result = /** @type {CrawlResult | null | undefined} */ (task.result);
   if (!result) return task.progress_message ?? "";
   const payload = typeof result.payload_id === "number"

@@ -5,6 +5,8 @@ import { link } from "../../core/base.js";
 import { count, duration } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Progress } from "../../parts/meter.js";
+import { Retry } from "../../parts/retry.js";
+import { Select } from "../../parts/selection.js";
 import { TaskStatus } from "../../parts/status.js";
 import { Ago, Running, Until } from "../../parts/time.js";
 
@@ -22,9 +24,7 @@ export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, with
   const store = task.dispensary_name ?? "all stores";
   const to = link(`/admin/tasks/${task.id}`);
   return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
-    ${onSelect && html`<td class="pick">
-      <input type="checkbox" aria-label=${`Select task ${count(task.id)}`} checked=${isSelected}
-        onClick=${(/** @type {MouseEvent} */ event) => onSelect(task.id, event.shiftKey)} /></td>`}
+    ${onSelect && html`<${Select} id=${task.id} what=${`task ${count(task.id)}`} isSelected=${isSelected} onSelect=${onSelect} />`}
     <th scope="row" class="key cut"><a href=${to} title=${store}><bdi>${store}</bdi></a></th>
     <td class="num fact" data-l="task"><a class="link" href=${to}>${count(task.id)}</a></td>
     ${withStatus && html`<td class="fact"><${TaskStatus} of=${task.status} /></td>`}
@@ -34,7 +34,8 @@ export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, with
     <td class="line first cut soft" title=${task.error_message ?? ""}>
       ${task.error_message ?? (task.status === "running"
         ? html`<${Progress} percent=${task.progress_percent ?? null} text=${task.progress_message ?? null} />`
-        : "")}</td>
+        : "")}
+      ${task.retry_state && html`<br /><span class="scope"><${Retry} of=${task} /></span>`}</td>
     <td class="num low">${ran(task)}</td>
     <td class="num end">${when(task)}</td>
   </tr>`;

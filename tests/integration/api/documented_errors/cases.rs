@@ -62,6 +62,7 @@ pub const THINGS: &str = "
     INSERT INTO task_schedules (name, role, cron, group_name)
     VALUES ('of 103', 'payload_fetch', '0 0 6 * * *', 'group-103'), ('of 104', 'payload_fetch', '0 0 6 * * *', 'group-104');
     INSERT INTO dispensaries (id, name, groups) SELECT 4000, 'everywhere', array_agg('g' || n) FROM generate_series(1, 20) n;
+    INSERT INTO dispensaries (id, name, platform_dispensary_id) VALUES (4001, 'taken', 'taken');
     INSERT INTO proxies (id, host, port, username, password) OVERRIDING SYSTEM VALUE
     VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');
     INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
@@ -71,7 +72,7 @@ pub const THINGS: &str = "
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 22] = [
+pub const REFUSED: [(&str, u16, i64, &str); 23] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/tasks/{id}", 409, 102, ""),
@@ -92,6 +93,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 22] = [
     ("PUT /api/jobs/{id}", 409, 111, r#"{"priority": 3}"#),
     ("PUT /api/schedules/{id}", 409, 102, r#"{"name": "taken"}"#),
     ("PUT /api/schedules/{id}", 412, 101, r#"{"priority": 3}"#),
+    ("PUT /api/stores/{id}", 409, 4000, r#"{"platform_dispensary_id": "taken"}"#),
     ("PUT /api/tasks/{id}", 409, 101, r#"{"priority": 3}"#),
     ("PUT /api/tasks/{id}", 412, 103, r#"{"priority": 3}"#),
 ];

@@ -1,9 +1,20 @@
--- store_views/list.sql: stores with their crawl state, in the order of their ids; a null filters nothing.
--- Planned for its values. $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 the state of its
--- crawls, $6 its id, the beginning of its slug, or part of its name or city, $7 ids above this, $8 the one
--- id, $9 rows
-WITH page AS MATERIALIZED (
-  SELECT * FROM dispensaries d
+-- store_views/list.sql: stores with their crawl state, and how many match in all; a null filters nothing. Planned
+-- for its values. $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 the state of its crawls, $6 its id,
+-- the beginning of its slug, or part of its name or city, $7 the one id, $8 the order (id, trouble, name, state,
+-- last_complete), $9 whether backwards, $10, $11, $12 the number, text and id where the page before ended, $13 rows
+WITH matching AS MATERIALIZED (
+  SELECT d.id,
+         CASE $8
+           WHEN 'trouble' THEN CASE WHEN NOT d.crawl_enabled THEN 9
+                                    ELSE coalesce(array_position(ARRAY['needs_menu_id', 'empty_menu', 'late', 'held', 'never_crawled', 'fresh'],
+                                                                 s.crawl_status), 8) END
+           WHEN 'last_complete' THEN CASE WHEN isfinite(d.last_complete_at) THEN (extract(epoch FROM d.last_complete_at) * 1000000)::bigint
+                                          ELSE 0 END
+           WHEN 'state' THEN (d.state IS NULL)::int
+           ELSE 0 END AS number,
+         CASE $8 WHEN 'trouble' THEN lower(d.name) WHEN 'name' THEN lower(d.name) WHEN 'state' THEN coalesce(d.state, '') ELSE '' END AS text
+    FROM dispensaries d
+    LEFT JOIN v_store_statuses s ON s.dispensary_id = d.id AND $8 = 'trouble'
    WHERE ($1 IS NULL OR d.state = upper($1))
      AND ($2 IS NULL OR d.platform = $2)
      AND ($3 IS NULL OR $3 = ANY (d.groups))
@@ -11,12 +22,24 @@ WITH page AS MATERIALIZED (
      AND ($5 IS NULL OR d.id IN (SELECT s.dispensary_id FROM v_store_statuses s WHERE s.crawl_status = $5))
      AND ($6 IS NULL OR d.id::text = $6 OR starts_with(lower(d.slug), lower($6)) OR strpos(lower(d.name), lower($6)) > 0
           OR strpos(lower(d.city), lower($6)) > 0)
-     AND ($7 IS NULL OR d.id > $7)
-     AND ($8 IS NULL OR d.id = $8)
-   ORDER BY d.id LIMIT $9
+     AND ($7 IS NULL OR d.id = $7)
+), part AS MATERIALIZED (
+  SELECT m.id, m.number, m.text,
+         row_number() OVER (ORDER BY CASE WHEN $9 THEN -m.number ELSE m.number END, CASE WHEN NOT $9 THEN m.text END,
+                                     CASE WHEN $9 THEN m.text END DESC, CASE WHEN $9 THEN -m.id ELSE m.id END) AS place
+    FROM matching m
+   WHERE $12 IS NULL
+      OR CASE WHEN $9 THEN (m.number, m.text, m.id) < ($10, $11, $12) ELSE (m.number, m.text, m.id) > ($10, $11, $12) END
+   ORDER BY place LIMIT $13
+), page AS MATERIALIZED (
+  SELECT d.*, p.number AS sort_number, p.text AS sort_text, p.place FROM part p JOIN dispensaries d ON d.id = p.id
 )
-SELECT d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d.address, d.city, d.state, d.zip, d.latitude, d.longitude,
+SELECT (SELECT count(*) FROM matching) AS total, shown.*
+  FROM (SELECT) always
+  LEFT JOIN (
+SELECT d.place, d.sort_number, d.sort_text, d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d.address, d.city, d.state, d.zip, d.latitude, d.longitude,
        d.phone, d.timezone, d.is_recreational, d.is_medical, d.groups, d.crawl_enabled, s.crawl_status, d.disabled_reason, d.last_payload_id,
+       lookup.id AS lookup_task_id, lookup.error_message AS lookup_error, json_time(lookup.next_at) AS lookup_next_at,
        json_time(d.last_fetch_at) AS last_fetch_at,
        json_time(d.last_crawl_at) AS last_crawl_at,
        json_time(d.last_payload_at) AS last_payload_at,
@@ -28,9 +51,25 @@ SELECT d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d
   FROM page d
   JOIN v_store_statuses s ON s.dispensary_id = d.id
   LEFT JOIN raw_crawl_payloads p ON p.id = d.last_payload_id
+  LEFT JOIN LATERAL (      -- each kind of task by the index that holds just it; the open one counts
+       SELECT l.id, l.error_message, l.next_at
+         FROM ((SELECT t.id, t.error_message, NULL::timestamptz AS next_at FROM worker_tasks t
+                 WHERE t.status IN ('completed', 'failed', 'cancelled') AND t.dispensary_id = d.id
+                   AND t.role = 'entry_point_discovery' AND t.status = 'failed'
+                 ORDER BY t.id DESC LIMIT 1)
+               UNION ALL
+               (SELECT t.id, t.error_message, coalesce(t.scheduled_for, t.created_at) FROM worker_tasks t
+                 WHERE t.dispensary_id = d.id AND t.role = 'entry_point_discovery'
+                   AND (t.status = 'pending' AND t.ready OR t.status IN ('claimed', 'running')))
+               UNION ALL
+               (SELECT t.id, t.error_message, coalesce(t.scheduled_for, t.created_at) FROM worker_tasks t
+                 WHERE t.dispensary_id = d.id AND t.role = 'entry_point_discovery' AND t.status = 'pending' AND NOT t.ready AND NOT t.blocked
+                 ORDER BY t.priority DESC, t.id LIMIT 1)) l
+        ORDER BY l.next_at IS NULL, l.id DESC LIMIT 1) lookup ON d.platform_dispensary_id IS NULL
   LEFT JOIN (SELECT dispensary_id, count(*) AS products, count(*) FILTER (WHERE is_in_stock) AS in_stock,
                     count(*) FILTER (WHERE is_in_stock AND is_on_special) AS on_special
                FROM store_products
               WHERE dispensary_id IN (SELECT id FROM page)
               GROUP BY dispensary_id) menu ON menu.dispensary_id = d.id
- ORDER BY d.id
+  ) shown ON true
+ ORDER BY shown.place

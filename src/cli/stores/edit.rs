@@ -1,0 +1,67 @@
+//! `drover stores edit ID`: corrects a store, such as the slug by which its platform id is looked up.
+
+use crate::cli::output::time;
+use crate::cli::{Env, ExitCode, values};
+use contract::stores::{StoreChange, StoreView};
+use domain::store::StoreId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The store's id, as `stores list` shows it
+    #[arg(value_name = "ID", value_parser = values::whole_number)]
+    store: StoreId,
+    #[command(flatten)]
+    given: Given,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+struct Given {
+    /// Name of the store
+    #[arg(long)]
+    name: Option<String>,
+    /// Last part of the menu's URL; an empty text removes it
+    #[arg(long)]
+    slug: Option<String>,
+    /// URL of the menu; an empty text removes it
+    #[arg(long, value_name = "URL")]
+    menu_url: Option<String>,
+    /// Id of the store at the platform; an empty text removes it, and it is looked up again
+    #[arg(long = "platform-id", value_name = "ID")]
+    platform_dispensary_id: Option<String>,
+}
+
+pub async fn run(Args { store, given }: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let change = StoreChange {
+        crawl_enabled: None,
+        name: given.name,
+        slug: given.slug.map(Some),
+        menu_url: given.menu_url.map(Some),
+        platform_dispensary_id: given.platform_dispensary_id.map(Some),
+    };
+    let changed = env.api().await?.put::<StoreView>(&format!("/api/stores/{store}"), &change).await;
+    let changed = changed.map_err(|error| error.naming_flags(flag))?;
+    env.out.either(&changed, text)?;
+    Ok(ExitCode::Ok)
+}
+
+fn flag(field: &str) -> String {
+    match field {
+        "platform_dispensary_id" => "--platform-id".to_owned(),
+        field => format!("--{}", field.replace('_', "-")),
+    }
+}
+
+fn text(store: &StoreView) -> String {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    let mut lines = vec![
+        format!("store {}: {}", store.id, store.name),
+        format!("slug: {}", known(&store.slug)),
+        format!("menu URL: {}", known(&store.menu_url)),
+        format!("platform id: {}", known(&store.platform_dispensary_id)),
+    ];
+    if let (Some(task), Some(at)) = (store.lookup_task_id, store.lookup_next_at) {
+        lines.push(format!("the platform id is looked up by task {task}, due {}", time(at)));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,161 @@
+//! `PUT /api/stores/{id}` and the commands that ask it: a store is corrected, and its tasks follow.
+
+use http::Method;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::server::{Answer, Server};
+use testkit::drover;
+
+async fn put(server: &Server, id: i64, change: Value) -> Answer {
+    let request = server.request(Method::PUT, &format!("/api/stores/{id}")).header("content-type", "application/json");
+    server.send(request.body(change.to_string().into()).unwrap()).await
+}
+
+/// A store whose look-up has failed for good; returns its id.
+async fn not_found(server: &Server) -> i64 {
+    let made =
+        server.post("/api/stores/import", json!({"stores": [{"name": "Leaf", "slug": "wrong"}]})).await.expect(200);
+    let failed = "UPDATE worker_tasks SET status = 'failed', ready = false, completed_at = now(), error_message = 'no store at wrong'";
+    server.database.raw.batch_execute(failed).await.unwrap();
+    made["imported"][0]["id"].as_i64().unwrap()
+}
+
+/// Open tasks of the store, by role.
+async fn open_tasks(server: &Server, store: i64) -> Vec<String> {
+    let page = server.get(&format!("/api/tasks?status=pending&dispensary_id={store}")).await.expect(200);
+    let mut roles: Vec<String> =
+        page["tasks"].as_array().unwrap().iter().map(|task| task["role"].as_str().unwrap().to_owned()).collect();
+    roles.sort();
+    roles
+}
+
+#[tokio::test]
+async fn a_store_without_a_platform_id_says_why_its_look_up_failed() {
+    let server = Server::start().await;
+    let id = not_found(&server).await;
+    let shown = server.get(&format!("/api/stores/{id}")).await.expect(200);
+    assert_eq!((&shown["lookup_error"], &shown["lookup_next_at"]), (&json!("no store at wrong"), &Value::Null));
+
+    let again =
+        "UPDATE worker_tasks SET status = 'pending', completed_at = NULL, scheduled_for = '2100-01-10T08:00:00Z'";
+    server.database.raw.batch_execute(again).await.unwrap();
+    let shown = server.get("/api/stores").await.expect(200)["stores"][0].clone();
+    assert_eq!(
+        (&shown["lookup_error"], &shown["lookup_next_at"]),
+        (&json!("no store at wrong"), &json!("2100-01-10T08:00:00Z"))
+    );
+
+    let known = server.add_store("known").await;
+    let shown = server.get(&format!("/api/stores/{known}")).await.expect(200);
+    assert_eq!((&shown["lookup_error"], &shown["lookup_task_id"]), (&Value::Null, &Value::Null));
+}
+
+#[rstest]
+#[case::slug(json!({"slug": " right "}), "slug", json!("right"))]
+#[case::menu_url(json!({"menu_url": "https://dutchie.com/stores/right"}), "menu_url", json!("https://dutchie.com/stores/right"))]
+#[tokio::test]
+async fn a_corrected_address_is_looked_up_at_once(#[case] change: Value, #[case] field: &str, #[case] value: Value) {
+    let server = Server::start().await;
+    let id = not_found(&server).await;
+    let shown = put(&server, id, change.clone()).await.expect(200);
+    assert_eq!((&shown[field], &shown["lookup_error"]), (&value, &Value::Null));
+    assert!(shown["lookup_next_at"].is_string(), "{shown}");
+    assert_eq!(open_tasks(&server, id).await, ["entry_point_discovery"]);
+    let audit = server.get("/api/audit?action=stores.set").await.expect(200);
+    assert_eq!(audit["audit"][0]["detail"]["change"][field], value);
+
+    put(&server, id, change).await.expect(200);
+    assert_eq!(server.get("/api/tasks").await.expect(200)["tasks"].as_array().unwrap().len(), 2, "nothing changed");
+}
+
+#[tokio::test]
+async fn a_look_up_that_runs_for_the_old_address_writes_nothing() {
+    let server = Server::start().await;
+    let id = not_found(&server).await;
+    let run = "UPDATE worker_tasks SET status = 'running', completed_at = NULL, worker_id = 'w', fence = 1, lease_expires_at = now() + interval '1 hour'";
+    server.database.raw.batch_execute(run).await.unwrap();
+    put(&server, id, json!({"slug": "right"})).await.expect(200);
+    let tasks = server.get("/api/tasks").await.expect(200)["tasks"].clone();
+    assert_eq!((&tasks[1]["status"], &tasks[0]["status"]), (&json!("cancelled"), &json!("pending")));
+    assert_eq!(tasks[0]["ready"], false, "it waits until the body of the cancelled one has stopped");
+}
+
+#[tokio::test]
+async fn a_store_with_another_platform_id_is_crawled_at_once_and_forgets_what_was_of_the_old_one() {
+    let server = Server::start().await;
+    let id = server.add_store("old").await;
+    let crawl = server.post("/api/tasks", json!({"role": "payload_fetch", "dispensary_id": id})).await.expect(201);
+    let old = format!(
+        "INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) SELECT {id}, now() - n * interval '1 day', 0 FROM generate_series(1, 3) n;
+         UPDATE dispensaries SET empty_accepted_at = now();
+         INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in, dispensary_id) VALUES ('old', 'Old', 'AZ', {id})"
+    );
+    server.database.raw.batch_execute(&old).await.unwrap();
+    let shown = put(&server, id, json!({"platform_dispensary_id": "new"})).await.expect(200);
+    assert_eq!((&shown["platform_dispensary_id"], &shown["crawl_status"]), (&json!("new"), &json!("never_crawled")));
+    let left = "SELECT count(*) FROM suspicious_menus UNION ALL
+                SELECT count(*) FROM dispensaries WHERE empty_accepted_at IS NOT NULL UNION ALL
+                SELECT count(*) FROM dutchie_discovery_locations WHERE dispensary_id IS NOT NULL";
+    for row in server.database.raw.query(left, &[]).await.unwrap() {
+        assert_eq!(row.get::<_, i64>(0), 0);
+    }
+    assert_eq!(server.get(&format!("/api/tasks/{}", crawl["id"])).await.expect(200)["status"], "cancelled");
+    assert_eq!(open_tasks(&server, id).await, ["product_discovery"]);
+}
+
+#[tokio::test]
+async fn a_platform_id_that_is_removed_is_looked_up_again() {
+    let server = Server::start().await;
+    let id = server.add_store("leaf").await;
+    let shown = put(&server, id, json!({"platform_dispensary_id": null})).await.expect(200);
+    assert_eq!((&shown["platform_dispensary_id"], &shown["crawl_status"]), (&Value::Null, &json!("needs_menu_id")));
+    assert_eq!(open_tasks(&server, id).await, ["entry_point_discovery"]);
+}
+
+#[tokio::test]
+async fn a_disabled_store_is_looked_up_once_it_is_enabled() {
+    let server = Server::start().await;
+    let id = not_found(&server).await;
+    put(&server, id, json!({"crawl_enabled": false, "slug": "right"})).await.expect(200);
+    assert_eq!(open_tasks(&server, id).await, Vec::<String>::new());
+    put(&server, id, json!({"crawl_enabled": true})).await.expect(200);
+    assert_eq!(open_tasks(&server, id).await, ["entry_point_discovery"]);
+}
+
+#[tokio::test]
+async fn a_platform_id_of_another_store_is_refused_with_its_number() {
+    let server = Server::start().await;
+    let (one, two) = (server.add_store("one").await, server.add_store("two").await);
+    let refused = put(&server, two, json!({"name": "Second", "platform_dispensary_id": "one"})).await.problem(409);
+    assert_eq!(refused["detail"], format!("store {one} has the platform id one already"));
+    let nowhere = put(&server, two, json!({"slug": null, "platform_dispensary_id": ""})).await.problem(409);
+    assert!(nowhere["detail"].as_str().unwrap().contains("one of them must be left"), "{nowhere}");
+    assert_eq!(server.get(&format!("/api/stores/{two}")).await.expect(200)["name"], "two", "nothing of it is changed");
+    assert_eq!(put(&server, two, json!({"menu_url": "right"})).await.problem(400)["field"], "menu_url");
+    assert_eq!(put(&server, two, json!({"name": null})).await.problem(400)["field"], "name");
+    put(&server, 4711, json!({"slug": "x"})).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_store_is_corrected_from_the_command_line() {
+    let server = Server::start().await;
+    let id = not_found(&server).await.to_string();
+    let edit = async |more: &[&str]| {
+        let args = [&["stores", "edit", &id], more].concat();
+        drover().env("DATABASE_URL", &server.database.url).args(args).output().await.unwrap()
+    };
+    let edited = edit(&["--slug", "right"]).await;
+    let text = String::from_utf8_lossy(&edited.stdout).into_owned();
+    assert!(
+        edited.status.success() && text.contains("slug: right") && text.contains("is looked up by task "),
+        "{edited:?}"
+    );
+    let edited: Value = serde_json::from_slice(&edit(&["--platform-id", "42", "--json"]).await.stdout).unwrap();
+    assert_eq!(edited["platform_dispensary_id"], "42");
+    assert_eq!(edit(&[]).await.status.code(), Some(2));
+    let wrong = edit(&["--menu-url", "right"]).await;
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("--menu-url: "), "{wrong:?}");
+    server.add_store("other").await;
+    assert_eq!(edit(&["--platform-id", "other"]).await.status.code(), Some(4));
+}

@@ -1,0 +1,69 @@
+// @ts-check
+// Lists that people write: one entry a line, or CSV below a header. In: text. Out: entries and faults, each with
+// its line, counted from 1 as an editor does. The rules are those of the command line.
+
+/** @typedef {{ line: number, text: string }} Line */
+/** @typedef {{ field: string, detail: string }} Fault the field names the line */
+
+/** Lines that are neither blank nor a comment (`#`). @param {string} text @returns {Line[]} */
+export const linesOf = (text) =>
+  text
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .map((each, at) => ({ line: at + 1, text: each.trim() }))
+    .filter((each) => each.text !== "" && !each.text.startsWith("#"));
+
+/** @param {number} line */
+export const lineName = (line) => `line ${line}`;
+
+/** The cells of a line, trimmed; null: it is no CSV. @param {string} line @returns {string[] | null} */
+export function cellsOf(line) {
+  /** @type {string[]} */
+  const cells = [];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",]*))\s*(,|$)/y;
+  for (;;) {
+    const found = cell.exec(line);
+    if (!found) return null;
+    cells.push((found[1]?.replaceAll('""', '"') ?? found[2]).trim());
+    if (found[3] === "") return cells;
+  }
+}
+
+/** The names of a header in lower case; empty where the line is none. @param {Line | undefined} line */
+export const headerOf = (line) => (line && cellsOf(line.text)?.map((name) => name.toLowerCase())) || [];
+
+/**
+ * The rows below a header, without the empty cells.
+ * @param {Line[]} lines
+ * @param {{ known: string[], required: string[] }} columns
+ * @returns {{ entries: { line: number, value: Record<string, string> }[], faults: Fault[] }}
+ */
+export function rowsOf(lines, { known, required }) {
+  const names = headerOf(lines[0]);
+  const wrong = headerFault(names, known, required);
+  if (wrong) return { entries: [], faults: [{ field: lineName(lines[0]?.line ?? 1), detail: wrong }] };
+  /** @type {{ line: number, value: Record<string, string> }[]} */
+  const entries = [];
+  /** @type {Fault[]} */
+  const faults = [];
+  for (const { line, text } of lines.slice(1)) {
+    const cells = cellsOf(text);
+    if (cells?.length !== names.length) {
+      const detail = cells ? `its number of cells is ${cells.length}, and the header's is ${names.length}` : "a quote is not closed";
+      faults.push({ field: lineName(line), detail });
+      continue;
+    }
+    entries.push({ line, value: Object.fromEntries(names.map((name, at) => [name, cells[at]]).filter(([, cell]) => cell !== "")) });
+  }
+  return { entries, faults };
+}
+
+/** @param {string[]} names @param {string[]} known @param {string[]} required */
+function headerFault(names, known, required) {
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) return `unknown column '${unknown}': the columns are ${known.join(", ")}`;
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) return `column '${twice}' is there twice`;
+  const missing = required.find((name) => !names.includes(name));
+  return missing === undefined ? "" : `the column '${missing}' is missing`;
+}

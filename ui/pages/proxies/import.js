@@ -1,0 +1,48 @@
+// @ts-check
+// The import of proxies: one a line, or CSV with the columns of `drover proxies import`.
+
+import { pathOf, send } from "../../core/api.js";
+import { headerOf, lineName, rowsOf } from "../../core/csv.js";
+import { count, plural } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { PROTOCOLS } from "../../core/vocabulary.js";
+import { ImportDialog } from "../../parts/import.js";
+
+/** @import { Line } from "../../core/csv.js" */
+/** @import { Imported, NewProxy } from "../../types/api" */
+
+const COLUMNS = {
+  known: ["host", "port", "protocol", "username", "password", "state_code", "timezone"],
+  required: ["host", "port"],
+};
+
+/** @param {{ onClose: () => void }} properties */
+export const ImportProxies = ({ onClose }) =>
+  html`<${ImportDialog} title="Import proxies" label="One a line, or CSV" onClose=${onClose} read=${read} done=${doneText}
+    placeholder="http://user:password@203.0.113.14:3128"
+    help=${`host:port, host:port:user:password, or an address with http, https or socks5. Columns of CSV: ${COLUMNS.known.join(", ")}`}
+    send=${(/** @type {(string | NewProxy)[]} */ proxies) => send("POST", pathOf("/api/proxies/import"), { proxies })} />`;
+
+/** A first line that names the column `host` makes it CSV. @param {Line[]} lines */
+function read(lines) {
+  if (!headerOf(lines[0]).includes("host")) return { entries: lines.map(({ line, text }) => ({ line, value: text })), faults: [] };
+  const { entries, faults } = rowsOf(lines, COLUMNS);
+  for (const { value } of entries) if (value.protocol) value.protocol = value.protocol.toLowerCase();
+  const wrong = entries.map(({ line, value }) => ({ field: lineName(line), detail: fault(value) })).filter(({ detail }) => detail);
+  const proxies = entries.map(({ line, value }) => ({ line, value: { ...value, port: Number(value.port) } }));
+  return { entries: proxies, faults: [...faults, ...wrong] };
+}
+
+/** What the API cannot read as a field of a proxy. @param {Record<string, string>} row */
+function fault({ port, protocol }) {
+  if (port === undefined) return "the port is missing";
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return "the port is not a number from 1 to 65535";
+  if (protocol !== undefined && !PROTOCOLS.includes(protocol)) return `unknown protocol: the protocols are ${PROTOCOLS.join(", ")}`;
+  return "";
+}
+
+/** @param {Imported[]} answers */
+function doneText(answers) {
+  const sum = (/** @type {"created" | "updated" | "unchanged"} */ name) => answers.reduce((all, each) => all + (each[name] ?? 0), 0);
+  return `${plural(sum("created"), "proxy", "proxies")} imported, ${count(sum("updated"))} changed, ${count(sum("unchanged"))} as before`;
+}

@@ -1,0 +1,50 @@
+// @ts-check
+// Above a store whose crawls need a person: why, and the remedy.
+
+import { pathOf, send } from "../../core/api.js";
+import { link } from "../../core/base.js";
+import { html } from "../../core/html.js";
+import { may } from "../../core/session.js";
+import { confirm } from "../../parts/dialog.js";
+import { Icon } from "../../parts/icon.js";
+import { Until } from "../../parts/time.js";
+import { act } from "../../parts/toast.js";
+import { EditButton } from "./edit.js";
+
+/** @import { StoreView } from "../../types/api" */
+
+/** @param {{ of: StoreView }} properties */
+export function Remedy({ of }) {
+  if (!of.crawl_enabled) return null;
+  if (of.crawl_status === "needs_menu_id") return html`<${LookUp} of=${of} />`;
+  if (of.crawl_status !== "empty_menu") return null;
+  return html`<p class="banner" role="status"><${Icon} name="warn" />The last three crawls found an empty menu.
+    The products below stay as they were. If the store's menu has products, its id at the platform is wrong.
+    <${EditButton} of=${of} kind="small" />
+    ${may("operator") && html` <button class="btn small" type="button"
+      onClick=${() => acceptEmpty(of)}>Accept the empty menu…</button>`}</p>`;
+}
+
+/** Why the id at the platform is not known, and when it is looked up next. @param {{ of: StoreView }} properties */
+function LookUp({ of }) {
+  const task = of.lookup_task_id && html` <a class="link" href=${link(`/admin/tasks/${of.lookup_task_id}`)}>Show its task</a>.`;
+  const next = of.lookup_next_at
+    ? html` Next try <${Until} at=${of.lookup_next_at} />.`
+    : html` It is not tried again: correct the slug, the menu's address or the id.`;
+  return html`<p class="banner" role="status"><${Icon} name="warn" />
+    <span>The store's id at the platform is not known, so it cannot be crawled.
+      ${of.lookup_error && html` Its look-up failed: <bdi>${of.lookup_error}</bdi>.`}${next}${task}</span>
+    <${EditButton} of=${of} kind="small" /></p>`;
+}
+
+/** @param {StoreView} store */
+async function acceptEmpty({ id, name }) {
+  const yes = await confirm({
+    title: "Accept the empty menu of 1 store?",
+    body: html`<p><bdi>${name}</bdi></p><p>The next crawl keeps the empty menu. After three crawls, its products are sold out.</p>`,
+    action: "Accept the empty menu",
+    danger: true,
+  });
+  if (!yes) return;
+  await act(() => send("POST", pathOf("/api/stores/{id}/accept-empty", { id }), {}), `The empty menu of ${name} is accepted.`);
+}

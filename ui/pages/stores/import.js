@@ -1,0 +1,90 @@
+// @ts-check
+// New stores: one by a form, many by a list with the columns of `drover stores import`.
+
+import { pathOf, Refusal, send } from "../../core/api.js";
+import { lineName, rowsOf } from "../../core/csv.js";
+import { count, plural } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { PLATFORMS } from "../../core/vocabulary.js";
+import { FormDialog, given } from "../../parts/form.js";
+import { ImportDialog } from "../../parts/import.js";
+
+/** @import { Line } from "../../core/csv.js" */
+/** @import { ImportedStores, StoreFields } from "../../types/api" */
+/** @import { BodyOf } from "../../types/requests" */
+
+/** @typedef {BodyOf<"/api/stores/import", "POST">["stores"]} Stores */
+
+const COLUMNS = {
+  known: ["name", "platform", "platform_dispensary_id", "slug", "menu_url", "api_host", "api_path", "city", "state", "timezone", "groups"],
+  required: ["name"],
+};
+
+const KNOWN = "A store that exists is only added to the groups of its line.";
+
+/** @param {Stores} stores */
+const add = (stores) => send("POST", pathOf("/api/stores/import"), { stores });
+
+/** @param {{ onClose: () => void }} properties */
+export const ImportStores = ({ onClose }) =>
+  html`<${ImportDialog} title="Import stores" label="CSV with a header" onClose=${onClose} read=${read} send=${add} done=${doneText}
+    placeholder=${"name,slug,state,groups\nLeaf & Bud,leaf-and-bud,AZ,rivals"}
+    help=${`Columns: ${COLUMNS.known.join(", ")} (groups separated by semicolons). ${KNOWN}`} />`;
+
+/** @param {Line[]} lines */
+function read(lines) {
+  const { entries, faults } = rowsOf(lines, COLUMNS);
+  const unknown = entries.filter(({ value: { platform } }) => platform !== undefined && !PLATFORMS.includes(platform));
+  const wrong = unknown.map(({ line, value }) => ({
+    field: lineName(line),
+    detail: `unknown platform '${value.platform}': the platforms are ${PLATFORMS.join(", ")}`,
+  }));
+  return { entries: entries.map(({ line, value }) => ({ line, value: fieldsOf(value) })), faults: [...faults, ...wrong] };
+}
+
+/** @param {Record<string, string | null>} values */
+const fieldsOf = ({ groups, ...values }) =>
+  /** @type {StoreFields} */ (
+    /** @type {unknown} */ ({ name: "", ...values, groups: (groups ?? "").split(";").map((name) => name.trim()).filter(Boolean) })
+  );
+
+/** @param {ImportedStores[]} answers */
+function doneText(answers) {
+  const all = answers.flatMap(({ imported }) => imported);
+  const known = answers.reduce((sum, answer) => sum + answer.known.length, 0);
+  const full = answers.reduce((sum, answer) => sum + answer.full.length, 0);
+  const looked = all.filter(({ entry_point_task_id: task }) => (task ?? null) !== null).length;
+  return [
+    `${plural(all.length, "store")} imported, ${count(known)} known already`,
+    looked > 0 && `${plural(looked, "id")} looked up`,
+    full > 0 && `${count(full)} in too many groups`,
+  ].filter(Boolean).join("; ");
+}
+
+/** @param {{ onClose: () => void }} properties */
+export const AddStore = ({ onClose }) =>
+  html`<${FormDialog} title="Add store" action="Add it" onClose=${onClose}
+    done=${(/** @type {ImportedStores} */ answer) =>
+      answer.imported.length > 0 ? `${answer.imported[0].name} is added` : `It exists already: store ${count(answer.known[0])}`}
+    fields=${[
+      { name: "name", label: "Name", required: true },
+      {
+        name: "menu_url",
+        label: "Menu",
+        placeholder: "https://dutchie.com/dispensary/a-name",
+        help: "its address, its slug or its id must be given",
+      },
+      { name: "slug", label: "Slug", help: "the last part of its menu's address" },
+      { name: "platform_dispensary_id", label: "Id at the platform", help: "empty: it is looked up" },
+      { name: "platform", label: "Platform", type: "select", options: PLATFORMS },
+      { name: "city", label: "City" },
+      { name: "state", label: "State", placeholder: "AZ" },
+      { name: "groups", label: "Groups", help: "separated by semicolons" },
+    ]}
+    submit=${(/** @type {Record<string, string | null>} */ values) => add([fieldsOf(given(values))]).catch(nameless)} />`;
+
+/** A refusal names the one store by its place in a list, which this form does not show. @param {unknown} error @returns {never} */
+function nameless(error) {
+  if (!(error instanceof Refusal) || error.fields.length === 0) throw error;
+  throw new Refusal(error.status, error.title, error.fields.map(({ detail }) => detail).join("; "));
+}
