@@ -1,7 +1,7 @@
 //! Imports and changes of stores, in the transaction of the request.
 //!
-//! In: checked stores, or the checked change of one. Out: what became of them. The tasks that follow are queued in the same
-//! transaction.
+//! In: checked stores, or the checked change of one. Out: what became of them. The tasks that follow are queued
+//! in the same transaction.
 
 use thiserror::Error;
 
