@@ -66,9 +66,9 @@ export function Page({ id, query }) {
 /** @param {{ id: number, store: StoreView | null, pauses: Pause[] | undefined }} properties */
 function Head({ id, store, pauses }) {
   const crumb = html`<a href=${link("/admin/stores")}>Stores</a>`;
-  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${count(id)}
+  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${id}
     ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
-  return html`<${PageHead} title=${store?.name ?? `Store ${count(id)}`} crumb=${crumb} scope=${scope}
+  return html`<${PageHead} title=${store?.name ?? `Store ${id}`} crumb=${crumb} scope=${scope}
     mark=${store && html`<${CrawlState} of=${store} />`}>
     ${store && may("operator") &&
       html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
@@ -83,12 +83,12 @@ async function crawl({ id }) {
   try {
     const task = await send("POST", pathOf("/api/tasks"), { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
     const did = task.raised ? "waited already and goes first now" : "was created";
-    toast("good", `Task ${count(task.id)} ${did}.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
+    toast("good", `Task ${task.id} ${did}.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
     reloadAll();
   } catch (error) {
     const task = error instanceof Refusal && error.status === 409 ? error.taskId : null;
     if (task === null) return toast("bad", refusalText(error));
-    toast("warn", `Task ${count(task)} already waits or runs.`, { href: link(`/admin/tasks/${task}`), linkText: "Show the task" });
+    toast("warn", `Task ${task} already waits or runs.`, { href: link(`/admin/tasks/${task}`), linkText: "Show the task" });
   }
 }
 
@@ -129,7 +129,7 @@ function Facts({ of }) {
         ${(store.last_payload_id ?? null) === null
           ? "–"
           : html`<a class="link" href=${link("/admin/payloads", { id: store.last_payload_id })}>
-              ${count(store.last_payload_id)}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
+              ${store.last_payload_id}</a>, <${Ago} at=${store.last_payload_at} after="ago" />`}</dd>
     </dl></div>`}</${Loaded}></${Panel}>`;
 }
 
@@ -151,9 +151,9 @@ function sells({ is_recreational: recreational, is_medical: medical }) {
 function Missing({ id, answer }) {
   const body =
     answer.error?.status === 404
-      ? html`<${Empty} icon="search" title=${`There is no store ${count(id)}`}>
+      ? html`<${Empty} icon="search" title=${`There is no store ${id}`}>
           <a class="btn" href=${link("/admin/stores")}>All stores</a></${Empty}>`
       : html`<${Failure} error=${/** @type {Refusal} */ (answer.error)} onRetry=${answer.reload} what="The store" />`;
-  return html`<${PageHead} title=${`Store ${count(id)}`} crumb=${html`<a href=${link("/admin/stores")}>Stores</a>`} />
+  return html`<${PageHead} title=${`Store ${id}`} crumb=${html`<a href=${link("/admin/stores")}>Stores</a>`} />
     <section class="panel" aria-labelledby="h-store"><h2 class="sr" id="h-store">Store</h2>${body}</section>`;
 }

@@ -30,14 +30,14 @@ import { Json } from "./task/json.js";
 export function Page({ id }) {
   const answer = useResource(pathOf("/api/tasks/{id}", { id }), { topics: ["task"], gap: 1_000 });
   const proxies = useProxies();
-  usePage(`Task ${count(id)}`, answer);
+  usePage(`Task ${id}`, answer);
   const crumb = html`<a href=${link("/admin/tasks")}>Tasks</a>`;
   if (answer.error instanceof Refusal && !answer.data) {
-    return html`<${PageHead} title=${`Task ${count(id)}`} crumb=${crumb} />
+    return html`<${PageHead} title=${`Task ${id}`} crumb=${crumb} />
       <div class="panel"><${Failure} error=${answer.error} what="This task" onRetry=${answer.reload} /></div>`;
   }
   return html`<${Loaded} of=${answer} what="This task">${(/** @type {Task} */ task) => html`
-    <${PageHead} title=${`Task ${count(task.id)}`} crumb=${crumb} mark=${html`<${TaskStatus} of=${task.status} />`}
+    <${PageHead} title=${`Task ${task.id}`} crumb=${crumb} mark=${html`<${TaskStatus} of=${task.status} />`}
       scope=${html`${task.role}${task.dispensary_name && html` · <bdi>${task.dispensary_name}</bdi>`}`}>
       ${may("operator") && html`<${Actions} task=${task} />`}
     </${PageHead}>
@@ -61,7 +61,7 @@ export function Page({ id }) {
 function Actions({ task }) {
   const [isEditing, edit] = useState(false);
   const path = pathOf("/api/tasks/{id}", { id: task.id });
-  const id = count(task.id);
+  const id = task.id;
   const isOpen = ["pending", "claimed", "running", "stale"].includes(task.status);
   const retry = () => act(() => send("POST", pathOf("/api/tasks/{id}/retry", { id: task.id }), {}), `Task ${id} is pending again`);
   const cancel = async () => {
@@ -121,7 +121,7 @@ function Facts({ task }) {
     <dt>Role</dt><dd><a class="link" href=${link("/admin/tasks", { role: task.role })}>${task.role}</a></dd>
     <dt>Store</dt><dd>${task.dispensary_id
       ? html`<a class="link wrap" href=${link(`/admin/stores/${task.dispensary_id}`)}>
-          <bdi>${task.dispensary_name ?? count(task.dispensary_id)}</bdi></a>`
+          <bdi>${task.dispensary_name ?? task.dispensary_id}</bdi></a>`
       : html`<span class="dim">none: it is for all</span>`}</dd>
     <dt>Platform</dt><dd>${task.platform ?? html`<span class="dim">–</span>`}</dd>
     <dt>Priority</dt><dd>${count(task.priority)}</dd>

@@ -50,7 +50,7 @@ function Active({ task }) {
   const runs = ["claimed", "running"].includes(task.status);
   return html`<div class="panel-body">
     <p class="row"><${TaskStatus} of=${task.status} />
-      <a class="link" href=${link(`/admin/tasks/${task.id}`)}>${task.role} ${count(task.id)}</a>
+      <a class="link" href=${link(`/admin/tasks/${task.id}`)}>${task.role} ${task.id}</a>
         ${runs ? html`<span>for <${Running} since=${task.started_at ?? task.claimed_at} /></span>` : html`<span>${waits(task)}</span>`}
         ${task.worker_id && html`<a class="soft"
           href=${link("/admin/tasks", { worker_id: task.worker_id, status: "running" })}>by ${task.worker_name ?? task.worker_id}</a>`}
@@ -93,7 +93,7 @@ function Table({ tasks }) {
 const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
   return html`<tr data-row>
     <th scope="row" class="key">
-      <a href=${link(`/admin/tasks/${task.id}`)}>${task.role}<br /><span class="scope">${count(task.id)}</span></a></th>
+      <a href=${link(`/admin/tasks/${task.id}`)}>${task.role}<br /><span class="scope">${task.id}</span></a></th>
     <td class="end"><${TaskStatus} of=${task.status} />
       ${may("operator") && RETRIED.includes(task.status) &&
         html`<br /><button class="btn small" type="button" data-key="r" aria-label=${`Retry task ${task.id}`}
@@ -106,7 +106,7 @@ const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
 
 /** @param {number} id */
 const retry = (id) =>
-  act(() => send("POST", pathOf("/api/tasks/{id}/retry", { id })), `Task ${count(id)} waits again.`, {
+  act(() => send("POST", pathOf("/api/tasks/{id}/retry", { id })), `Task ${id} waits again.`, {
     href: link(`/admin/tasks/${id}`),
     linkText: "Show the task",
   });
@@ -121,7 +121,7 @@ function outcome(task) {
   const result = /** @type {CrawlResult | null | undefined} */ (task.result);
   if (!result) return task.progress_message ?? "";
   const payload = typeof result.payload_id === "number"
-    ? html` · <a class="link-wrap" href=${link("/admin/payloads", { id: result.payload_id })}>payload ${count(result.payload_id)}</a>`
+    ? html` · <a class="link-wrap" href=${link("/admin/payloads", { id: result.payload_id })}>payload ${result.payload_id}</a>`
     : "";
   if (typeof result.products !== "number") return payload && html`${payload}`;
   return html`${count(result.products)} products${typeof result.changed === "number" && `, ${count(result.changed)} changed`}${payload}`;

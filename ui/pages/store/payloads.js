@@ -36,7 +36,7 @@ function Table({ id, payloads }) {
       <thead><tr><th scope="col">Payload</th><th scope="col" class="num">Products</th>
         <th scope="col" class="num">Size</th><th scope="col" class="num">Changes</th></tr></thead>
       <tbody>${steady.rows.map(({ payload, before }) => html`<tr key=${payload.id} data-row>
-        <th scope="row" class="key"><a href=${link("/admin/payloads", { id: payload.id })}>${count(payload.id)}</a>
+        <th scope="row" class="key"><a href=${link("/admin/payloads", { id: payload.id })}>${payload.id}</a>
           <br /><span class="scope"><${Ago} at=${payload.fetched_at} after="ago" /></span></th>
         <td class="num fact" data-l="products">${count(payload.product_count)}
           ${payload.coverage < 1 && html`<br /><span class="scope">${share(payload.coverage, 1)}</span>`}</td>

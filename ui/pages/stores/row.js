@@ -19,7 +19,7 @@ export const Row = memo((/** @type {RowOf} */ { of: store, isSelected, onSelect 
   return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
     ${onSelect && html`<${Select} id=${store.id} what=${store.name} isSelected=${isSelected} onSelect=${onSelect} />`}
     <th scope="row" class="key cut"><a href=${link(page)} title=${store.name}><bdi>${store.name}</bdi></a><br />
-      <span class="scope">${count(store.id)}${store.city && html` · <bdi>${store.city}</bdi>`}
+      <span class="scope">${store.id}${store.city && html` · <bdi>${store.city}</bdi>`}
         ${store.platform !== "dutchie" && ` · ${store.platform}`}</span></th>
     <td class="fact">${store.state}</td>
     <td class="end"><${CrawlState} of=${store} /><${Why} of=${store} /></td>

@@ -24,9 +24,9 @@ export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, with
   const store = task.dispensary_name ?? "all stores";
   const to = link(`/admin/tasks/${task.id}`);
   return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
-    ${onSelect && html`<${Select} id=${task.id} what=${`task ${count(task.id)}`} isSelected=${isSelected} onSelect=${onSelect} />`}
+    ${onSelect && html`<${Select} id=${task.id} what=${`task ${task.id}`} isSelected=${isSelected} onSelect=${onSelect} />`}
     <th scope="row" class="key cut"><a href=${to} title=${store}><bdi>${store}</bdi></a></th>
-    <td class="num fact" data-l="task"><a class="link" href=${to}>${count(task.id)}</a></td>
+    <td class="num fact" data-l="task"><a class="link" href=${to}>${task.id}</a></td>
     ${withStatus && html`<td class="fact"><${TaskStatus} of=${task.status} /></td>`}
     <td class="fact">${task.role}</td>
     <td class="fact">${task.worker_name ?? (task.worker_id ? html`<span class="dim">${task.worker_id}</span>` : "")}</td>
