@@ -100,5 +100,5 @@ async fn a_page_that_is_not_there_says_so() {
     world.sees("404").await;
     let log = world.browser.log().await.unwrap();
     assert!(log.iter().all(|line| line.contains("404")), "{log:?}");
-    assert_eq!(world.browser.read("document.title").await.unwrap(), json!("Task 424,242 · drover"));
+    assert_eq!(world.browser.read("document.title").await.unwrap(), json!("Task 424242 · drover"));
 }

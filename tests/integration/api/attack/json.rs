@@ -116,7 +116,7 @@ fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
 }
 
 /// Usual values of fields with these names, so that a body is accepted except for the attacked field.
-fn usual_values() -> [(&'static str, Value); 9] {
+fn usual_values() -> [(&'static str, Value); 10] {
     [
         ("role", json!("payload_fetch")),
         ("dispensary_id", json!(ID)),
@@ -127,6 +127,7 @@ fn usual_values() -> [(&'static str, Value); 9] {
         ("ids", json!([ID])),
         ("tasks", json!([{"role": "payload_fetch", "dispensary_id": ID}])),
         ("worker_id", json!(ID.to_string())),
+        ("crawl_enabled", json!(true)),
     ]
 }
 
