@@ -273,8 +273,10 @@ async fn a_role_is_paused_for_a_time_and_every_page_of_work_shows_it() {
     world.open("/admin/job-queue").await;
     world.press("Pause…").await;
     world.browser.fill("dialog [name=reason]", "parsers are wrong").await.unwrap();
-    world.browser.choose("dialog [name=thing]", "role product_refresh").await.unwrap();
-    world.browser.choose("dialog [name=minutes]", "120").await.unwrap();
+    for (field, value) in [("thing", "role product_refresh"), ("minutes", "120")] {
+        let choose = format!("document.querySelector('dialog [name={field}]').value = '{value}'");
+        assert_eq!(world.browser.read(&choose).await.unwrap(), value);
+    }
     world.click(&in_dialog("Pause it")).await;
     world.sees("Paused: role product_refresh").await;
     for page in ["/admin/job-queue", "/admin/workers"] {
