@@ -44,7 +44,7 @@ pub async fn readyz(_: Anyone, State(api): State<ApiState>) -> (StatusCode, Json
     }
 }
 
-/// What one connection to the database shows.
+/// Checks that need the database, by one connection.
 struct DatabaseChecks {
     database: Check,
     /// The schema.

@@ -48,9 +48,9 @@ pub struct ApiServices {
 /// Settings of the crawl that a forecast of capacity reads.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlLimits {
-    /// Of one process.
+    /// Maximum sessions of one process through a proxy.
     pub sessions_per_proxy: usize,
-    /// Of stores without a host of their own, by platform.
+    /// By platform, for stores without a host of their own.
     pub base_urls: BTreeMap<String, String>,
 }
 

@@ -93,7 +93,7 @@ pub struct Values {
     /// How long each took; only of what takes time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_seconds: Option<SecondsByPoint>,
-    /// Of runs and waits. Minutes of an older program have none.
+    /// Only for runs and waits. Minutes that an older program counted have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percentiles: Option<Percentiles>,
 }

@@ -41,16 +41,16 @@ pub struct StoreFilter {
 }
 
 vocabulary! {
-    /// What stores are sorted by, and then by name or id.
+    /// The order of stores; equal ones follow by name or id.
     #[derive(Default)]
     pub enum StoreSort {
         #[default]
         Id,
-        /// Those without a menu id, with an empty menu, late, held, never crawled, fresh, disabled.
+        /// Stores without a menu id first, then with an empty menu, late, held, never crawled, fresh, disabled.
         Trouble,
         Name,
         NameDesc,
-        /// Those without a state come last.
+        /// Stores without a state come last.
         State,
         StateDesc,
         /// Never crawled ones first, then the oldest complete crawl.
@@ -68,7 +68,7 @@ pub struct StoreCursor {
 }
 
 impl StoreSort {
-    /// What is compared, and whether backwards.
+    /// The compared value, and whether the order is backwards.
     pub fn key(self) -> (&'static str, bool) {
         match self {
             StoreSort::Id => ("id", false),

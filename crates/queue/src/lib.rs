@@ -8,7 +8,7 @@
 //! commit        the end of a finished run, in one transaction
 //! settle        how every end is written; lost_run: when its lease is gone
 //! after_hooks   what follows a commit
-//! pauses        what an operator has stopped
+//! pauses        the pauses in force, as this process knows them
 //! held_tasks    every lease of the process; task_guard keeps one task among them
 //! heartbeat     renews these leases, on a thread of its own
 //! ```

@@ -35,7 +35,7 @@ pub struct ActorDeps {
     pub load: watch::Receiver<Load>,
     /// Changes when there may be new work.
     pub wake_ups: watch::Receiver<u64>,
-    /// What an operator has stopped.
+    /// The pauses in force.
     pub pauses: watch::Receiver<Pauses>,
     /// The database's time when the process started.
     pub started_at: DateTime<Utc>,

@@ -25,7 +25,7 @@ use super::{CounterDelta, HealthCounts, Proxy, ProxyAsk, ProxyId, ProxyOutcome, 
 /// How many proxies may be used now, and how they all are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PoolState {
-    /// Those on trial too, and those that are benched at single hosts; not one that rests, because its budget is spent.
+    /// Includes proxies on trial and proxies benched at single hosts, but none that rests because its budget is spent.
     pub usable: usize,
     #[serde(flatten)]
     pub health: HealthCounts,

@@ -1,5 +1,5 @@
--- The workers, or only $1. Of the processes that had a name, an offline one is listed only if none came after it. Times are cut
--- to the range of Rust.
+-- The workers, or only $1. An offline worker is listed only if no other process has taken its name since. Times are cut to
+-- the range of Rust.
 SELECT w.worker_id, w.friendly_name, w.pod, w.role, w.roles, w.status, w.current_task_ids, w.active_task_count, w.max_concurrent_tasks,
        w.resources,
        json_time(w.last_heartbeat_at) AS last_heartbeat_at,
