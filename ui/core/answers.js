@@ -26,7 +26,7 @@ export const useWorkers = () =>
 
 /** The state in one answer of one moment, so that the same thing has the same number in every part of a page. */
 export const useOverview = () =>
-  useResource(pathOf("/api/overview"), { topics: ["task", "counts", "worker"], gap: 3_000 });
+  useResource(pathOf("/api/overview"), { topics: ["task", "counts", "worker", "pauses"], gap: 3_000 });
 
 /** The pods, the queue and the running tasks of one moment. */
 export const useQueuePicture = () =>

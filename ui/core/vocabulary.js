@@ -1,6 +1,8 @@
 // @ts-check
 // Words of the API that forms and filters offer.
 
+/** Priority of tasks that a person requests. */
+export const BY_HAND = 20;
 /** Families of roles. */
 export const FAMILIES = ["crawl", "media"];
 /** Roles of crawls. */

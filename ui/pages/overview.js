@@ -6,7 +6,7 @@ import { useHosts, useOverview, useProxies, useSchedules } from "../core/answers
 import { count } from "../core/format.js";
 import { html } from "../core/html.js";
 import { PageHead } from "../parts/panel.js";
-import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
+import { PauseButton, Pauses } from "../parts/pause.js";
 import { usePage } from "../parts/page.js";
 import { useSeries } from "../parts/series.js";
 import { Behind } from "./overview/behind.js";
@@ -29,7 +29,6 @@ export function Page({ query }) {
   const schedules = useSchedules();
   const proxies = useProxies();
   const hosts = useHosts();
-  const pauses = usePauses();
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
   usePage("Overview", overview, proxies);
@@ -45,8 +44,8 @@ export function Page({ query }) {
   const stores = overview.data?.stores.enabled;
   return html`<div class="overview stack">
     <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} enabled stores · `}times in UTC`}>
-      <${PauseButton} scope="all" name="everything" pauses=${pauses.data?.pauses} /></${PageHead}>
-    <${Pauses} pauses=${pauses.data?.pauses} scopes=${["all"]} />
+      <${PauseButton} scope="all" name="everything" pauses=${overview.data?.pauses} /></${PageHead}>
+    <${Pauses} pauses=${overview.data?.pauses} scopes=${["all"]} />
     <${Verdict} ...${seen} />
     <${Figures} ...${seen} error=${overview.error} />
     <${Charts} query=${query} />

@@ -7,6 +7,7 @@ import { count, share } from "../core/format.js";
 import { html } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
+import { BY_HAND } from "../core/vocabulary.js";
 import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
@@ -35,8 +36,6 @@ import { Remedy } from "./store/remedy.js";
 
 /** Maximum waiting tasks; a store hardly ever has more than two. */
 const WAITING = 5;
-/** Priority of tasks that a person requests. */
-const BY_HAND = 20;
 
 /** @param {{ id: number, query: URLSearchParams }} properties */
 export function Page({ id, query }) {

@@ -2,7 +2,6 @@
 //! other stores at another interval.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use axum::Json;
@@ -13,7 +12,7 @@ use url::Url;
 use utoipa::IntoParams;
 
 use super::access::{Caller, Viewer};
-use super::query::Query;
+use super::query::{Query, number_within};
 use super::{ApiError, ApiState};
 use db::forecast::{self, HostStores};
 use db::{Client, DbError};
@@ -41,8 +40,8 @@ pub struct ForecastQuery {
     slots: Option<i64>,
 }
 
-/// The slots, requests and proxies that the schedules need, or the stores, interval and slots of the query, against those that there are;
-/// which limits first; and the duration of one crawl of all the stores. Runs are as long as those of the last 24 hours.
+/// Compares the slots, requests and proxies that the schedules need, or the stores and interval of the query, with those that there are;
+/// names the limit that is reached first, and estimates the duration of one crawl of all the stores from the runs of the last 24 hours.
 #[utoipa::path(get, path = "/api/tasks/capacity/forecast", tag = "tasks", responses((status = 200, body = Forecast)))]
 pub async fn show(
     _: Caller<Viewer>,
@@ -107,18 +106,11 @@ impl ForecastQuery {
 }
 
 fn store_count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
-    within(i64::deserialize(from)?, STORES)
+    number_within(from, STORES)
 }
 
 fn slot_count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
-    within(i64::deserialize(from)?, SLOTS)
-}
-
-fn within<E: Error>(number: i64, range: RangeInclusive<i64>) -> Result<Option<i64>, E> {
-    match range.contains(&number) {
-        true => Ok(Some(number)),
-        false => Err(E::custom(format_args!("{number} is out of range ({} to {})", range.start(), range.end()))),
-    }
+    number_within(from, SLOTS)
 }
 
 fn interval<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {

@@ -133,12 +133,7 @@ fn ready_tasks(ready: &[ReadyTasks]) -> Result<(IntGaugeVec, GaugeVec), promethe
 
 fn registered_workers(workers: &[WorkerDocument]) -> Result<IntGaugeVec, prometheus::Error> {
     let opts = Opts::new("drover_registered_workers", "Workers of all processes, as the registry has them");
-    let gauge = IntGaugeVec::new(opts, &["status"])?;
-    for status in WorkerStatus::VARIANTS.iter().copied() {
-        let count = workers.iter().filter(|worker| worker.status == status).count();
-        gauge.with_label_values(&[status.name()]).set(count as i64);
-    }
-    Ok(gauge)
+    by_word(opts, "status", |status: WorkerStatus| workers.iter().filter(|worker| worker.status == status).count())
 }
 
 fn known_proxies(counts: HealthCounts) -> Result<IntGaugeVec, prometheus::Error> {
@@ -149,12 +144,20 @@ fn known_proxies(counts: HealthCounts) -> Result<IntGaugeVec, prometheus::Error>
     Ok(gauge)
 }
 
-/// Zero where nothing is paused: a series that ended would keep its alert on.
 fn paused(pauses: &[Pause]) -> Result<IntGaugeVec, prometheus::Error> {
-    let gauge = IntGaugeVec::new(Opts::new("drover_paused", "Pauses in force, by what they stop"), &["scope"])?;
-    for scope in PauseScope::VARIANTS.iter().copied() {
-        let count = pauses.iter().filter(|pause| pause.scope == Word::Known(scope)).count();
-        gauge.with_label_values(&[scope.name()]).set(count as i64);
+    let opts = Opts::new("drover_paused", "Pauses in force, by scope");
+    by_word(opts, "scope", |scope: PauseScope| pauses.iter().filter(|pause| pause.scope == Word::Known(scope)).count())
+}
+
+/// A series for each word, zero where there is none: a series that ended would keep its alert on.
+fn by_word<T: VariantArray + Copy + Into<&'static str>>(
+    opts: Opts,
+    label: &str,
+    count: impl Fn(T) -> usize,
+) -> Result<IntGaugeVec, prometheus::Error> {
+    let gauge = IntGaugeVec::new(opts, &[label])?;
+    for word in T::VARIANTS.iter().copied() {
+        gauge.with_label_values(&[word.into()]).set(count(word) as i64);
     }
     Ok(gauge)
 }

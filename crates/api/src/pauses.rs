@@ -1,8 +1,9 @@
 //! `/api/pauses`: an operator stops the claims of everything, or of one family, role, pod, worker, host or
 //! store.
 //!
-//! The pause of a host also opens its breaker; [`put`] and [`end`] keep the two together, also for
-//! `/api/hosts` and the worker registry.
+//! The pause of a host also opens its breaker, and its end closes it: [`put`] and [`end`] keep the two
+//! together, and `/api/hosts` does so where the breaker is what was asked for. The worker registry pauses by
+//! [`put`], too.
 
 use axum::Json;
 use axum::extract::State;

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -20,6 +21,15 @@ use super::body::named_field;
 use super::description::{Describe, Description};
 
 pub struct Query<T>(pub T);
+
+/// A number of the query that lies within `range`, for `deserialize_with`.
+pub fn number_within<'de, D: Deserializer<'de>>(from: D, range: RangeInclusive<i64>) -> Result<Option<i64>, D::Error> {
+    let number = i64::deserialize(from)?;
+    match range.contains(&number) {
+        true => Ok(Some(number)),
+        false => Err(D::Error::custom(format_args!("{number} is out of range ({} to {})", range.start(), range.end()))),
+    }
+}
 
 /// The query of a route that has no parameters.
 #[derive(Deserialize)]

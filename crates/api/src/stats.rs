@@ -5,12 +5,11 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
-use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
 use super::access::{Caller, Viewer};
-use super::query::Query;
+use super::query::{Query, number_within};
 use super::{ApiError, ApiState};
 use contract::charts::{Dimension, Grid, MAX_SERIES, Metric, StatsSeries};
 use db::charts::{self, Chart, ChartRequest};
@@ -73,10 +72,6 @@ pub async fn series(
     Ok(Json(StatsSeries { metric, by, from, to, step_seconds, series, other, closed_until }))
 }
 
-fn series_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    let series = i64::deserialize(deserializer)?;
-    match (1..=MAX_SERIES).contains(&series) {
-        true => Ok(Some(series)),
-        false => Err(D::Error::custom(format_args!("{series} is out of range (1 to {MAX_SERIES})"))),
-    }
+fn series_count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    number_within(from, 1..=MAX_SERIES)
 }

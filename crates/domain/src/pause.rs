@@ -1,4 +1,5 @@
-//! Pauses: what an operator has stopped for a time, and which roles and workers may claim meanwhile. Pure.
+//! Pauses: the things that an operator has stopped for a time, and the roles and workers that may claim meanwhile.
+//! Pure.
 //!
 //! In: the targets of the pauses in force. Out: decisions about claims. It must not know how long a pause
 //! lasts, or who made it.
@@ -56,17 +57,14 @@ pub enum BadTarget {
 impl PauseTarget {
     /// `of`: the name of a family, role, pod, worker or host, or the id of a store; none for [`PauseScope::All`].
     pub fn parse(scope: PauseScope, of: Option<&str>) -> Result<PauseTarget, BadTarget> {
-        let of = match (scope, of.map(str::trim).filter(|of| !of.is_empty())) {
-            (PauseScope::All, None) => return Ok(PauseTarget::All),
-            (PauseScope::All, Some(_)) => return Err(BadTarget::NotNeeded),
-            (_, None) => return Err(BadTarget::Missing(scope)),
-            (_, Some(of)) => of,
+        let Some(of) = of.map(str::trim).filter(|of| !of.is_empty()) else {
+            return if scope == PauseScope::All { Ok(PauseTarget::All) } else { Err(BadTarget::Missing(scope)) };
         };
         if of.chars().count() > MAX_NAME_CHARS || of.contains(char::is_control) {
             return Err(BadTarget::BadName);
         }
         Ok(match scope {
-            PauseScope::All => PauseTarget::All,
+            PauseScope::All => return Err(BadTarget::NotNeeded),
             PauseScope::Family => PauseTarget::Family(word(of)?),
             PauseScope::Role => PauseTarget::Role(word(of)?),
             PauseScope::Pod => PauseTarget::Pod(of.to_owned()),
@@ -121,15 +119,11 @@ impl Pauses {
         Pauses(targets)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Whether no task of `role` may be claimed.
     pub fn stops_role(&self, role: Role) -> bool {
         self.0.iter().any(|target| match target {
             PauseTarget::All => true,
-            PauseTarget::Family(family) => role.spec().family == *family,
+            PauseTarget::Family(family) => role.family() == *family,
             PauseTarget::Role(paused) => *paused == role,
             _ => false,
         })

@@ -4,15 +4,13 @@
 import { pathOf, send } from "../../core/api.js";
 import { count, plural } from "../../core/format.js";
 import { html, useState } from "../../core/html.js";
+import { BY_HAND } from "../../core/vocabulary.js";
 import { confirm } from "../../parts/dialog.js";
 import { FormDialog } from "../../parts/form.js";
 import { Icon } from "../../parts/icon.js";
 import { act, refusalText } from "../../parts/toast.js";
 
 /** @import { GroupChange, StoreView } from "../../types/api" */
-
-/** Priority of tasks that a person requests. */
-const BY_HAND = 20;
 
 /** @param {{ stores: StoreView[], onDone: () => void }} properties the selected ones */
 export function Bulk({ stores, onDone }) {
