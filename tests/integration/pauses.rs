@@ -1,8 +1,11 @@
 //! Pauses as processes obey them: each scope, restarts, ends by themselves, and many workers at once.
 
+use std::time::Duration;
+
 use db::tasks::{self, NewTask};
 use domain::role::Role;
 use rstest::rstest;
+use sim::Settings;
 use testkit::{Child, Farm, PATIENCE, until};
 use tokio::process::Command;
 
@@ -11,9 +14,12 @@ const PENDING_FETCHES: &str =
 const PAUSED_WORKERS: &str = "SELECT count(*) FROM worker_registry WHERE status = 'paused'";
 const ACTIVE_WORKERS: &str = "SELECT count(*) FROM worker_registry WHERE status = 'active'";
 
-/// A farm whose schedules make no tasks.
 async fn farm(stores: usize) -> Farm {
-    let farm = Farm::with_stores(stores).await;
+    without_schedules(Farm::with_stores(stores).await).await
+}
+
+/// The farm, with schedules that make no tasks.
+async fn without_schedules(farm: Farm) -> Farm {
     db::schedules::ensure_defaults(&farm.db.client().await.unwrap()).await.unwrap();
     farm.execute("UPDATE task_schedules SET enabled = false").await;
     farm
@@ -165,7 +171,9 @@ async fn a_pause_with_an_end_is_over_by_itself() {
 #[tokio::test]
 async fn eight_busy_workers_claim_nothing_a_second_after_a_pause() {
     const STORES: usize = 24;
-    let farm = farm(STORES).await;
+    let latency = Duration::from_millis(400);
+    let farm = Farm::changed(STORES, |settings| Settings { latency, ..settings }).await;
+    let farm = without_schedules(farm).await;
     for _ in 0..3 {
         farm.enqueue(Role::PayloadFetch).await;
     }

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::server::{Answer, send};
 use testkit::{Child, PATIENCE, connect, drover, until};
 
+/// Enough for two crawls of `continuous`, each of which waits for tasks that fail on purpose and are retried.
+const TWO_CRAWLS: Duration = Duration::from_secs(150);
+
 /// Errors of the stores that are in trouble on purpose.
 const FAILURES: [&str; 2] = ["no store at", "empty menu"];
 
@@ -112,7 +115,7 @@ async fn a_continuous_demo_has_faults_that_its_comparison_counts_apart() {
     let dir = tempfile::tempdir().unwrap();
     let mut demo = continuous(dir.path());
     let status = |summary: &Value, place: usize| summary["faults"]["stores"][place]["crawl_status"].clone();
-    until("some crawls have ended", PATIENCE, async || summaries(&demo).len() >= 3).await;
+    until("two crawls have ended", TWO_CRAWLS, async || summaries(&demo).len() >= 2).await;
     let all = summaries(&demo);
     for summary in &all {
         assert_eq!(summary["oracle"]["equal"], true, "{summary}");
@@ -136,7 +139,7 @@ async fn a_continuous_demo_has_faults_that_its_comparison_counts_apart() {
 async fn a_continuous_demo_begins_with_seven_days_of_history_and_keeps_only_the_latest_crawls_beside_it() {
     let dir = tempfile::tempdir().unwrap();
     let mut demo = continuous(dir.path());
-    until("some crawls have ended", PATIENCE, async || summaries(&demo).len() >= 2).await;
+    until("two crawls have ended", TWO_CRAWLS, async || summaries(&demo).len() >= 2).await;
     let client = database_of(dir.path()).await;
     let count = async |rows: &str| {
         let sql = format!("SELECT count(*) FROM {rows}");
