@@ -18,6 +18,9 @@ use db::migrate::{self, MigrateError};
 use db::{Db, DbError};
 use settings::{Config, DatabaseUrl, LoadedConfig};
 
+/// The file of a demo in its data directory.
+pub const DEMO_FILE: &str = "demo.json";
+
 pub struct Env {
     pub config: Arc<Config>,
     /// The configuration with its origins.
@@ -41,6 +44,11 @@ impl Env {
         dir: Option<PathBuf>,
     ) -> Self {
         Env { config: Arc::new(loaded.config.clone()), loaded, out, runtime, stop, dir, database: OnceCell::new() }
+    }
+
+    /// Whether `--dir` names the directory of a demo.
+    pub fn is_of_demo(&self) -> bool {
+        self.dir.as_ref().is_some_and(|dir| dir.join(DEMO_FILE).exists())
     }
 
     /// The database, for commands that no API serves; brings its schema up to date first.

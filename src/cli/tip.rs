@@ -19,7 +19,7 @@ pub fn naming_bulk(mut error: clap::Error) -> clap::Error {
 
 fn action(error: &clap::Error) -> Option<&'static str> {
     let usage = error.get(ContextKind::Usage)?.to_string();
-    BY_ID.into_iter().find(|action| usage.contains(&format!("drover tasks {action} ")))
+    BY_ID.into_iter().find(|action| usage.contains(&format!(" tasks {action} ")))
 }
 
 #[cfg(test)]
@@ -31,6 +31,7 @@ mod tests {
     #[rstest]
     #[case::a_filter(&["drover", "tasks", "retry", "--status", "failed"], true)]
     #[case::a_filter_after_an_id(&["drover", "tasks", "delete", "7", "--error", "503"], true)]
+    #[case::a_program_of_another_name(&["drover-0.1", "tasks", "cancel", "--role", "payload_fetch"], true)]
     #[case::another_command(&["drover", "jobs", "retry", "--status", "failed"], false)]
     #[case::another_fault(&["drover", "tasks", "retry", "seven"], false)]
     fn a_filter_for_ids_is_answered_with_the_command_that_takes_it(#[case] args: &[&str], #[case] named: bool) {

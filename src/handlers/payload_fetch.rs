@@ -110,8 +110,11 @@ async fn confirm_small_menu(
 
 fn doubt(menu: &Menu, start: &FetchStart) -> String {
     let (now, before, store) = (menu.product_count, start.products, menu.dispensary_id);
-    match now {
-        0 => format!(
+    match (now, before) {
+        (0, 0) => format!(
+            "empty menu: it holds no product, and the store was never crawled. If it sells nothing: `drover stores accept-empty {store}`"
+        ),
+        (0, _) => format!(
             "empty menu: it holds no product where it held {before}; the store's products stay as they are. If it sells nothing any more: \
              `drover stores accept-empty {store}`"
         ),

@@ -16,6 +16,7 @@ import { FormDialog } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { Pauses, pausesOf, usePauses } from "../parts/pause.js";
 import { Retry } from "../parts/retry.js";
 import { TaskStatus } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
@@ -30,6 +31,7 @@ import { Json } from "./task/json.js";
 export function Page({ id }) {
   const answer = useResource(pathOf("/api/tasks/{id}", { id }), { topics: ["task"], gap: 1_000 });
   const proxies = useProxies();
+  const pauses = usePauses().data?.pauses;
   usePage(`Task ${id}`, answer);
   const crumb = html`<a href=${link("/admin/tasks")}>Tasks</a>`;
   if (answer.error instanceof Refusal && !answer.data) {
@@ -41,6 +43,7 @@ export function Page({ id }) {
       scope=${html`${task.role}${task.dispensary_name && html` · <bdi>${task.dispensary_name}</bdi>`}`}>
       ${may("operator") && html`<${Actions} task=${task} />`}
     </${PageHead}>
+    <${Pauses} pauses=${pausesOf(pauses, task)} />
     <div class="cols wide-left">
       <div class="stack">
         <${Panel} title="Attempts" scope=${`${plural(task.attempts.length, "attempt")}, newest first`}>

@@ -48,6 +48,14 @@ pub struct PauseRequest {
 }
 
 impl Pause {
+    /// None for a scope or name of a newer program.
+    pub fn parsed(&self) -> Option<PauseTarget> {
+        match self.scope {
+            Word::Known(scope) => PauseTarget::parse(scope, self.of.as_deref()).ok(),
+            Word::Other(_) => None,
+        }
+    }
+
     /// `everything`, `role product_refresh`.
     pub fn target(&self) -> String {
         match &self.of {

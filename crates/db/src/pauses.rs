@@ -9,7 +9,6 @@ use super::row::{FromRow, first_column, read_all, rows, word};
 use super::{Client, DbError};
 use contract::pauses::Pause;
 use domain::pause::{PauseTarget, Pauses};
-use domain::vocabulary::Word;
 use domain::worker::WorkerCommand;
 
 /// Maximum number of pauses; each process that runs tasks reads all of them twice a second.
@@ -31,11 +30,7 @@ pub async fn list(client: &Client) -> Result<Vec<Pause>, DbError> {
 
 /// The pauses in force, for the decisions of a process. A scope or name of a newer program stops nothing here.
 pub async fn in_force(client: &Client) -> Result<Pauses, DbError> {
-    let target = |pause: Pause| match pause.scope {
-        Word::Known(scope) => PauseTarget::parse(scope, pause.of.as_deref()).ok(),
-        Word::Other(_) => None,
-    };
-    Ok(Pauses::new(list(client).await?.into_iter().filter_map(target).collect()))
+    Ok(Pauses::new(list(client).await?.iter().filter_map(Pause::parsed).collect()))
 }
 
 /// Makes a pause; one of the same thing gets the new reason and end. The tasks of a paused store are not ready

@@ -100,6 +100,16 @@ impl PauseTarget {
         }
     }
 
+    /// Whether no task of `role` may be claimed meanwhile.
+    pub fn stops_role(&self, role: Role) -> bool {
+        match self {
+            PauseTarget::All => true,
+            PauseTarget::Family(family) => role.family() == *family,
+            PauseTarget::Role(paused) => *paused == role,
+            _ => false,
+        }
+    }
+
     pub fn store(&self) -> Option<StoreId> {
         if let PauseTarget::Store(id) = self { Some(*id) } else { None }
     }
@@ -121,12 +131,7 @@ impl Pauses {
 
     /// Whether no task of `role` may be claimed.
     pub fn stops_role(&self, role: Role) -> bool {
-        self.0.iter().any(|target| match target {
-            PauseTarget::All => true,
-            PauseTarget::Family(family) => role.family() == *family,
-            PauseTarget::Role(paused) => *paused == role,
-            _ => false,
-        })
+        self.0.iter().any(|target| target.stops_role(role))
     }
 
     /// The roles of these whose tasks may be claimed.

@@ -9,8 +9,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::CliError;
-
-const FILE: &str = "demo.json";
+use crate::cli::env::DEMO_FILE;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,7 +97,7 @@ fn require_unused(dir: &Path) -> Result<(), CliError> {
 }
 
 fn file(dir: &Path) -> PathBuf {
-    dir.join(FILE)
+    dir.join(DEMO_FILE)
 }
 
 #[cfg(test)]

@@ -286,6 +286,16 @@ async fn a_role_is_paused_for_a_time_and_every_page_of_work_shows_it() {
     world.open("/admin").await;
     world.sees("role product_refresh is paused: parsers are wrong").await;
     world.open("/admin/workers").await;
+    let pending = "INSERT INTO worker_tasks (role, dispensary_id) VALUES ('product_refresh', 901) RETURNING id";
+    let pending = world.count(pending).await;
+    for (task, is_held) in [(pending, true), (804, false)] {
+        world.open(&format!("/admin/tasks/{task}")).await;
+        world.sees("Attempts").await;
+        let banners = "document.querySelectorAll('main .banner').length";
+        let shown = if is_held { "1" } else { "0" };
+        world.browser.until("the pauses are read", &format!("{banners} === {shown}")).await.unwrap();
+    }
+    world.open("/admin/workers").await;
     let until = "SELECT count(*) FROM pauses WHERE until BETWEEN now() + interval '110 minutes' AND now() + interval '121 minutes'";
     assert_eq!(world.count(until).await, 1);
     world.press("Resume role product_refresh").await;

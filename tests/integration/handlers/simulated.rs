@@ -242,7 +242,7 @@ async fn an_empty_menu_is_not_the_first_truth_of_a_store() {
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     sim.add_fault(Fault::new(FaultKind::EmptyMenu));
-    assert!(empty_menu(&harness).await.contains("no product where it held 0;"));
+    assert!(empty_menu(&harness).await.contains("it holds no product, and the store was never crawled"));
     assert!(has_status(&harness, "never_crawled").await);
 }
 

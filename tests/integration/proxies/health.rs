@@ -17,9 +17,46 @@ async fn listed(farm: &Farm) -> Value {
 }
 
 async fn doctor(farm: &Farm) -> (Option<i32>, Value) {
+    found(farm, "proxies").await
+}
+
+/// The exit code of the doctor, and one finding.
+async fn found(farm: &Farm, check: &str) -> (Option<i32>, Value) {
     let (code, findings) = json(farm, &["doctor"]).await;
-    let finding = findings["findings"].as_array().unwrap().iter().find(|finding| finding["check"] == "proxies");
+    let finding = findings["findings"].as_array().unwrap().iter().find(|finding| finding["check"] == check);
     (code, finding.cloned().unwrap_or_default())
+}
+
+#[tokio::test]
+async fn the_doctor_sends_one_request_through_the_best_proxies() {
+    let farm = Farm::changed(1, |world| Settings { proxies: 3, ..world }).await;
+    farm.sim.set_proxy_fault(0, ProxyFault::Reset);
+    let (code, finding) = found(&farm, "request").await;
+    assert_eq!((code, &finding["result"]), (Some(0), &"ok".into()), "{finding}");
+
+    for proxy in 1..3 {
+        farm.sim.set_proxy_fault(proxy, ProxyFault::Reset);
+    }
+    let (code, finding) = found(&farm, "request").await;
+    assert_eq!((code, &finding["result"]), (Some(1), &"fault".into()), "{finding}");
+    let detail = finding["detail"].as_str().unwrap();
+    assert_eq!(detail.matches("no answer through").count(), 3, "{detail}");
+    assert!(finding["remedy"].as_str().unwrap().contains("drover proxies check"), "{finding}");
+}
+
+#[tokio::test]
+async fn the_doctor_says_that_no_worker_runs_and_sends_nothing_without_a_proxy() {
+    let farm = Farm::with_stores(1).await;
+    farm.execute("DELETE FROM proxies").await;
+    assert_eq!(found(&farm, "workers").await.1["result"], "advice");
+    assert_eq!(found(&farm, "request").await.1, Value::Null);
+    let mut worker = farm.drover(&["worker"]);
+    worker.env("WORKER_ROLE", "analytics_refresh");
+    let _worker = Child::spawn(&mut worker);
+    let runs = "SELECT count(*) FROM worker_registry WHERE status = 'active'";
+    farm.until_counted("the workers are there", runs, 2).await;
+    let workers = found(&farm, "workers").await.1;
+    assert_eq!((&workers["result"], &workers["detail"]), (&"ok".into(), &"2 run".into()), "{workers}");
 }
 
 #[tokio::test]
