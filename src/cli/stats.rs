@@ -149,9 +149,9 @@ fn each_bar(chart: &StatsSeries) -> String {
     let bars = i64::try_from(points_of_a_bar(points)).unwrap_or(1);
     let minutes = chart.step_seconds * bars / 60;
     match (minutes % 1440, minutes % 60) {
-        (0, _) => format!("each {} d", minutes / 1440),
-        (_, 0) => format!("each {} h", minutes / 60),
-        _ => format!("each {minutes} min"),
+        (0, _) => format!("per {} d", minutes / 1440),
+        (_, 0) => format!("per {} h", minutes / 60),
+        _ => format!("per {minutes} min"),
     }
 }
 

@@ -108,6 +108,8 @@ struct Running<'a> {
 struct Progress {
     images: ImageCheck,
     history: ProductHistory,
+    /// When this process began to crawl.
+    began: Instant,
 }
 
 struct Demo<'a> {
@@ -194,7 +196,7 @@ impl Demo<'_> {
             self.say_history("runs, requests and failures", took)?;
         }
         let history = if self.has_history(state) { ProductHistory::Due } else { ProductHistory::Done };
-        let mut progress = Progress { images: ImageCheck::default(), history };
+        let mut progress = Progress { images: ImageCheck::default(), history, began: Instant::now() };
         loop {
             let next_at = Instant::now() + Duration::from_secs(self.args.every);
             let summary = self.crawl_once(state, &running, &mut progress).await?;
@@ -245,7 +247,8 @@ impl Demo<'_> {
         }
         let client = opened.db.client().await?;
         let database_url = self.env.dir.is_some().then(|| opened.url.reveal().to_owned());
-        let subject = Subject { sim: self.sim, stores: state.stores, apart, crawled, database_url };
+        let began = progress.began;
+        let subject = Subject { sim: self.sim, stores: state.stores, apart, crawled, began, database_url };
         let mut summary = Summary::of(&client, subject).await?;
         if let Some(queue) = app.downloads() {
             summary.images = Some(match self.args.once {

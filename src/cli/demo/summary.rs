@@ -5,6 +5,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sim::Simulator;
+use tokio::time::Instant;
 
 use super::faults;
 use super::images::ImageReport;
@@ -38,6 +39,8 @@ pub struct Summary {
     pub images: Option<ImageReport>,
     pub seconds: f64,
     pub products_per_second: f64,
+    /// Whether an earlier process began the crawl: `seconds` then include the time that the demo was off.
+    pub resumed: bool,
     pub database_url: Option<String>,
 }
 
@@ -62,12 +65,14 @@ pub struct Subject<'a> {
     /// Stores in trouble on purpose.
     pub apart: &'a [StoreId],
     pub crawled: (DateTime<Utc>, CrawlProgress),
+    /// When this process began to crawl.
+    pub began: Instant,
     pub database_url: Option<String>,
 }
 
 impl Summary {
     pub async fn of(client: &Client, subject: Subject<'_>) -> Result<Summary, DbError> {
-        let Subject { sim, stores, apart, crawled: (since, progress), database_url } = subject;
+        let Subject { sim, stores, apart, crawled: (since, progress), began, database_url } = subject;
         let totals = demo_report::totals(client, since, apart).await?;
         let unsteady = faults::unsteady(sim).filter(|_| !apart.is_empty());
         Ok(Summary {
@@ -86,6 +91,7 @@ impl Summary {
             images: None,
             seconds: (totals.seconds * 100.0).round() / 100.0,
             products_per_second: (totals.snapshots as f64 / totals.seconds.max(0.001)).round(),
+            resumed: totals.seconds > began.elapsed().as_secs_f64(),
             database_url,
         })
     }
@@ -166,6 +172,11 @@ impl fmt::Display for Summary {
                 writeln!(f, "            {example}")?;
             }
         }
-        write!(f, "Time        {:.1} s, {:.0} products per second", self.seconds, self.products_per_second)
+        match self.resumed {
+            true => write!(f, "Time        {:.1} s since an earlier process began this crawl", self.seconds),
+            false => {
+                write!(f, "Time        {:.1} s, {:.0} products per second", self.seconds, self.products_per_second)
+            }
+        }
     }
 }

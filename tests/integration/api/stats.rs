@@ -226,7 +226,7 @@ async fn the_command_draws_a_line_a_series(#[case] is_remote: bool) {
         lines,
         [
             vec!["bytes by proxy from 2026-11-22 10:00:00 UTC to 2026-11-22 12:00:00 UTC"],
-            vec!["PROXY", "TOTAL", "EACH 1 H"],
+            vec!["PROXY", "TOTAL", "PER 1 H"],
             vec!["7", "1.1 kB", "█·"],
             vec!["8 203.0.113.8:3128", "760 B", "█▄"],
             vec!["all", "1.9 kB", "█▂"],
