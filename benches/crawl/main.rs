@@ -62,7 +62,7 @@ use server::Server;
 struct Args {
     #[command(subcommand)]
     process: Option<Process>,
-    /// What to measure, with commas
+    /// Subjects to measure, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "first,unchanged")]
     runs: Vec<Run>,
     #[arg(long, default_value_t = 100)]
@@ -72,7 +72,7 @@ struct Args {
     products: usize,
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Of each drover worker, where not the default
+    /// Slots of each drover worker [default: that of the configuration]
     #[arg(long)]
     slots: Option<u16>,
     /// Measure the peers in Python too

@@ -32,7 +32,7 @@ if (process.argv[2] === '--sharp') {
   await compare();
 }
 
-/** What the process for sharp does: the work, so many times. */
+/** What the process for sharp does: the work, `times` times. */
 async function runSharp(path, query, repeats) {
   const sharp = loadSharp();
   const input = readFileSync(path);

@@ -22,7 +22,7 @@ pub struct OpenDatabase {
 pub enum OpenError {
     #[error("there is no private database server")]
     Private(#[from] PrivateServerError),
-    #[error("database.url: {0} (`drover config show --origin` tells where it is set)")]
+    #[error("database.url: {0} (`drover config show --origin` shows where it is set)")]
     BadUrl(String),
 }
 
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(
             format!("{error:#}"),
             "database.url: the database URL cannot be read: it has a second @: encode the one in the password as %40 \
-             (`drover config show --origin` tells where it is set)"
+             (`drover config show --origin` shows where it is set)"
         );
     }
 }

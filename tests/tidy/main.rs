@@ -182,6 +182,23 @@ fn every_file_says_what_it_is() {
 }
 
 #[test]
+fn comments_name_the_thing_first() {
+    let begins_late = |line: &str| {
+        let comment = line.trim_start().trim_start_matches(['/', '!', '*', '-']).trim_start();
+        let is_comment = ["//", "/*", "* ", "--"].iter().any(|mark| line.trim_start().starts_with(mark));
+        is_comment && ["What ", "Of ", "Those "].iter().any(|word| comment.starts_with(word))
+    };
+    let read = files("").into_iter().filter(|path| [".rs", ".sql", ".js"].iter().any(|end| path.ends_with(end)));
+    let read = read.filter(|path| !path.contains("node_modules/") && !path.starts_with("ui/vendor/"));
+    let lines = read.flat_map(|path| {
+        let text = fs::read_to_string(root().join(&path)).unwrap_or_default();
+        let late = text.lines().filter(|line| begins_late(line)).map(|line| format!("{path}: {}", line.trim()));
+        late.collect::<Vec<_>>()
+    });
+    assert_none(lines.collect());
+}
+
+#[test]
 fn no_file_has_many_subjects() {
     let long = product().filter(|file| file.code_lines() > MAX_LINES);
     assert_none(long.map(|file| format!("{}: {} lines of code", file.path, file.code_lines())).collect());

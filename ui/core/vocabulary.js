@@ -15,5 +15,5 @@ export const ROLES = [
   "analytics_refresh",
 ];
 export const PLATFORMS = ["dutchie", "dutchie_plus"];
-/** Of proxies. */
+/** Protocols of proxies. */
 export const PROTOCOLS = ["http", "https", "socks5"];

@@ -99,11 +99,11 @@ function Actions({ host, pauses }) {
   const forget = async () => {
     const isSure = await confirm({
       title: `Forget what was learned of ${host.host}?`,
-      body: html`<p>Its counts, rate and breaker begin anew.</p>`,
+      body: html`<p>Its counts, rate and breaker start from zero.</p>`,
       action: "Forget it",
       danger: true,
     });
-    if (isSure) await act(() => send("DELETE", path), `${host.host} begins anew`);
+    if (isSure) await act(() => send("DELETE", path), `${host.host} is forgotten`);
   };
   return html`<span class="row">
     ${host.breaker === "closed" || isPaused

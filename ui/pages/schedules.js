@@ -130,7 +130,7 @@ function Form({ schedule, onClose }) {
     { name: "role", label: "Role of its tasks", type: "select", options: ROLES, value: schedule?.role ?? "payload_fetch" },
     {
       name: "interval_hours",
-      label: "Every so many hours",
+      label: "Interval in hours",
       type: "number",
       min: 0,
       value: schedule?.interval_hours,

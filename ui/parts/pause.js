@@ -18,11 +18,11 @@ import { act, toast } from "./toast.js";
 export const usePauses = () =>
   useResource(pathOf("/api/pauses"), { topics: ["pauses"], gap: 15_000, apply: (_, /** @type {PauseList} */ event) => event });
 
-/** What it stops, for people. @param {Pick<Pause, "scope" | "of">} pause */
+/** The stopped thing, for people. @param {Pick<Pause, "scope" | "of">} pause */
 export const pausedThing = ({ scope, of }) => (of == null ? "everything" : `${scope} ${of}`);
 
 /**
- * Those that a pending task waits for.
+ * Pauses that a pending task waits for.
  * @param {Pause[] | undefined} pauses
  * @param {Pick<TaskView, "status" | "role" | "dispensary_id">} task
  */

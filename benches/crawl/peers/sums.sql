@@ -1,4 +1,4 @@
--- What the rows of each store sum up to; snapshots: those of its latest crawl. The names are those of sums.rs.
+-- Sums of the rows of each store; snapshots: those of its latest crawl. The names are those of sums.rs.
 WITH options AS (
   SELECT p.store, count(*) AS variants, sum(octet_length(o.label)) AS labels, sum(o.size_mg) AS size_mg, sum(round(o.size_ml)) AS size_ml,
          sum(o.rec) AS rec, sum(o.med) AS med, sum(o.special_rec) AS special_rec, sum(o.special_med) AS special_med,

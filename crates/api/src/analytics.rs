@@ -14,7 +14,7 @@ use contract::position::Position;
 use db::analytics::{self, MarketPage};
 use domain::store::StoreId;
 
-/// What each store sells, in the order of their ids.
+/// Products of each store, in the order of their ids.
 #[utoipa::path(get, path = "/api/analytics/store-summary", tag = "analytics",
                responses((status = 200, body = StoreSummaryPage)))]
 pub async fn store_summary(
@@ -29,7 +29,7 @@ pub async fn store_summary(
     Ok(PageJson::of(next, |next_cursor| StoreSummaryPage { stores, next_cursor, as_of }))
 }
 
-/// Brands by state, those that most stores have in stock first.
+/// Brands by state; brands that most stores have in stock come first.
 #[utoipa::path(get, path = "/api/analytics/brand-presence", tag = "analytics",
                responses((status = 200, body = BrandPresencePage)))]
 pub async fn brand_presence(

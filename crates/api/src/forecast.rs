@@ -40,7 +40,7 @@ pub struct ForecastQuery {
     slots: Option<i64>,
 }
 
-/// Compares the slots, requests and proxies that the schedules need, or the stores and interval of the query, with those that there are;
+/// Compares the slots, requests and proxies that the schedules need, or the stores and interval of the query, with the existing ones;
 /// names the limit that is reached first, and estimates the duration of one crawl of all the stores from the runs of the last 24 hours.
 #[utoipa::path(get, path = "/api/tasks/capacity/forecast", tag = "tasks", responses((status = 200, body = Forecast)))]
 pub async fn show(

@@ -43,7 +43,8 @@ pub async fn list(
     Ok(PageJson::of(next, |next_cursor| GroupPage { groups, next_cursor }))
 }
 
-/// Puts stores into a group, which is made where there is none of that name, and takes stores out of it; all of it or nothing.
+/// Adds stores to a group, and creates the group if it does not exist; removes stores from it. Everything is
+/// done, or nothing.
 #[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores",
                responses((status = 200, body = GroupChange), (status = 409, response = Problem)))]
 pub async fn set_stores(

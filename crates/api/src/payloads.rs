@@ -72,7 +72,7 @@ pub async fn show(
     Ok(Json(find(&api, id).await?))
 }
 
-/// What a payload holds: the platform's answers in one JSON document.
+/// Content of a payload: the platform's answers in one JSON document.
 #[utoipa::path(get, path = "/api/payloads/{id}/data", tag = "payloads",
                responses((status = 200, content((Object = "application/json"), (Vec<u8> = "application/gzip"))),
                          (status = 304, description = "As the client has it"), (status = 410, response = Problem),
@@ -118,7 +118,7 @@ pub async fn latest(
     stream(&api, &payload, form(false, &headers), around).await
 }
 
-/// What changed from one payload of a store to another: products, prices, stock and options.
+/// Changes from one payload of a store to another: products, prices, stock and options.
 #[utoipa::path(get, path = "/api/payloads/store/{id}/diff", tag = "payloads",
                responses((status = 200, body = PayloadDiff), (status = 410, response = Problem),
                          (status = 422, response = Problem)))]

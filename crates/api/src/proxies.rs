@@ -115,7 +115,7 @@ pub async fn remove(
     change.no_content().await
 }
 
-/// Adds proxies, and changes the password and place of those that are there: all of them, or none.
+/// Adds proxies, and changes the password and place of known ones: all of them, or none.
 #[utoipa::path(post, path = "/api/proxies/import", tag = "proxies", responses((status = 200, body = Imported)))]
 pub async fn import(
     changes: Changes<Admin>,

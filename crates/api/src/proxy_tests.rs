@@ -14,7 +14,7 @@ use contract::proxies::ProxyTest;
 use db::proxies;
 use domain::proxy::{ProxyId, ProxyRow};
 
-/// Sends one request to the platform through a proxy, as tasks do. What becomes of it changes no counts.
+/// Sends one request to the platform through a proxy, as tasks do. Its result changes no counts.
 #[utoipa::path(post, path = "/api/proxies/{id}/test", tag = "proxies",
                responses((status = 200, body = ProxyTest), (status = 409, response = Problem)))]
 pub async fn test(

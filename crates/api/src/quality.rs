@@ -10,7 +10,7 @@ use contract::cursor::Cursor;
 use contract::quality::{FindingFilter, QualityPage};
 use db::quality;
 
-/// Lists stores whose data is not what it should be, those that were found last first. Looked at once a minute.
+/// Lists stores with faulty data, the latest finding first. It is checked once a minute.
 #[utoipa::path(get, path = "/api/quality", tag = "stores", responses((status = 200, body = QualityPage)))]
 pub async fn list(
     _: Caller<Viewer>,

@@ -45,7 +45,7 @@ pub struct SeriesQuery {
     series: Option<i64>,
 }
 
-/// What was counted, point by point. Counts are kept for 30 days (`retention.stats`).
+/// Counts, point by point. They are kept for 30 days (`retention.stats`).
 #[utoipa::path(get, path = "/api/stats/series", tag = "stats", responses((status = 200, body = StatsSeries)))]
 pub async fn series(
     _: Caller<Viewer>,

@@ -15,7 +15,7 @@ use contract::stores::{ImportedStores, MAX_IMPORTED, StoreFields, StoreImport};
 use db::{DbError, store_requests};
 use domain::store::NewStore;
 
-/// Adds stores, and puts those that are known into the groups that are named beside them: all of them, or none.
+/// Adds stores, and adds known stores to the groups that are named beside them: all of them, or none.
 #[utoipa::path(post, path = "/api/stores/import", tag = "stores",
                responses((status = 200, body = ImportedStores), (status = 409, response = Problem)))]
 pub async fn import(

@@ -49,13 +49,13 @@ pub struct EventsQuery {
 pub struct EventMessage {
     /// For `Last-Event-ID`.
     id: Option<String>,
-    /// Its topic; `reset` where events were missed, and what is shown must be read anew.
+    /// Its topic; `reset` where events were missed, and the page must read everything again.
     event: String,
     /// A document of JSON.
     data: String,
 }
 
-/// What happens, as server-sent events that are named for their topic.
+/// Changes as server-sent events; the name of an event is its topic.
 #[utoipa::path(get, path = "/api/events", tag = "service",
                responses((status = 200, body = EventMessage, content_type = "text/event-stream")))]
 pub async fn events(

@@ -20,7 +20,7 @@ use contract::workers::{HeartbeatAnswer, LeavingWorker, WorkerReport};
 use db::workers;
 use domain::worker::WorkerDocument;
 
-/// Enters a worker of another process in the registry; a second time, its process has started anew.
+/// Registers a worker of another program. Registering an id again means that its process has restarted.
 #[utoipa::path(post, path = "/api/worker-registry/register", tag = "workers",
                responses((status = 201, body = WorkerDocument)))]
 pub async fn register(

@@ -8,7 +8,7 @@ use domain::store::{Platform, StoreId};
 use domain::vocabulary::Word;
 use domain::{span, state_code, years};
 
-/// What to look at; a field that is None does not filter.
+/// Filter of an analysis; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -19,10 +19,10 @@ pub struct MarketFilter {
     pub state: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
-    /// In any letter case; of stores, those that have it.
+    /// In any letter case; only stores that sell it.
     pub brand: Option<String>,
-    /// Of prices by day: the time that they are of, at most 90 days back, and the last 30 where there is no `from`. Else: stores whose last
-    /// crawl was in it.
+    /// Start of the time range. Prices by day: at most 90 days back, by default 30. Others: stores whose last crawl
+    /// was in the range.
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
@@ -84,7 +84,7 @@ pub struct CategoryShare {
     pub stores: i64,
     #[serde(flatten)]
     pub sales: Sales,
-    /// Of all products in stock that were looked at.
+    /// Share of the category among all matching products in stock.
     pub share: f64,
 }
 

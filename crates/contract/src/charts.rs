@@ -27,7 +27,7 @@ const DAY: Duration = minutes(24 * 60);
 const ORIGIN: i64 = 946_857_600;
 
 vocabulary! {
-    /// What is counted.
+    /// Unit that is counted.
     pub enum Metric {
         /// Runs that ended, and tasks that were cancelled before any.
         Tasks,
@@ -47,7 +47,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What a metric is told apart by.
+    /// Dimension by which a metric is split.
     pub enum Dimension {
         Role,
         Host,
@@ -122,7 +122,7 @@ pub struct StatsSeries {
     /// Where the last point ends.
     pub to: DateTime<Utc>,
     pub step_seconds: i64,
-    /// The largest first. What has no count in this time is left out.
+    /// The largest first. Series without a count in this time are left out.
     pub series: Vec<Series>,
     /// The sum of all further series; null where each has a place of its own.
     pub other: Option<OtherSeries>,

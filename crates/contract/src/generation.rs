@@ -34,7 +34,7 @@ pub struct ResyncRequest {
     pub state_code: Option<StateCode>,
 }
 
-/// What a [`ResyncRequest`] made.
+/// Tasks that a [`ResyncRequest`] created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Resync {
     pub count: i32,
@@ -59,7 +59,7 @@ pub struct StateRequest {
     pub priority: Option<i64>,
 }
 
-/// What a [`StateRequest`] made.
+/// Tasks that a [`StateRequest`] created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StateTasks {
     pub count: i32,
@@ -81,7 +81,7 @@ pub struct DiscoveryRequest {
     pub state_code: Option<StateCode>,
 }
 
-/// Tasks whose lease has run out, or that gave no sign for so long.
+/// Tasks whose lease has run out, or whose last heartbeat is older than this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecoveryRequest {

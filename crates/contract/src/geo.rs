@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use domain::place::Place;
 
-/// What is not known is null.
+/// Unknown values are null.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct LocatedAddress {
     #[schema(value_type = String)]

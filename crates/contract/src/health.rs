@@ -44,7 +44,7 @@ pub struct Check {
     pub state: CheckState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Of the proxies alone.
+    /// State of the proxies; absent in other checks.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     pub pool: Option<PoolState>,

@@ -13,7 +13,7 @@ const MAX_WHY_CHARS: usize = 200;
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HostListing {
     pub host: String,
-    /// What the host does and since when, and what follows: for people.
+    /// State of the host, since when, and what follows; for people.
     pub does: String,
     #[serde(flatten)]
     pub state: HostState,
@@ -39,18 +39,18 @@ pub struct HostDetail {
 pub struct RobotsListing {
     pub authority: String,
     pub policy: RobotsPolicy,
-    /// What it answered, for people.
+    /// Its answer, for people.
     pub answered: String,
     pub fetched_at: Option<DateTime<Utc>>,
     pub unreachable_since: Option<DateTime<Utc>>,
     pub next_fetch_at: DateTime<Utc>,
-    /// Those that concern us.
+    /// Rules that apply to drover.
     pub rules: Vec<String>,
     /// Broken by requests of ours, as last reported.
     pub breaches: Vec<Breach>,
 }
 
-/// What an operator wants of a breaker.
+/// State to which an operator sets a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerChange {
@@ -64,10 +64,10 @@ pub enum BreakerChange {
 #[serde(deny_unknown_fields)]
 pub struct HostUpdate {
     pub breaker: BreakerChange,
-    /// Of an open breaker: when one request may try the host, whose answer closes it. By default in a year.
+    /// When one request may try the host; its answer closes the breaker. For `open`; by default in a year.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
-    /// Of an open breaker: what the tasks that wait for it say.
+    /// Reason that the waiting tasks show. For `open`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 200)]
     pub why: Option<String>,

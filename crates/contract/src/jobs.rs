@@ -154,7 +154,7 @@ pub struct JobPage {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct JobsNow {
-    /// Those that run, the first one that was started first.
+    /// Jobs that run, the longest-running first.
     pub running: Vec<JobView>,
     pub pending_counts: Vec<PendingCount>,
     /// A live worker claims jobs.

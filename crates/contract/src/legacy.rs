@@ -20,7 +20,7 @@ pub struct LegacyStatus {
     pub legacy: Legacy,
     #[serde(flatten)]
     pub tables: LegacyTables,
-    /// Of the new queue.
+    /// Counts of the new queue.
     pub queue: Counts,
 }
 

@@ -26,7 +26,7 @@ pub struct BulkRequest {
     #[serde(default)]
     #[schema(min_items = 1, max_items = 10_000)]
     pub ids: Option<Vec<TaskId>>,
-    /// Of `reprioritize`.
+    /// New priority, for `reprioritize`.
     #[serde(default)]
     #[schema(minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
@@ -35,7 +35,7 @@ pub struct BulkRequest {
     pub dry_run: bool,
 }
 
-/// What became of a [`BulkRequest`].
+/// Result of a [`BulkRequest`].
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum BulkAnswer {

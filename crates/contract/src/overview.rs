@@ -34,7 +34,7 @@ pub struct Overview {
     pub pauses: Vec<Pause>,
 }
 
-/// What failed within some hours.
+/// Failures within some hours.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Failures {
     pub hours: i32,
@@ -49,7 +49,7 @@ pub struct Failures {
 pub struct FailureReason {
     #[schema(value_type = Role)]
     pub role: Word<Role>,
-    /// Of the last one.
+    /// Error of the last one.
     pub error_message: String,
     pub tasks: i64,
     pub stores: i64,

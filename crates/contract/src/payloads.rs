@@ -41,7 +41,7 @@ pub struct PayloadView {
     pub platform: Word<Platform>,
     pub storage_path: String,
     pub sha256: String,
-    /// Of the file.
+    /// Size of the file.
     pub bytes: i64,
     pub product_count: i32,
     pub total_count: i32,

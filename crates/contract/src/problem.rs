@@ -13,7 +13,7 @@ pub struct Problem {
     pub title: &'static str,
     pub status: u16,
     pub detail: String,
-    /// What programs tell this refusal by, where others have the same status.
+    /// Code of this refusal, for programs; others may have the same status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
     /// The offending parameter or field.

@@ -34,7 +34,7 @@ pub struct ProductView {
     pub category: Option<String>,
     pub subcategory: Option<String>,
     pub strain_type: Option<String>,
-    /// What it costs now: the special where it is lower, the medical price where there is no other.
+    /// Current price: the special if it is lower, the medical price if there is no other.
     pub price: Option<i32>,
     pub price_rec: Option<i32>,
     pub price_med: Option<i32>,
@@ -88,7 +88,7 @@ pub struct ProductDetail {
     /// In the platform's own form.
     #[schema(value_type = Option<Object>)]
     pub specials: Option<Value>,
-    /// Of the brand's logo, as `local_image_path` of the product's image: below `/img/` without its first part.
+    /// Path of the brand's logo, in the form of `local_image_path`: below `/img/` without its first part.
     pub local_brand_image_path: Option<String>,
     /// In the order of the menu.
     pub options: Vec<OptionView>,
@@ -116,7 +116,7 @@ pub struct ProductFilter {
     pub after: Option<ProductCursor>,
 }
 
-/// What a store's products are sorted by. What has no price or brand comes last.
+/// Order of a store's products. Products without a price or brand come last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -137,7 +137,7 @@ pub struct ProductCursor {
     pub id: ProductId,
 }
 
-/// What to look for; a field that is None does not filter.
+/// Filter of a search; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -150,7 +150,7 @@ pub struct ProductQuestion {
     #[serde(deserialize_with = "state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
-    /// In any letter case, as the category and the brand, of which the beginning is enough.
+    /// In any letter case, like category and brand; the beginning of a name is enough.
     pub city: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
@@ -161,7 +161,8 @@ pub struct ProductQuestion {
     /// Cents.
     pub min_price: Option<i32>,
     pub max_price: Option<i32>,
-    /// By default `relevance`, which needs `q`; without that, `name`. What has no price, or never changed it, comes last.
+    /// By default `relevance`, which needs `q`; without `q`, `name`. Products without a price, or whose price never
+    /// changed, come last.
     #[param(inline)]
     pub sort: Option<SearchSort>,
     /// Where the page before ended, in the same sort.
@@ -169,7 +170,7 @@ pub struct ProductQuestion {
     pub after: Option<SearchCursor>,
 }
 
-/// What products are sorted by. What has no price, or never changed it, comes last.
+/// Order of products. Products without a price, or whose price never changed, come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -261,13 +262,13 @@ pub struct HistoryQuery {
     #[serde(default, deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
-    /// At most so many points of each series.
+    /// Maximum number of points of each series.
     #[serde(default, deserialize_with = "points")]
     #[param(minimum = 1, maximum = 1000, default = 500, value_type = Option<i64>)]
     pub points: Option<usize>,
     /// The label of an option whose series is wanted, too.
     pub option: Option<String>,
-    /// Of options with that label, the n-th from 0.
+    /// Position among the options with that label, from 0.
     #[serde(default)]
     #[param(minimum = 0, maximum = 32767)]
     pub nth: i32,
@@ -289,19 +290,19 @@ pub struct FoundPage {
     pub stores_waiting: i64,
 }
 
-/// What a product cost and how much of it there was, oldest first.
+/// Prices and quantities of a product, oldest first.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProductHistory {
     pub product_id: ProductId,
     pub from: DateTime<Utc>,
     pub to: DateTime<Utc>,
-    /// One a crawl; where there are more than fit, those that repeat the one before are left out first.
+    /// One for each crawl; if they exceed the maximum, points that repeat the previous one are left out first.
     pub points: Vec<ProductPoint>,
     /// Crawls in this time, as far as they were read.
     pub rows: usize,
     /// There are more crawls in this time than are read: the oldest are missing.
     pub truncated: bool,
-    /// Of the option that was asked for.
+    /// History of the requested option.
     pub option: Option<OptionHistory>,
 }
 

@@ -45,7 +45,7 @@ pub struct ProxyListing {
     pub cooldown_until: Option<DateTime<Utc>>,
     /// Sent and received since midnight in its timezone (UTC where it has none), as far as processes have written it.
     pub bytes_today: i64,
-    /// What it may still carry today; null without a budget.
+    /// Bytes left today; null without a budget.
     pub budget_left: Option<i64>,
     /// Its budget is spent: it is not used before this time.
     pub rests_until: Option<DateTime<Utc>>,
@@ -62,7 +62,7 @@ pub struct ProxyBench {
     pub reason: Option<String>,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportCounts {
     pub created: usize,
@@ -114,7 +114,7 @@ pub struct NewProxy {
     pub timezone: Option<String>,
 }
 
-/// What to change; a field that is absent or null stays as it is.
+/// Changes; a field that is absent or null keeps its value.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangedProxy {
@@ -146,12 +146,12 @@ pub struct ProxyImport {
     pub proxies: Vec<ImportedProxy>,
 }
 
-/// What became of an import.
+/// Result of an import.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Imported {
     #[serde(flatten)]
     pub counts: ImportCounts,
-    /// Those without a state that got the one in which their address is.
+    /// Number of proxies without a state that got the state of their address.
     pub located: usize,
 }
 

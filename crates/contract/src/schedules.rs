@@ -54,7 +54,7 @@ pub struct ScheduleRequest {
     pub args: Value,
 }
 
-/// What is to change of a schedule; what is absent stays.
+/// Changes of a schedule; absent fields keep their values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schema(min_properties = 1)]
@@ -160,7 +160,7 @@ pub struct Schedule {
     pub version: i64,
 }
 
-/// What one run of a schedule made.
+/// Tasks that one run of a schedule created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Run {
     pub schedule: String,

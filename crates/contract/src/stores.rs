@@ -130,19 +130,19 @@ pub struct StoreView {
     pub last_coverage: Option<f64>,
     pub products: i64,
     pub in_stock: i64,
-    /// Of those in stock.
+    /// Number in stock and on special.
     pub on_special: i64,
 }
 
-/// What became of the stores of a list.
+/// Results for the stores of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportedStores {
     pub imported: Vec<ImportedStore>,
-    /// Stores that existed already; nothing of them changed but the groups of those that are counted next.
+    /// Stores that existed already. They stay as they were, except for their groups.
     pub known: Vec<StoreId>,
-    /// Of these, how many were put into groups that were named beside them.
+    /// Number of known stores that were added to the groups named beside them.
     pub grouped: usize,
-    /// Those that were not, because a store may not be in so many groups.
+    /// Stores left out, because they are in the maximum number of groups.
     pub full: Vec<StoreId>,
 }
 

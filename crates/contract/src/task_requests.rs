@@ -96,10 +96,10 @@ pub struct BatchAnswer {
     pub tasks: Vec<BatchItem>,
 }
 
-/// What became of one request of a batch.
+/// Result of one request of a batch.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct BatchItem {
-    /// Of the task that was made, or of the open one that does the same.
+    /// Id of the created task, or of the open task that does the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<TaskId>,
     /// It waited already, and is as urgent as the request now.

@@ -24,7 +24,7 @@ pub struct TokenList {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
-    /// Tells tokens apart, and stands in the audit.
+    /// Unique; the audit shows it.
     #[schema(
         min_length = 1,
         max_length = 100,

@@ -35,7 +35,7 @@ pub struct VisitorCursor {
     pub region: String,
 }
 
-/// What came from one place in one hour.
+/// Requests from one place in one hour.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct VisitorHour {
     pub hour: DateTime<Utc>,

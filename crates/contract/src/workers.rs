@@ -44,7 +44,7 @@ pub struct WorkerReport {
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub pod: Option<String>,
-    /// What it claims, as `WORKER_ROLE` has it; every crawl role where it is not given.
+    /// Roles that it claims, as in `WORKER_ROLE`; without it, every crawl role.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub role: Option<RoleSet>,

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::vocabulary::{self, vocabulary};
 
 vocabulary! {
-    /// What a caller may do. Each role may also do what the roles before it may.
+    /// Rights of a caller. Each role includes the roles before it.
     pub enum AccessRole {
         /// Reads products, stores, histories and images: the server of a public price site.
         Consumer,

@@ -14,7 +14,7 @@ const TOLERANCE: f64 = 1e-6;
 pub struct Capacity {
     pub role: String,
     pub pending_tasks: i64,
-    /// Those among them that may be claimed now.
+    /// Pending tasks that may be claimed now.
     pub ready_tasks: i64,
     pub claimed_tasks: i64,
     pub running_tasks: i64,
@@ -22,7 +22,7 @@ pub struct Capacity {
     pub failed_last_hour: i64,
     /// With a heartbeat in the last 5 minutes.
     pub active_workers: i64,
-    /// Of the tasks completed in the last 24 hours; null while there are none.
+    /// Mean over the tasks completed in the last 24 hours; null without such tasks.
     pub avg_duration_sec: Option<f64>,
     pub tasks_per_worker_hour: Option<f64>,
     /// How long the active workers need for the pending tasks.

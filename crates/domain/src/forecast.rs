@@ -135,7 +135,7 @@ pub struct Forecast {
     pub sessions: i64,
     /// The limit that is reached first when the work grows; null if there is no work, or it is not known.
     pub limited_by: Option<Limit>,
-    /// Need as a share of this limit, 1 = all of it; null if it is not known, or there is none of it at all.
+    /// Need as a share of this limit, 1 = all of it; null if it is unknown or 0.
     pub share_of_limit: Option<f64>,
     /// Whether all limits suffice.
     pub is_enough: Option<bool>,

@@ -15,7 +15,7 @@ pub struct LegacyTables {
     pub job_run_logs: Option<BTreeMap<String, i64>>,
 }
 
-/// What the whole move did.
+/// Result of the whole migration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LegacyMove {
     pub schedules_disabled: i32,

@@ -18,7 +18,7 @@ use super::product::{Product, Variant};
 /// Entries of one list of details; the counts go on.
 pub const MAX_DETAILS: usize = 10_000;
 
-/// What a menu asks for a product or option, in cents.
+/// Prices of a product or option on a menu, in cents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Prices {
@@ -83,7 +83,7 @@ pub struct ComparedPayload {
     pub product_count: i32,
 }
 
-/// Numbers of products, but for those that say options.
+/// Numbers of products, except for fields named after options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffCounts {

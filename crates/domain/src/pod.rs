@@ -23,7 +23,7 @@ pub enum PodStatus {
 pub struct Pod {
     pub name: String,
     pub status: PodStatus,
-    /// Of its process, as the worker that has most tells it.
+    /// Value of its process, as reported by the worker with the highest value.
     pub memory_percent: f64,
     pub cpu_percent: f64,
     pub workers: Vec<WorkerDocument>,

@@ -35,7 +35,7 @@ use super::vocabulary::vocabulary;
 pub type ProxyId = i64;
 
 vocabulary! {
-    /// What is spoken to a proxy; `https` is HTTP inside TLS.
+    /// Protocol to a proxy; `https` is HTTP inside TLS.
     pub enum ProxyProtocol {
         Http,
         Https,

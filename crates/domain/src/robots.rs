@@ -20,11 +20,11 @@ const RETRY_AFTER: Duration = Duration::from_secs(60);
 const FETCH_WAIT: Duration = Duration::from_secs(5);
 
 vocabulary! {
-    /// What is done about a host's rules.
+    /// How drover treats a host's rules.
     pub enum RobotsPolicy {
-        /// What is forbidden is not sent, and nothing is while the rules are not known.
+        /// Forbidden requests are not sent; while the rules are unknown, none is.
         Obey,
-        /// What is forbidden is sent, and told to the operator.
+        /// Forbidden requests are sent, and logged.
         Report,
         /// The file is not fetched.
         Ignore,

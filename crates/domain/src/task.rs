@@ -20,7 +20,7 @@ vocabulary! {
 
 vocabulary! {
     /// How an attempt ended, as the history has it (column `outcome` of `task_attempts`). What a run is settled with is
-    /// `db::tasks::AttemptOutcome`: that one tells a permanent failure from another and has no `Lost`, which no run writes itself.
+    /// `db::tasks::AttemptOutcome`: that one separates permanent failures from others and has no `Lost`, which no run writes itself.
     pub enum RecordedOutcome {
         Completed,
         Failed,

@@ -18,7 +18,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What a person orders a worker to do, by a row of `worker_commands`.
+    /// Command of a person to a worker, as a row of `worker_commands`.
     pub enum WorkerCommand {
         Decommission,
         Pause,
@@ -30,11 +30,11 @@ vocabulary! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Resources {
-    /// Of the process: its heap in use where that is known, else what is resident.
+    /// Heap in use by the process; its resident memory where the heap is unknown.
     pub memory_mb: u64,
     /// The limit of its container, else the memory of the machine.
     pub memory_total_mb: u64,
-    /// Of the process.
+    /// Resident memory of the process.
     pub memory_rss_mb: u64,
     /// In use in the container, or on the machine, of `memory_total_mb`: the figure that back-off compares, and not a share of `memory_mb`.
     pub memory_percent: f64,

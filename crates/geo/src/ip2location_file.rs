@@ -32,7 +32,7 @@ impl Ip2LocationFile {
         copy.write_all(bytes).map_err(|error| format!("no copy of it can be made: {error}"))?;
         match DB::from_file(copy.path()) {
             Ok(DB::LocationDb(db)) => Ok(Ip2LocationFile { db, has_v6 }),
-            Ok(DB::ProxyDb(_)) => Err("it tells proxies, not places".to_owned()),
+            Ok(DB::ProxyDb(_)) => Err("it lists proxies, not places".to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -63,7 +63,7 @@ fn text(answer: &Answer) -> String {
         lines.push(REMEDY.to_owned());
     }
     lines.push(format!(
-        "passwords {would}encrypted with key {key}: {encrypted}, {would}encrypted anew: {reencrypted}, unchanged: {unchanged}, unreadable: {}",
+        "passwords {would}encrypted with key {key}: {encrypted}, {would}encrypted again: {reencrypted}, unchanged: {unchanged}, unreadable: {}",
         unreadable.len()
     ));
     lines.join("\n")

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 export function PriceChart({ series, span, period, hasGaps }) {
   const priced = series.filter((each) => shownPoints(each, span).some((point) => !point.gone && paid(point) !== null));
   if (priced.length === 0) return html`<${Panel} title="Price">
-    <p class="panel-body dim">No crawl of this time told a price.</p></${Panel}>`;
+    <p class="panel-body dim">No crawl in this time range has a price.</p></${Panel}>`;
   const ticks = ticksTo(Math.max(...priced.flatMap((each) => shownPoints(each, span).map((point) => (paid(point) ?? 0) / 100))));
   const top = ticks[ticks.length - 1];
   const sales = joined(priced.flatMap((each) => periodsOf(each, span, isOnSale)));
@@ -88,7 +88,7 @@ function Stock({ of, span, period, isLast }) {
   const format = (/** @type {number} */ tick) => (tick === top && isCapped ? `${count(tick)}+` : count(tick));
   return html`<${Chart} title=${html`<bdi>${of.name}</bdi>`} unit=${words} ticks=${ticks} format=${format} height=${3.6}
     right=${5} axis=${isLast ? timeAxis(span.from, span.to) : []}
-    label=${`Stock of ${of.name}, ${period}: ${words || "nothing was told"}`}
+    label=${`Stock of ${of.name}, ${period}: ${words || "no data"}`}
     words=${html`<${Gaps} span=${span} />
       ${left !== null &&
         html`<span class=${`mark-at ${left.kind}`} style=${{ "--at": Math.min(100, (100 * left.quantity) / top) }}>${left.text}</span>`}`}>
@@ -99,7 +99,7 @@ function Stock({ of, span, period, isLast }) {
   </${Chart}>`;
 }
 
-/** The words at the end of the line: a sold out product has none left, whatever number its platform still tells. @param {Point} last */
+/** The words at the end of the line: a sold out product has none left, whatever number its platform still reports. @param {Point} last */
 function leftOf(last) {
   if (!last.is_in_stock) return { quantity: 0, text: "sold out", kind: "cbad" };
   return last.quantity === null ? null : { quantity: last.quantity, text: `${quantityText(last)} left`, kind: "c1" };
@@ -113,8 +113,8 @@ function stockWords(points, soldOut, span) {
   if (last && last.to >= span.to) words.push(last.from <= span.from ? "sold out all the time" : `sold out since ${shortTime(last.from)}`);
   else if (soldOut.length === 1) words.push(`sold out ${fromTo(last, span)}`);
   else if (last) words.push(`sold out ${count(soldOut.length)} times, the last ${fromTo(last, span)}`);
-  if (points.some(({ quantity_censored }) => quantity_censored)) words.push(`${CAP}+: the platform tells no more`);
-  if (points.every(({ quantity }) => quantity === null)) words.push("the number of pieces is not told");
+  if (points.some(({ quantity_censored }) => quantity_censored)) words.push(`${CAP}+: the platform reports at most ${CAP}`);
+  if (points.every(({ quantity }) => quantity === null)) words.push("the platform reports no numbers");
   return words.join("; ");
 }
 
@@ -142,8 +142,8 @@ function sentenceOf(series, span, sales, period) {
   const gaps = span.gaps.length > 0
     ? ` No crawl saw it ${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.`
     : "";
-  const told = sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale.";
-  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${told}${gaps}`;
+  const onSale = sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale.";
+  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${onSale}${gaps}`;
 }
 
 /** @param {number | null} cents */

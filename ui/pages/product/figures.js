@@ -36,7 +36,7 @@ const priceOf = (of) => ({ value: money(paid(of)), unit: isOnSale(of) ? `sale, f
 /** @param {Stock} of */
 function stockScope(of) {
   if (!of.is_in_stock) return stockText(of);
-  if (of.quantity === null) return "in stock, number not told";
+  if (of.quantity === null) return "in stock, number unknown";
   return of.quantity_censored ? `${count(of.quantity)} or more` : `${quantityText(of)} in stock`;
 }
 
@@ -57,7 +57,7 @@ function Lowest({ series, span, period, isAll }) {
   const points = series.flatMap((each) =>
     shownPoints(each, span).filter(({ gone }) => !gone).map((point) => ({ point, name: each.name, cents: paid(point) })));
   const priced = points.filter(({ cents }) => cents !== null);
-  if (priced.length === 0) return html`<${Figure} label=${label} value="–" scope="no price was told" />`;
+  if (priced.length === 0) return html`<${Figure} label=${label} value="–" scope="no price reported" />`;
   const least = priced.reduce((best, each) => (Number(each.cents) < Number(best.cents) ? each : best));
   const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on sale " : ""}
     ${day(Math.max(least.point.time, span.from))}${!isAll && `, of the ${plural(series.length, "option")} shown`}`;

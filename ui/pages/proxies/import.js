@@ -33,7 +33,7 @@ function read(lines) {
   return { entries: proxies, faults: [...faults, ...wrong] };
 }
 
-/** What the API cannot read as a field of a proxy. @param {Record<string, string>} row */
+/** The first field that the API cannot read, in words. @param {Record<string, string>} row */
 function fault({ port, protocol }) {
   if (port === undefined) return "the port is missing";
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return "the port is not a number from 1 to 65535";

@@ -121,7 +121,7 @@ const Worker = ({ of: { worker_name: name, worker_id: id } }) =>
 
 /** @param {{ progress: string }} properties percent and words, or that it has begun */
 function Going({ progress }) {
-  if (progress === "begun") return html`<p class="why dim">It has begun, and told nothing yet.</p>`;
+  if (progress === "begun") return html`<p class="why dim">It has started; no progress was reported yet.</p>`;
   const [percent, text] = progress.split("|", 2);
   return html`<div class="row nowrap">
     <div class="progress grow" style=${{ "--v": percent }} role="progressbar" aria-label="Progress"

@@ -162,7 +162,7 @@ async function change(action, target, filterText, follow) {
   const which = filterText ? html`match <span class="mono">${filterText}</span>` : "are selected";
   const others = left > 0 ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status` : "";
   const body = html`<p>${count(matched)} ${which}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${others}. ${more}</p>
-    <p class="scope">What has changed by then is left out and told.</p>`;
+    <p class="scope">Tasks that change meanwhile are skipped and listed.</p>`;
   const typed = action === "delete" && eligible > TYPED_FROM ? String(eligible) : undefined;
   const title = `${verb} ${plural(eligible, "task")}?`;
   const words = { action: `${verb} ${count(eligible)}`, keep: "Keep as they are" };

@@ -52,7 +52,7 @@ pub struct Breaker {
     /// The number of the latest probe.
     pub probe: ProbeNumber,
     pub opens_in_a_row: u32,
-    /// What the host did when it opened.
+    /// Answer of the host that opened it.
     pub why: Option<String>,
 }
 

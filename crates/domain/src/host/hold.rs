@@ -24,7 +24,7 @@ pub struct Throttle {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Hold {
     pub hold_until: Option<DateTime<Utc>>,
-    /// Of the answer that led to it.
+    /// Status of the answer that caused it.
     pub hold_status: Option<u16>,
     /// Since the host last accepted a request.
     pub holds_in_a_row: u32,

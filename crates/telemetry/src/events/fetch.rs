@@ -65,8 +65,8 @@ pub fn host_notice(host: &str, notice: &HostNotice) {
 /// The state of a host could not be shared. `again`: the exchange before failed too, and was logged.
 pub fn host_table_failed(host: &str, error: &str, again: bool) {
     match again {
-        true => debug!(host, "What is known of {host} still cannot be shared: {error}"),
-        false => warn!(host, "What is known of {host} cannot be shared, and is kept here: {error}"),
+        true => debug!(host, "The state of {host} still cannot be shared: {error}"),
+        false => warn!(host, "The state of {host} cannot be shared with other processes, and is kept here: {error}"),
     }
 }
 
@@ -83,7 +83,7 @@ pub fn robots_fetched(host: &str, answer: &RobotsAnswer) {
     match answer {
         RobotsAnswer::Rules(text) => info!(host, bytes = text.len(), "{host} has a robots.txt"),
         RobotsAnswer::NoRules => info!(host, "{host} has no robots.txt"),
-        RobotsAnswer::Unreachable { reason } => warn!(host, "The robots.txt of {host} cannot be had: {reason}"),
+        RobotsAnswer::Unreachable { reason } => warn!(host, "The robots.txt of {host} cannot be fetched: {reason}"),
     }
 }
 
@@ -147,7 +147,7 @@ fn proxy_benched(proxy: &Proxy, cooldown: Duration, reason: &str) {
 
 /// The last active one is not benched; an operator should look.
 fn last_proxy_failing(proxy: i64, reason: &str) {
-    error!(proxy, "The last active proxy {proxy} is failing and is used only now and then: {reason}");
+    error!(proxy, "The last active proxy {proxy} is failing and is used rarely: {reason}");
 }
 
 /// At the start: a new operator may not know that proxies are required.

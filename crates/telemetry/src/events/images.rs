@@ -40,7 +40,7 @@ pub fn images_not_looked_up(store: StoreId, error: &dyn fmt::Display) {
 
 /// The files stay, and are found by the next look at their stores.
 pub fn images_not_noted(images: usize, error: &dyn fmt::Display) {
-    warn!(images, "What became of {images} images could not be noted: {error}");
+    warn!(images, "The outcomes of {images} downloads of images could not be saved: {error}");
 }
 
 /// An image was answered; `source` is `memory`, `disk`, `original` or `rendered`.

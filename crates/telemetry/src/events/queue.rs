@@ -108,7 +108,7 @@ pub fn commands_not_marked(pod: &str, error: &dyn fmt::Display) {
 /// Each database would remove the other's payloads as files without a row.
 pub fn storage_shared(root: &Path) {
     warn!(
-        "Another database keeps payloads under {0} too, so files without a row are not removed there: give each database its own storage.root. If the other database is gone, because this one is its copy or was restored from it, remove {0}/payloads/.database",
+        "Another database stores payloads under {0} too, so files without a row are not removed there: give each database its own storage.root. If the other database is gone, because this one is its copy or was restored from it, remove {0}/payloads/.database",
         root.display()
     );
 }
@@ -139,7 +139,7 @@ pub fn retention_applied(files: u64, bytes: u64, partitions: usize) {
 
 /// Later requests observe the same again.
 pub fn hash_observations_lost(error: &dyn fmt::Display) {
-    warn!("Which query hashes worked could not be saved: {error}");
+    warn!("The query hashes that work could not be saved: {error}");
 }
 
 /// Notifications of a channel are missed until the connection is back; polling goes on.

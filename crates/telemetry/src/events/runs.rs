@@ -98,13 +98,16 @@ pub fn unanswered_claim_given_back(tasks: i32) {
 
 /// A claimed task that no actor takes: its lease will run out.
 pub fn give_back_failed(task: TaskId, error: &dyn fmt::Display) {
-    warn!(task, "Task {task} was claimed in vain and could not be given back; its lease will run out: {error}");
+    warn!(
+        task,
+        "Task {task} was claimed but not started, and could not be released; it runs again when its lease ends: {error}"
+    );
 }
 
 /// Could not record that the body stopped. If the task was cancelled, its store stays reserved until the
 /// lease expires.
 pub fn stop_not_noted(task: TaskId, error: &dyn fmt::Display) {
-    warn!(task, "It could not be noted that task {task}, whose lease was lost, has stopped: {error}");
+    warn!(task, "Task {task} lost its lease and has stopped, which could not be saved: {error}");
 }
 
 /// The outcome could not be written: the lease will run out and the task be recovered.
@@ -152,7 +155,7 @@ pub fn release_incomplete(tasks: usize, error: &dyn fmt::Display) {
 
 /// They were put back although they had not stopped.
 pub fn tasks_force_released(tasks: usize) {
-    warn!(tasks, "Tasks given back before they stopped: {tasks}; what they still do is not written");
+    warn!(tasks, "Tasks given back before they stopped: {tasks}; their further writes are rejected");
 }
 
 /// Its body was aborted `waited` ago and has not ended. Its lease is not renewed any more.
