@@ -3,7 +3,7 @@
 
 import { setUnauthenticatedListener } from "./core/api.js";
 import { link } from "./core/base.js";
-import { html, render, useEffect, useState } from "./core/html.js";
+import { html, render, useEffect, useRef, useState } from "./core/html.js";
 import { currentPath, followLinks, useLocation } from "./core/router.js";
 import { loginAddress, openSession } from "./core/session.js";
 import { startStream } from "./core/stream.js";
@@ -54,11 +54,13 @@ function App() {
   </${Frame}>`;
 }
 
-/** Prepares another page: it is not ready yet, and begins at its top, where screen readers announce it. @param {string} path */
+/** Begins another page at its top, where screen readers announce it; the first one begins there anyway. @param {string} path */
 function useNewPage(path) {
-  const [first] = useState(path);
+  const isFirst = useRef(true);
   useEffect(() => {
-    if (path === first && !document.documentElement.dataset.ready) return;
+    const isLoaded = isFirst.current;
+    isFirst.current = false;
+    if (isLoaded) return;
     scrollTo(0, 0);
     document.getElementById("main")?.focus({ preventScroll: true });
   }, [path]);

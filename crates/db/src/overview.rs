@@ -5,7 +5,7 @@
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::{self, capacity, counts};
 use super::{Client, DbError, Tx, images, pauses, proxies, workers};
-use contract::overview::{FailureReason, Failures, Overview, StoreCounts};
+use contract::overview::{FailureReason, Failures, Navigation, Overview, StoreCounts};
 use contract::tasks::QueuePicture;
 use domain::pod;
 
@@ -32,6 +32,22 @@ pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
         images: images::totals(snapshot).await?,
         proxies: proxies::count(snapshot).await?,
         pauses: pauses::list(snapshot).await?,
+    })
+}
+
+/// The numbers beside the names of pages; a store's states and a proxy's health are those of [`read`].
+pub async fn navigation(client: &Client) -> Result<Navigation, DbError> {
+    let no_list: i64 = 0;
+    let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&no_list]).await?;
+    let stores = StoreCounts::from_row(&stores)?;
+    let held = client.query_one(include_str!("sql/overview/held_hosts.sql"), &[]).await?;
+    Ok(Navigation {
+        proxies: proxies::count(client).await?,
+        hosts_on_hold: held.try_get("held")?,
+        stores: stores.enabled,
+        stores_in_need: stores.needs_menu_id + stores.empty_menu,
+        stores_delayed: stores.late + stores.held,
+        products: stores.products,
     })
 }
 
