@@ -2,6 +2,8 @@
 //! the stores' crawls, proxies by their health, workers with their tasks. Each is read in one snapshot, so that its numbers
 //! agree. Reads only.
 
+use std::collections::BTreeMap;
+
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::{self, capacity, counts};
 use super::{Client, DbError, Tx, images, pauses, proxies, workers};
@@ -57,7 +59,13 @@ pub async fn queue(snapshot: &Tx) -> Result<QueuePicture, DbError> {
         pods: pod::pods(workers::list_with_tasks(snapshot).await?),
         queue: counts::counts(snapshot).await?,
         running: task_views::running(snapshot, MAX_RUNNING).await?,
+        failed_last_hour: failed_by_pod(snapshot).await?,
     })
+}
+
+async fn failed_by_pod(client: &Client) -> Result<BTreeMap<String, i64>, DbError> {
+    let rows = client.query(include_str!("sql/overview/failed_by_pod.sql"), &[&MAX_READ]).await?;
+    rows.iter().map(|row| Ok((row.try_get("pod")?, row.try_get("tasks")?))).collect()
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {
