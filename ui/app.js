@@ -35,8 +35,8 @@ function App() {
   useEffect(() => {
     let isCurrent = true;
     if (name) {
-      import(`./pages/${name}.js`).then(
-        ({ Page }) => isCurrent && show({ name, Page }),
+      Promise.all([import(`./pages/${name}.js`), name === "overview" || addStyles()]).then(
+        ([{ Page }]) => isCurrent && show({ name, Page }),
         (error) => isCurrent && show({ name, error }),
       );
     }
@@ -52,6 +52,26 @@ function App() {
     ${shown?.error && html`<${Unloaded} />`}
     ${!shown && html`<${Bones} />`}
   </${Frame}>`;
+}
+
+/** @type {Promise<unknown> | null} */
+let styles = null;
+
+/** Adds the styles of single pages, once: the overview, which most people open first, needs none of them. */
+function addStyles() {
+  styles ??= new Promise((resolve, reject) => {
+    const sheet = document.createElement("link");
+    sheet.rel = "stylesheet";
+    sheet.href = new URL("css/pages.css", import.meta.url).href;
+    sheet.onload = resolve;
+    sheet.onerror = () => {
+      styles = null;
+      sheet.remove();
+      reject(new Error("the styles could not be loaded"));
+    };
+    document.head.append(sheet);
+  });
+  return styles;
 }
 
 /** Begins another page at its top, where screen readers announce it; the first one begins there anyway. @param {string} path */

@@ -65,7 +65,7 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen })
     <td class="fact" data-l="for">
       ${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
     <td class="num fact" data-l="priority">${count(schedule.priority)}</td>
-    <td class="num fact" data-l="last run"><button class="btn small quiet" type="button" onClick=${() => onOpen(schedule)}>
+    <td class="num fact" data-l="last run"><button class="as-link" type="button" onClick=${() => onOpen(schedule)}>
       <${Ago} at=${schedule.last_run_at} after="ago" /><span class="sr">: the last runs of ${schedule.name}</span></button></td>
     <td class="num fact" data-l="made">
       <a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>

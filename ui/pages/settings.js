@@ -146,7 +146,7 @@ const Row = memo((/** @type {{ setting: Setting }} */ { setting }) => {
   const value = text(setting.value) || html`<span class="dim">empty</span>`;
   return html`<tr><th scope="row" class="key mono w-third">${setting.key}</th>
     <td class="line mono wrap">${isChanged(setting) ? html`<b>${value}</b>` : value}</td>
-    <td class="num fact">${isChanged(setting)
+    <td class="num end">${isChanged(setting)
       ? html`<span class="tag">changed</span> ${setting.origin}`
       : html`<span class="dim">default</span>`}</td></tr>`;
 });

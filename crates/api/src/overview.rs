@@ -30,11 +30,7 @@ pub async fn show(
         return Err(ApiError::bad("hours", format!("{hours} is out of range (1 to {MAX_HOURS})")));
     }
     let overview = overview::read(&api.db.api_snapshot().await?, hours).await?;
-    Ok(Json(OverviewAnswer {
-        overview,
-        images_served: images_served(),
-        breaker_share: api.politeness.breaker_share,
-    }))
+    Ok(Json(OverviewAnswer { overview, images_served: images_served(), breaker_share: api.politeness.breaker_share }))
 }
 
 /// The numbers beside the names of the dashboard's pages: proxies, hosts and stores in trouble, stores and products.

@@ -172,7 +172,8 @@ async fn past_runs_are_listed_with_the_states_of_their_tasks() {
         SELECT schedule_id, due_at - interval '4 hours', created_at - interval '4 hours', '{\"open_task\": 3}' FROM schedule_runs";
     server.database.raw.batch_execute(ends).await.unwrap();
     let runs = server.get(&format!("{path}/runs")).await.expect(200)["runs"].clone();
-    let numbers = |run: &Value| json!(["tasks", "completed", "failed", "cancelled", "open"].map(|name| run[name].clone()));
+    let numbers =
+        |run: &Value| json!(["tasks", "completed", "failed", "cancelled", "open"].map(|name| run[name].clone()));
     let numbers: Vec<Value> = runs.as_array().unwrap().iter().map(numbers).collect();
     assert_eq!(json!(numbers), json!([[3, 1, 1, 0, 1], [0, 0, 0, 0, 0]]), "{runs}");
     let time = |name: &str| runs[0][name].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();

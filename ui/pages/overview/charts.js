@@ -75,7 +75,7 @@ function Throughput({ query, range }) {
   const choose = (/** @type {EventOf<HTMLSelectElement>} */ event) =>
     setQuery({ split: event.target.value === "role" ? "role" : null }, { replace: true });
   return html`<${Chart} title="Throughput" ticks=${ticks} axis=${axisOf(data)} label=${label}
-    unit=${html`attempts each ${range.each}, ${range.name} <select class="small" aria-label="Parts of the throughput chart" onChange=${choose}>
+    unit=${html`each ${range.each}, ${range.name} <select class="small" aria-label="Parts of the throughput chart" onChange=${choose}>
       ${["outcome", "role"].map((word) => html`<option key=${word} value=${word} selected=${word === by}>by ${word}</option>`)}</select>`}
     legend=${parts.map(({ name, kind, values }) =>
       html`<${Key} key=${name} kind=${kind === "bad" ? "cbad" : kind || "bars"} box>${name} ${count(total(values))}</${Key}>`)}
@@ -129,11 +129,11 @@ function Latency({ query, range }) {
 }
 
 /** @param {Record<"requests" | "blocks", StatsSeries | null> & { range: Range, breakerShare?: number }} properties */
-function Refused({ requests, blocks, range, breakerShare = 0 }) {
+function Refused({ requests, blocks, range, breakerShare }) {
   const asked = sumOf(requests);
   const refused = sumOf(blocks);
   const shares = asked.map((number, at) => (number > 0 ? (100 * (refused[at] ?? 0)) / number : null));
-  const limit = 100 * breakerShare;
+  const limit = 100 * (breakerShare ?? 0);
   const ticks = ticksTo(Math.max(1, limit, ...shares.map(Number)));
   const top = ticks[ticks.length - 1];
   const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
@@ -144,7 +144,8 @@ function Refused({ requests, blocks, range, breakerShare = 0 }) {
   return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, ${range.name}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>
-      ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}`}
+      ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}
+      ${breakerShare === 0 && html`<span class="dim">breaker off</span>`}`}
     words=${limit > 0 && html`<span class="mark-at inside" style=${{ "--at": (100 * limit) / top }}>opens at ${decimal(limit)} %</span>`}>
     <${Line} values=${shares} top=${top} kind="cbad" area />
     ${limit > 0 && html`<${Limit} at=${limit} top=${top} />`}
