@@ -22,7 +22,7 @@ const OPEN = /** @type {const} */ (["pending", "running", "stale"]);
 
 /** @param {Known & { pod: Pod | null, pods: Pod[], counts: TaskCounts | null }} properties */
 export function PodFacts({ pod, pods, counts, ...known }) {
-  if (pod) return html`<${Selected} pod=${pod} ...${known} />`;
+  if (pod) return html`<${Selected} pod=${pod} ...${known} /><${Queue} counts=${counts} />`;
   return html`<${Queue} counts=${counts} />${pods.length > 0 && html`<${Pods} pods=${pods} ...${known} />`}`;
 }
 

@@ -19,7 +19,7 @@ export function Runs({ schedule, onClose }) {
     <${Loaded} of=${answer} what="The list of runs">${(/** @type {PastRuns} */ { runs }) =>
       runs.length === 0
         ? html`<p class="dim">It has not run within 30 days.</p>`
-        : html`<table class="table">
+        : html`<table class="table fold">
             <thead><tr><th>Ran</th><th class="num">Tasks</th><th class="num">Completed</th><th class="num">Failed</th>
               <th class="num">Open</th><th class="num">Took</th></tr></thead>
             <tbody>${runs.map((run) => html`<${Row} key=${run.due_at} run=${run} />`)}</tbody>
@@ -31,14 +31,14 @@ export function Runs({ schedule, onClose }) {
 
 /** @param {{ run: PastRun }} properties */
 const Row = ({ run }) => html`<tr>
-  <th scope="row" title=${`due at ${exactTime(run.due_at)}`}><${Ago} at=${run.made_at} after="ago" /></th>
-  <td class="num">${count(run.tasks)}</td>
-  <td class="num">${count(run.completed)}</td>
-  <td class="num">${run.failed > 0 ? html`<b class="bad">${count(run.failed)}</b>` : "0"}</td>
-  <td class="num">${count(run.open)}</td>
-  <td class="num">${tookText(run)}</td>
+  <th scope="row" class="key nowrap" title=${`due at ${exactTime(run.due_at)}`}><${Ago} at=${run.made_at} after="ago" /></th>
+  <td class="num fact" data-l="tasks">${count(run.tasks)}</td>
+  <td class="num fact" data-l="completed">${count(run.completed)}</td>
+  <td class="num fact" data-l="failed">${run.failed > 0 ? html`<b class="bad">${count(run.failed)}</b>` : "0"}</td>
+  <td class="num fact" data-l="open">${count(run.open)}</td>
+  <td class="num end">${tookText(run)}</td>
 </tr>
-${noteOf(run) && html`<tr><td colspan="6" class="dim wrap">${noteOf(run)}</td></tr>`}`;
+${noteOf(run) && html`<tr><td colspan="6" class="line dim wrap">${noteOf(run)}</td></tr>`}`;
 
 /** Until its last task ended; a dash where one is still open, or where retention deleted the first ones. @param {PastRun} run */
 function tookText({ tasks, open, completed, failed, cancelled, made_at: made, last_end_at: end }) {
