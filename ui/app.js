@@ -3,7 +3,7 @@
 
 import { setUnauthenticatedListener } from "./core/api.js";
 import { link } from "./core/base.js";
-import { html, render, useEffect, useState } from "./core/html.js";
+import { html, render, useEffect, useRef, useState } from "./core/html.js";
 import { currentPath, followLinks, useLocation } from "./core/router.js";
 import { loginAddress, openSession } from "./core/session.js";
 import { startStream } from "./core/stream.js";
@@ -35,8 +35,8 @@ function App() {
   useEffect(() => {
     let isCurrent = true;
     if (name) {
-      import(`./pages/${name}.js`).then(
-        ({ Page }) => isCurrent && show({ name, Page }),
+      Promise.all([import(`./pages/${name}.js`), name === "overview" || addStyles()]).then(
+        ([{ Page }]) => isCurrent && show({ name, Page }),
         (error) => isCurrent && show({ name, error }),
       );
     }
@@ -54,11 +54,33 @@ function App() {
   </${Frame}>`;
 }
 
-/** Prepares another page: it is not ready yet, and begins at its top, where screen readers announce it. @param {string} path */
+/** @type {Promise<unknown> | null} */
+let styles = null;
+
+/** Adds the styles of single pages, once: the overview, which most people open first, needs none of them. */
+function addStyles() {
+  styles ??= new Promise((resolve, reject) => {
+    const sheet = document.createElement("link");
+    sheet.rel = "stylesheet";
+    sheet.href = new URL("css/pages.css", import.meta.url).href;
+    sheet.onload = resolve;
+    sheet.onerror = () => {
+      styles = null;
+      sheet.remove();
+      reject(new Error("the styles could not be loaded"));
+    };
+    document.head.append(sheet);
+  });
+  return styles;
+}
+
+/** Begins another page at its top, where screen readers announce it; the first one begins there anyway. @param {string} path */
 function useNewPage(path) {
-  const [first] = useState(path);
+  const isFirst = useRef(true);
   useEffect(() => {
-    if (path === first && !document.documentElement.dataset.ready) return;
+    const isLoaded = isFirst.current;
+    isFirst.current = false;
+    if (isLoaded) return;
     scrollTo(0, 0);
     document.getElementById("main")?.focus({ preventScroll: true });
   }, [path]);

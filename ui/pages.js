@@ -20,7 +20,7 @@ export const PAGES = [
   { "name": "schedules", "path": "/admin/schedules", "section": "Work", "title": "Schedules", "key": "c" },
   { "name": "jobs", "path": "/admin/jobs", "section": "Work", "title": "Jobs", "key": "j" },
   { "name": "workers", "path": "/admin/workers", "section": "Fleet", "title": "Workers", "key": "w" },
-  { "name": "capacity", "path": "/admin/capacity", "section": "Fleet", "title": "Capacity" },
+  { "name": "capacity", "path": "/admin/capacity", "section": "Fleet", "title": "Capacity", "key": "y" },
   { "name": "proxies", "path": "/admin/proxies", "section": "Fleet", "title": "Proxies", "key": "x" },
   { "name": "hosts", "path": "/admin/hosts", "section": "Fleet", "title": "Hosts", "key": "h" },
   { "name": "stores", "path": "/admin/stores", "section": "Data", "title": "Stores", "key": "s" },
@@ -30,5 +30,5 @@ export const PAGES = [
   { "name": "payloads", "path": "/admin/payloads", "section": "Data", "title": "Payloads", "key": "l" },
   { "name": "payload-diff", "path": "/admin/payloads/diff", "query": "?store=:id", "list": "/api/stores?limit=1" },
   { "name": "audit", "path": "/admin/audit", "section": "System", "title": "Audit", "key": "a" },
-  { "name": "settings", "path": "/admin/settings", "section": "System", "title": "Settings", "role": "admin" }
+  { "name": "settings", "path": "/admin/settings", "section": "System", "title": "Settings", "key": "e", "role": "admin" }
 ];

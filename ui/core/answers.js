@@ -5,7 +5,7 @@
 import { pathOf } from "./api.js";
 import { useResource } from "./resource.js";
 
-/** @import { Counts, WorkerDocument } from "../types/api" */
+/** @import { Counts, HealthCounts, WorkerDocument } from "../types/api" */
 /** @import { WorkerEvent } from "../types/requests" */
 
 /** Number of tasks by status; its event contains them, so no request is needed. */
@@ -42,6 +42,14 @@ export const useSchedules = (isWanted = true) =>
 /** The first 500. */
 export const useProxies = () =>
   useResource(pathOf("/api/proxies", { limit: 500 }), { topics: ["proxies", "rollups"], gap: 10_000 });
+
+/** The numbers beside the names of pages; the event of proxies contains theirs. */
+export const useNavigation = () =>
+  useResource(pathOf("/api/overview/navigation"), {
+    topics: ["proxies", "rollups", "quality", "pauses"],
+    gap: 10_000,
+    apply: (data, event, topic) => (topic === "proxies" ? { ...data, proxies: /** @type {HealthCounts} */ (event) } : undefined),
+  });
 
 /** The first 500. */
 export const useHosts = () => useResource(pathOf("/api/hosts", { limit: 500 }), { topics: ["rollups"], gap: 15_000 });

@@ -36,10 +36,10 @@ export function Page({ query }) {
   const number = workers.filter(isLive).length;
   const slots = pods.reduce((sum, each) => sum + each.slots, 0);
   return html`<${PageHead} title="Job queue"
-    scope=${answer.data && `${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions} /><${PauseChoice} /></${PageHead}>
+    scope=${answer.data && `${plural(pods.length, "pod")}, ${plural(number, "worker")}, ${plural(slots, "slot")}`}><${TaskActions}><${PauseChoice} /></${TaskActions}></${PageHead}>
     <${Pauses} pauses=${pauses.data?.pauses} />
-    <div class="cols wide-left">
-      <section class="panel" aria-label="Queue, pods and workers">
+    <div class="cols two">
+      <${Panel} title="Map" scope="ring: one arc a slot; filled arcs are tasks">
         <${Loaded} of=${answer} what="The list of workers" rows=${8}>${() =>
           pods.length === 0
             ? html`<${Empty} icon="warn" title="No worker runs">
@@ -47,8 +47,9 @@ export function Page({ query }) {
                   <code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
             : html`<div class="panel-body">
                 <${Hub} pods=${pods} selected=${pod?.name ?? null} pending=${counts?.pending ?? null} /></div>`}</${Loaded}>
-      </section>
-      <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts} /></div>
+      </${Panel}>
+      <div class="stack"><${PodFacts} pod=${pod} pods=${pods} counts=${counts} failed=${answer.data?.failed_last_hour ?? {}}
+        pauses=${pauses.data?.pauses} /></div>
     </div>
     <${Tasks} answer=${answer} pod=${pod} />`;
 }

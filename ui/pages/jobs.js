@@ -60,7 +60,7 @@ export function Page({ query }) {
   const isFiltered = QUALIFIERS.some(({ parameter }) => query.get(parameter));
   const waiting = (now.data?.pending_counts ?? []).reduce((all, each) => all + each.count, 0);
   return html`<${PageHead} title="Jobs" scope="what is being scraped, and media jobs">
-      ${may("operator") && html`<button class="btn" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New job</button>`}
+      ${may("operator") && html`<button class="btn primary" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New job</button>`}
     </${PageHead}>
     <${Scraping} of=${picture} tasks=${picture.data?.running} counts=${picture.data?.queue} shown=${SHOWN} />
     <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter media jobs" text="account"

@@ -51,7 +51,7 @@ export function Page({ query }) {
   const isCut = !!answer.data?.next_cursor;
   const isAdmin = may("admin");
   const importButton = isAdmin &&
-    html`<button class="btn" type="button" onClick=${() => open("import")}><${Icon} name="plus" />Import…</button>`;
+    html`<button class="btn primary" type="button" onClick=${() => open("import")}><${Icon} name="plus" />Import…</button>`;
   return html`<${PageHead} title="Proxies" scope=${`${plural(fleet.length, "proxy", "proxies")}, last hour`}>
       ${importButton}${isAdmin && html`<button class="btn" type="button" onClick=${() => open("add")}>Add one…</button>`}
     </${PageHead}>

@@ -18,6 +18,7 @@ import { useSteadyRows } from "../parts/rows.js";
 import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
+import { Runs } from "./schedules/runs.js";
 
 /** @import { Run, Schedule, ScheduleRequest } from "../types/api" */
 /** @import { Field } from "../parts/form.js" */
@@ -28,12 +29,13 @@ const PLATFORM_OPTIONS = [["", "all"], ...PLATFORMS.map((name) => /** @type {[st
 export function Page() {
   const answer = useSchedules();
   const [edited, edit] = useState(/** @type {Schedule | "new" | null} */ (null));
+  const [opened, open] = useState(/** @type {Schedule | null} */ (null));
   usePage("Schedules", answer);
   const schedules = answer.data?.schedules ?? [];
   const steady = useSteadyRows(schedules, (schedule) => schedule.id);
   const isOperator = may("operator");
   return html`<${PageHead} title="Schedules" scope="what makes tasks by itself; times in UTC">
-      ${isOperator && html`<button class="btn" type="button" onClick=${() => edit("new")}><${Icon} name="plus" />New schedule</button>`}
+      ${isOperator && html`<button class="btn primary" type="button" onClick=${() => edit("new")}><${Icon} name="plus" />New schedule</button>`}
     </${PageHead}>
     <${Panel} title="All schedules" scope=${answer.data ? plural(schedules.length, "schedule") : ""}>
       <${Loaded} of=${answer} what="The list of schedules">${() =>
@@ -44,15 +46,16 @@ export function Page() {
                 <th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th>
                 <th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${steady.rows.map((schedule) =>
-                html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} />`)}</tbody>
+                html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} onOpen=${open} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>
-    ${edited && html`<${Form} schedule=${edited === "new" ? null : edited} onClose=${() => edit(null)} />`}`;
+    ${edited && html`<${Form} schedule=${edited === "new" ? null : edited} onClose=${() => edit(null)} />`}
+    ${opened && html`<${Runs} schedule=${opened} onClose=${() => open(null)} />`}`;
 }
 
-/** @typedef {{ schedule: Schedule, isOperator: boolean, onEdit: (schedule: Schedule) => void }} RowOf */
+/** @typedef {Record<"onEdit" | "onOpen", (schedule: Schedule) => void> & { schedule: Schedule, isOperator: boolean }} RowOf */
 
-const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit }) => {
+const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen }) => {
   const tasks = link("/admin/tasks", { schedule_id: schedule.id });
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${tasks}><bdi>${schedule.name}</bdi></a><br /><span class="scope">${schedule.role}</span></th>
@@ -62,7 +65,8 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit }) => {
     <td class="fact" data-l="for">
       ${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
     <td class="num fact" data-l="priority">${count(schedule.priority)}</td>
-    <td class="num fact" data-l="last run"><${Ago} at=${schedule.last_run_at} after="ago" /></td>
+    <td class="num fact" data-l="last run"><button class="as-link" type="button" onClick=${() => onOpen(schedule)}>
+      <${Ago} at=${schedule.last_run_at} after="ago" /><span class="sr">: the last runs of ${schedule.name}</span></button></td>
     <td class="num fact" data-l="made">
       <a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>
     <td class="num fact" data-l="next run">

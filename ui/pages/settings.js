@@ -3,7 +3,7 @@
 
 import { link } from "../core/base.js";
 import { pathOf, send } from "../core/api.js";
-import { count } from "../core/format.js";
+import { count, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
@@ -94,25 +94,62 @@ const TokenRow = ({ token, onRevoke }) =>
 /** @param {{ of: Answer<Settings>, query: URLSearchParams }} properties */
 function Configuration({ of, query }) {
   const wanted = (query.get("q") ?? "").toLowerCase();
-  const filter = html`<div class="row actions"><label class="sr" for="setting">Filter settings</label>
+  const isChangedOnly = query.get("changed") === "yes";
+  const changed = (of.data?.settings ?? []).filter(isChanged).length;
+  const filter = html`<div class="row actions">
+    <label><input type="checkbox" checked=${isChangedOnly} onChange=${(/** @type {EventOf<HTMLInputElement>} */ event) =>
+      setQuery({ changed: event.target.checked ? "yes" : null }, { replace: true })} /> Changed only (${count(changed)})</label>
+    <label class="sr" for="setting">Filter settings</label>
     <input id="setting" data-key="/" type="search" placeholder="Filter keys, values, origins" value=${wanted}
       onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>`;
-  return html`<${Panel} title="Configuration" scope="effective values and where each comes from" more=${filter}>
+  return html`<${Panel} title="Configuration" scope="effective values; changed ones with where each comes from" more=${filter}>
     <${Loaded} of=${of} what="The configuration">${(/** @type {Settings} */ { settings }) => {
-      const found = settings.filter((each) => `${each.key} ${text(each.value)} ${each.origin}`.toLowerCase().includes(wanted));
+      const found = settings.filter((each) => (!isChangedOnly || isChanged(each)) &&
+        `${each.key} ${text(each.value)} ${each.origin}`.toLowerCase().includes(wanted));
       if (found.length === 0) return html`<${Empty} icon="search" title="No setting matches">
         <a class="btn" href=${link("/admin/settings")}>Show all ${count(settings.length)}</a></${Empty}>`;
-      return html`<table class="table fold"><thead><tr><th class="w-third">Key</th><th>Value</th><th>Origin</th></tr></thead>
-        <tbody>${found.map((each) => html`<${Row} key=${each.key} setting=${each} />`)}</tbody></table>
+      return html`${groupsOf(found).map(([name, group]) =>
+        html`<${Group} key=${name} name=${name} settings=${group} isOpen=${isChangedOnly || wanted !== "" || group.some(isChanged)} />`)}
         <p class="panel-foot">${count(found.length)} of ${count(settings.length)} settings</p>`;
     }}</${Loaded}>
   </${Panel}>`;
 }
 
-const Row = memo((/** @type {{ setting: Setting }} */ { setting }) =>
-  html`<tr><th scope="row" class="key mono">${setting.key}</th>
-    <td class="line mono wrap">${text(setting.value) || html`<span class="dim">empty</span>`}</td>
-    <td class="fact soft">${setting.origin}</td></tr>`);
+/** The file that has every key; another origin has changed the value. */
+const DEFAULTS = "config/default.toml";
+
+/** @param {Setting} setting */
+const isChanged = ({ origin }) => origin !== DEFAULTS;
+
+/** By the first parts of their keys, in their order. @param {Setting[]} settings @returns {[string, Setting[]][]} */
+function groupsOf(settings) {
+  /** @type {Map<string, Setting[]>} */
+  const groups = new Map();
+  for (const setting of settings) {
+    const name = setting.key.split(".")[0];
+    groups.set(name, [...(groups.get(name) ?? []), setting]);
+  }
+  return [...groups];
+}
+
+/** @param {{ name: string, settings: Setting[], isOpen: boolean }} properties */
+function Group({ name, settings, isOpen }) {
+  const changed = settings.filter(isChanged).length;
+  return html`<details class="group" open=${isOpen}>
+    <summary><b>${name}</b> <span class="scope">${plural(settings.length, "setting")}${changed > 0 && `, ${count(changed)} changed`}</span></summary>
+    <table class="table fold"><thead class="sr"><tr><th class="w-third">Key</th><th>Value</th><th>Origin</th></tr></thead>
+      <tbody>${settings.map((each) => html`<${Row} key=${each.key} setting=${each} />`)}</tbody></table>
+  </details>`;
+}
+
+const Row = memo((/** @type {{ setting: Setting }} */ { setting }) => {
+  const value = text(setting.value) || html`<span class="dim">empty</span>`;
+  return html`<tr><th scope="row" class="key mono w-third">${setting.key}</th>
+    <td class="line mono wrap">${isChanged(setting) ? html`<b>${value}</b>` : value}</td>
+    <td class="num end">${isChanged(setting)
+      ? html`<span class="tag">changed</span> ${setting.origin}`
+      : html`<span class="dim">default</span>`}</td></tr>`;
+});
 
 /** @param {unknown} value */
 const text = (value) => (typeof value === "string" ? value : Array.isArray(value) ? value.join(", ") : JSON.stringify(value));

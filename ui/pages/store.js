@@ -4,20 +4,20 @@
 import { pathOf, Refusal, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, share } from "../core/format.js";
-import { html } from "../core/html.js";
+import { html, useState } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { BY_HAND } from "../core/vocabulary.js";
-import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
-import { Icon } from "../parts/icon.js";
+import { Actions } from "../parts/actions.js";
+import { CrawlState, switchCrawls } from "../parts/crawl-switch.js";
 import { usePage } from "../parts/page.js";
-import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
+import { Pauses, usePauseAction, usePauses } from "../parts/pause.js";
 import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { Ago } from "../parts/time.js";
 import { refusalText, toast } from "../parts/toast.js";
 import { Crawls, Now } from "./store/crawls.js";
-import { EditButton } from "./store/edit.js";
+import { EditStore } from "./store/edit.js";
 import { Payloads } from "./store/payloads.js";
 import { Products } from "./store/products.js";
 import { Remedy } from "./store/remedy.js";
@@ -69,12 +69,21 @@ function Head({ id, store, pauses }) {
     ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
   return html`<${PageHead} title=${store?.name ?? `Store ${id}`} crumb=${crumb} scope=${scope}
     mark=${store && html`<${CrawlState} of=${store} />`}>
-    ${store && may("operator") &&
-      html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
-    ${store && html`<${PauseButton} scope="store" of=${String(id)} name=${store.name} pauses=${pauses} />`}
-    ${store && html`<${EditButton} of=${store} />`}
-    ${store && html`<${CrawlSwitch} of=${store} />`}
+    ${store && may("operator") && html`<${StoreActions} of=${store} pauses=${pauses} />`}
   </${PageHead}>`;
+}
+
+/** @param {{ of: StoreView, pauses: Pause[] | undefined }} properties */
+function StoreActions({ of, pauses }) {
+  const [isEdited, edit] = useState(false);
+  const pause = usePauseAction({ scope: "store", of: String(of.id), name: of.name, pauses });
+  const others = [
+    pause,
+    { word: "Edit…", of: of.name, onClick: () => edit(true) },
+    { word: of.crawl_enabled ? "Disable…" : "Enable…", of: `the crawls of ${of.name}`, onClick: () => switchCrawls(of) },
+  ];
+  return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawl(of) }} others=${others} />
+    ${pause.form}${isEdited && html`<${EditStore} of=${of} onClose=${() => edit(false)} />`}`;
 }
 
 /** @param {StoreView} store */

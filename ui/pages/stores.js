@@ -68,7 +68,7 @@ export function Page({ query }) {
   usePage("Stores", answer);
   const isOperator = may("operator");
   const actions = isOperator &&
-    html`<button class="btn" type="button" onClick=${() => open("add")}><${Icon} name="plus" />Add store…</button>
+    html`<button class="btn primary" type="button" onClick=${() => open("add")}><${Icon} name="plus" />Add store…</button>
       <button class="btn" type="button" onClick=${() => open("import")}>Import…</button>`;
   return html`<${PageHead} title="Stores" scope="crawl state, last complete crawl, and what each has now; times in UTC on hover">
       ${actions}</${PageHead}>

@@ -64,17 +64,23 @@ const plain = (tick) => (tick >= 1000 ? `${tick / 1000} k` : Number.isInteger(ti
 const y = (value, top) => HEIGHT - (HEIGHT * Math.min(value, top)) / top;
 
 /**
- * Bars of one or two parts: the second, bad one is above the first.
- * @param {{ values: number[], bad?: number[], top: number }} properties
+ * Bars of some parts, one on top of the other.
+ * @param {{ parts: { values: number[], kind?: string }[], top: number }} properties
  */
-export function Bars({ values, bad = [], top }) {
-  const width = WIDTH / Math.max(1, values.length);
+export function Bars({ parts, top }) {
+  const number = Math.max(1, ...parts.map(({ values }) => values.length));
+  const width = WIDTH / number;
   const gap = Math.min(2, width / 4);
-  return values.map((value, at) => {
-    const [below, above] = [y(value, top), y(value + (bad[at] ?? 0), top)];
-    const x = at * width + gap / 2;
-    return html`${value > 0 && html`<rect class="bar" x=${x} y=${below} width=${width - gap} height=${HEIGHT - below} />`}
-      ${bad[at] > 0 && html`<rect class="bar bad" x=${x} y=${above} width=${width - gap} height=${Math.max(1, below - above - 1)} />`}`;
+  return Array.from({ length: number }, (_, at) => {
+    let sum = 0;
+    return parts.map(({ values, kind = "" }) => {
+      const value = values[at] ?? 0;
+      if (value <= 0) return null;
+      const [below, above] = [y(sum, top), y(sum + value, top)];
+      const height = Math.max(1, below - above - (sum > 0 ? 1 : 0));
+      sum += value;
+      return html`<rect class=${`bar ${kind}`} x=${at * width + gap / 2} y=${above} width=${width - gap} height=${height} />`;
+    });
   });
 }
 

@@ -18,11 +18,11 @@ export function CrawlSwitch({ of, kind = "" }) {
   if (!may("operator")) return null;
   const word = of.crawl_enabled ? "Disable" : "Enable";
   return html`<button class=${`btn ${kind}`} type="button" aria-label=${`${word} the crawls of ${of.name}`}
-    onClick=${() => change(of)}>${word}</button>`;
+    onClick=${() => switchCrawls(of)}>${word}</button>`;
 }
 
-/** @param {StoreView} store */
-async function change({ id, name, crawl_enabled: isEnabled }) {
+/** Asks first. @param {StoreView} store */
+export async function switchCrawls({ id, name, crawl_enabled: isEnabled }) {
   const word = isEnabled ? "Disable" : "Enable";
   const body = isEnabled
     ? "Schedules make no more tasks for it until it is enabled again. Its products stay as they are."

@@ -9,9 +9,10 @@ import { html, useEffect, useRef, useState } from "../core/html.js";
  * @param {object} properties
  * @param {string} properties.title
  * @param {() => void} properties.onClose
+ * @param {boolean} [properties.isWide] for a table
  * @param {Children} [properties.children]
  */
-export function Dialog({ title, onClose, children }) {
+export function Dialog({ title, onClose, isWide = false, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
     const dialog = element.current;
@@ -22,7 +23,7 @@ export function Dialog({ title, onClose, children }) {
       before?.focus?.();
     };
   }, []);
-  return html`<dialog class="dialog" ref=${element} aria-labelledby="dialog-title" onCancel=${(/** @type {Event} */ event) => {
+  return html`<dialog class=${`dialog ${isWide ? "wide" : ""}`} ref=${element} aria-labelledby="dialog-title" onCancel=${(/** @type {Event} */ event) => {
     event.preventDefault();
     onClose();
   }}><h2 id="dialog-title">${title}</h2>${children}</dialog>`;

@@ -1,18 +1,20 @@
 // @ts-check
-// The box in the top bar: goes to a task, store, product or proxy.
+// The box in the top bar: goes to a page, a state, a task, store, product or proxy. Its search is loaded with the
+// first word.
 
-import { get, pathOf } from "../core/api.js";
 import { link } from "../core/base.js";
 import { html, useEffect, useRef, useState } from "../core/html.js";
 import { navigate } from "../core/router.js";
 
 /** Pause after the last key, before the server is asked. */
 const PAUSE_MS = 200;
-const EACH = 4;
 
 /** @import { EventOf } from "../core/html.js" */
-/** @import { ProxyListing } from "../types/api" */
 /** @typedef {{ href: string, text: string, kind: string }} Found */
+
+const loaded = () => import("./found.js");
+const named = (/** @type {string} */ text) => loaded().then((found) => found.named(text));
+const search = (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => loaded().then((found) => found.search(text, signal));
 
 export function Find() {
   const [typed, type] = useState("");
@@ -20,10 +22,12 @@ export function Find() {
   const [chosen, choose] = useState(0);
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   useEffect(() => {
-    if (!typed.trim()) return show([]);
+    const text = typed.trim();
+    if (!text) return show([]);
     const control = new AbortController();
+    named(text).then((known) => !control.signal.aborted && show(known), () => {});
     const timer = setTimeout(() => {
-      search(typed.trim(), control.signal).then(show, () => {});
+      search(text, control.signal).then(show, () => {});
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
@@ -54,8 +58,8 @@ export function Find() {
       (typed.trim() ? { href: link("/admin/stores", { q: typed.trim() }), text: "", kind: "" } : undefined));
   };
   return html`<form class="find" role="search" aria-label="Everything" onSubmit=${submit}>
-    <label class="sr" for="find">Go to a task, store, product or proxy</label>
-    <input id="find" ref=${input} type="search" placeholder="Go to a task, store, product, proxy" autocomplete="off" value=${typed}
+    <label class="sr" for="find">Go to a page, state, task, store, product or proxy</label>
+    <input id="find" ref=${input} type="search" placeholder="Go to a page, task, store, product, proxy" autocomplete="off" value=${typed}
       role="combobox" aria-expanded=${found.length > 0} aria-controls="found"
       aria-activedescendant=${found.length > 0 ? `found-${chosen}` : undefined}
       onInput=${(/** @type {EventOf<HTMLInputElement>} */ event) => {
@@ -71,29 +75,4 @@ export function Find() {
       )}
     </ul>
   </form>`;
-}
-
-/** @param {string} text @param {AbortSignal} signal @returns {Promise<Found[]>} */
-async function search(text, signal) {
-  if (!text) return [];
-  const none = () => null;
-  const [task, stores, products, proxies] = await Promise.all([
-    /^\d{1,18}$/.test(text) ? get(pathOf("/api/tasks/{id}", { id: text }), { signal }).catch(none) : null,
-    get(pathOf("/api/stores", { q: text, limit: EACH }), { signal }).catch(none),
-    text.length > 2 ? get(pathOf("/api/products/search", { q: text, limit: EACH }), { signal }).catch(none) : null,
-    get(pathOf("/api/proxies", { limit: 500 }), { signal }).catch(none),
-  ]);
-  const isAlike = (/** @type {ProxyListing} */ proxy) => `${proxy.host}:${proxy.port}`.includes(text);
-  return [
-    ...(task ? [{ href: link(`/admin/tasks/${task.id}`), text: `${task.id} ${task.role}`, kind: "task" }] : []),
-    ...(stores?.stores ?? []).map(({ id, name }) => ({ href: link(`/admin/stores/${id}`), text: name, kind: "store" })),
-    ...(products?.products ?? []).map(({ id, name }) => ({ href: link(`/admin/products/${id}`), text: name, kind: "product" })),
-    ...(proxies?.proxies ?? []).filter(isAlike).slice(0, EACH).map(foundProxy),
-  ];
-}
-
-/** @param {ProxyListing} proxy @returns {Found} */
-function foundProxy({ host, port }) {
-  const text = `${host}:${port}`;
-  return { href: link("/admin/proxies", { q: text }), text, kind: "proxy" };
 }

@@ -2,13 +2,11 @@
 // The frame of every page: the top bar, the list of pages with their counts, and the banner that shows how
 // current the page is.
 
-import { useCounts, useHosts, useWorkers } from "../core/answers.js";
-import { pathOf } from "../core/api.js";
+import { useCounts, useNavigation, useWorkers } from "../core/answers.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
 import { clockTime, count, duration } from "../core/format.js";
 import { html, useEffect, useState } from "../core/html.js";
-import { useResource } from "../core/resource.js";
 import { logOut, may, who } from "../core/session.js";
 import { connect, stream, watchStream } from "../core/stream.js";
 import { PAGES } from "../pages.js";
@@ -21,7 +19,7 @@ import { isLive } from "./pods.js";
 const BANNER_MS = 1_500;
 
 /** @import { Children } from "../core/html.js" */
-/** @import { PoolCounts } from "../types/requests" */
+/** @import { Navigation } from "../types/api" */
 /** @typedef {{ text: number, kind?: string, icon?: string, word?: string }} NavCount */
 
 /** @param {{ path: string, children?: Children }} properties */
@@ -50,7 +48,12 @@ const Sign = () =>
 
 function useStream() {
   const [, draw] = useState(0);
-  useEffect(() => watchStream(() => draw((times) => times + 1)), []);
+  useEffect(() => {
+    const again = () => draw((times) => times + 1);
+    // its state may have changed since it was drawn
+    again();
+    return watchStream(again);
+  }, []);
   return stream;
 }
 
@@ -104,7 +107,7 @@ function Nav({ path }) {
     ${SECTIONS.map((section) => html`<h2>${section}</h2><ul>${PAGES.filter((page) => page.section === section)
       .filter(({ role }) => !role || may(role))
       .map(({ path: to, title }) =>
-        html`<li><a href=${link(to)} aria-current=${current(path, to)}>${title}<${NavNumber} ...${counts[to]} /></a></li>`)}</ul>`)}
+        html`<li><a href=${link(to)} aria-current=${current(path, to)}>${title}<${NavNumber} ...${counts[to] || {}} /></a></li>`)}</ul>`)}
   </div></nav>`;
 }
 
@@ -119,20 +122,28 @@ const NavNumber = ({ text, kind = "", icon, word }) =>
   text !== undefined && html`<small class=${kind}>${icon && html`<${Icon} name=${icon} />`}${count(text)}
     ${word && html`<span class="sr"> ${word}</span>`}</small>`;
 
-/** @returns {Record<string, NavCount>} */
+/** @returns {Record<string, NavCount | false>} */
 function useNavCounts() {
   const tasks = useCounts().data;
   const workers = useWorkers().data?.workers;
-  const parts = useResource(pathOf("/readyz"), { topics: ["proxies"], gap: 5_000 }).data?.parts;
-  // the API's description only allows further numbers in this part
-  const proxies = /** @type {PoolCounts | undefined} */ (/** @type {unknown} */ (parts?.proxies));
-  const troubled = proxies?.failing === undefined ? 0 : proxies.failing + proxies.refused + proxies.benched;
-  const hosts = useHosts().data?.hosts;
-  const open = hosts?.filter((host) => host.breaker === "open").length ?? 0;
+  const all = useNavigation().data;
   return {
-    ...(tasks && tasks.failed > 0 && { "/admin/tasks": { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" } }),
-    ...(workers && { "/admin/workers": { text: workers.filter(isLive).length, word: "workers" } }),
-    ...(troubled > 0 && { "/admin/proxies": { text: troubled, kind: "hold", icon: "pause", word: "in trouble" } }),
-    ...(open > 0 && { "/admin/hosts": { text: open, kind: "bad", icon: "open", word: "open breakers" } }),
+    "/admin/tasks": !!tasks && tasks.failed > 0 && { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" },
+    "/admin/workers": !!workers && { text: workers.filter(isLive).length, word: "workers" },
+    ...(all && countsOf(all)),
+  };
+}
+
+/** Trouble first, else the whole number. @param {Navigation} all @returns {Record<string, NavCount | false>} */
+function countsOf({ proxies, hosts_on_hold: held, stores, stores_in_need: need, stores_delayed: delayed, products }) {
+  const troubled = proxies.failing + proxies.refused + proxies.benched;
+  const trouble = { text: need + delayed, word: "in trouble" };
+  return {
+    "/admin/proxies": troubled > 0 && { text: troubled, kind: "hold", icon: "pause", word: "in trouble" },
+    "/admin/hosts": held > 0 && { text: held, kind: "bad", icon: "open", word: "on hold" },
+    "/admin/stores": need > 0
+      ? { ...trouble, kind: "bad", icon: "failed" }
+      : delayed > 0 ? { ...trouble, kind: "hold", icon: "stale" } : { text: stores, word: "stores" },
+    "/admin/products": products > 0 && { text: products, word: "products" },
   };
 }

@@ -1,23 +1,16 @@
 // @ts-check
-// Keys, and the dialog that lists them. They are off while a field has the focus.
+// Keys. They are off while a field has the focus. The dialog that lists them is loaded when it is first opened.
 
 import { link } from "../core/base.js";
 import { html, useEffect, useState } from "../core/html.js";
 import { navigate } from "../core/router.js";
 import { PAGES } from "../pages.js";
-import { Dialog } from "./dialog.js";
+import { toast } from "./toast.js";
+
+/** @import { ComponentType } from "../vendor/preact.js" */
 
 const KEYED = PAGES.filter(({ key }) => key);
 
-const HELP = [
-  ["/", "search"],
-  ["?", "these keys"],
-  ["j k", "next row, row before"],
-  ["Enter", "open the row"],
-  ["x", "select the row; with shift, all from the last one"],
-  ["r", "retry the selection, or the task of the page"],
-  ["Escape", "close, leave a field"],
-];
 /** Maximum time between `g` and its letter. */
 const LETTER_MS = 1_500;
 
@@ -25,9 +18,13 @@ const LETTER_MS = 1_500;
 export let showKeys = () => {};
 
 export function Keys() {
-  const [isShown, show] = useState(false);
+  const [List, show] = useState(/** @type {ComponentType<{ onClose: () => void }> | null} */ (null));
   useEffect(() => {
-    showKeys = () => show(true);
+    showKeys = () =>
+      void import("./keys-list.js").then(
+        ({ KeysList }) => show(() => KeysList),
+        () => toast("bad", "The keys could not be loaded: the server does not answer"),
+      );
     let goUntil = 0;
     const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping()) return;
@@ -36,21 +33,14 @@ export function Keys() {
       goUntil = 0;
       if (goes) navigate(link(goes.path));
       else if (event.key === "g") goUntil = event.timeStamp + LETTER_MS;
-      else if (event.key === "?") show(true);
+      else if (event.key === "?") showKeys();
       else if (!press(event.key)) return;
       event.preventDefault();
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   }, []);
-  if (!isShown) return null;
-  return html`<${Dialog} title="Keys" onClose=${() => show(false)}>
-    <dl class="facts keys">
-      ${HELP.map(([keys, text]) => html`<dt>${keys.split(" ").map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${text}</dd>`)}
-      ${KEYED.map(({ key, title }) => html`<dt><kbd>g</kbd> <kbd>${key}</kbd></dt><dd>${title}</dd>`)}
-    </dl>
-    <div class="row"><button class="btn" type="button" autofocus onClick=${() => show(false)}>Close</button></div>
-  </${Dialog}>`;
+  return List && html`<${List} onClose=${() => show(null)} />`;
 }
 
 function isTyping() {

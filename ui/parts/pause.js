@@ -52,15 +52,30 @@ export function Pauses({ pauses = [], scopes }) {
  * @param {Pause[] | undefined} properties.pauses
  * @param {boolean} [properties.isSmall]
  */
-export function PauseButton({ scope, of, name, pauses, isSmall = false }) {
-  const form = usePauseForm();
+export function PauseButton({ isSmall = false, ...thing }) {
+  const { word, onClick, form } = usePauseAction(thing);
   if (!may("operator")) return null;
+  return html`<button class=${isSmall ? "btn small quiet" : "btn"} type="button" onClick=${onClick}>${word}<span class="sr"> ${thing.name}</span></button>
+    ${form}`;
+}
+
+/**
+ * The action that pauses one thing, or lets it go on, and its form once it is open.
+ * @param {object} properties
+ * @param {Pause["scope"]} properties.scope
+ * @param {string} [properties.of]
+ * @param {string} properties.name of the thing, for people
+ * @param {Pause[] | undefined} properties.pauses
+ */
+export function usePauseAction({ scope, of, name, pauses }) {
+  const { Form, open, close } = usePauseForm();
   const pause = (pauses ?? []).find((each) => each.scope === scope && each.of == of);
-  const kind = isSmall ? "btn small quiet" : "btn";
-  return html`${pause
-      ? html`<button class=${kind} type="button" onClick=${() => resume(pause)}>Resume<span class="sr"> ${name}</span></button>`
-      : html`<button class=${kind} type="button" onClick=${form.open}>Pause…<span class="sr"> ${name}</span></button>`}
-    ${form.Form && html`<${form.Form} scope=${scope} of=${of} name=${name} onClose=${form.close} />`}`;
+  return {
+    word: pause ? "Resume" : "Pause…",
+    of: name,
+    onClick: () => (pause ? resume(pause) : open()),
+    form: Form && html`<${Form} scope=${scope} of=${of} name=${name} onClose=${close} />`,
+  };
 }
 
 /** Pauses everything, a family or a role: the form asks which. */

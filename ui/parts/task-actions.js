@@ -7,14 +7,16 @@ import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
 import { may } from "../core/session.js";
 import { PLATFORMS, ROLES } from "../core/vocabulary.js";
+import { Actions } from "./actions.js";
 import { confirm } from "./dialog.js";
 import { FormDialog, given } from "./form.js";
-import { Icon } from "./icon.js";
 import { act } from "./toast.js";
 
+/** @import { Children } from "../core/html.js" */
 /** @import { DiscoveryRequest, Resync, ResyncRequest, TaskRequest, TaskView } from "../types/api" */
 
-export function TaskActions() {
+/** @param {{ children?: Children }} properties a button of the page, beside them */
+export function TaskActions({ children }) {
   const [form, open] = useState(/** @type {"task" | "day" | "discovery" | null} */ (null));
   if (!may("operator")) return null;
   const close = () => open(null);
@@ -26,11 +28,13 @@ export function TaskActions() {
       ({ requeued, failed }) => `${plural(requeued, "task")} put back, ${count(failed)} failed for good`,
     );
   };
-  return html`<button class="btn" type="button" onClick=${() => open("task")}><${Icon} name="plus" />New task</button>
-    <button class="btn" type="button" onClick=${() => open("day")}>Crawl a day…</button>
-    <button class="btn" type="button" onClick=${() => open("discovery")}>Discover stores…</button>
-    <button class="btn" type="button" onClick=${recover}>Recover stale…</button>
-    <a class="btn" href=${link("/admin/schedules")}>Schedules</a>
+  const others = [
+    { word: "Crawl a day…", onClick: () => open("day") },
+    { word: "Discover stores…", onClick: () => open("discovery") },
+    { word: "Recover stale…", onClick: recover },
+    { word: "Schedules", href: link("/admin/schedules") },
+  ];
+  return html`<${Actions} main=${{ word: "New task", icon: "plus", onClick: () => open("task") }} others=${others}>${children}</${Actions}>
     ${form === "task" && html`<${NewTask} onClose=${close} />`}${form === "day" && html`<${Day} onClose=${close} />`}
     ${form === "discovery" && html`<${Discovery} onClose=${close} />`}`;
 }

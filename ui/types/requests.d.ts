@@ -57,9 +57,6 @@ export type Given<T extends Template> =
 /** The data of an answer that was read: of `Answer<T>` the `T`. */
 export type Data<A extends { data: unknown }> = NonNullable<A["data"]>;
 
-/** Proxies that this process may use now, and all of them by health. */
-export type PoolCounts = HealthCounts & { usable: number };
-
 /** A run that began or ended. */
 export interface TaskEvent {
   /** `claimed`, or the run's outcome. */

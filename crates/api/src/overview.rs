@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 
 use super::access::{Caller, Viewer};
-use super::query::Query;
+use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use contract::overview::{ImagesServed, OverviewAnswer, OverviewQuery};
+use contract::overview::{ImagesServed, Navigation, OverviewAnswer, OverviewQuery};
 use db::overview;
 use telemetry::metrics;
 
@@ -30,5 +30,15 @@ pub async fn show(
         return Err(ApiError::bad("hours", format!("{hours} is out of range (1 to {MAX_HOURS})")));
     }
     let overview = overview::read(&api.db.api_snapshot().await?, hours).await?;
-    Ok(Json(OverviewAnswer { overview, images_served: images_served() }))
+    Ok(Json(OverviewAnswer { overview, images_served: images_served(), breaker_share: api.politeness.breaker_share }))
+}
+
+/// The numbers beside the names of the dashboard's pages: proxies, hosts and stores in trouble, stores and products.
+#[utoipa::path(get, path = "/api/overview/navigation", tag = "service", responses((status = 200, body = Navigation)))]
+pub async fn navigation(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+) -> Result<Json<Navigation>, ApiError> {
+    Ok(Json(overview::navigation(&api.db.api_client().await?).await?))
 }

@@ -15,7 +15,7 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
-use contract::schedules::{Run, Schedule, ScheduleList, ScheduleRequest, ScheduleUpdate};
+use contract::schedules::{PastRuns, Run, Schedule, ScheduleList, ScheduleRequest, ScheduleUpdate};
 use db::schedules;
 
 #[derive(Deserialize, IntoParams)]
@@ -120,4 +120,17 @@ pub async fn trigger(
     let detail = json!({"name": run.schedule, "tasks": run.tasks, "already_made": run.already_made});
     change.audit("schedules.trigger", id, detail);
     change.answer(StatusCode::OK, &run).await
+}
+
+/// The latest 20 runs of a schedule, with the states of the tasks that each made.
+#[utoipa::path(get, path = "/api/schedules/{id}/runs", tag = "schedules", responses((status = 200, body = PastRuns)))]
+pub async fn runs(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(SchedulePath { id }): Path<SchedulePath>,
+    _: Query<NoParameters>,
+) -> Result<Json<PastRuns>, ApiError> {
+    let client = api.db.api_client().await?;
+    let runs = schedules::past_runs(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("schedule {id}")))?;
+    Ok(Json(PastRuns { runs }))
 }

@@ -97,6 +97,22 @@ pub struct TroubledStore {
     pub interval_hours: Option<f64>,
 }
 
+/// Numbers beside the names of pages: what each holds, and what of it is in trouble.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Navigation {
+    pub proxies: HealthCounts,
+    /// Hosts whose breaker is not closed: they take no requests now, or one as a probe.
+    pub hosts_on_hold: i64,
+    /// Enabled ones.
+    pub stores: i64,
+    /// Stores that need a person: without a menu id, or with an empty menu.
+    pub stores_in_need: i64,
+    /// Stores that are late, or held with their host.
+    pub stores_delayed: i64,
+    /// Products in the last payloads of enabled stores.
+    pub products: i64,
+}
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -112,6 +128,8 @@ pub struct OverviewAnswer {
     #[serde(flatten)]
     pub overview: Overview,
     pub images_served: ImagesServed,
+    /// Share of refused requests that opens a host's breaker (`politeness.breaker_share`); 0 = it never opens.
+    pub breaker_share: f64,
 }
 
 /// Images that this process answered since it started, by where they came from.

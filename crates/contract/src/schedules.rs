@@ -179,6 +179,32 @@ pub struct Run {
     pub fault: Option<String>,
 }
 
+/// A past run of a schedule, with the states of the tasks that it made. Tasks that follow from them are not counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PastRun {
+    pub due_at: DateTime<Utc>,
+    pub made_at: DateTime<Utc>,
+    /// All that it made; ended tasks that retention has deleted are in no other number.
+    pub tasks: i32,
+    pub completed: i64,
+    pub failed: i64,
+    pub cancelled: i64,
+    /// Pending, claimed and running.
+    pub open: i64,
+    /// When the last of its ended tasks ended.
+    pub last_end_at: Option<DateTime<Utc>>,
+    /// Stores that it made no task for, by reason.
+    pub skipped: Skipped,
+    /// Why it made no task.
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct PastRuns {
+    /// The latest first. Runs are kept for 30 days.
+    pub runs: Vec<PastRun>,
+}
+
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ScheduleList {
     pub schedules: Vec<Schedule>,

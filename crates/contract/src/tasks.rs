@@ -224,6 +224,9 @@ pub struct QueuePicture {
     pub queue: TaskCounts,
     /// Tasks that run, the longest-running first and claimed ones last; at most 500.
     pub running: Vec<TaskView>,
+    /// Tasks that failed within the last hour, by the pod of their last run; a pod without any is left out.
+    #[serde(default)]
+    pub failed_last_hour: BTreeMap<String, i64>,
 }
 
 impl TaskFilter {

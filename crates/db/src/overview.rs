@@ -2,10 +2,12 @@
 //! the stores' crawls, proxies by their health, workers with their tasks. Each is read in one snapshot, so that its numbers
 //! agree. Reads only.
 
+use std::collections::BTreeMap;
+
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::{self, capacity, counts};
 use super::{Client, DbError, Tx, images, pauses, proxies, workers};
-use contract::overview::{FailureReason, Failures, Overview, StoreCounts};
+use contract::overview::{FailureReason, Failures, Navigation, Overview, StoreCounts};
 use contract::tasks::QueuePicture;
 use domain::pod;
 
@@ -35,13 +37,35 @@ pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
     })
 }
 
+/// The numbers beside the names of pages; a store's states and a proxy's health are those of [`read`].
+pub async fn navigation(client: &Client) -> Result<Navigation, DbError> {
+    let no_list: i64 = 0;
+    let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&no_list]).await?;
+    let stores = StoreCounts::from_row(&stores)?;
+    let held = client.query_one(include_str!("sql/overview/held_hosts.sql"), &[]).await?;
+    Ok(Navigation {
+        proxies: proxies::count(client).await?,
+        hosts_on_hold: held.try_get("held")?,
+        stores: stores.enabled,
+        stores_in_need: stores.needs_menu_id + stores.empty_menu,
+        stores_delayed: stores.late + stores.held,
+        products: stores.products,
+    })
+}
+
 /// The pods with what runs on them, and the queue. `snapshot`: all that it reads is of one moment.
 pub async fn queue(snapshot: &Tx) -> Result<QueuePicture, DbError> {
     Ok(QueuePicture {
         pods: pod::pods(workers::list_with_tasks(snapshot).await?),
         queue: counts::counts(snapshot).await?,
         running: task_views::running(snapshot, MAX_RUNNING).await?,
+        failed_last_hour: failed_by_pod(snapshot).await?,
     })
+}
+
+async fn failed_by_pod(client: &Client) -> Result<BTreeMap<String, i64>, DbError> {
+    let rows = client.query(include_str!("sql/overview/failed_by_pod.sql"), &[&MAX_READ]).await?;
+    rows.iter().map(|row| Ok((row.try_get("pod")?, row.try_get("tasks")?))).collect()
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {

@@ -11,10 +11,15 @@ use tokio_postgres::Row;
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
 use super::row::{FromRow, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
-use contract::schedules::{Run, Schedule};
+use contract::schedules::{PastRun, Run, Schedule};
 use domain::role::Role;
 use domain::schedule::Recurrence;
 use domain::skipped::Skipped;
+
+/// Runs of a schedule that are shown.
+const MAX_PAST_RUNS: i64 = 20;
+/// Maximum number of tasks that are read to count them by run: ended, pending and active ones each.
+const MAX_TASKS_OF_RUNS: i64 = 50_000;
 
 /// Columns of a schedule from which Rust computes its due times; the rest stays in the database.
 struct ScheduleRow {
@@ -71,6 +76,15 @@ pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
 pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> {
     let row = client.query_opt(include_str!("sql/schedules/list.sql"), &[&Some(id)]).await?;
     row.as_ref().map(Schedule::from_row).transpose()
+}
+
+/// The latest runs, the newest first; `None` when there is no such schedule.
+pub async fn past_runs(client: &Client, id: i64) -> Result<Option<Vec<PastRun>>, DbError> {
+    let Some(schedule) = get(client, id).await? else { return Ok(None) };
+    let limits = (MAX_PAST_RUNS, MAX_TASKS_OF_RUNS);
+    let rows = client.query(include_str!("sql/schedules/runs.sql"), &[&id, &limits.0, &limits.1]).await?;
+    let role = schedule.role.to_string();
+    rows.iter().map(|row| past_run(row, &role)).collect::<Result<_, _>>().map(Some)
 }
 
 /// Keeps runs for a month: a run's row prevents a second run of its due time for as long as that time can
@@ -146,6 +160,22 @@ async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
             .await?;
     }
     Ok(())
+}
+
+fn past_run(row: &Row, role: &str) -> Result<PastRun, DbError> {
+    let (tasks, skipped) = (row.try_get("tasks")?, skipped(row, "skipped")?);
+    Ok(PastRun {
+        due_at: row.try_get("due_at")?,
+        made_at: row.try_get("made_at")?,
+        tasks,
+        completed: row.try_get("completed")?,
+        failed: row.try_get("failed")?,
+        cancelled: row.try_get("cancelled")?,
+        open: row.try_get("open")?,
+        last_end_at: row.try_get("last_end_at")?,
+        skipped,
+        note: note(Some(tasks), &skipped, role),
+    })
 }
 
 /// The run with the counts of its row.

@@ -77,6 +77,11 @@ async fn each_enabled_store_is_counted_by_the_one_state_of_its_crawls() {
         (&json!(4.0), &json!("late"))
     );
 
+    let counted = server.get("/api/overview/navigation").await.expect(200);
+    let counted =
+        ["stores", "stores_in_need", "stores_delayed", "products"].map(|name| counted[name].as_i64().unwrap());
+    assert_eq!(counted, [9, 2, 3, 95], "the same numbers beside the pages' names");
+
     let late = server.get("/api/stores?crawl_status=late").await.expect(200);
     let names: Vec<&Value> = late["stores"].as_array().unwrap().iter().map(|store| &store["name"]).collect();
     assert_eq!(names, ["old", "empty twice"]);
@@ -163,4 +168,18 @@ async fn failed_tasks_are_the_same_number_in_every_part_of_one_answer() {
 async fn hours_are_from_one_to_a_day(#[case] hours: &str) {
     let server = Server::start().await;
     assert_eq!(server.get(&format!("/api/overview?hours={hours}")).await.problem(400)["field"], "hours");
+}
+
+#[tokio::test]
+async fn proxies_and_hosts_in_trouble_are_counted_for_the_navigation() {
+    let server = Server::start().await;
+    let rows = "
+        INSERT INTO proxies (host, port, last_error, consecutive_failure_count, recent_requests, recent_failed)
+        VALUES ('198.51.100.1', 1, 'no answer', 1, 1, 1), ('198.51.100.1', 2, NULL, 0, 0, 0);
+        INSERT INTO hosts (host, breaker) VALUES ('a.test', 'closed'), ('b.test', 'open'), ('c.test', 'half_open')";
+    server.database.raw.batch_execute(rows).await.unwrap();
+    let counted = server.get("/api/overview/navigation").await.expect(200);
+    assert_eq!((&counted["hosts_on_hold"], &counted["proxies"]["failing"]), (&json!(2), &json!(1)), "{counted}");
+    let share = server.get("/api/overview").await.expect(200)["breaker_share"].clone();
+    assert_eq!(share, server.state.politeness.breaker_share);
 }

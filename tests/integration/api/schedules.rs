@@ -1,6 +1,7 @@
 //! Schedules by HTTP: added, changed by two people at once, removed, and run once however often a person
 //! clicks.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use http::Method;
 use rstest::rstest;
@@ -151,4 +152,32 @@ async fn a_wrong_change_is_refused_by_name(#[case] body: Value, #[case] field: &
     let before = server.get(&path).await.expect(200);
     assert_eq!(server.put_schedule(&path, None, body).await.problem(400)["field"], field);
     assert_eq!(server.get(&path).await.expect(200), before);
+}
+
+#[tokio::test]
+async fn past_runs_are_listed_with_the_states_of_their_tasks() {
+    let (server, path) = server_with_schedule().await;
+    for name in ["one", "two", "three"] {
+        server.add_store(name).await;
+    }
+    assert_eq!(server.get(&format!("{path}/runs")).await.expect(200), json!({"runs": []}));
+    server.post(&format!("{path}/trigger"), json!({})).await.expect(200);
+    let ends = "
+        SET drover.own = 'on';
+        UPDATE worker_tasks SET status = 'failed', ready = false, completed_at = created_at + interval '1 minute'
+         WHERE id = (SELECT min(id) FROM worker_tasks);
+        UPDATE worker_tasks SET status = 'completed', ready = false, completed_at = created_at + interval '2 minutes'
+         WHERE id = (SELECT max(id) FROM worker_tasks);
+        INSERT INTO schedule_runs (schedule_id, due_at, created_at, skipped)
+        SELECT schedule_id, due_at - interval '4 hours', created_at - interval '4 hours', '{\"open_task\": 3}' FROM schedule_runs";
+    server.database.raw.batch_execute(ends).await.unwrap();
+    let runs = server.get(&format!("{path}/runs")).await.expect(200)["runs"].clone();
+    let numbers =
+        |run: &Value| json!(["tasks", "completed", "failed", "cancelled", "open"].map(|name| run[name].clone()));
+    let numbers: Vec<Value> = runs.as_array().unwrap().iter().map(numbers).collect();
+    assert_eq!(json!(numbers), json!([[3, 1, 1, 0, 1], [0, 0, 0, 0, 0]]), "{runs}");
+    let time = |name: &str| runs[0][name].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
+    assert_eq!(time("last_end_at") - time("made_at"), TimeDelta::minutes(2));
+    assert_eq!((&runs[1]["last_end_at"], &runs[1]["skipped"]["open_task"]), (&Value::Null, &json!(3)));
+    server.get("/api/schedules/4711/runs").await.problem(404);
 }

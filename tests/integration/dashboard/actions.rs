@@ -1,5 +1,7 @@
 //! Buttons do what they say.
 
+use xtask::browser::Key;
+
 use super::world::World;
 use testkit::{PATIENCE, until};
 
@@ -90,6 +92,7 @@ async fn a_schedule_runs_now_and_is_edited_and_switched_off() {
 async fn a_store_is_switched_off() {
     let world = World::start().await;
     world.open("/admin/stores/902").await;
+    world.press("More").await;
     world.press("Disable").await;
     world.click(&in_dialog("Disable 1 store")).await;
     world.sees("Disabled").await;
@@ -304,10 +307,13 @@ async fn a_role_is_paused_for_a_time_and_every_page_of_work_shows_it() {
 }
 
 #[tokio::test]
-async fn a_pod_and_a_store_are_paused_by_one_button() {
+async fn a_pod_and_a_store_are_paused_on_their_pages() {
     let world = World::start().await;
     for (page, thing, label) in [("/admin/workers", "pod Kryll", "Kryll"), ("/admin/stores/902", "store 902", "")] {
         world.open(page).await;
+        if label.is_empty() {
+            world.press("More").await;
+        }
         world.press(&format!("Pause… {label}")).await;
         world.browser.fill("dialog [name=reason]", "a test").await.unwrap();
         world.click(&in_dialog("Pause")).await;
@@ -349,4 +355,57 @@ async fn other_stores_are_tried_out_and_the_address_keeps_them() {
     world.sees("expected a duration such as 500ms, 4s, 10m, 4h or 7d, got 'often'").await;
     world.click("//main//a[normalize-space() = 'As scheduled']").await;
     world.browser.until("nothing is tried out", "location.search === ''").await.unwrap();
+}
+
+#[tokio::test]
+async fn the_pages_further_actions_are_in_one_menu_that_keys_walk() {
+    let world = World::start().await;
+    world.open("/admin/tasks").await;
+    let buttons =
+        "[...document.querySelectorAll('.page-head .actions > *')].map((each) => each.innerText.trim()).join()";
+    assert_eq!(world.browser.read(buttons).await.unwrap(), "New task,More");
+    let primary = "document.querySelectorAll('.page-head .btn.primary').length";
+    assert_eq!(world.browser.read(primary).await.unwrap(), 1);
+    world.press("More").await;
+    let focused = |text: &str| format!("document.activeElement.innerText.trim() === '{text}'");
+    world.browser.until("the first action has the focus", &focused("Crawl a day…")).await.unwrap();
+    world.browser.key(Key::Down).await.unwrap();
+    world.browser.until("the second has it", &focused("Discover stores…")).await.unwrap();
+    world.browser.key(Key::Escape).await.unwrap();
+    world.browser.until("the menu is closed", &focused("More")).await.unwrap();
+    assert_eq!(world.browser.read("document.querySelectorAll('[role=menu]').length").await.unwrap(), 0);
+    world.press("More").await;
+    world.press("Discover stores").await;
+    dialog_says(&world, "Discover stores").await;
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn a_schedules_last_runs_are_listed_with_the_tasks_that_they_made() {
+    let world = World::start().await;
+    let run = "INSERT INTO schedule_runs (schedule_id, due_at, created_at, task_count)
+               SELECT id, now(), now() - interval '2 hours', 3 FROM task_schedules WHERE name = 'analytics_refresh';
+        INSERT INTO worker_tasks (role, status, schedule_id, created_at, completed_at)
+        SELECT 'analytics_refresh', status, r.schedule_id, r.created_at, r.created_at + interval '90 seconds'
+          FROM schedule_runs r, unnest('{completed,completed,failed}'::text[]) AS status";
+    world.execute(run).await;
+    world.open("/admin/schedules").await;
+    world.click("//tr[contains(., 'analytics_refresh')]//button[contains(., 'the last runs of')]").await;
+    dialog_says(&world, "Last runs of analytics_refresh").await;
+    let row = "document.querySelector('dialog[open] tbody tr')?.innerText.replace(/\\s+/g, ' ').trim()";
+    world.browser.until("its run is counted", &format!("{row} === '2 h ago 3 2 1 0 1 m 30 s'")).await.unwrap();
+}
+
+#[tokio::test]
+async fn changed_settings_are_told_from_defaults() {
+    let world = World::start().await;
+    world.open("/admin/settings").await;
+    world.sees("politeness").await;
+    world.click("//main//label[starts-with(normalize-space(), 'Changed only')]").await;
+    world.browser.until("it is in the address", "location.search === '?changed=yes'").await.unwrap();
+    world
+        .browser
+        .until("no default is shown", "!document.querySelector('main details')?.innerText.includes('default')")
+        .await
+        .unwrap();
 }

@@ -96,6 +96,10 @@ async fn a_page_that_is_not_there_says_so() {
     let world = World::start().await;
     world.open("/admin/nothing").await;
     world.sees("There is no such page").await;
+    let live = "document.querySelector('.live').innerText.trim()";
+    world.browser.until("it is connected", &format!("{live} === 'Live'")).await.unwrap();
+    let focused = "document.activeElement === document.body";
+    assert_eq!(world.browser.read(focused).await.unwrap(), true, "the first page takes no focus");
     world.open("/admin/tasks/424242").await;
     world.sees("404").await;
     let log = world.browser.log().await.unwrap();

@@ -38,3 +38,29 @@ async fn keys_are_listed_and_lead_to_pages_and_rows() {
     world.browser.until("the task that was searched", "location.pathname === '/admin/tasks/801'").await.unwrap();
     world.assert_no_errors().await;
 }
+
+#[tokio::test]
+async fn the_search_finds_pages_and_states() {
+    let world = World::start().await;
+    world.open("/admin/audit").await;
+    let first = "document.querySelector('#found [role=option]')?.innerText.replace(/\\s+/g, ' ').trim() ?? ''";
+    for (typed, found, address) in [
+        ("failed", "failed tasks state", "/admin/tasks?status=failed"),
+        ("capa", "Capacity page", "/admin/capacity"),
+        ("empty", "empty menu stores state", "/admin/stores?crawl_status=empty_menu"),
+    ] {
+        world.browser.keys("/").await.unwrap();
+        world.browser.keys(typed).await.unwrap();
+        world.browser.until(&format!("{found} is first"), &format!("{first} === '{found}'")).await.unwrap();
+        world.browser.key(Key::Enter).await.unwrap();
+        let there = format!("location.pathname + location.search === '{address}'");
+        world.browser.until(&format!("{typed} leads to {address}"), &there).await.unwrap();
+        world.browser.ready().await.unwrap();
+        // the page's own filter has this key, where it has one
+        world.open("/admin/audit").await;
+    }
+    for (keys, page) in [("gy", "/admin/capacity"), ("ge", "/admin/settings")] {
+        world.browser.keys(keys).await.unwrap();
+        world.browser.until(page, &format!("location.pathname === '{page}'")).await.unwrap();
+    }
+}

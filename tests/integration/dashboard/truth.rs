@@ -149,3 +149,73 @@ async fn a_sold_out_option_has_none_left() {
     assert!(!text.as_str().unwrap().contains("62 left"), "{text}");
     world.assert_no_errors().await;
 }
+
+/// The text beside a page's name in the navigation.
+fn beside(page: &str) -> String {
+    format!(
+        "document.querySelector('.nav a[href=\"/admin/{page}\"] small')?.innerText.replace(/\\s+/g, ' ').trim() ?? ''"
+    )
+}
+
+#[tokio::test]
+async fn the_navigation_counts_what_is_in_trouble() {
+    let world = World::start().await;
+    world.execute("UPDATE proxies SET last_error = NULL; UPDATE dispensaries SET last_complete_at = now()").await;
+    world.open("/admin/audit").await;
+    for (page, text) in [("tasks", "3 failed"), ("stores", "2 stores"), ("proxies", ""), ("hosts", "")] {
+        world
+            .browser
+            .until(&format!("{page} without trouble"), &format!("{} === '{text}'", beside(page)))
+            .await
+            .unwrap();
+    }
+    world
+        .execute(
+            "INSERT INTO dispensaries (id, name, slug) VALUES (903, 'Zinnia', 'wrong');
+             INSERT INTO hosts (host, breaker) VALUES ('a.test', 'open');
+             INSERT INTO proxies (host, port, last_error, consecutive_failure_count, recent_requests, recent_failed)
+             VALUES ('198.51.100.1', 1, 'no answer', 1, 1, 1)",
+        )
+        .await;
+    world.open("/admin/audit").await;
+    for (page, text) in [("stores", "1 in trouble"), ("proxies", "1 in trouble"), ("hosts", "1 on hold")] {
+        world.browser.until(&format!("{page} in trouble"), &format!("{} === '{text}'", beside(page))).await.unwrap();
+    }
+    let asked = "performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((path) => path.startsWith('/api/')).sort().join()";
+    let asked = world.browser.read(asked).await.unwrap();
+    let frame = ["/api/overview/navigation", "/api/tasks/counts", "/api/worker-registry"];
+    assert!(frame.iter().all(|path| asked.as_str().unwrap().contains(path)), "{asked}");
+    assert!(!asked.as_str().unwrap().contains("hosts"), "each number is in one answer: {asked}");
+}
+
+#[tokio::test]
+async fn the_charts_show_the_breakers_threshold_and_the_roles() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO worker_tasks (role, status, created_at, started_at, completed_at)
+             SELECT role, 'completed', now(), now(), now() FROM unnest('{payload_fetch,product_refresh,analytics_refresh}'::text[]) AS role",
+        )
+        .await;
+    world.open("/admin").await;
+    let share = 100.0 * world.server.state.politeness.breaker_share;
+    world.sees(&format!("opens at {share}")).await;
+    world.browser.until("the line is drawn", "!!document.querySelector('.charts .limit')").await.unwrap();
+    world.browser.choose("main [aria-label='Parts of the throughput chart']", "role").await.unwrap();
+    world.browser.until("it is in the address", "location.search === '?split=role'").await.unwrap();
+}
+
+#[tokio::test]
+async fn the_job_queue_shows_a_pods_failures_and_its_pause_button() {
+    let world = World::start().await;
+    world.open("/admin/job-queue").await;
+    let row = "[...document.querySelectorAll('main tr')].find((row) => row.innerText.startsWith('Kryll'))?.innerText.replace(/\\s+/g, ' ') ?? ''";
+    world
+        .browser
+        .until("its failures are counted", &format!("({row}).includes('3 1 active, 1 backing off Pause')"))
+        .await
+        .unwrap();
+    world.open("/admin/job-queue?pod=Kryll").await;
+    world.sees("3 failed in the last hour").await;
+    world.press("Pause… Kryll").await;
+}

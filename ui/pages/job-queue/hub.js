@@ -33,7 +33,7 @@ export function Hub({ pods, selected, pending }) {
       <circle cx="60" cy="60" r="56" stroke="var(--accent)" pathLength=${Math.max(1, slots)}
         stroke-dasharray=${`${tasks} ${Math.max(1, slots)}`} transform="rotate(-90 60 60)" /></svg>
       <p><a href=${link("/admin/tasks", { status: "pending" })}><b>${count(pending)}</b>pending</a></p>
-      <p class="dim">${count(tasks)} of ${count(slots)} run</p></div>
+      <p class="dim">${count(tasks)} of ${count(slots)} <br class="not-phone" />run</p></div>
     <ol class="pods" aria-label="Pods around the queue" ref=${list} onKeyDown=${onKeyDown}>
       ${pods.map((pod, at) => html`<${PodNode} key=${pod.name} pod=${pod} x=${places[at].pod.x} y=${places[at].pod.y}
         workers=${places[at].workers} isOn=${pod.name === selected} stop=${stop} />`)}

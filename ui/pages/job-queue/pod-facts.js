@@ -1,23 +1,36 @@
 // @ts-check
-// Beside the hub: the selected pod with its workers, or how to select one and the content of the queue.
+// Beside the hub: the selected pod with its workers, or all pods and the content of the queue.
 
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Meter } from "../../parts/meter.js";
 import { Panel } from "../../parts/panel.js";
+import { PauseButton } from "../../parts/pause.js";
 import { WorkerState } from "../../parts/status.js";
 
 /** @import { Pod } from "../../parts/pods.js" */
-/** @import { Counts, TaskCounts } from "../../types/api" */
+/** @import { Counts, Pause, TaskCounts } from "../../types/api" */
 
 const OPEN = /** @type {const} */ (["pending", "running", "stale"]);
 
-/** @param {{ pod: Pod | null, pods: Pod[], counts: TaskCounts | null }} properties */
-export function PodFacts({ pod, pods, counts }) {
-  if (!pod) return html`<${Queue} counts=${counts} hasPods=${pods.length > 0} />`;
-  const clear = html`<a class="more" href=${link("/admin/job-queue")}>Clear</a>`;
-  return html`<${Panel} title=${pod.name} scope=${`${count(pod.tasks)} of ${count(pod.slots)} tasks`} more=${clear}>
+/**
+ * @typedef {object} Known
+ * @property {Record<string, number>} failed tasks of the last hour, by pod
+ * @property {Pause[] | undefined} pauses
+ */
+
+/** @param {Known & { pod: Pod | null, pods: Pod[], counts: TaskCounts | null }} properties */
+export function PodFacts({ pod, pods, counts, ...known }) {
+  if (pod) return html`<${Selected} pod=${pod} ...${known} /><${Queue} counts=${counts} />`;
+  return html`<${Queue} counts=${counts} />${pods.length > 0 && html`<${Pods} pods=${pods} ...${known} />`}`;
+}
+
+/** @param {Known & { pod: Pod }} properties */
+function Selected({ pod, failed, pauses }) {
+  const more = html`<div class="row actions"><${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} />
+    <a class="more" href=${link("/admin/job-queue")}>Clear</a></div>`;
+  return html`<${Panel} title=${pod.name} scope=${`${count(pod.tasks)} of ${count(pod.slots)} tasks, ${failedText(failed[pod.name])}`} more=${more}>
     <table class="table fold"><thead><tr><th>Worker</th><th class="num">Tasks</th><th>Memory</th><th>CPU</th><th>State</th></tr></thead>
       <tbody>${pod.workers.map(
         (worker) => html`<tr key=${worker.worker_id}>
@@ -33,8 +46,32 @@ export function PodFacts({ pod, pods, counts }) {
   </${Panel}>`;
 }
 
-/** @param {{ counts: TaskCounts | null, hasPods: boolean }} properties */
-const Queue = ({ counts, hasPods }) =>
+/** @param {number | undefined} tasks */
+const failedText = (tasks) => (tasks ? `${count(tasks)} failed in the last hour` : "none failed in the last hour");
+
+/** @param {Known & { pods: Pod[] }} properties */
+const Pods = ({ pods, failed, pauses }) =>
+  html`<${Panel} title="Pods" scope="failed: tasks of the last hour">
+    <table class="table fold"><thead><tr><th>Pod</th><th class="num">Tasks</th><th class="num">Failed</th><th>Workers</th>
+      <th class="num"><span class="sr">Actions</span></th></tr></thead>
+      <tbody>${pods.map((pod) => html`<tr key=${pod.name}>
+        <th scope="row" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a></th>
+        <td class="num fact" data-l="tasks">${count(pod.tasks)} / ${count(pod.slots)}</td>
+        <td class="num fact" data-l="failed">${failed[pod.name] ? html`<b class="bad">${count(failed[pod.name])}</b>` : "0"}</td>
+        <td class="fact" data-l="workers">${statesOf(pod)}</td>
+        <td class="num end"><${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} /></td>
+      </tr>`)}</tbody></table>
+    <p class="panel-foot">Select a pod to see its workers, and its tasks below.</p>
+  </${Panel}>`;
+
+/** `5 active`, `4 active, 1 paused`. @param {Pod} pod */
+function statesOf({ workers }) {
+  const words = workers.map(({ status }) => status.replace("_", " "));
+  return [...new Set(words)].map((word) => `${count(words.filter((each) => each === word).length)} ${word}`).join(", ");
+}
+
+/** @param {{ counts: TaskCounts | null }} properties */
+const Queue = ({ counts }) =>
   html`<${Panel} title="Queue" scope="open tasks by role, now">
     ${counts &&
     html`<table class="table fold"><thead><tr><th>Role</th>${OPEN.map((status) => html`<th class="num">${status}</th>`)}</tr></thead>
@@ -42,7 +79,6 @@ const Queue = ({ counts, hasPods }) =>
         ([role, numbers]) => html`<tr key=${role}><th scope="row" class="key"><a href=${link("/admin/tasks", { role })}>${role}</a></th>
           ${OPEN.map((status) => html`<td class="num fact" data-l=${status}>${count(numberOf(numbers, status))}</td>`)}</tr>`,
       )}</tbody></table>`}
-    ${hasPods && html`<p class="panel-foot">Select a pod to see its workers, and its tasks below.</p>`}
   </${Panel}>`;
 
 /** Claimed is nearly running. @param {Counts} numbers @param {typeof OPEN[number]} status */

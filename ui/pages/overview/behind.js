@@ -17,10 +17,11 @@ const CHAINED = ["product_refresh", "entry_point_discovery"];
 /** @param {{ of: Answer<OverviewAnswer>, schedules?: Schedule[] }} properties */
 export function Behind({ of, schedules }) {
   const more = html`<a class="more" href=${link("/admin/capacity")}>Capacity</a>`;
-  return html`<${Panel} title="Is anything behind" scope="by role, now" more=${more}>
+  const isQuiet = of.data?.capacity.length === 0;
+  return html`<${Panel} title="Is anything behind" scope=${isQuiet ? "nothing waits, and nothing ended within a day" : "by role, now"} more=${more}>
     <${Loaded} of=${of} what="The capacity">${(/** @type {OverviewAnswer} */ { capacity, ready }) => {
       const roles = [...capacity].sort((a, b) => b.ready_tasks - a.ready_tasks || b.pending_tasks - a.pending_tasks);
-      if (roles.length === 0) return html`<p class="panel-body dim">No task waits, and none ended within a day.</p>`;
+      if (roles.length === 0) return null;
       return html`<table class="table fold">
           <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Drains in</th>
             <th>Next run</th></tr></thead>

@@ -3,7 +3,7 @@
 
 import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
-import { count, decimal, duration } from "../../core/format.js";
+import { count, decimal, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
@@ -29,20 +29,21 @@ const RANGES = [
   { name: "7 d", minutes: 10_080, step: "1h", each: "hour" },
 ];
 const USUAL_ROLE = "payload_fetch";
+/** Roles with a part of their own: more than three parts cannot be told apart. */
+const ROLES_SHOWN = 2;
 
-/** @param {{ query: URLSearchParams }} properties */
-export function Charts({ query }) {
+/** @param {{ query: URLSearchParams, breakerShare?: number }} properties `breakerShare`: of refused requests; 0: no limit */
+export function Charts({ query, breakerShare }) {
   const range = RANGES.find(({ name }) => name === query.get("range")) ?? RANGES[0];
   const { minutes, step } = range;
-  const tasks = useSeries({ metric: "tasks", by: "outcome", minutes, step }).data;
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100, minutes, step }).data;
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100, minutes, step }).data;
   return html`<section class="stack tight" aria-label="Charts">
     <${Ranges} query=${query} shown=${range} />
     <div class="cols three even charts">
-      <div class="panel panel-body"><${Throughput} data=${tasks} range=${range} /></div>
+      <div class="panel panel-body"><${Throughput} query=${query} range=${range} /></div>
       <div class="panel panel-body"><${Latency} query=${query} range=${range} /></div>
-      <div class="panel panel-body"><${Refused} requests=${requests} blocks=${blocks} range=${range} /></div>
+      <div class="panel panel-body"><${Refused} requests=${requests} blocks=${blocks} range=${range} breakerShare=${breakerShare} /></div>
     </div>
   </section>`;
 }
@@ -50,30 +51,52 @@ export function Charts({ query }) {
 /** @param {{ query: URLSearchParams, shown: Range }} properties */
 const Ranges = ({ query, shown }) =>
   html`<nav class="tabs" aria-label="Time span of the charts">${RANGES.map(({ name }) =>
-    html`<a key=${name} href=${link("/admin", { range: name === RANGES[0].name ? null : name, role: query.get("role") })}
+    html`<a key=${name} href=${link("/admin", { ...Object.fromEntries(query), range: name === RANGES[0].name ? null : name })}
       aria-current=${name === shown.name ? "true" : undefined}>${name}</a>`)}</nav>`;
 
 /** @param {StatsSeries | null} data */
 const axisOf = (data) => (data ? timeAxis(data.from, data.to) : []);
 
-/** @param {{ data: StatsSeries | null, range: Range }} properties */
-function Throughput({ data, range }) {
-  const completed = pointsOfKey(data, "completed");
-  const failed = pointsOfKey(data, "failed");
-  const ended = completed.map((value, at) => value + failed[at]);
+/** Ended attempts by outcome, or by role. @param {{ query: URLSearchParams, range: Range }} properties */
+function Throughput({ query, range }) {
+  const { minutes, step } = range;
+  const by = query.get("split") === "role" ? "role" : "outcome";
+  // an outcome is one of few: each has a place of its own
+  const { data } = useSeries({ metric: "tasks", by, minutes, step, series: by === "role" ? ROLES_SHOWN : undefined });
+  const parts = data?.by === by ? (by === "role" ? partsByRole(data) : partsByOutcome(data)) : [];
+  const ended = (parts[0]?.values ?? []).map((_, at) => total(parts.map(({ values }) => values[at] ?? 0)));
   const ticks = ticksTo(Math.max(0, ...ended));
   const all = total(ended);
   const most = `at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average`;
+  const each = parts.map(({ name, values }) => `${name} ${count(total(values))}`).join(", ");
   const label = all
-    ? `Attempts of tasks that ended in each ${range.each} of the last ${range.name}: ${most}; ${count(total(failed))} failed`
+    ? `Attempts of tasks that ended in each ${range.each} of the last ${range.name}: ${most}; ${each}`
     : `No ended attempt of the last ${range.name} is counted yet`;
-  return html`<${Chart} title="Throughput" unit=${`attempts each ${range.each}, ${range.name}`} ticks=${ticks} axis=${axisOf(data)} label=${label}
-    legend=${html`<${Key} kind="bars">attempts completed ${count(total(completed))}</${Key}>
-      <${Key} kind="cbad" box>attempts failed ${count(total(failed))}</${Key}>`}
-    words=${data && all === 0 && html`<span class="mark-at inside quiet">no end is counted yet</span>`}>
-    <${Bars} values=${completed} bad=${failed} top=${ticks[ticks.length - 1]} />
+  const choose = (/** @type {EventOf<HTMLSelectElement>} */ event) =>
+    setQuery({ split: event.target.value === "role" ? "role" : null }, { replace: true });
+  return html`<${Chart} title="Throughput" ticks=${ticks} axis=${axisOf(data)} label=${label}
+    unit=${html`each ${range.each}, ${range.name} <select class="small" aria-label="Parts of the throughput chart" onChange=${choose}>
+      ${["outcome", "role"].map((word) => html`<option key=${word} value=${word} selected=${word === by}>by ${word}</option>`)}</select>`}
+    legend=${parts.map(({ name, kind, values }) =>
+      html`<${Key} key=${name} kind=${kind === "bad" ? "cbad" : kind || "bars"} box>${name} ${count(total(values))}</${Key}>`)}
+    words=${data?.by === by && all === 0 && html`<span class="mark-at inside quiet">no end is counted yet</span>`}>
+    <${Bars} parts=${parts} top=${ticks[ticks.length - 1]} />
   </${Chart}>`;
 }
+
+/** @typedef {{ name: string, kind: string, values: number[] }} Part */
+
+/** @param {StatsSeries} data @returns {Part[]} */
+const partsByOutcome = (data) => [
+  { name: "attempts completed", kind: "", values: pointsOfKey(data, "completed") },
+  { name: "attempts failed", kind: "bad", values: pointsOfKey(data, "failed") },
+];
+
+/** The busiest roles, and the rest as one. @param {StatsSeries} data @returns {Part[]} */
+const partsByRole = ({ series, other }) => [
+  ...series.map(({ key, points }, at) => ({ name: key, kind: ["", "c2"][at], values: points })),
+  ...(other ? [{ name: plural(other.series, "other role"), kind: "c3", values: other.points }] : []),
+];
 
 /** The durations of one role. @param {{ query: URLSearchParams, range: Range }} properties */
 function Latency({ query, range }) {
@@ -105,20 +128,26 @@ function Latency({ query, range }) {
   </${Chart}>`;
 }
 
-/** @param {Record<"requests" | "blocks", StatsSeries | null> & { range: Range }} properties */
-function Refused({ requests, blocks, range }) {
+/** @param {Record<"requests" | "blocks", StatsSeries | null> & { range: Range, breakerShare?: number }} properties */
+function Refused({ requests, blocks, range, breakerShare }) {
   const asked = sumOf(requests);
   const refused = sumOf(blocks);
   const shares = asked.map((number, at) => (number > 0 ? (100 * (refused[at] ?? 0)) / number : null));
-  const ticks = ticksTo(Math.max(1, ...shares.map(Number)));
+  const limit = 100 * (breakerShare ?? 0);
+  const ticks = ticksTo(Math.max(1, limit, ...shares.map(Number)));
+  const top = ticks[ticks.length - 1];
   const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
   const most = decimal(Math.max(...shares.map(Number)));
   const label = whole === null
     ? `No request was made in the last ${range.name}`
-    : `${decimal(whole)} % of ${count(total(asked))} requests of the last ${range.name} were refused, at most ${most} % in a point`;
+    : `${decimal(whole)} % of ${count(total(asked))} requests of the last ${range.name} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
   return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, ${range.name}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
-    legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>`}>
-    <${Line} values=${shares} top=${ticks[ticks.length - 1]} kind="cbad" area />
+    legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>
+      ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}
+      ${breakerShare === 0 && html`<span class="dim">breaker off</span>`}`}
+    words=${limit > 0 && html`<span class="mark-at inside" style=${{ "--at": (100 * limit) / top }}>opens at ${decimal(limit)} %</span>`}>
+    <${Line} values=${shares} top=${top} kind="cbad" area />
+    ${limit > 0 && html`<${Limit} at=${limit} top=${top} />`}
   </${Chart}>`;
 }

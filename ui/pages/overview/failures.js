@@ -4,7 +4,7 @@
 import { link } from "../../core/base.js";
 import { count, plural } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
-import { Empty, Loaded, Panel } from "../../parts/panel.js";
+import { Loaded, Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
 
 /** @import { Answer } from "../../core/resource.js" */
@@ -17,14 +17,12 @@ const MIN_PART = 3;
 /** @param {{ of: Answer<OverviewAnswer> }} properties */
 export function Failures({ of }) {
   const all = of.data?.failures.tasks ?? 0;
-  const more = all > 0 && html`<a class="more" href=${link("/admin/tasks", { status: "failed" })}>All ${count(all)}</a>`;
-  return html`<${Panel} title="What fails" scope="last hour, by reason" more=${more}>
+  const isQuiet = of.data?.failures.reasons.length === 0;
+  const more = html`<a class="more" href=${link("/admin/tasks", { status: "failed" })}>${isQuiet ? "Failed before" : `All ${count(all)}`}</a>`;
+  return html`<${Panel} title="What fails" scope=${isQuiet ? "no task has failed in the last hour" : "last hour, by reason"} more=${of.data && more}>
     <${Loaded} of=${of} what="The list of failures">${(/** @type {OverviewAnswer} */ data) =>
-      data.failures.reasons.length === 0
-        ? html`<${Empty} title="No task has failed in the last hour">
-            <p>What failed before is under <a class="link"
-              href=${link("/admin/tasks", { status: "failed" })}>failed tasks</a>.</p></${Empty}>`
-        : html`<table class="table fold">
+      data.failures.reasons.length > 0 &&
+        html`<table class="table fold">
             <thead><tr><th class="num">Tasks</th><th>Reason</th><th class="num">Last</th></tr></thead>
             <tbody>${data.failures.reasons.slice(0, SHOWN).map((reason) =>
               html`<${Reason} key=${`${reason.role} ${reason.error_message}`} of=${reason} />`)}</tbody>

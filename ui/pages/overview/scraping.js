@@ -6,7 +6,7 @@ import { count } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Icon } from "../../parts/icon.js";
 import { Progress } from "../../parts/meter.js";
-import { Empty, Loaded, Panel } from "../../parts/panel.js";
+import { Loaded, Panel } from "../../parts/panel.js";
 import { useSteadyRows, Waiting } from "../../parts/rows.js";
 import { Running } from "../../parts/time.js";
 import { runningOf } from "./verdict.js";
@@ -24,14 +24,14 @@ import { runningOf } from "./verdict.js";
 export function Scraping({ of, tasks = [], counts, shown = 8 }) {
   const steady = useSteadyRows(tasks.slice(0, shown), (task) => task.id);
   const number = counts ? runningOf(counts) : 0;
-  const more = html`<a class="more" href=${link("/admin/tasks", { status: "running" })}>All ${count(number)}</a>`;
-  return html`<${Panel} title="Currently scraping" scope=${of.data && `${count(steady.rows.length)} of ${count(number)}, longest first`}
-    more=${number > 0 && more}>
+  const isIdle = !!of.data && steady.rows.length === 0;
+  const more = html`<a class="more" href=${link("/admin/tasks", { status: isIdle ? "pending" : "running" })}>
+    ${isIdle ? "What waits" : `All ${count(number)}`}</a>`;
+  return html`<${Panel} title="Currently scraping" more=${of.data && more}
+    scope=${of.data && (isIdle ? "no task runs at the moment" : `${count(steady.rows.length)} of ${count(number)}, longest first`)}>
     <${Loaded} of=${of} what="The list of running tasks">${() =>
-      steady.rows.length === 0
-        ? html`<${Empty} icon="pending" title="No task runs at the moment">
-            <p>What waits is under <a class="link" href=${link("/admin/tasks", { status: "pending" })}>pending tasks</a>.</p></${Empty}>`
-        : html`<table class="table fold" ...${steady.hold}>
+      steady.rows.length > 0 &&
+        html`<table class="table fold" ...${steady.hold}>
             <thead><tr><th class="w-third">Store</th><th>Role</th><th>Worker</th><th class="w-quarter">Progress</th>
               <th class="num">For</th></tr></thead>
             <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} />`)}</tbody>

@@ -57,7 +57,7 @@ export function BytesADay() {
   return html`<${Chart} title="Bytes a day" unit=${`both directions, ${DAYS} days`} ticks=${ticks}
     format=${(/** @type {number} */ tick) => short(tick)} axis=${data ? timeAxis(data.from, data.to) : []}
     label=${label} height=${7} legend=${html`<${Key} kind="bars">today until now ${bytes(today)}</${Key}>`}>
-    <${Bars} values=${points} top=${ticks[ticks.length - 1]} />
+    <${Bars} parts=${[{ values: points }]} top=${ticks[ticks.length - 1]} />
   </${Chart}>`;
 }
 

@@ -20,7 +20,7 @@ export function EditButton({ of, kind = "" }) {
 }
 
 /** @param {{ of: StoreView, onClose: () => void }} properties */
-function EditStore({ of, onClose }) {
+export function EditStore({ of, onClose }) {
   const fields = [
     { name: "name", label: "Name", value: of.name, required: true },
     { name: "slug", label: "Slug", value: of.slug ?? null, help: "the last part of its menu's address" },
