@@ -8,6 +8,7 @@ import { html } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { BY_HAND } from "../core/vocabulary.js";
+import { CopyId } from "../parts/copy-id.js";
 import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
@@ -68,7 +69,7 @@ function Head({ id, store, pauses }) {
   const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${id}
     ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
   return html`<${PageHead} title=${store?.name ?? `Store ${id}`} crumb=${crumb} scope=${scope}
-    mark=${store && html`<${CrawlState} of=${store} />`}>
+    mark=${store && html`<${CopyId} id=${id} what="store" /><${CrawlState} of=${store} />`}>
     ${store && may("operator") &&
       html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
     ${store && html`<${PauseButton} scope="store" of=${String(id)} name=${store.name} pauses=${pauses} />`}

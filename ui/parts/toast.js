@@ -1,8 +1,9 @@
 // @ts-check
-// Short messages at the lower left. Failures stay until they are closed.
+// Short messages at the lower left, above the foot of a table and the bar of actions. Failures stay until they are
+// closed.
 
 import { Refusal } from "../core/api.js";
-import { html, useEffect, useState } from "../core/html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../core/html.js";
 import { reloadAll } from "../core/resource.js";
 import { Icon } from "./icon.js";
 
@@ -70,8 +71,41 @@ export function Toasts() {
       draw = () => {};
     };
   }, []);
-  return html`<div class="toasts" role="region" aria-label="Messages">
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => (box.current && toasts.length > 0 ? keepClear(box.current) : undefined), [toasts]);
+  return html`<div class="toasts" role="region" aria-label="Messages" ref=${box}>
     ${toasts.map((each) => html`<${Toast} key=${each.id} ...${each} />`)}</div>`;
+}
+
+/** The parts of a page that messages do not cover. */
+const CLEAR = "main .panel-foot, main .bulk";
+/** Pixels. */
+const GAP = 8;
+
+/** Moves the messages above what they would cover, also when the page is scrolled or grows. @param {HTMLElement} box */
+function keepClear(box) {
+  const place = () => {
+    box.style.bottom = "";
+    const { left, right, height, bottom } = box.getBoundingClientRect();
+    let lowest = bottom;
+    const parts = [...document.querySelectorAll(CLEAR)].map((part) => part.getBoundingClientRect()).sort((a, b) => b.top - a.top);
+    for (const part of parts) {
+      const isCovered = part.left < right && part.right > left && part.top < lowest && part.bottom > lowest - height;
+      if (isCovered && part.top - GAP - height > 0) lowest = part.top - GAP;
+    }
+    if (lowest < bottom) box.style.bottom = `${innerHeight - lowest}px`;
+  };
+  place();
+  const main = document.querySelector("main");
+  const observer = new ResizeObserver(place);
+  if (main) observer.observe(main);
+  addEventListener("scroll", place, { passive: true });
+  addEventListener("resize", place);
+  return () => {
+    observer.disconnect();
+    removeEventListener("scroll", place);
+    removeEventListener("resize", place);
+  };
 }
 
 /** @param {ToastText} properties */
