@@ -61,7 +61,7 @@ export function filtersOf(qualifiers, query, others, orders) {
       if (meant === null) faults.push({ name, text: `${wrongValue(named, value)} ${LEFT_OUT}` });
       else understood.set(named.parameter, meant);
     } else if (name === "sort" && orders && !orders.includes(value)) {
-      const text = `sort=${value} is not understood. Possible: ${orders.filter(Boolean).join(", ")}. The usual order is shown meanwhile.`;
+      const text = `sort=${value} is not understood. Possible: ${orders.filter(Boolean).join(", ")}. Meanwhile the list has its usual order.`;
       faults.push({ name, text });
     } else if (name === "sort" ? orders : others.includes(name)) understood.set(name, value);
     else faults.push({ name, text: `${wrongWord(qualifiers, name, `${name}=${value}`)} ${LEFT_OUT}` });
@@ -69,7 +69,7 @@ export function filtersOf(qualifiers, query, others, orders) {
   return { qualifiers, query: understood, faults };
 }
 
-const LEFT_OUT = "The list is shown without it.";
+const LEFT_OUT = "Meanwhile the list is shown without it.";
 
 /** @param {Qualifier} qualifier @param {string} value of the address */
 function isKnown({ accepts, read, write, values, isOpen }, value) {
@@ -229,4 +229,4 @@ export function read(qualifiers, text, line) {
   return { changes, unknown: "" };
 }
 
-const AS_BEFORE = "The list is shown as before.";
+const AS_BEFORE = "Meanwhile the list stays as it is.";

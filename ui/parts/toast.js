@@ -72,39 +72,21 @@ export function Toasts() {
     };
   }, []);
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  useLayoutEffect(() => (box.current && toasts.length > 0 ? keepClear(box.current) : undefined), [toasts]);
+  useLayoutEffect(() => (toasts.length > 0 ? keepClear(box) : undefined), [toasts]);
   return html`<div class="toasts" role="region" aria-label="Messages" ref=${box}>
     ${toasts.map((each) => html`<${Toast} key=${each.id} ...${each} />`)}</div>`;
 }
 
-/** The parts of a page that messages do not cover. */
-const CLEAR = "main .panel-foot, main .bulk";
-/** Pixels. */
-const GAP = 8;
-
-/** Moves the messages above what they would cover, also when the page is scrolled or grows. @param {HTMLElement} box */
+/** Keeps the messages off what they must not cover. @param {{ current: HTMLElement | null }} box */
 function keepClear(box) {
-  const place = () => {
-    box.style.bottom = "";
-    const { left, right, height, bottom } = box.getBoundingClientRect();
-    let lowest = bottom;
-    const parts = [...document.querySelectorAll(CLEAR)].map((part) => part.getBoundingClientRect()).sort((a, b) => b.top - a.top);
-    for (const part of parts) {
-      const isCovered = part.left < right && part.right > left && part.top < lowest && part.bottom > lowest - height;
-      if (isCovered && part.top - GAP - height > 0) lowest = part.top - GAP;
-    }
-    if (lowest < bottom) box.style.bottom = `${innerHeight - lowest}px`;
-  };
-  place();
-  const main = document.querySelector("main");
-  const observer = new ResizeObserver(place);
-  if (main) observer.observe(main);
-  addEventListener("scroll", place, { passive: true });
-  addEventListener("resize", place);
+  let end = () => {};
+  let isOver = false;
+  import("./toast-place.js").then(({ place }) => {
+    if (box.current && !isOver) end = place(box.current);
+  }, () => {});
   return () => {
-    observer.disconnect();
-    removeEventListener("scroll", place);
-    removeEventListener("resize", place);
+    isOver = true;
+    end();
   };
 }
 

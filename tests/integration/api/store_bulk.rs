@@ -79,7 +79,7 @@ async fn stores_are_disabled_and_enabled_and_those_without_a_menu_id_are_looked_
     let answer = server.post("/api/stores/bulk", on).await.expect(200);
     assert_eq!(answer, json!({"matched": 2, "eligible": 2, "done": 2, "raised": 0}));
     assert_eq!(server.ids("NOT crawl_enabled").await, [903]);
-    assert_eq!(server.waiting("entry_point_discovery").await, [(902, 0)]);
+    assert_eq!(server.waiting("entry_point_discovery").await, [(902, 10)]);
 }
 
 #[tokio::test]
