@@ -56,7 +56,7 @@ export function Page({ query }) {
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
               <table class="table fold"><caption class="sr">Tasks that match, newest first</caption>
                 <thead><tr>${isOperator && html`<${SelectAll} of=${selection} rows=${steady.rows.length} what="tasks" />`}
-                  <th>Store</th><th class="num">Task</th>
+                  <th class=${hasWhy ? "w-name" : ""}>Store</th><th class="num">Task</th>
                   ${withStatus && html`<th>Status</th>`}<th>Role</th><th>Worker</th>
                   <th class="num">Retries</th><th class=${hasWhy ? "w-why" : ""}>Error or progress</th><th class="num">Ran</th>
                   <th class="num">When</th></tr></thead>

@@ -275,5 +275,12 @@ async fn the_id_of_each_thing_is_copied_by_a_button() {
         world.sees("Copied").await;
         assert_eq!(world.browser.read("window.copied").await.unwrap(), Value::String(id.to_string()), "{page}");
     }
+    // a page without TLS has no clipboard of its own
+    world.open("/admin/tasks/801").await;
+    let without = "Object.defineProperty(navigator, 'clipboard', { value: undefined }) && document.addEventListener('copy', () => { window.copied = String(document.activeElement.value); }) || true";
+    world.browser.read(without).await.unwrap();
+    world.click("//button[@aria-label='Copy the id of task 801']").await;
+    world.sees("Copied").await;
+    assert_eq!(world.browser.read("window.copied").await.unwrap(), "801");
     world.assert_no_errors().await;
 }
