@@ -8,12 +8,12 @@ import { html } from "../core/html.js";
 import { reloadAll, useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { BY_HAND } from "../core/vocabulary.js";
-import { CopyId } from "../parts/copy-id.js";
 import { CrawlState, CrawlSwitch } from "../parts/crawl-switch.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
+import { CopyId } from "../parts/copy-id.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { Ago } from "../parts/time.js";
 import { refusalText, toast } from "../parts/toast.js";
@@ -66,10 +66,10 @@ export function Page({ id, query }) {
 /** @param {{ id: number, store: StoreView | null, pauses: Pause[] | undefined }} properties */
 function Head({ id, store, pauses }) {
   const crumb = html`<a href=${link("/admin/stores")}>Stores</a>`;
-  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${id}
+  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${id} <${CopyId} id=${id} what="store" />
     ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
   return html`<${PageHead} title=${store?.name ?? `Store ${id}`} crumb=${crumb} scope=${scope}
-    mark=${store && html`<${CopyId} id=${id} what="store" /><${CrawlState} of=${store} />`}>
+    mark=${store && html`<${CrawlState} of=${store} />`}>
     ${store && may("operator") &&
       html`<button class="btn" type="button" onClick=${() => crawl(store)}><${Icon} name="retrying" />Crawl now</button>`}
     ${store && html`<${PauseButton} scope="store" of=${String(id)} name=${store.name} pauses=${pauses} />`}

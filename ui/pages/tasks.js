@@ -4,7 +4,7 @@
 import { useCounts } from "../core/answers.js";
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
-import { count } from "../core/format.js";
+import { count, plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
@@ -64,7 +64,7 @@ export function Page({ query }) {
                   html`<${Row} key=${task.id} task=${task} isSelected=${selection.ids.has(task.id)}
                     onSelect=${isOperator ? selection.toggle : null} withStatus=${withStatus} />`)}</tbody>
               </table></div>
-              <${Pager} query=${query} next=${data.next_cursor}><span>${count(steady.rows.length)} tasks on this page</span>
+              <${Pager} query=${query} next=${data.next_cursor}><span>${plural(steady.rows.length, "task")} on this page</span>
                 <span class="not-phone"> · <kbd>j</kbd> <kbd>k</kbd> move, <kbd>x</kbd> select, <kbd>r</kbd> retry, <kbd>enter</kbd> open</span>
               </${Pager}>`}</${Loaded}>
     </section>`;
