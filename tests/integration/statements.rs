@@ -56,6 +56,19 @@ fn types_of(name: &str) -> &'static [Type] {
             Type::INT8,
             Type::INT8,
         ],
+        "store_bulk/targets.sql" => &[
+            Type::TEXT,
+            Type::TEXT,
+            Type::TEXT,
+            Type::BOOL,
+            Type::TEXT,
+            Type::TEXT,
+            Type::INT8_ARRAY,
+            Type::TEXT,
+            Type::TEXT,
+            Type::INT4,
+            Type::INT8,
+        ],
         "analytics/store_summary.sql" => {
             &[Type::TEXT, Type::INT8, Type::TEXT, Type::TIMESTAMPTZ, Type::TIMESTAMPTZ, Type::INT8, Type::INT8]
         }

@@ -14,6 +14,17 @@ export const ROLES = [
   "entry_point_discovery",
   "analytics_refresh",
 ];
+/** Roles of media jobs. */
+export const MEDIA_ROLES = [
+  "scrape_account",
+  "download_media",
+  "paid_content_sync",
+  "paid_content_creator",
+  "forum_scrape",
+  "youtube_monitor",
+  "easynews_monitor",
+  "appearances_sync",
+];
 export const PLATFORMS = ["dutchie", "dutchie_plus"];
 /** Protocols of proxies. */
 export const PROTOCOLS = ["http", "https", "socks5"];

@@ -8,7 +8,7 @@ import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { QueryBox } from "../parts/query-box.js";
+import { filtersOf, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 
@@ -29,23 +29,25 @@ const QUALIFIERS = [
     word: "action",
     parameter: "action",
     help: "as tasks.retry",
-    values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "proxies.import"],
+    isOpen: true,
+    values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "stores.bulk", "proxies.import"],
   },
-  { word: "from", parameter: "from", help: "a day or time in UTC, as 2026-11-22", read: time },
-  { word: "to", parameter: "to", help: "a day or time in UTC", read: time },
+  { word: "from", parameter: "from", help: "a day or time in UTC, as 2026-11-22", read: time, accepts: (value) => time(value) !== null },
+  { word: "to", parameter: "to", help: "a day or time in UTC", read: time, accepts: (value) => time(value) !== null },
 ];
 const PARAMETERS = /** @type {const} */ (["who", "action", "from", "to", "cursor"]);
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const asked = pick(query, PARAMETERS);
+  const filters = filtersOf(QUALIFIERS, query, ["cursor"]);
+  const asked = pick(filters.query, PARAMETERS);
   const path = pathOf("/api/audit", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "rollups"], gap: 5_000 });
   const steady = useSteadyRows(answer.data?.audit ?? [], (row) => row.id, path);
   usePage("Audit", answer);
-  const isFiltered = QUALIFIERS.some(({ parameter }) => query.get(parameter));
+  const isFiltered = QUALIFIERS.some(({ parameter }) => filters.query.get(parameter));
   return html`<${PageHead} title="Audit" scope="every change by request, the newest first" />
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter changes" text="who"
+    <${QueryBox} filters=${filters} label="Filter changes" text="who"
       placeholder="who:operations action:tasks.retry from:2026-11-22" />
     <${Panel} title="Changes" scope=${isFiltered ? "that match" : "all"}>
       <${Loaded} of=${answer} what="The audit">${(/** @type {Data<typeof answer>} */ data) =>

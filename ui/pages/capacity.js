@@ -8,17 +8,36 @@ import { html, memo } from "../core/html.js";
 import { SECONDS_PER_HOUR, workersFor, workersForAll } from "../parts/capacity.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
+import { headsOf, sorted } from "../parts/sort.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { Forecast } from "./capacity/forecast.js";
 
+/** @import { Keys } from "../parts/sort.js" */
 /** @import { Capacity } from "../types/api" */
 
 const HOURS = [1, 4, 8];
+/** The order of this page where its address says none: the server's. */
+const INITIAL = "role";
+/** @type {Keys<Capacity>} */
+const KEYS = {
+  role: ({ role }) => role,
+  ready: ({ ready_tasks: ready }) => ready,
+  pending: ({ pending_tasks: pending }) => pending,
+  running: ({ running_tasks: running, claimed_tasks: claimed }) => running + claimed,
+  completed: ({ completed_last_hour: completed }) => completed,
+  failed: ({ failed_last_hour: failed }) => failed,
+  duration: ({ avg_duration_sec: duration }) => duration,
+  workers: ({ active_workers: workers }) => workers,
+  drains: ({ pending_tasks: pending, estimated_hours_to_drain: hours }) => (pending > 0 ? hours : null),
+  ...Object.fromEntries(HOURS.map((hours) => [`needed_${hours}`, (/** @type {Capacity} */ role) => workersFor(role, hours)])),
+};
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const answer = useCapacity();
   usePage("Capacity", answer);
+  const head = headsOf(query, INITIAL);
+  const number = (/** @type {string} */ word, /** @type {string} */ by) => head(word, [`${by}_desc`, by], "num");
   return html`<${PageHead} title="Capacity" scope="by role; a worker's time a task is the mean of the last 24 hours" />
     <${Forecast} query=${query} />
     <${Loaded} of=${answer} what="The capacity">${(/** @type {Capacity[]} */ roles) => html`<${Totals} roles=${roles} />
@@ -27,11 +46,11 @@ export function Page({ query }) {
           ? html`<${Empty} icon="pending" title="Nothing waits, and nothing ended within a day">
               <p>Capacity is reckoned from tasks that completed.</p></${Empty}>`
           : html`<table class="table fold">
-              <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Pending</th><th class="num">Running</th>
-                <th class="num">Completed, 1 h</th><th class="num">Failed, 1 h</th>
-                <th class="num">A task takes</th><th class="num">Workers now</th><th class="num">Drains in</th>
-                ${HOURS.map((hours) => html`<th class="num">For ${hours} h</th>`)}</tr></thead>
-              <tbody>${roles.map((role) => html`<${Row} key=${role.role} role=${role} />`)}</tbody>
+              <thead><tr>${head("Role", ["role", "role_desc"])}${number("Ready", "ready")}${number("Pending", "pending")}
+                ${number("Running", "running")}${number("Completed, 1 h", "completed")}${number("Failed, 1 h", "failed")}
+                ${number("A task takes", "duration")}${number("Workers now", "workers")}${number("Drains in", "drains")}
+                ${HOURS.map((hours) => number(`For ${hours} h`, `needed_${hours}`))}</tr></thead>
+              <tbody>${sorted(roles, query, KEYS).map((role) => html`<${Row} key=${role.role} role=${role} />`)}</tbody>
             </table>`}
       </${Panel}>`}</${Loaded}>`;
 }

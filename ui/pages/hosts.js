@@ -14,15 +14,27 @@ import { usePage } from "../parts/page.js";
 import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
 import { RowAction } from "../parts/row-action.js";
 import { useSteadyRows } from "../parts/rows.js";
+import { headsOf, orderText, sorted } from "../parts/sort.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BreakerState } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
+/** @import { Keys } from "../parts/sort.js" */
 /** @import { HostListing, Pause } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
 const TROUBLE = ["open", "half_open", "closed"];
+/** The order of this page where its address says none. */
+const INITIAL = "trouble";
+/** @type {Keys<HostListing>} */
+const KEYS = {
+  host: ({ host }) => host,
+  answers: ({ answers }) => answers,
+  refused_lately: ({ window_refusals: refusals, window_answers: answers }) => (answers > 0 ? refusals / answers : null),
+  rate: ({ configured_rate: configured, rate }) => (configured === 0 ? null : rate),
+  latency: ({ latency_ms: latency }) => latency,
+};
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
@@ -31,10 +43,11 @@ export function Page({ query }) {
   usePage("Hosts", answer);
   const hosts = [...(answer.data?.hosts ?? [])].sort((a, b) =>
     TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
-  const steady = useSteadyRows(hosts, (host) => host.host);
+  const steady = useSteadyRows(sorted(hosts, query, KEYS), (host) => host.host, query.get("sort") ?? "");
   const shown = query.get("host");
+  const head = headsOf(query, INITIAL);
   const inTrouble = hosts.filter((host) => host.breaker !== "closed").length;
-  return html`<${PageHead} title="Hosts" scope="each that was asked, in trouble first" />
+  return html`<${PageHead} title="Hosts" scope=${`each that was asked, ${orderText(query, KEYS, "in trouble first")}`} />
     <${Pauses} pauses=${pauses} scopes=${["host"]} />
     ${answer.data &&
     html`<${Strip} label="How they do">
@@ -51,9 +64,10 @@ export function Page({ query }) {
         hosts.length === 0
           ? html`<${Empty} icon="pending" title="No host was asked yet"><p>The first crawl brings them.</p></${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Host</th><th>Breaker</th><th class="w-third">What it does</th><th>Next</th>
-                <th class="num">Answers</th><th class="num">Refused lately</th><th class="num">Rate</th>
-                <th class="num">Latency</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <thead><tr>${head("Host", ["host", "host_desc"])}${head("Breaker", [INITIAL])}
+                <th class="w-third">What it does</th><th>Next</th>
+                ${head("Answers", ["answers_desc", "answers"], "num")}${head("Refused lately", ["refused_lately_desc", "refused_lately"], "num")}
+                ${head("Rate", ["rate", "rate_desc"], "num")}${head("Latency", ["latency_desc", "latency"], "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${steady.rows.map((host) => html`<${Row} key=${host.host} host=${host} pauses=${pauses} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>`;

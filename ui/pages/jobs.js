@@ -8,13 +8,14 @@ import { count, sentence } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
+import { MEDIA_ROLES } from "../core/vocabulary.js";
 import { confirm } from "../parts/dialog.js";
 import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/meter.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { QueryBox } from "../parts/query-box.js";
+import { filtersOf, QueryBox } from "../parts/query-box.js";
 import { RowAction } from "../parts/row-action.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { TaskStatus } from "../parts/status.js";
@@ -26,21 +27,11 @@ import { Scraping } from "./overview/scraping.js";
 /** @import { JobChange, JobRequest, JobView as Job } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
-const TYPES = [
-  "scrape_account",
-  "download_media",
-  "paid_content_sync",
-  "paid_content_creator",
-  "forum_scrape",
-  "youtube_monitor",
-  "easynews_monitor",
-  "appearances_sync",
-];
 const STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "status", parameter: "status", values: STATUSES },
-  { word: "type", parameter: "job_type", values: TYPES },
+  { word: "type", parameter: "job_type", values: MEDIA_ROLES },
   { word: "platform", parameter: "platform" },
   { word: "account", parameter: "account" },
 ];
@@ -48,7 +39,8 @@ const SHOWN = 20;
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const asked = pick(query, ["status", "job_type", "platform", "account", "cursor"]);
+  const filters = filtersOf(QUALIFIERS, query, ["cursor"]);
+  const asked = pick(filters.query, ["status", "job_type", "platform", "account", "cursor"]);
   const path = pathOf("/api/jobs", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 3_000 });
   const steady = useSteadyRows(answer.data?.jobs ?? [], (job) => job.id, path);
@@ -57,13 +49,13 @@ export function Page({ query }) {
   const [isMaking, make] = useState(false);
   const [moved, move] = useState(/** @type {Job | null} */ (null));
   usePage("Jobs", answer);
-  const isFiltered = QUALIFIERS.some(({ parameter }) => query.get(parameter));
+  const isFiltered = QUALIFIERS.some(({ parameter }) => filters.query.get(parameter));
   const waiting = (now.data?.pending_counts ?? []).reduce((all, each) => all + each.count, 0);
   return html`<${PageHead} title="Jobs" scope="what is being scraped, and media jobs">
       ${may("operator") && html`<button class="btn primary" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New job</button>`}
     </${PageHead}>
     <${Scraping} of=${picture} tasks=${picture.data?.running} counts=${picture.data?.queue} shown=${SHOWN} />
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter media jobs" text="account"
+    <${QueryBox} filters=${filters} label="Filter media jobs" text="account"
       placeholder="status:running type:scrape_account" />
     <${Panel} title="Media jobs"
       scope=${now.data ? `${count(waiting)} pending, ${now.data.worker_healthy ? "a media worker runs" : "no media worker runs"}` : ""}>
@@ -138,7 +130,7 @@ const NewJob = ({ onClose }) =>
   html`<${FormDialog} title="New media job" action="Create job" onClose=${onClose}
     done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${count(job.id)} waits`}
     fields=${[
-      { name: "job_type", label: "Type", type: "select", options: TYPES },
+      { name: "job_type", label: "Type", type: "select", options: MEDIA_ROLES },
       { name: "platform", label: "Platform" },
       { name: "account", label: "Account" },
       { name: "priority", label: "Priority", type: "number", value: 0 },

@@ -8,12 +8,12 @@ import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
-import { asText, PLATFORM, QueryBox } from "../parts/query-box.js";
+import { asText, filtersOf, PLATFORM, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { Ago } from "../parts/time.js";
 import { One } from "./payloads/one.js";
 
-/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { Filters, Qualifier } from "../parts/query-box.js" */
 /** @import { PayloadPage, PayloadView } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
@@ -26,6 +26,8 @@ const PARAMETERS = /** @type {const} */ (["dispensary_id", "platform", "from", "
 const readDay = (text) => (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? `${text}T00:00:00Z` : null);
 /** @param {string} value */
 const writeDay = (value) => value.slice(0, 10);
+/** @param {string} value */
+const isDay = (value) => readDay(writeDay(value)) !== null;
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -36,8 +38,8 @@ const QUALIFIERS = [
     read: (text) => (/^\d{1,18}$/.test(text) ? text : null),
   },
   PLATFORM,
-  { word: "from", parameter: "from", help: "a day, as 2026-11-22", read: readDay, write: writeDay },
-  { word: "to", parameter: "to", help: "the day after the last", read: readDay, write: writeDay },
+  { word: "from", parameter: "from", help: "a day, as 2026-11-22", read: readDay, write: writeDay, accepts: isDay },
+  { word: "to", parameter: "to", help: "the day after the last", read: readDay, write: writeDay, accepts: isDay },
 ];
 
 /** @param {{ query: URLSearchParams }} properties */
@@ -48,24 +50,25 @@ export function Page({ query }) {
 
 /** @param {{ query: URLSearchParams }} properties */
 function List({ query }) {
-  const path = pathOf("/api/payloads", { ...pick(query, PARAMETERS), limit: LIMIT });
+  const filters = filtersOf(QUALIFIERS, query, ["q", "cursor"]);
+  const path = pathOf("/api/payloads", { ...pick(filters.query, PARAMETERS), limit: LIMIT });
   const answer = useResource(path, { topics: ["task"], gap: GAP_MS });
   usePage("Payloads", answer);
-  const store = query.get("dispensary_id");
+  const store = filters.query.get("dispensary_id");
   const names = answer.data?.payloads[0]?.dispensary_name;
   const scope = store
     ? html`of store <a href=${link(`/admin/stores/${store}`)}><bdi>${names ?? store}</bdi></a>, newest first`
     : "the menus as they were fetched, newest first";
   return html`<${PageHead} title="Payloads" scope=${scope}>
     ${store && html`<a class="btn" href=${link("/admin/payloads/diff", { store })}>Diff of the last two</a>`}</${PageHead}>
-    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter payloads"
+    <div class="row"><${QueryBox} filters=${filters} text="q" label="Filter payloads"
       placeholder="Name of a store; store:12 from:2026-11-22" /></div>
     ${query.get("q") && html`<${Choices} words=${query.get("q")} />`}
     <section class="panel" aria-labelledby="h-payloads"><h2 class="sr" id="h-payloads">List of payloads</h2>
       <${Loaded} of=${answer} what="The list of payloads" rows=${8}>${(/** @type {Data<typeof answer>} */ data) =>
         data.payloads.length === 0
-          ? html`<${None} query=${query} />`
-          : html`<${Table} data=${data} query=${query} path=${path} />`}</${Loaded}></section>`;
+          ? html`<${None} filters=${filters} />`
+          : html`<${Table} data=${data} query=${filters.query} path=${path} />`}</${Loaded}></section>`;
 }
 
 /** The API filters by id: the words find stores, from which the reader chooses one. @param {{ words: string }} properties */
@@ -121,10 +124,10 @@ const Row = memo((/** @type {{ of: PayloadView, hasStore: boolean }} */ { of: pa
   </tr>`;
 });
 
-/** @param {{ query: URLSearchParams }} properties */
-function None({ query }) {
-  const filter = asText(QUALIFIERS, query);
-  if (!filter && !query.has("cursor")) return html`<${Empty} icon="pending" title="No payload is kept">
+/** @param {{ filters: Filters }} properties */
+function None({ filters }) {
+  const filter = asText(filters);
+  if (!filter && !filters.query.has("cursor")) return html`<${Empty} icon="pending" title="No payload is kept">
     <p>Each complete crawl of a store leaves one.</p></${Empty}>`;
   return html`<${Empty} icon="search" title="No payload matches">
     <p class="mono">${filter || "this page of the list"}</p><a class="btn" href=${link("/admin/payloads")}>All payloads</a></${Empty}>`;

@@ -8,6 +8,7 @@ import { count } from "../core/format.js";
 import { html, useMemo, useRef } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
+import { CopyId } from "../parts/copy-id.js";
 import { usePage } from "../parts/page.js";
 import { Bones, Empty, Failure, Loaded, PageHead } from "../parts/panel.js";
 import { Status } from "../parts/status.js";
@@ -130,7 +131,7 @@ function Head({ product, days, from }) {
   const scope = html`${product.brand?.trim() &&
     html`<bdi>${product.brand}</bdi>, `}at <a href=${link(`/admin/stores/${product.dispensary_id}`)}>
       <bdi>${product.dispensary_name}</bdi></a>`;
-  return html`<${PageHead} title=${product.name} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} mark=${mark} scope=${scope}>
+  return html`<${PageHead} title=${product.name} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} mark=${html`<${CopyId} id=${product.id} what="product" />${mark}`} scope=${scope}>
     <label class="sr" for="range">Range</label>
     <select id="range" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
       setQuery({ range: event.target.value === String(DEFAULT_RANGE) ? null : event.target.value })}>

@@ -11,10 +11,10 @@ import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js";
-import { asText, QueryBox } from "../parts/query-box.js";
+import { asText, filtersOf, QueryBox } from "../parts/query-box.js";
 import { Pager } from "../parts/rows.js";
 
-/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { Filters, Qualifier } from "../parts/query-box.js" */
 /** @import { EventOf } from "../core/html.js" */
 /** @import { Answer } from "../core/resource.js" */
 /** @import { FoundPage } from "../types/api" */
@@ -42,15 +42,16 @@ const SORTS = [
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const words = query.get("q");
-  const isAsked = PARAMETERS.some((name) => query.get(name));
-  const path = isAsked ? pathOf("/api/products/search", { ...pick(query, PARAMETERS), limit: LIMIT }) : null;
+  const filters = filtersOf(QUALIFIERS, query, ["cursor"], ["", ...SORTS.map(([value]) => value)]);
+  const words = filters.query.get("q");
+  const isAsked = PARAMETERS.some((name) => filters.query.get(name));
+  const path = isAsked ? pathOf("/api/products/search", { ...pick(filters.query, PARAMETERS), limit: LIMIT }) : null;
   const answer = useResource(path, { topics: ["rollups"], gap: 15_000 });
   usePage(words ? `Products: ${words}` : "Products", answer);
   return html`<${PageHead} title="Products" scope="of all stores, by words of the name or brand, or by filters" />
-    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Search products"
-      placeholder="Words of a name or brand; state:MI in_stock:yes" />${path && html`<${Order} query=${query} />`}</div>
-    ${path ? html`<${Found} answer=${answer} query=${query} path=${path} />` : html`<${Beginning} />`}`;
+    <div class="row"><${QueryBox} filters=${filters} text="q" label="Search products"
+      placeholder="Words of a name or brand; state:MI in_stock:yes" />${path && html`<${Order} query=${filters.query} />`}</div>
+    ${path ? html`<${Found} answer=${answer} filters=${filters} path=${path} />` : html`<${Beginning} />`}`;
 }
 
 /**
@@ -65,14 +66,15 @@ function Order({ query }) {
     </select>`;
 }
 
-/** @param {{ answer: Answer<FoundPage>, query: URLSearchParams, path: string }} properties */
-const Found = ({ answer, query, path }) =>
+/** @param {{ answer: Answer<FoundPage>, filters: Filters, path: string }} properties */
+const Found = ({ answer, filters, filters: { query }, path }) =>
   html`<section class="panel" aria-labelledby="h-found"><h2 class="sr" id="h-found">Products that were found</h2>
     <${Loaded} of=${answer} what="The search" rows=${8}>${(/** @type {FoundPage} */ data) => html`
       <${Notes} of=${data} />
       ${data.products.length === 0
-        ? html`<${None} query=${query} />`
-        : html`<${ProductTable} products=${data.products} scope=${path} caption="Products that were found" stores=${true} />
+        ? html`<${None} filters=${filters} />`
+        : html`<${ProductTable} products=${data.products} scope=${path} caption="Products that were found" stores=${true} query=${query}
+              byName=${query.get("q") ? "name" : ""} />
             <${Pager} query=${query} next=${data.next_cursor} older="Next">
               ${products(data.products.length)} ${data.next_cursor || query.has("cursor") ? "on this page" : "in all"}
               </${Pager}>`}`}</${Loaded}></section>`;
@@ -93,12 +95,12 @@ function Notes({ of }) {
       <ul class="soft">${notes.map((note) => html`<li><${Icon} name="search" /> ${note}</li>`)}</ul></div>`;
 }
 
-/** @param {{ query: URLSearchParams }} properties */
-function None({ query }) {
+/** @param {{ filters: Filters }} properties */
+function None({ filters, filters: { query } }) {
   const words = query.get("q");
   const isFiltered = QUALIFIERS.some(({ parameter }) => parameter !== "q" && query.get(parameter)) || query.has("cursor");
   return html`<${Empty} icon="search" title="No product matches">
-    <p class="mono">${asText(QUALIFIERS, query)}</p>
+    <p class="mono">${asText(filters)}</p>
     ${words && isFiltered
       ? html`<a class="btn" href=${link("/admin/products", { q: words })}>Without filters</a>`
       : html`<a class="btn" href=${link("/admin/products")}>Another search</a>`}

@@ -13,9 +13,10 @@ import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { fleetOf, HEALTH, numberOf } from "../parts/proxy-health.js";
-import { QueryBox } from "../parts/query-box.js";
+import { fleetOf, goodOf, HEALTH, numberOf } from "../parts/proxy-health.js";
+import { filtersOf, QueryBox } from "../parts/query-box.js";
 import { useSteadyRows } from "../parts/rows.js";
+import { headsOf, orderText, ordersOf, sorted } from "../parts/sort.js";
 import { allOf, total, useSeries } from "../parts/series.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BytesADay, RefusedByProxy } from "./proxies/charts.js";
@@ -24,6 +25,7 @@ import { ImportProxies } from "./proxies/import.js";
 import { Row } from "./proxies/row.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { Keys } from "../parts/sort.js" */
 /** @import { ProxyHealth } from "../parts/proxy-health.js" */
 /** @import { NewProxy, ProxyListing, StatsSeries } from "../types/api" */
 
@@ -36,6 +38,18 @@ const QUALIFIERS = [
   { word: "address", parameter: "q", help: "part of host:port" },
 ];
 
+/** The order of this page where its address says none. */
+const INITIAL = "trouble";
+/** @typedef {ProxyHealth & { bytes: number }} Each */
+/** @type {Keys<Each>} */
+const KEYS = {
+  address: ({ proxy }) => `${proxy.host}:${proxy.port}`,
+  answers: ({ asked }) => asked,
+  good: (each) => (each.proxy.recent_requests > 0 ? goodOf([each])[0] / goodOf([each])[1] : null),
+  latency: ({ proxy }) => proxy.avg_response_time_ms,
+  bytes: ({ bytes }) => bytes,
+};
+
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const answer = useProxies();
@@ -45,9 +59,11 @@ export function Page({ query }) {
   const [form, open] = useState(/** @type {"import" | "add" | null} */ (null));
   usePage("Proxies", answer);
   const fleet = fleetOf(answer.data?.proxies ?? [], requests, blocks);
-  const found = fleet.filter((each) => matches(each, query));
-  const steady = useSteadyRows(found, ({ proxy }) => proxy.id, query.toString());
   const bytesOf = (/** @type {number} */ id) => cost?.series.find((each) => each.key === String(id))?.total ?? 0;
+  const filters = filtersOf(QUALIFIERS, query, [], ordersOf(KEYS, INITIAL));
+  const found = fleet.filter((each) => matches(each, filters.query)).map((each) => ({ ...each, bytes: bytesOf(each.proxy.id) }));
+  const steady = useSteadyRows(sorted(found, filters.query, KEYS), ({ proxy }) => proxy.id, filters.query.toString());
+  const head = headsOf(filters.query, INITIAL);
   const isCut = !!answer.data?.next_cursor;
   const isAdmin = may("admin");
   const importButton = isAdmin &&
@@ -56,10 +72,10 @@ export function Page({ query }) {
       ${importButton}${isAdmin && html`<button class="btn" type="button" onClick=${() => open("add")}>Add one…</button>`}
     </${PageHead}>
     ${answer.data && html`<${Figures} fleet=${fleet} cost=${cost} />`}
-    ${fleet.length > 0 && html`<${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter proxies" text="q"
+    ${fleet.length > 0 && html`<${QueryBox} filters=${filters} label="Filter proxies" text="q"
       placeholder="health:benched protocol:socks5 203.0.113" />`}
     <${Panel} title="All proxies"
-      scope=${`${count(steady.rows.length)} of ${count(fleet.length)}, in trouble first${isCut ? "; the first 500" : ""}`}>
+      scope=${`${count(steady.rows.length)} of ${count(fleet.length)}, ${orderText(filters.query, KEYS, "in trouble first")}${isCut ? "; the first 500" : ""}`}>
       <${Loaded} of=${answer} what="The list of proxies">${() =>
         fleet.length === 0
           ? html`<${Empty} icon="warn" title="There is no proxy">
@@ -68,12 +84,13 @@ export function Page({ query }) {
             ? html`<${Empty} icon="search" title="No proxy matches">
                 <a class="btn" href=${link("/admin/proxies")}>Show all ${count(fleet.length)}</a></${Empty}>`
             : html`<table class="table fold" ...${steady.hold}>
-                <thead><tr><th class="w-fifth">Address</th><th>Health</th><th class="w-third">Why</th>
-                  <th>Answers, 60 min</th><th class="num">Good</th><th class="num">Latency</th>
-                  <th class="num">Bytes, 24 h</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+                <thead><tr>${head("Address", ["address", "address_desc"], "w-fifth")}${head("Health", [INITIAL])}
+                  <th class="w-third">Why</th>${head("Answers, 60 min", ["answers_desc", "answers"])}
+                  ${head("Good", ["good", "good_desc"], "num")}${head("Latency", ["latency_desc", "latency"], "num")}
+                  ${head("Bytes, 24 h", ["bytes_desc", "bytes"], "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((each) =>
                   html`<${Row} key=${each.proxy.id} proxy=${each.proxy} health=${each.health}
-                    requests=${each.requests} blocked=${each.blocked} bytes=${bytesOf(each.proxy.id)} />`)}</tbody>
+                    requests=${each.requests} blocked=${each.blocked} bytes=${each.bytes} />`)}</tbody>
               </table>`}</${Loaded}>
     </${Panel}>
     <${TroubledHosts} />

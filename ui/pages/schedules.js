@@ -15,24 +15,41 @@ import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { RowAction } from "../parts/row-action.js";
 import { useSteadyRows } from "../parts/rows.js";
+import { headsOf, sorted } from "../parts/sort.js";
 import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 import { Runs } from "./schedules/runs.js";
 
 /** @import { Run, Schedule, ScheduleRequest } from "../types/api" */
+/** @import { Keys } from "../parts/sort.js" */
 /** @import { Field } from "../parts/form.js" */
 
 /** Every one, or one of them. @type {[string, string][]} */
 const PLATFORM_OPTIONS = [["", "all"], ...PLATFORMS.map((name) => /** @type {[string, string]} */ ([name, name]))];
 
-export function Page() {
+/** The order of this page where its address says none: the server's. */
+const INITIAL = "name";
+/** @type {Keys<Schedule>} */
+const KEYS = {
+  name: ({ name }) => name,
+  state: ({ enabled, last_error: error }) => (enabled ? (error ? 0 : 1) : 2),
+  interval: ({ cron, interval_hours: hours }) => (cron ? null : hours),
+  priority: ({ priority }) => priority,
+  last_run: ({ last_run_at: at }) => at && Date.parse(at),
+  made: ({ last_task_count: tasks }) => tasks,
+  next_run: ({ enabled, next_run_at: at }) => (enabled && at ? Date.parse(at) : null),
+};
+
+/** @param {{ query: URLSearchParams }} properties */
+export function Page({ query }) {
   const answer = useSchedules();
   const [edited, edit] = useState(/** @type {Schedule | "new" | null} */ (null));
   const [opened, open] = useState(/** @type {Schedule | null} */ (null));
   usePage("Schedules", answer);
   const schedules = answer.data?.schedules ?? [];
-  const steady = useSteadyRows(schedules, (schedule) => schedule.id);
+  const steady = useSteadyRows(sorted(schedules, query, KEYS), (schedule) => schedule.id, query.get("sort") ?? "");
+  const head = headsOf(query, INITIAL);
   const isOperator = may("operator");
   return html`<${PageHead} title="Schedules" scope="what makes tasks by itself; times in UTC">
       ${isOperator && html`<button class="btn primary" type="button" onClick=${() => edit("new")}><${Icon} name="plus" />New schedule</button>`}
@@ -42,9 +59,10 @@ export function Page() {
         schedules.length === 0
           ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one nothing is crawled by itself.</p></${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Schedule</th><th>State</th><th>Every</th><th>For</th><th class="num">Priority</th>
-                <th class="num">Last run</th><th class="num">Made</th><th class="num">Next run</th>
-                <th class="num"><span class="sr">Actions</span></th></tr></thead>
+              <thead><tr>${head("Schedule", ["name", "name_desc"])}${head("State", ["state", "state_desc"])}
+                ${head("Every", ["interval", "interval_desc"])}<th>For</th>${head("Priority", ["priority_desc", "priority"], "num")}
+                ${head("Last run", ["last_run_desc", "last_run"], "num")}${head("Made", ["made_desc", "made"], "num")}
+                ${head("Next run", ["next_run", "next_run_desc"], "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${steady.rows.map((schedule) =>
                 html`<${Row} key=${schedule.id} schedule=${schedule} isOperator=${isOperator} onEdit=${edit} onOpen=${open} />`)}</tbody>
             </table>`}</${Loaded}>

@@ -13,6 +13,7 @@ import { CrawlState, switchCrawls } from "../parts/crawl-switch.js";
 import { usePage } from "../parts/page.js";
 import { Pauses, usePauseAction, usePauses } from "../parts/pause.js";
 import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
+import { CopyId } from "../parts/copy-id.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { Ago } from "../parts/time.js";
 import { refusalText, toast } from "../parts/toast.js";
@@ -65,7 +66,7 @@ export function Page({ id, query }) {
 /** @param {{ id: number, store: StoreView | null, pauses: Pause[] | undefined }} properties */
 function Head({ id, store, pauses }) {
   const crumb = html`<a href=${link("/admin/stores")}>Stores</a>`;
-  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${id}
+  const scope = store && html`${[store.city, store.state].filter(Boolean).join(", ")} · store ${id} <${CopyId} id=${id} what="store" />
     ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
   return html`<${PageHead} title=${store?.name ?? `Store ${id}`} crumb=${crumb} scope=${scope}
     mark=${store && html`<${CrawlState} of=${store} />`}>

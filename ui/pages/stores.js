@@ -12,17 +12,17 @@ import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { readYes, writeYes } from "../parts/products.js";
-import { asText, PLATFORM, QueryBox } from "../parts/query-box.js";
+import { asText, filtersOf, PLATFORM, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { SelectAll, useSelection } from "../parts/selection.js";
-import { SortHead } from "../parts/sort.js";
+import { headsOf } from "../parts/sort.js";
 import { Bulk } from "./stores/bulk.js";
 import { AddStore, ImportStores } from "./stores/import.js";
 import { Row } from "./stores/row.js";
 
 /** @import { Children } from "../core/html.js" */
 /** @import { Selection } from "../parts/selection.js" */
-/** @import { Qualifier } from "../parts/query-box.js" */
+/** @import { Filters, Qualifier } from "../parts/query-box.js" */
 /** @import { StorePage, StoreView } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
@@ -60,7 +60,9 @@ const QUALIFIERS = [
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const path = pathOf("/api/stores", { ...pick(query, PARAMETERS), sort: query.get("sort") || TROUBLE, limit: LIMIT });
+  const filters = filtersOf(QUALIFIERS, query, ["cursor"], Object.keys(ORDERS));
+  const sort = filters.query.get("sort") || TROUBLE;
+  const path = pathOf("/api/stores", { ...pick(filters.query, PARAMETERS), sort, limit: LIMIT });
   const answer = useResource(path, { topics: ["task"], gap: GAP_MS });
   const steady = useSteadyRows(answer.data?.stores ?? [], (store) => store.id, path);
   const selection = useSelection(steady.rows, path);
@@ -72,15 +74,15 @@ export function Page({ query }) {
       <button class="btn" type="button" onClick=${() => open("import")}>Import…</button>`;
   return html`<${PageHead} title="Stores" scope="crawl state, last complete crawl, and what each has now; times in UTC on hover">
       ${actions}</${PageHead}>
-    <div class="row"><${QueryBox} qualifiers=${QUALIFIERS} query=${query} text="q" label="Filter stores"
+    <div class="row"><${QueryBox} filters=${filters} text="q" label="Filter stores"
       placeholder="Name, city or id; state:MI crawls:late" /></div>
     <section class="panel" aria-labelledby="h-stores"><h2 class="sr" id="h-stores">List of stores</h2>
-      ${isOperator && steady.rows.length > 0 &&
-        html`<${Bulk} stores=${steady.rows.filter(({ id }) => selection.ids.has(id))} onDone=${selection.clear} />`}
+      ${isOperator && answer.data && steady.rows.length > 0 &&
+        html`<${Bulk} selected=${selection.ids} total=${answer.data.total} filters=${filters} onDone=${selection.clear} />`}
       <${Loaded} of=${answer} what="The list of stores" rows=${8}>${(/** @type {Data<typeof answer>} */ data) =>
         data.stores.length === 0
-          ? html`<${None} query=${query}>${actions}</${None}>`
-          : html`<${Table} data=${data} query=${query} steady=${steady} selection=${isOperator ? selection : null} />`}</${Loaded}>
+          ? html`<${None} filters=${filters}>${actions}</${None}>`
+          : html`<${Table} data=${data} query=${filters.query} steady=${steady} selection=${isOperator ? selection : null} />`}</${Loaded}>
     </section>
     ${form === "add" && html`<${AddStore} onClose=${() => open(null)} />`}
     ${form === "import" && html`<${ImportStores} onClose=${() => open(null)} />`}`;
@@ -94,8 +96,7 @@ export function Page({ query }) {
  * @param {Selection | null} properties.selection
  */
 function Table({ data, query, steady, selection }) {
-  const head = (/** @type {string} */ word, /** @type {[string, string] | [string]} */ orders, kind = "") =>
-    html`<${SortHead} query=${query} word=${word} orders=${orders} initial=${TROUBLE} kind=${kind} />`;
+  const head = headsOf(query, TROUBLE);
   return html`<table class="table fold" ...${steady.hold}>
       <caption class="sr">Stores and how they are crawled</caption>
       <thead><tr>${selection && html`<${SelectAll} of=${selection} rows=${steady.rows.length} what="stores" />`}
@@ -109,13 +110,13 @@ function Table({ data, query, steady, selection }) {
     </table>
     <${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
     <${Pager} query=${query} next=${data.next_cursor} older="Next">
-      ${count(data.stores.length)} of ${plural(data.total, "store")}, ${ORDERS[query.get("sort") || TROUBLE] ?? "sorted"}</${Pager}>`;
+      ${count(data.stores.length)} of ${plural(data.total, "store")}, ${ORDERS[query.get("sort") || TROUBLE]}</${Pager}>`;
 }
 
-/** @param {{ query: URLSearchParams, children?: Children }} properties */
-function None({ query, children }) {
-  const filter = asText(QUALIFIERS, query);
-  if (!filter && !query.has("cursor")) {
+/** @param {{ filters: Filters, children?: Children }} properties */
+function None({ filters, children }) {
+  const filter = asText(filters);
+  if (!filter && !filters.query.has("cursor")) {
     return html`<${Empty} icon="search" title="There is no store yet">
       <p>A task of the role store_discovery finds stores; you can add one, or import a list.</p>
       <div class="row">${children}</div></${Empty}>`;

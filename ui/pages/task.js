@@ -11,6 +11,7 @@ import { html, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { navigate } from "../core/router.js";
 import { may } from "../core/session.js";
+import { CopyId } from "../parts/copy-id.js";
 import { confirm } from "../parts/dialog.js";
 import { FormDialog } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
@@ -39,7 +40,7 @@ export function Page({ id }) {
       <div class="panel"><${Failure} error=${answer.error} what="This task" onRetry=${answer.reload} /></div>`;
   }
   return html`<${Loaded} of=${answer} what="This task">${(/** @type {Task} */ task) => html`
-    <${PageHead} title=${`Task ${task.id}`} crumb=${crumb} mark=${html`<${TaskStatus} of=${task.status} />`}
+    <${PageHead} title=${`Task ${task.id}`} crumb=${crumb} mark=${html`<${CopyId} id=${task.id} what="task" /><${TaskStatus} of=${task.status} />`}
       scope=${html`${task.role}${task.dispensary_name && html` · <bdi>${task.dispensary_name}</bdi>`}`}>
       ${may("operator") && html`<${Actions} task=${task} />`}
     </${PageHead}>

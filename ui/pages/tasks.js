@@ -4,63 +4,67 @@
 import { useCounts } from "../core/answers.js";
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
-import { count } from "../core/format.js";
+import { count, plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { Icon } from "../parts/icon.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { asText, QueryBox } from "../parts/query-box.js";
+import { asText, filtersOf, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { SelectAll, useSelection } from "../parts/selection.js";
 import { taskIcon } from "../parts/status.js";
 import { TaskActions } from "../parts/task-actions.js";
 import { Bulk } from "./tasks/bulk.js";
 import { QUALIFIERS, STATUSES, TEXT } from "./tasks/qualifiers.js";
-import { Row } from "./tasks/row.js";
+import { Row, saysWhy } from "./tasks/row.js";
 
+/** @import { Filters } from "../parts/query-box.js" */
 /** @import { ShownStatus } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
 const DEFAULT_LIMIT = 50;
 // maximum rows that can be drawn again with each change at 200 events a second
 const MAX_LIMIT = 100;
-const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), TEXT, "cursor"];
+const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "cursor"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const limit = Math.min(MAX_LIMIT, Math.max(1, Number(query.get("limit")) || DEFAULT_LIMIT));
-  const asked = pick(query, PARAMETERS);
+  const filters = filtersOf(QUALIFIERS, query, ["cursor", "limit"]);
+  const asked = pick(filters.query, PARAMETERS);
   const path = pathOf("/api/tasks", { ...asked, limit });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 2_000 });
   const steady = useSteadyRows(answer.data?.tasks ?? [], (task) => task.id, path);
   const selection = useSelection(steady.rows, path);
   usePage("Tasks", answer);
-  const isFiltered = PARAMETERS.some((name) => name !== "cursor" && query.get(name));
+  const isFiltered = PARAMETERS.some((name) => name !== "cursor" && filters.query.get(name));
   const isOperator = may("operator");
+  const withStatus = !filters.query.get("status");
+  const hasWhy = steady.rows.some(saysWhy);
   return html`<${PageHead} title="Tasks" scope="newest first"><${TaskActions} /></${PageHead}>
-    <${QueryBox} qualifiers=${QUALIFIERS} query=${query} label="Filter tasks" text=${TEXT}
+    <${QueryBox} filters=${filters} label="Filter tasks" text=${TEXT}
       placeholder="status:failed role:payload_fetch retries:>1 error:refused" />
     <${Statuses} query=${query} />
     <section class="panel" aria-label="Matching tasks">
-      ${isOperator && html`<${Bulk} selected=${selection.ids} onDone=${selection.clear} query=${query}
+      ${isOperator && html`<${Bulk} selected=${selection.ids} onDone=${selection.clear} filters=${filters}
         isEmpty=${steady.rows.length === 0} />`}
       <${Loaded} of=${answer} what="The list of tasks" rows=${10}>${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
-          ? html`<${Nothing} query=${query} isFiltered=${isFiltered} />`
+          ? html`<${Nothing} filters=${filters} isFiltered=${isFiltered} />`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
               <table class="table fold"><caption class="sr">Tasks that match, newest first</caption>
                 <thead><tr>${isOperator && html`<${SelectAll} of=${selection} rows=${steady.rows.length} what="tasks" />`}
-                  <th class="w-fifth">Store</th><th class="num">Task</th>
-                  ${!query.get("status") && html`<th>Status</th>`}<th>Role</th><th>Worker</th>
-                  <th class="num">Retries</th><th class="w-third">Error or progress</th><th class="num">Ran</th>
+                  <th class=${hasWhy ? "w-name" : ""}>Store</th><th class="num">Task</th>
+                  ${withStatus && html`<th>Status</th>`}<th>Role</th><th>Worker</th>
+                  <th class="num">Retries</th><th class=${hasWhy ? "w-why" : ""}>Error or progress</th><th class="num">Ran</th>
                   <th class="num">When</th></tr></thead>
                 <tbody>${steady.rows.map((task) =>
                   html`<${Row} key=${task.id} task=${task} isSelected=${selection.ids.has(task.id)}
-                    onSelect=${isOperator ? selection.toggle : null} withStatus=${!query.get("status")} />`)}</tbody>
+                    onSelect=${isOperator ? selection.toggle : null} withStatus=${withStatus} />`)}</tbody>
               </table></div>
-              <${Pager} query=${query} next=${data.next_cursor}><span>${count(steady.rows.length)} tasks on this page</span>
+              <${Pager} query=${query} next=${data.next_cursor}><span>${plural(steady.rows.length, "task")} on this page</span>
                 <span class="not-phone"> · <kbd>j</kbd> <kbd>k</kbd> move, <kbd>x</kbd> select, <kbd>r</kbd> retry, <kbd>enter</kbd> open</span>
               </${Pager}>`}</${Loaded}>
     </section>`;
@@ -81,11 +85,11 @@ function Statuses({ query }) {
       ${STATUSES.map((status) => tab(status, status[0].toUpperCase() + status.slice(1), counts ? counts[status] : null))}</ul></nav>`;
 }
 
-/** @param {{ query: URLSearchParams, isFiltered: boolean }} properties */
-const Nothing = ({ query, isFiltered }) =>
+/** @param {{ filters: Filters, isFiltered: boolean }} properties */
+const Nothing = ({ filters, isFiltered }) =>
   isFiltered
     ? html`<${Empty} icon="search" title="No task matches">
-        <p class="mono">${asText(QUALIFIERS, query)} ${query.get(TEXT) ?? ""}</p>
+        <p class="mono">${asText(filters)}</p>
         <a class="btn" href=${link("/admin/tasks")}>Show all tasks</a></${Empty}>`
     : html`<${Empty} icon="pending" title="There is no task yet">
         <p>Schedules make them; <a class="link" href=${link("/admin/schedules")}>run one now</a>, or create a task.</p></${Empty}>`;

@@ -18,24 +18,36 @@ import { isLive, podsOf } from "../parts/pods.js";
 import { Ring } from "../parts/ring.js";
 import { RowAction } from "../parts/row-action.js";
 import { useSteadyRows } from "../parts/rows.js";
+import { headsOf, sorted } from "../parts/sort.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { WorkerState } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 
 /** @import { Pod } from "../parts/pods.js" */
+/** @import { Keys } from "../parts/sort.js" */
 /** @import { Capacity, Pause, WorkerCommand, WorkerDocument as Worker } from "../types/api" */
 
 /** In trouble first. */
 const ORDER = ["offline", "backing_off", "paused", "draining", "active"];
+/** The order of this page where its address says none. */
+const INITIAL = "trouble";
+/** @type {Keys<Worker>} */
+const KEYS = {
+  name: ({ friendly_name: name }) => name,
+  tasks: ({ active_task_count: tasks }) => tasks,
+};
 
-export function Page() {
+/** @param {{ query: URLSearchParams }} properties */
+export function Page({ query }) {
   const answer = useWorkers();
   const capacity = useCapacity();
   const pauses = usePauses().data?.pauses;
   usePage("Workers", answer);
   const pods = podsOf(answer.data?.workers ?? []).sort((one, other) => worst(one) - worst(other));
-  const steady = useSteadyRows(pods.flatMap(inTroubleFirst), (worker) => worker.worker_id);
+  const rows = sorted(pods.flatMap(inTroubleFirst), query, KEYS);
+  const steady = useSteadyRows(rows, (worker) => worker.worker_id, query.get("sort") ?? "");
+  const head = headsOf(query, INITIAL);
   const beats = pods.flatMap(({ workers }) => workers.map(({ last_heartbeat_at }) => last_heartbeat_at ?? ""));
   return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
     <${Pauses} pauses=${pauses} scopes=${["all", "family", "role", "pod", "worker"]} />
@@ -47,7 +59,8 @@ export function Page() {
               <p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p>
             </${Empty}>`
           : html`<table class="table fold" ...${steady.hold}>
-              <thead><tr><th>Worker</th><th class="num">Tasks</th><th>Ids</th><th>State</th>
+              <thead><tr>${head("Worker", ["name", "name_desc"])}${head("Tasks", ["tasks_desc", "tasks"], "num")}<th>Ids</th>
+                ${head("State", [INITIAL])}
                 <th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
               <tbody>${groups(steady.rows, pods).map(([pod, workers]) =>
                 html`<${Group} key=${pod.name} pod=${pod} workers=${workers} pauses=${pauses} />`)}</tbody>

@@ -6,6 +6,7 @@ import { count, money, plural, sentence } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { StoredImage } from "./image.js";
 import { useSteadyRows, Waiting } from "./rows.js";
+import { SortHead } from "./sort.js";
 import { Ago } from "./time.js";
 
 /** @import { ProductView } from "../types/api" */
@@ -44,6 +45,7 @@ export const PRODUCT_QUALIFIERS = [
     parameter: "category",
     values: ["flower", "pre-rolls", "vaporizers", "edible", "concentrate", "tincture", "topicals", "accessories"],
     help: "as the menu names it",
+    isOpen: true,
   },
   { word: "brand", parameter: "brand", help: 'a name; with spaces in quotes, "like this"' },
   { word: "in_stock", parameter: "in_stock", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
@@ -58,14 +60,16 @@ export const PRODUCT_QUALIFIERS = [
  * @param {string} properties.scope another one's rows are shown at once
  * @param {string} properties.caption
  * @param {boolean} [properties.stores] whether each row names its store
+ * @param {URLSearchParams} properties.query
+ * @param {string} properties.byName the order by name; empty: the usual one
  */
-export function ProductTable({ products, scope, caption, stores = false }) {
+export function ProductTable({ products, scope, caption, stores = false, query, byName }) {
   const steady = useSteadyRows(products, (product) => product.id, scope);
   return html`<table class="table fold" ...${steady.hold}>
       <caption class="sr">${caption}</caption>
-      <thead><tr><th scope="col" class="w-third">Product</th>
+      <thead><tr><${SortHead} query=${query} word="Product" orders=${[byName]} initial="" kind="w-third" />
         ${stores && html`<th scope="col" class="w-quarter">Store</th>`}<th scope="col">Category</th>
-        <th scope="col" class="num">Price</th><th scope="col" class="num">Stock</th><th scope="col" class="num">Seen</th></tr></thead>
+        <${SortHead} query=${query} word="Price" orders=${["price", "price_desc"]} initial="" kind="num" /><th scope="col" class="num">Stock</th><th scope="col" class="num">Seen</th></tr></thead>
       <tbody>${steady.rows.map((product) => html`<${Row} key=${product.id} of=${product} stores=${stores} />`)}</tbody>
     </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`;
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// Filters as words in one box: `status:failed retries:>1 refused`. In: the qualifiers of a list. Out:
-// parameters of the page's address.
+// Filters as words in one box: `status:failed retries:>1 refused`. In: the qualifiers of a list, and the page's
+// address. Out: the filters that are understood, a line for each that is not, and parameters of the address.
 
 import { html, useRef, useState } from "../core/html.js";
 import { setQuery } from "../core/router.js";
@@ -14,11 +14,22 @@ import { Icon } from "./icon.js";
  * @property {string} word the text before the colon
  * @property {string} parameter of the address
  * @property {boolean} [isNumber] a body has it as a number
- * @property {string[]} [values] that are suggested
+ * @property {string[]} [values] that are suggested; without `read`, no others are possible
+ * @property {boolean} [isOpen] others are possible, too
  * @property {string} [help]
  * @property {(text: string) => string | null} [read] the parameter's value; null: not understood
  * @property {(value: string) => string} [write] how a value is shown
+ * @property {(value: string) => boolean} [accepts] whether a value in the address is understood, where `read` does not say it
  */
+
+/**
+ * The filters of a list, as its address has them.
+ * @typedef {object} Filters
+ * @property {Qualifier[]} qualifiers
+ * @property {URLSearchParams} query the understood part of the address
+ * @property {Fault[]} faults of the rest
+ */
+/** @typedef {{ name: string, text: string }} Fault the parameter of the address, and the sentence for the reader */
 
 /** The platform of crawls, the same qualifier in every list. @type {Qualifier} */
 export const PLATFORM = {
@@ -30,14 +41,68 @@ export const PLATFORM = {
 };
 
 /**
+ * Reads the filters of an address. A filter may have the name of its word, too.
+ * @param {Qualifier[]} qualifiers
+ * @param {URLSearchParams} query
+ * @param {readonly string[]} others parameters of the page that are no filters
+ * @param {readonly string[]} [orders] the possible values of `sort`
+ * @returns {Filters}
+ */
+export function filtersOf(qualifiers, query, others, orders) {
+  const understood = new URLSearchParams();
+  /** @type {Fault[]} */
+  const faults = [];
+  for (const [name, value] of query) {
+    const qualifier = qualifiers.find(({ parameter }) => parameter === name);
+    const named = qualifier ?? qualifiers.find(({ word }) => word === name);
+    if (value === "") continue;
+    if (named) {
+      const meant = qualifier ? (isKnown(qualifier, value) ? value : null) : valueOf(named, value);
+      if (meant === null) faults.push({ name, text: `${wrongValue(named, value)} ${LEFT_OUT}` });
+      else understood.set(named.parameter, meant);
+    } else if (name === "sort" && orders && !orders.includes(value)) {
+      const text = `sort=${value} is not understood. Possible: ${orders.filter(Boolean).join(", ")}. Meanwhile the list has its usual order.`;
+      faults.push({ name, text });
+    } else if (name === "sort" ? orders : others.includes(name)) understood.set(name, value);
+    else faults.push({ name, text: `${wrongWord(qualifiers, name, `${name}=${value}`)} ${LEFT_OUT}` });
+  }
+  return { qualifiers, query: understood, faults };
+}
+
+const LEFT_OUT = "Meanwhile the list is shown without it.";
+
+/** @param {Qualifier} qualifier @param {string} value of the address */
+function isKnown({ accepts, read, write, values, isOpen }, value) {
+  if (accepts) return accepts(value);
+  if (read) return write ? read(write(value)) === value : read(value) !== null;
+  return !values || isOpen || values.includes(value);
+}
+
+/** The parameter's value of a typed one; null: not understood. @param {Qualifier} qualifier @param {string} text */
+function valueOf({ read, values, isOpen }, text) {
+  if (read) return read(text) || null;
+  return text === "" || (values && !isOpen && !values.includes(text)) ? null : text;
+}
+
+/** @param {Qualifier} qualifier @param {string} value */
+function wrongValue({ word, read, values, help }, value) {
+  const possible = (read && help) || values?.join(", ") || help || "a text";
+  return `${word}:${value} is not understood. Possible: ${possible}.`;
+}
+
+/** @param {Qualifier[]} qualifiers @param {string} word @param {string} given */
+const wrongWord = (qualifiers, word, given) =>
+  `${given} is not understood: no filter is named ${word}. Possible: ${qualifiers.map((each) => `${each.word}:`).join(", ")}.`;
+
+/**
  * @param {object} properties
- * @param {Qualifier[]} properties.qualifiers the first one without a word typed before it is `text`
- * @param {URLSearchParams} properties.query
+ * @param {Filters} properties.filters
  * @param {string} properties.label
  * @param {string} properties.text the parameter of words without a qualifier
  * @param {string} [properties.placeholder]
  */
-export function QueryBox({ qualifiers, query, label, text, placeholder }) {
+export function QueryBox({ filters, label, text, placeholder }) {
+  const { qualifiers, query, faults } = filters;
   const [typed, type] = useState("");
   const [chosen, choose] = useState(0);
   const [wrong, refuse] = useState("");
@@ -61,6 +126,7 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
     if (!line.endsWith(":")) take(line);
     input.current?.focus();
   };
+  const remove = (/** @type {Qualifier} */ { parameter, word }) => setQuery({ [parameter]: null, [word]: null, cursor: null });
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
@@ -71,23 +137,19 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
       event.preventDefault();
       pick(suggestions[chosen - 1].line);
     } else if (event.key === "Backspace" && typed === "" && set.length > 0) {
-      setQuery({ [set[set.length - 1].parameter]: null, cursor: null });
+      remove(set[set.length - 1]);
     } else if (event.key === "Escape") {
       if (isOpen) open(false);
       else input.current?.blur();
     }
   };
-  return html`<form class="query" role="search" aria-label=${label} onSubmit=${(/** @type {Event} */ event) => {
+  return html`<div class="filter"><form class="query" role="search" aria-label=${label} onSubmit=${(/** @type {Event} */ event) => {
     event.preventDefault();
     take(typed);
   }}>
     <span class="dim"><${Icon} name="search" /></span>
-    ${set.map(
-      ({ word, parameter, write }) =>
-        html`<span class="chip" key=${parameter}><span>${word}:</span><b><bdi>${(write ?? String)(query.get(parameter) ?? "")}</bdi></b>
-          <button type="button" aria-label=${`Remove ${word}`}
-            onClick=${() => setQuery({ [parameter]: null, cursor: null })}><${Icon} name="close" /></button></span>`,
-    )}
+    ${set.map((each) => html`<span class="chip" key=${each.parameter}><span>${each.word}:</span><b><bdi>${shown(each, query)}</bdi></b>
+      <button type="button" aria-label=${`Remove ${each.word}`} onClick=${() => remove(each)}><${Icon} name="close" /></button></span>`)}
     <input ref=${input} data-key="/" aria-label=${label} value=${typed} autocomplete="off" spellcheck=${false}
       placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded=${isOpen} aria-controls="suggestions"
       aria-autocomplete="list"
@@ -99,7 +161,6 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
         refuse("");
         open(true);
       }} onFocus=${() => open(true)} onBlur=${() => open(false)} onKeyDown=${onKeyDown} />
-    ${wrong && html`<span class="bad" id="query-wrong" role="alert">${wrong}</span>`}
     <ul class=${`suggest ${isOpen ? "is-shown" : ""}`} id="suggestions" role="listbox" aria-label="Suggestions">
       ${suggestions.map(
         ({ line, help }, at) => html`<li role="option" id=${`suggestion-${at + 1}`} key=${line} aria-selected=${chosen === at + 1}
@@ -107,17 +168,20 @@ export function QueryBox({ qualifiers, query, label, text, placeholder }) {
           <span>${line}</span><span>${help}</span></li>`,
       )}
     </ul>
-  </form>`;
+  </form>
+  ${wrong && html`<p class="filter-note bad" id="query-wrong" role="alert"><${Icon} name="warn" /><span>${wrong}</span></p>`}
+  ${faults.map(({ name, text: fault }) => html`<p class="filter-note" role="status" key=${name}><${Icon} name="warn" /><span>${fault}</span>
+    <button class="btn small" type="button" onClick=${() => setQuery({ [name]: null })}>Remove<span class="sr"> ${name}</span></button></p>`)}
+  </div>`;
 }
 
-/**
- * The current filters in their typed form; empty without any.
- * @param {Qualifier[]} qualifiers
- * @param {URLSearchParams} query
- */
-export function asText(qualifiers, query) {
+/** @param {Qualifier} qualifier @param {URLSearchParams} query */
+const shown = ({ write, parameter }, query) => (write ?? String)(query.get(parameter) ?? "");
+
+/** The current filters in their typed form; empty without any. @param {Filters} filters */
+export function asText({ qualifiers, query }) {
   const set = qualifiers.filter(({ parameter }) => query.get(parameter));
-  return set.map(({ word, parameter, write }) => `${word}:${(write ?? String)(query.get(parameter) ?? "")}`).join(" ");
+  return set.map((each) => `${each.word}:${shown(each, query)}`).join(" ");
 }
 
 /** The values and words that begin with the last typed word. @param {Qualifier[]} qualifiers @param {string} typed */
@@ -137,7 +201,7 @@ function suggest(qualifiers, typed) {
 }
 
 /**
- * The parameters of a line of words. A value in quotes may contain spaces.
+ * The parameters of a line of words. A value in quotes may contain spaces; a text in quotes is no filter.
  * @param {Qualifier[]} qualifiers
  * @param {string} text
  * @param {string} line
@@ -147,18 +211,22 @@ export function read(qualifiers, text, line) {
   /** @type {Record<string, string>} */
   const changes = {};
   const words = [];
-  for (const part of line.match(/[a-z_]+:"[^"]*"|\S+/g) ?? []) {
-    const colon = part.indexOf(":");
-    const qualifier = colon > 0 ? qualifiers.find(({ word }) => word === part.slice(0, colon)) : undefined;
-    if (!qualifier) {
-      words.push(part);
+  for (const part of line.match(/[a-z_]+:"[^"]*"|"[^"]+"|\S+/gi) ?? []) {
+    // the rest of an address such as https://dutchie.com is no value
+    const [, word, rest] = /^([a-z_]+):(?!\/\/)(.*)$/i.exec(part) ?? [];
+    if (word === undefined) {
+      words.push(part.replace(/^"|"$/g, ""));
       continue;
     }
-    const given = part.slice(colon + 1).replace(/^"|"$/g, "");
-    const value = qualifier.read ? qualifier.read(given) : given;
-    if (value === null || value === "") return { changes: {}, unknown: `${part}: ${qualifier.help ?? "not understood"}` };
+    const given = rest.replace(/^"|"$/g, "");
+    const qualifier = qualifiers.find((each) => each.word === word.toLowerCase());
+    if (!qualifier) return { changes: {}, unknown: `${wrongWord(qualifiers, word, part)} As a text, write "${part}". ${AS_BEFORE}` };
+    const value = valueOf(qualifier, given);
+    if (value === null) return { changes: {}, unknown: `${wrongValue(qualifier, given)} ${AS_BEFORE}` };
     changes[qualifier.parameter] = value;
   }
   if (words.length) changes[text] = words.join(" ");
   return { changes, unknown: "" };
 }
+
+const AS_BEFORE = "Meanwhile the list stays as it is.";

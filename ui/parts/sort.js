@@ -1,25 +1,79 @@
 // @ts-check
-// The head of a column by which a list is sorted. The order is a parameter of the page's address.
+// Heads of columns by which a table is sorted, and the order of a table that holds all its rows. The order is a
+// parameter of the page's address; `_desc` at its end means backwards.
 
 import { html } from "../core/html.js";
-import { link } from "../core/base.js";
-import { currentPath } from "../core/router.js";
+import { setQuery } from "../core/router.js";
+
+/** Words by their letters, and numbers in them by their size. */
+const { compare } = new Intl.Collator(undefined, { numeric: true });
+const BACKWARDS = /_desc$/;
 
 /**
  * @param {object} properties
  * @param {URLSearchParams} properties.query
  * @param {string} properties.word
- * @param {[string, string] | [string]} properties.orders the first click's, and the reverse; the API's words
+ * @param {[string, string] | [string]} properties.orders the first click's, and the reverse
  * @param {string} properties.initial the order without the parameter
  * @param {string} [properties.kind] classes
  */
-export function SortHead({ query, word, orders: [up, down], initial, kind = "" }) {
+export function SortHead({ query, word, orders: [first, reverse], initial, kind = "" }) {
   const current = query.get("sort") || initial;
-  const next = current === up && down ? down : up;
-  const others = Object.fromEntries([...query].filter(([name]) => name !== "cursor" && name !== "sort"));
-  const state = current === up ? (down ? "ascending" : "other") : current === down ? "descending" : undefined;
-  const arrow = current === up ? " ↑" : current === down ? " ↓" : "";
+  const isOn = current === first || current === reverse;
+  const next = current === first && reverse ? reverse : first;
+  const isBackwards = BACKWARDS.test(current);
+  const state = !isOn ? undefined : !reverse ? "other" : isBackwards ? "descending" : "ascending";
   return html`<th scope="col" class=${kind} aria-sort=${state}>
-    <a href=${link(currentPath(), { ...others, sort: next === initial ? null : next })} title=${`Sort by ${next.replaceAll("_", " ")}`}>
-      ${word}<span aria-hidden="true">${arrow}</span></a></th>`;
+    <button class="sort" type="button" title=${`Sort by ${next.replaceAll("_", " ") || initial || word}`}
+      onClick=${() => setQuery({ sort: next === initial ? null : next, cursor: null })}>
+      ${word}<span aria-hidden="true">${isOn && (isBackwards ? " ↓" : " ↑")}</span></button></th>`;
+}
+
+/**
+ * Heads of one table. A head has its word, its orders and its classes.
+ * @param {URLSearchParams} query
+ * @param {string} initial
+ */
+export const headsOf = (query, initial) =>
+  (/** @type {string} */ word, /** @type {[string, string] | [string]} */ orders, kind = "") =>
+    html`<${SortHead} query=${query} word=${word} orders=${orders} initial=${initial} kind=${kind} />`;
+
+/**
+ * The values by which the rows of a table may be compared, by the names of orders; rows without one come last.
+ * @template T
+ * @typedef {Record<string, (row: T) => string | number | boolean | null | undefined>} Keys
+ */
+
+/**
+ * The orders of these names, and backwards.
+ * @param {Keys<never>} keys
+ * @param {string} initial
+ */
+export const ordersOf = (keys, initial) => [initial, ...Object.keys(keys).flatMap((name) => [name, `${name}_desc`])];
+
+/**
+ * The rows in the order that the address asks for; as they are where it names none that is known.
+ * @template T
+ * @param {T[]} rows
+ * @param {URLSearchParams} query
+ * @param {Keys<T>} keys
+ */
+export function sorted(rows, query, keys) {
+  const order = query.get("sort") ?? "";
+  const key = Object.hasOwn(keys, order.replace(BACKWARDS, "")) ? keys[order.replace(BACKWARDS, "")] : undefined;
+  if (!key) return rows;
+  const sign = BACKWARDS.test(order) ? -1 : 1;
+  return [...rows].sort((one, other) => {
+    const [a, b] = [key(one) ?? null, key(other) ?? null];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return sign * (typeof a === "string" ? compare(a, String(b)) : Number(a) - Number(b));
+  });
+}
+
+/** The order in words. @param {URLSearchParams} query @param {Keys<never>} keys @param {string} initial the words of the usual order */
+export function orderText(query, keys, initial) {
+  const order = query.get("sort") ?? "";
+  const name = order.replace(BACKWARDS, "");
+  if (!Object.hasOwn(keys, name)) return initial;
+  return `by ${name.replaceAll("_", " ")}${BACKWARDS.test(order) ? ", backwards" : ""}`;
 }

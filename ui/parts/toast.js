@@ -1,8 +1,9 @@
 // @ts-check
-// Short messages at the lower left. Failures stay until they are closed.
+// Short messages at the lower left, above the foot of a table and the bar of actions. Failures stay until they are
+// closed.
 
 import { Refusal } from "../core/api.js";
-import { html, useEffect, useState } from "../core/html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../core/html.js";
 import { reloadAll } from "../core/resource.js";
 import { Icon } from "./icon.js";
 
@@ -70,8 +71,23 @@ export function Toasts() {
       draw = () => {};
     };
   }, []);
-  return html`<div class="toasts" role="region" aria-label="Messages">
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => (toasts.length > 0 ? keepClear(box) : undefined), [toasts]);
+  return html`<div class="toasts" role="region" aria-label="Messages" ref=${box}>
     ${toasts.map((each) => html`<${Toast} key=${each.id} ...${each} />`)}</div>`;
+}
+
+/** Keeps the messages off what they must not cover. @param {{ current: HTMLElement | null }} box */
+function keepClear(box) {
+  let end = () => {};
+  let isOver = false;
+  import("./toast-place.js").then(({ place }) => {
+    if (box.current && !isOver) end = place(box.current);
+  }, () => {});
+  return () => {
+    isOver = true;
+    end();
+  };
 }
 
 /** @param {ToastText} properties */

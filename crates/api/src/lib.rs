@@ -35,6 +35,7 @@ pub mod schedules;
 pub mod server;
 pub mod session;
 pub mod stats;
+pub mod store_bulk;
 pub mod store_draft;
 pub mod store_imports;
 pub mod stores;

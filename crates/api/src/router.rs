@@ -111,6 +111,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         payloads::show,
         payloads::data,
         stores::list,
+        store_bulk::bulk,
         store_imports::import,
         stores::show,
         stores::set,

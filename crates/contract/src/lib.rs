@@ -29,6 +29,7 @@ pub mod quality;
 pub mod retention;
 pub mod schedules;
 pub mod sessions;
+pub mod store_bulk;
 pub mod stores;
 pub mod task_changes;
 pub mod task_requests;

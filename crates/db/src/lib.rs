@@ -59,6 +59,7 @@ pub mod snapshots;
 pub mod specials;
 pub mod statements;
 pub mod stats_minute;
+pub mod store_bulk;
 pub mod store_requests;
 pub mod store_views;
 pub mod stores;

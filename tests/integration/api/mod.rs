@@ -32,6 +32,7 @@ mod schedules;
 mod schemathesis;
 pub mod server;
 mod stats;
+mod store_bulk;
 mod stores;
 mod stream;
 mod task_changes;

@@ -186,8 +186,8 @@ async fn stores_are_sorted_trouble_first_and_by_a_column() {
     world.open("/admin/stores").await;
     let first = |name: &str| format!("document.querySelector('main tbody th').innerText.includes('{name}')");
     world.browser.until("trouble is first", &first("Zinnia")).await.unwrap();
-    world.click("//main//thead//a[starts-with(normalize-space(), 'Last complete')]").await;
-    world.click("//main//thead//a[starts-with(normalize-space(), 'Last complete')]").await;
+    world.click("//main//thead//button[starts-with(normalize-space(), 'Last complete')]").await;
+    world.click("//main//thead//button[starts-with(normalize-space(), 'Last complete')]").await;
     world.browser.until("the newest crawl is first", &first("Jalapeño")).await.unwrap();
     world.sees("3 of 3 stores, the newest crawl first").await;
     let sorted = "document.querySelector('main thead [aria-sort=descending]').innerText.includes('Last complete')";

@@ -6,5 +6,6 @@ mod every_page;
 mod files;
 mod keyboard;
 mod live;
+mod tables;
 mod truth;
 mod world;

@@ -6,6 +6,7 @@ import { address, link } from "../../core/base.js";
 import { bytes, count, exactTime, share } from "../../core/format.js";
 import { html, useState } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
+import { CopyId } from "../../parts/copy-id.js";
 import { usePage } from "../../parts/page.js";
 import { Empty, Failure, Loaded, PageHead, Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
@@ -27,7 +28,7 @@ export function One({ id }) {
   const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>
     ${payload && html` · <a href=${link("/admin/payloads", { dispensary_id: payload.dispensary_id })}>
       <bdi>${payload.dispensary_name ?? `store ${payload.dispensary_id}`}</bdi></a>`}`;
-  return html`<${PageHead} title=${`Payload ${id}`} crumb=${crumb}
+  return html`<${PageHead} title=${`Payload ${id}`} crumb=${crumb} mark=${payload && html`<${CopyId} id=${id} what="payload" />`}
     scope=${payload && html`fetched <${Ago} at=${payload.fetched_at} after="ago" />`}>
       ${payload && html`<a class="btn"
         href=${link("/admin/payloads/diff", { store: payload.dispensary_id, to: id })}>Diff with the one before</a>`}

@@ -6,6 +6,7 @@ import { bytes as inBytes, milliseconds, plural, share } from "../../core/format
 import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
 import { Spark } from "../../parts/chart.js";
+import { CopyId } from "../../parts/copy-id.js";
 import { confirm } from "../../parts/dialog.js";
 import { goodOf } from "../../parts/proxy-health.js";
 import { RowAction } from "../../parts/row-action.js";
@@ -22,7 +23,8 @@ export const Row = memo(
     const name = `${proxy.host}:${proxy.port}`;
     return html`<tr data-row>
       <th scope="row" class="key cut" title=${name}>${name}<br />
-        <span class="scope">${[proxy.protocol, proxy.state_code].filter(Boolean).join(" · ")}</span></th>
+        <span class="scope">${[proxy.protocol, proxy.state_code, proxy.id].filter(Boolean).join(" · ")}</span>
+        <${CopyId} id=${proxy.id} what="proxy" /></th>
       <td class="end"><${ProxyState} of=${health} /></td>
       <td class="line soft wrap">${whyOf(proxy)}</td>
       <td class="low"><${Spark} good=${requests} bad=${blocked} /></td>

@@ -9,7 +9,7 @@ import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { products, PRODUCT_QUALIFIERS, ProductTable } from "../../parts/products.js";
-import { asText, QueryBox } from "../../parts/query-box.js";
+import { asText, filtersOf, QueryBox } from "../../parts/query-box.js";
 import { Pager } from "../../parts/rows.js";
 
 /** @import { EventOf } from "../../core/html.js" */
@@ -31,17 +31,18 @@ const SORTS = [
 
 /** @param {{ id: number, query: URLSearchParams, store: StoreView | null }} properties */
 export function Products({ id, query, store }) {
-  const path = pathOf("/api/stores/{id}/products", { id, ...pick(query, PARAMETERS), limit: LIMIT });
+  const filters = filtersOf(PRODUCT_QUALIFIERS, query, ["cursor"], ["name", ...SORTS.map(([value]) => value)]);
+  const path = pathOf("/api/stores/{id}/products", { id, ...pick(filters.query, PARAMETERS), limit: LIMIT });
   const answer = useResource(path, { topics: ["rollups"], gap: GAP_MS });
   const isThere = answer.data !== null;
   useEffect(() => {
     if (isThere && location.hash === "#products") document.getElementById("products")?.scrollIntoView();
   }, [isThere]);
-  const filter = asText(PRODUCT_QUALIFIERS, query);
+  const filter = asText(filters);
   const scope = !filter && store ? `${products(store.products)}, ${count(store.in_stock)} in stock` : "those that match the filter";
   return html`<${Panel} title="Products" id="products" scope=${scope}>
     <div class="panel-body row">
-      <${QueryBox} qualifiers=${PRODUCT_QUALIFIERS} query=${query} text="q" label="Filter products"
+      <${QueryBox} filters=${filters} text="q" label="Filter products"
         placeholder="Name or brand; category:flower in_stock:yes" />
       <label class="sr" for="sort">Order</label>
       <select id="sort" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
@@ -52,8 +53,8 @@ export function Products({ id, query, store }) {
     <${Loaded} of=${answer} what="The list of products" rows=${6}>${(/** @type {Data<typeof answer>} */ data) =>
       data.products.length === 0
         ? html`<${None} id=${id} filter=${filter} />`
-        : html`<${ProductTable} products=${data.products} scope=${path} caption="Products of this store" />
-            <${Pager} query=${query} next=${data.next_cursor} older="Next">
+        : html`<${ProductTable} products=${data.products} scope=${path} caption="Products of this store" query=${filters.query} byName="" />
+            <${Pager} query=${filters.query} next=${data.next_cursor} older="Next">
               ${products(data.products.length)} on this page</${Pager}>`}</${Loaded}>
   </${Panel}>`;
 }

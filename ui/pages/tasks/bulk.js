@@ -5,14 +5,15 @@ import { get, pathOf, Refusal, send } from "../../core/api.js";
 import { count, plural } from "../../core/format.js";
 import { html, useEffect, useState } from "../../core/html.js";
 import { reloadAll } from "../../core/resource.js";
+import { BulkBar } from "../../parts/bulk-bar.js";
 import { confirm } from "../../parts/dialog.js";
 import { FormDialog } from "../../parts/form.js";
 import { Icon } from "../../parts/icon.js";
 import { asText } from "../../parts/query-box.js";
 import { refusalText, toast } from "../../parts/toast.js";
-import { QUALIFIERS, TEXT } from "./qualifiers.js";
 
 /** @import { BulkAction, BulkAnswer, Operation } from "../../types/api" */
+/** @import { Filters } from "../../parts/query-box.js" */
 /** @import { BodyOf } from "../../types/requests" */
 /**
  * The tasks that a change is for.
@@ -40,21 +41,25 @@ const ACTIONS = {
   delete: { verb: "Delete", done: "deleted", danger: true, more: "Their attempts go with them. This cannot be undone." },
 };
 
-/** @param {{ selected: Set<number>, onDone: () => void, query: URLSearchParams, isEmpty: boolean }} properties */
-export function Bulk({ selected, onDone, query, isEmpty }) {
+/** @param {{ selected: Set<number>, onDone: () => void, filters: Filters, isEmpty: boolean }} properties */
+export function Bulk({ selected, onDone, filters, isEmpty }) {
   const [isAll, takeAll] = useState(false);
   const [operation, follow] = useState(/** @type {Operation | null} */ (null));
   const [isMoving, move] = useState(false);
-  const filterText = `${asText(QUALIFIERS, query)} ${query.get(TEXT) ?? ""}`.trim();
-  useEffect(() => takeAll(false), [query.toString(), selected.size === 0]);
+  const filterText = asText(filters);
+  useEffect(() => takeAll(false), [filters.query.toString(), selected.size === 0]);
   useEffect(() => followOperation(operation, follow), [operation]);
 
   /** @type {Target} */
-  const target = isAll ? { filter: filterOf(query) } : { ids: [...selected] };
+  const target = isAll ? { filter: filterOf(filters) } : { ids: [...selected] };
   const number = isAll ? "all" : count(selected.size);
+  const done = () => {
+    takeAll(false);
+    onDone();
+  };
   const run = async (/** @type {Action} */ action) => {
     try {
-      await change(action, target, isAll ? filterText || "every task" : "", follow) && onDone();
+      await change(action, target, isAll ? filterText || "every task" : "", follow) && done();
     } catch (error) {
       toast("bad", refusalText(error));
     }
@@ -63,7 +68,7 @@ export function Bulk({ selected, onDone, query, isEmpty }) {
     const body = { action: /** @type {const} */ ("reprioritize"), priority: values.priority, ...target };
     const answer = /** @type {Changed} */ (await send("POST", pathOf("/api/tasks/bulk"), body));
     if ("id" in answer) follow(answer);
-    onDone();
+    done();
     return answer;
   };
   const isNone = selected.size === 0 && !isAll;
@@ -73,16 +78,11 @@ export function Bulk({ selected, onDone, query, isEmpty }) {
       ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
   // an operation under way goes on, and is shown, when nothing matches any more
   if (isEmpty) return operation && html`<${Going} operation=${operation} />`;
-  return html`<div class=${`bulk ${isNone ? "is-idle" : ""}`} role="group" aria-label="Bulk actions">
-      <span role="status">${isAll
-        ? html`<b>All that match</b> ${filterText && html`<span class="mono">${filterText}</span>`}`
-        : html`<b>${count(selected.size)}</b> selected`}</span>
-      <button class="btn small quiet" type="button" onClick=${() => takeAll(!isAll)}>
-        ${isAll ? "Only the selected" : "Select all that match"}</button>
-      <div class="row actions">${button("retry", "primary", "retrying")}${button("cancel", "", "")}
-        <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>
-        ${button("delete", "danger", "")}</div>
-    </div>
+  return html`<${BulkBar} selected=${selected.size} isAll=${isAll} onTake=${takeAll} filterText=${filterText}>
+      ${button("retry", "primary", "retrying")}${button("cancel", "", "")}
+      <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>
+      ${button("delete", "danger", "")}
+    </${BulkBar}>
     ${operation && html`<${Going} operation=${operation} />`}
     ${isMoving &&
     html`<${FormDialog} title=${`Priority of ${isAll ? "all that match" : plural(selected.size, "task")}`} action="Save"
@@ -178,10 +178,9 @@ async function change(action, target, filterText, follow) {
   return true;
 }
 
-/** The API's filter from the address. @param {URLSearchParams} query */
-function filterOf(query) {
-  const all = [...QUALIFIERS, { parameter: TEXT, isNumber: false }];
-  const set = all.filter(({ parameter }) => query.get(parameter));
+/** The API's filter from the address. @param {Filters} filters */
+function filterOf({ qualifiers, query }) {
+  const set = qualifiers.filter(({ parameter }) => query.get(parameter));
   const values = set.map(({ parameter, isNumber }) => [parameter, isNumber ? Number(query.get(parameter)) : query.get(parameter)]);
   return /** @type {Target["filter"]} */ (Object.fromEntries(values));
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The words that filter tasks, with the API's names in the address.
 
-import { ROLES } from "../../core/vocabulary.js";
+import { MEDIA_ROLES, ROLES } from "../../core/vocabulary.js";
 import { PLATFORM } from "../../parts/query-box.js";
 
 /** @import { Qualifier } from "../../parts/query-box.js" */
@@ -29,10 +29,15 @@ function since(text) {
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
+/** One role, several with commas, or a family. @param {string} text */
+const roles = (text) => (text.split(",").every((role) => ROLE_WORDS.includes(role)) ? text : null);
+const ROLE_WORDS = [...ROLES, ...MEDIA_ROLES, "product_resync", "any", "media"];
+
 /** @type {Qualifier[]} */
 export const QUALIFIERS = [
+  { word: "words", parameter: TEXT, help: "how an id, a worker's id or a store's slug begins" },
   { word: "status", parameter: "status", values: STATUSES },
-  { word: "role", parameter: "role", values: ROLES },
+  { word: "role", parameter: "role", values: ROLES, read: roles, help: `${ROLES.join(", ")}; several with commas, any or media` },
   { word: "error", parameter: "error", help: "part of the error, in quotes where it has spaces" },
   {
     word: "retries",
@@ -54,5 +59,6 @@ export const QUALIFIERS = [
     help: "made since: 2h, 3d, or a day",
     read: since,
     write: (value) => value.slice(0, 16).replace("T", " "),
+    accepts: (value) => since(value) !== null,
   },
 ];

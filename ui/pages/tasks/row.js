@@ -25,21 +25,24 @@ export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, with
   const to = link(`/admin/tasks/${task.id}`);
   return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
     ${onSelect && html`<${Select} id=${task.id} what=${`task ${task.id}`} isSelected=${isSelected} onSelect=${onSelect} />`}
-    <th scope="row" class="key cut"><a href=${to} title=${store}><bdi>${store}</bdi></a></th>
+    <th scope="row" class="key"><a class="lines" href=${to} title=${store}><bdi>${store}</bdi></a></th>
     <td class="num fact" data-l="task"><a class="link" href=${to}>${task.id}</a></td>
     ${withStatus && html`<td class="fact"><${TaskStatus} of=${task.status} /></td>`}
     <td class="fact">${task.role}</td>
     <td class="fact">${task.worker_name ?? (task.worker_id ? html`<span class="dim">${task.worker_id}</span>` : "")}</td>
     <td class="num fact" data-l="retries">${count(task.retry_count)} / ${count(task.max_retries)}</td>
-    <td class="line first cut soft" title=${task.error_message ?? ""}>
-      ${task.error_message ?? (task.status === "running"
+    <td class="line first soft">
+      ${task.error_message ? html`<span class="lines" title=${task.error_message}>${task.error_message}</span>` : (task.status === "running"
         ? html`<${Progress} percent=${task.progress_percent ?? null} text=${task.progress_message ?? null} />`
         : "")}
-      ${task.retry_state && html`<br /><span class="scope"><${Retry} of=${task} /></span>`}</td>
+      ${task.retry_state && html`<span class="scope"><${Retry} of=${task} /></span>`}</td>
     <td class="num low">${ran(task)}</td>
     <td class="num end">${when(task)}</td>
   </tr>`;
 });
+
+/** Whether its row has an error, or how far it is. @param {Task} task */
+export const saysWhy = ({ error_message: error, status, retry_state: retry }) => !!(error || retry) || status === "running";
 
 /** @param {Task} task */
 function ran(task) {

@@ -3,7 +3,7 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 28] = [
+pub const BODIES: [(&str, &str); 29] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
@@ -14,6 +14,7 @@ pub const BODIES: [(&str, &str); 28] = [
     ("POST /api/proxies/import", r#"{"proxies": ["192.0.2.1:80"]}"#),
     ("POST /api/schedules", r#"{"name": "all", "role": "payload_fetch", "interval_hours": 4}"#),
     ("POST /api/session", r#"{"token": "unknown"}"#),
+    ("POST /api/stores/bulk", r#"{"action": "enable", "ids": [4711]}"#),
     ("POST /api/stores/import", r#"{"stores": [{"name": "Leaf", "slug": "leaf"}]}"#),
     ("POST /api/tasks", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/tasks/bulk", r#"{"action": "retry", "ids": [4711]}"#),
