@@ -34,7 +34,7 @@ pub enum StoreBulkError {
 struct Targets {
     matched: i64,
     eligible: i64,
-    /// Those that are eligible, at most [`MAX_STORES`].
+    /// Eligible stores, at most [`MAX_STORES`].
     ids: Vec<StoreId>,
 }
 
