@@ -15,7 +15,8 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::TokioIo;
-use serde_json::Value;
+use serde_json::{Value, json};
+use settings::Setting;
 use storage::{Images, Variants};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -114,7 +115,7 @@ impl Server {
             health,
             keys: SecretKeys::default(),
             budgets,
-            settings: Arc::default(),
+            settings: shown_settings().into(),
             politeness: whole.politeness.clone(),
             crawl_limits: CrawlLimits::of(&whole),
             allowed_hosts: Arc::default(),
@@ -225,4 +226,13 @@ impl Answer {
         assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
         problem
     }
+}
+
+/// A default value, and a changed one.
+fn shown_settings() -> Vec<Setting> {
+    let setting = |key: &str, value, origin: &str| Setting { key: key.to_owned(), value, origin: origin.to_owned() };
+    vec![
+        setting("api.listen", json!("127.0.0.1:0"), "DROVER__API__LISTEN"),
+        setting("politeness.breaker_share", json!(0.5), "config/default.toml"),
+    ]
 }

@@ -400,12 +400,13 @@ async fn a_schedules_last_runs_are_listed_with_the_tasks_that_they_made() {
 async fn changed_settings_are_told_from_defaults() {
     let world = World::start().await;
     world.open("/admin/settings").await;
-    world.sees("politeness").await;
-    world.click("//main//label[starts-with(normalize-space(), 'Changed only')]").await;
-    world.browser.until("it is in the address", "location.search === '?changed=yes'").await.unwrap();
+    let groups = "[...document.querySelectorAll('main details')].map((each) => `${each.innerText.split(/\\s/)[0]} ${each.open}`).join()";
     world
         .browser
-        .until("no default is shown", "!document.querySelector('main details')?.innerText.includes('default')")
+        .until("groups with a change are open", &format!("{groups} === 'api true,politeness false'"))
         .await
         .unwrap();
+    world.click("//main//label[starts-with(normalize-space(), 'Changed only (1)')]").await;
+    world.browser.until("the change alone is shown", &format!("{groups} === 'api true'")).await.unwrap();
+    assert_eq!(world.browser.read("location.search").await.unwrap(), "?changed=yes");
 }

@@ -42,7 +42,7 @@ async fn keys_are_listed_and_lead_to_pages_and_rows() {
 #[tokio::test]
 async fn the_search_finds_pages_and_states() {
     let world = World::start().await;
-    world.open("/admin/audit").await;
+    world.open("/admin/job-queue").await;
     let first = "document.querySelector('#found [role=option]')?.innerText.replace(/\\s+/g, ' ').trim() ?? ''";
     for (typed, found, address) in [
         ("failed", "failed tasks state", "/admin/tasks?status=failed"),
@@ -56,8 +56,8 @@ async fn the_search_finds_pages_and_states() {
         let there = format!("location.pathname + location.search === '{address}'");
         world.browser.until(&format!("{typed} leads to {address}"), &there).await.unwrap();
         world.browser.ready().await.unwrap();
-        // the page's own filter has this key, where it has one
-        world.open("/admin/audit").await;
+        // a page with a filter of its own has this key for it
+        world.open("/admin/job-queue").await;
     }
     for (keys, page) in [("gy", "/admin/capacity"), ("ge", "/admin/settings")] {
         world.browser.keys(keys).await.unwrap();
