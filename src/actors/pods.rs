@@ -107,6 +107,7 @@ impl Pods {
             db,
             times,
             lifecycle,
+            registry: Arc::default(),
             started_at,
             held_tasks,
             claimer,
@@ -163,8 +164,11 @@ impl Pods {
     }
 
     async fn deregister(&self) {
-        let deregistered = within_last_writes(registration::deregister(&self.deps.db, &self.worker_ids)).await;
-        if let Err(error) = deregistered {
+        let deregistered = async {
+            let _writes_have_ended = self.deps.registry.write().await;
+            registration::deregister(&self.deps.db, &self.worker_ids).await
+        };
+        if let Err(error) = within_last_writes(deregistered).await {
             events::workers_not_deregistered(&self.worker_ids.join(", "), &error);
         }
     }

@@ -282,14 +282,30 @@ async fn a_panic_while_commands_are_read_costs_one_reading() {
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
 }
 
+const SLOW_WHILE_DRAINING: &str = "
+    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $f$;
+    CREATE TRIGGER slow BEFORE INSERT ON worker_registry
+      FOR EACH ROW WHEN (NEW.status = 'draining') EXECUTE FUNCTION slow()";
+
+#[tokio::test]
+async fn the_last_worker_of_a_process_is_not_registered_by_an_earlier_write() {
+    let farm = Farm::with_stores(1).await;
+    farm.db.client().await.unwrap().batch(SLOW_WHILE_DRAINING).await.unwrap();
+    let mut worker = Child::spawn(farm.drover(&["worker", "--workers", "1"]).env("WORKER_ID", "w"));
+    farm.until_counted("it is registered", ONE_WORKER, 1).await;
+    farm.db.client().await.unwrap().batch(DECOMMISSION).await.unwrap();
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
+    let writes = "SELECT count(*) FROM pg_stat_activity
+                   WHERE datname = current_database() AND state = 'active' AND query LIKE '%INTO worker_registry%'
+                     AND pid <> pg_backend_pid()";
+    farm.until_counted("every write has ended", writes, 0).await;
+    assert_eq!(farm.count("SELECT count(*) FROM worker_registry").await, 0);
+}
+
 #[tokio::test]
 async fn a_worker_that_has_left_is_not_registered_by_an_earlier_write() {
     let farm = Farm::with_stores(1).await;
-    let slow_while_draining = "
-        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $f$;
-        CREATE TRIGGER slow BEFORE INSERT ON worker_registry
-          FOR EACH ROW WHEN (NEW.status = 'draining') EXECUTE FUNCTION slow()";
-    farm.db.client().await.unwrap().batch(slow_while_draining).await.unwrap();
+    farm.db.client().await.unwrap().batch(SLOW_WHILE_DRAINING).await.unwrap();
     let mut command = farm.drover(&["worker", "--workers", "2"]);
     let _worker = Child::spawn(command.env("WORKER_ID", "w").env("DROVER__QUEUE__HEARTBEAT", "500ms"));
     farm.until_counted("both are registered", "SELECT count(*) FROM worker_registry", 2).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use tokio::runtime::Runtime;
-use tokio::sync::watch;
+use tokio::sync::{RwLock, watch};
 
 use super::decommissioned_workers::DecommissionedWorkers;
 use crate::actors::load::Load;
@@ -40,6 +40,8 @@ pub struct ActorDeps {
     /// The database's time when the process started.
     pub started_at: DateTime<Utc>,
     pub decommissioned: DecommissionedWorkers,
+    /// Held to read by every write of the registry, and to write by the last removal.
+    pub registry: Arc<RwLock<()>>,
     pub runtime: tokio::runtime::Handle,
     /// The same runtime, owned: a thread of actors is started on an `Arc<Runtime>`, not on a handle.
     pub owned_runtime: Arc<Runtime>,

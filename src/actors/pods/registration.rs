@@ -36,9 +36,12 @@ impl Registration {
     /// ends with the last clone.
     pub fn new(deps: &ActorDeps, worker_id: &str) -> Registration {
         let (wanted, mut changes) = watch::channel(DesiredRow::Unchanged);
-        let (db, lifecycle, worker_id) = (deps.db.clone(), deps.lifecycle.clone(), worker_id.to_owned());
+        let (db, lifecycle, registry) = (deps.db.clone(), deps.lifecycle.clone(), deps.registry.clone());
+        let worker_id = worker_id.to_owned();
         deps.runtime.spawn(async move {
             while changes.changed().await.is_ok() {
+                // a write that is still under way when the drain removes the rows would bring its row back
+                let _writes = registry.read().await;
                 let wanted = changes.borrow_and_update().clone();
                 apply(&db, &lifecycle, &worker_id, wanted).await;
             }
