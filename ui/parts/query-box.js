@@ -6,6 +6,7 @@ import { html, useRef, useState } from "../core/html.js";
 import { setQuery } from "../core/router.js";
 import { PLATFORMS } from "../core/vocabulary.js";
 import { Icon } from "./icon.js";
+import { SavedViews } from "./saved-views.js";
 
 /** @import { EventOf } from "../core/html.js" */
 
@@ -172,6 +173,7 @@ export function QueryBox({ filters, label, text, placeholder }) {
   ${wrong && html`<p class="filter-note bad" id="query-wrong" role="alert"><${Icon} name="warn" /><span>${wrong}</span></p>`}
   ${faults.map(({ name, text: fault }) => html`<p class="filter-note" role="status" key=${name}><${Icon} name="warn" /><span>${fault}</span>
     <button class="btn small" type="button" onClick=${() => setQuery({ [name]: null })}>Remove<span class="sr"> ${name}</span></button></p>`)}
+  <${SavedViews} text=${asText(filters)} />
   </div>`;
 }
 

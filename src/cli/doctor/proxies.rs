@@ -87,9 +87,8 @@ fn no_proxy(off: usize) -> Finding {
         0 => "import some: `drover proxies import FILE`",
         _ => "import others (`drover proxies import FILE`), or switch these on: `drover proxies enable ID`",
     };
-    let detail = format!(
-        "none is switched on, {off} off: nothing is fetched, and `drover worker` does not start for roles that need one"
-    );
+    let pool = if off == 0 { "there are none".to_owned() } else { format!("none is switched on, {off} off") };
+    let detail = format!("{pool}: nothing is fetched, and `drover worker` does not start for roles that need one");
     Finding::fault("proxies", detail, remedy)
 }
 

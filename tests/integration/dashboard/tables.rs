@@ -284,3 +284,21 @@ async fn the_id_of_each_thing_is_copied_by_a_button() {
     assert_eq!(world.browser.read("window.copied").await.unwrap(), "801");
     world.assert_no_errors().await;
 }
+
+#[tokio::test]
+async fn a_saved_view_is_one_click_and_belongs_to_its_page() {
+    let world = World::start().await;
+    world.open("/admin/tasks?status=failed").await;
+    world.press("Save this view").await;
+    world.open("/admin/tasks").await;
+    world.click("//main//*[@aria-label = 'Saved views']//a[normalize-space() = 'status:failed']").await;
+    world.browser.until("the list has its filters", "location.search === '?status=failed'").await.unwrap();
+    let views = "document.querySelectorAll('main [aria-label=\"Saved views\"] .chip').length";
+    for (page, number) in [("/admin/audit", 0), ("/admin/tasks", 1)] {
+        world.open(page).await;
+        world.browser.until(&format!("{page} has its views"), &format!("{views} === {number}")).await.unwrap();
+    }
+    world.click("//button[@aria-label = 'Forget the view status:failed']").await;
+    world.browser.until("it is forgotten", &format!("{views} === 0")).await.unwrap();
+    world.assert_no_errors().await;
+}
