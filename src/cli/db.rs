@@ -99,7 +99,9 @@ async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
     require_private(env)?;
-    private_server::stop(&private_server::dir_in(env.config.data_dir())).await?;
+    let dir = private_server::dir_in(env.config.data_dir());
+    private_server::stop(&dir).await?;
+    env.out.line(format_args!("The private server in {} is stopped.", dir.display()))?;
     Ok(ExitCode::Ok)
 }
 

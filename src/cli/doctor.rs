@@ -14,9 +14,10 @@ use chrono::{DateTime, Utc};
 use self::finding::Finding;
 use super::env::database_name;
 use super::{Env, ExitCode, process};
+use contract::overview::Navigation;
 use db::migrate::{self, MigrateError};
 use db::server_info::{self, ServerInfo};
-use db::{Db, DbError, workers};
+use db::{Db, DbError, overview, workers};
 use domain::worker::WorkerStatus;
 use foundation::clock::Clock;
 use geo::{Geo, GeoError};
@@ -90,6 +91,7 @@ async fn database(env: &Env) -> Vec<Finding> {
         Ok(status) if status.is_current() => {
             findings.push(Finding::well("schema", "up to date"));
             findings.push(live_workers(&db).await);
+            findings.push(stores(&db).await);
             findings.extend(proxies::check(&db, env).await);
             findings.extend(disk::payload_files(&db, env.config.storage_root()).await);
         }
@@ -150,6 +152,22 @@ fn running(workers: usize) -> Finding {
     match workers {
         0 => Finding::advice("workers", "none runs: no task is done", "start some with `drover up`"),
         running => Finding::well("workers", format!("{running} run")),
+    }
+}
+
+async fn stores(db: &Db) -> Finding {
+    let read = async { overview::navigation(&db.client().await?).await };
+    match read.await {
+        Ok(Navigation { stores: 0, .. }) => {
+            Finding::advice("stores", "none is enabled", "import some: `drover stores import FILE`")
+        }
+        Ok(Navigation { stores_in_need: 0, stores, .. }) => Finding::well("stores", format!("{stores} enabled")),
+        Ok(Navigation { stores_in_need, stores, .. }) => Finding::advice(
+            "stores",
+            format!("{stores_in_need} of {stores} have no menu id or an empty menu"),
+            "`drover stores list` shows them first, with their states",
+        ),
+        Err(error) => unread("stores", &error),
     }
 }
 

@@ -46,6 +46,8 @@ enum Command {
     Enable(IdArg),
     /// Switch a proxy off: no task uses it until it is switched on
     Disable(IdArg),
+    /// Delete a proxy; its counts of past requests stay
+    Delete(IdArg),
     /// Send one request through a proxy, as tasks do; exit code 1 when it failed
     Test(IdArg),
     /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did
@@ -72,6 +74,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Export(args) => export::run(&args, env).await,
         Command::Enable(IdArg { id }) => switch(id, true, env).await,
         Command::Disable(IdArg { id }) => switch(id, false, env).await,
+        Command::Delete(IdArg { id }) => delete(id, env).await,
         Command::Test(IdArg { id }) => test(id, env).await,
         Command::Check => check::run(env).await,
         Command::Rekey { dry_run } => rekey::run(dry_run, env).await,
@@ -112,6 +115,12 @@ async fn switch(id: ProxyId, on: bool, env: &Env) -> anyhow::Result<ExitCode> {
         let address = address(&proxy.protocol, &proxy.host, proxy.port);
         format!("proxy {id} ({address}) is {}", proxy.health)
     })?;
+    Ok(ExitCode::Ok)
+}
+
+async fn delete(id: ProxyId, env: &Env) -> anyhow::Result<ExitCode> {
+    env.api().await?.delete(&format!("/api/proxies/{id}")).await?;
+    env.out.either(&json!({"id": id, "deleted": true}), |_| format!("proxy {id} is deleted"))?;
     Ok(ExitCode::Ok)
 }
 

@@ -109,7 +109,7 @@ fn cells(schedule: &Schedule) -> Vec<String> {
         schedule.priority.to_string(),
         schedule.last_run_at.map(time).unwrap_or_default(),
         schedule.last_task_count.map(|tasks| tasks.to_string()).unwrap_or_default(),
-        schedule.next_run_at.map(time).unwrap_or_default(),
+        schedule.next_run_at.filter(|_| schedule.enabled).map(time).unwrap_or_default(),
         schedule.last_error.as_ref().or(schedule.last_note.as_ref()).cloned().unwrap_or_default(),
     ]
 }

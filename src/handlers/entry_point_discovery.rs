@@ -53,8 +53,8 @@ async fn reject_duplicate(ctx: &Context, store: &Store, found: &StoreRef) -> Res
     let client = ctx.services.db.client().await?;
     match db::stores::of_platform_id(&client, store.platform, id).await? {
         Some(existing) if existing != store.id => Err(TaskError::permanent(format!(
-            "store {} is a duplicate of store {existing}: both are {id} at {}; set crawl_enabled = false for one of them",
-            store.id, store.platform
+            "store {} is a duplicate of store {existing}: both are {id} at {}; switch this one off: `drover stores disable {}`",
+            store.id, store.platform, store.id
         ))),
         _ => Ok(()),
     }

@@ -33,11 +33,13 @@ fn refreshed(result: &str) -> String {
 const CRAWLED_13_HOURS_AGO: &str = "UPDATE dispensaries SET last_complete_at = now() - interval '13 hours'";
 const CRAWLED_11_HOURS_AGO: &str = "UPDATE dispensaries SET last_complete_at = now() - interval '11 hours'";
 const SMALL_MENU: &str = "INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) VALUES (1, now(), 5)";
+const EMPTY_MENU: &str = "INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) VALUES (1, now(), 0)";
 
 #[rstest]
 #[case::blind("blind_store", CRAWLED_13_HOURS_AGO.to_owned(), CRAWLED_11_HOURS_AGO.to_owned())]
 #[case::never_crawled("blind_store", "UPDATE dispensaries SET last_complete_at = NULL".to_owned(), CRAWLED_11_HOURS_AGO.to_owned())]
 #[case::halved("halved_menu", SMALL_MENU.to_owned(), "DELETE FROM suspicious_menus".to_owned())]
+#[case::accepted("halved_menu", EMPTY_MENU.to_owned(), "UPDATE dispensaries SET empty_accepted_at = now()".to_owned())]
 #[case::switched_off("halved_menu", SMALL_MENU.to_owned(), "UPDATE dispensaries SET crawl_enabled = false".to_owned())]
 #[case::prices(
     "empty_prices",

@@ -116,10 +116,10 @@ function Configuration({ of, query }) {
 }
 
 /** The file that has every key; another origin has changed the value. */
-const DEFAULTS = "config/default.toml";
+const DEFAULTS = /(^|\/)default\.toml( \(built in\))?$/;
 
 /** @param {Setting} setting */
-const isChanged = ({ origin }) => origin !== DEFAULTS;
+const isChanged = ({ origin }) => !DEFAULTS.test(origin);
 
 /** By the first parts of their keys, in their order. @param {Setting[]} settings @returns {[string, Setting[]][]} */
 function groupsOf(settings) {

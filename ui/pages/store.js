@@ -127,7 +127,7 @@ function Facts({ of }) {
       <dt>Address</dt><dd><bdi>
         ${[store.address, store.city, [store.state, store.zip].filter(Boolean).join(" ")].filter(Boolean).join(", ") || "–"}</bdi></dd>
       ${store.phone && html`<dt>Phone</dt><dd>${store.phone}</dd>`}
-      <dt>Time zone</dt><dd>${store.timezone ?? "–"}</dd>
+      <dt>Time zone</dt><dd>${store.timezone ?? (store.state ? `that of ${store.state}` : "–")}</dd>
       <dt>Sells</dt><dd>${sells(store)}</dd>
       <dt>Groups</dt><dd>${store.groups.length === 0
         ? "none"

@@ -56,7 +56,7 @@ export function Page({ id }) {
         <${Panel} title="Payload" scope="the role's arguments">
           <${Json} of=${task.payload} label="Task payload" none="None: the role needs no arguments." /></${Panel}>
         <${Panel} title="Result">
-          <${Json} of=${task.result ?? null} label="Task result" none="None yet: it is written when the task completes." /></${Panel}>
+          <${Json} of=${task.result ?? null} label="Task result" none=${task.completed_at ? `None: the task is ${task.status}.` : "None yet: it is written when the task completes."} /></${Panel}>
       </div>
     </div>`}</${Loaded}>`;
 }
@@ -130,7 +130,7 @@ function Facts({ task }) {
     <dt>Platform</dt><dd>${task.platform ?? html`<span class="dim">–</span>`}</dd>
     <dt>Priority</dt><dd>${count(task.priority)}</dd>
     <dt>Created</dt><dd><${Ago} at=${task.created_at} after="ago" /></dd>
-    ${task.scheduled_for && html`<dt>Not before</dt><dd><${Until} at=${task.scheduled_for} /></dd>`}
+    ${task.scheduled_for && !task.started_at && html`<dt>Not before</dt><dd><${Until} at=${task.scheduled_for} /></dd>`}
     ${task.started_at && html`<dt>Started</dt>
       <dd><${Ago} at=${task.started_at} after="ago" />${task.worker_id && html` by ${task.worker_name ?? task.worker_id}`}</dd>`}
     ${task.completed_at && html`<dt>Ended</dt><dd><${Ago} at=${task.completed_at} after="ago" /></dd>`}

@@ -161,14 +161,18 @@ export function timeAxis(from, to) {
   return labels.map((label, at) => (label === labels[at - 1] ? "" : label));
 }
 
-/** Good and bad answers of some minutes, at a glance. @param {{ good: number[], bad: number[] }} properties */
-export function Spark({ good, bad }) {
+/** Minimum height of the bad part: one bad answer of many is seen, too. */
+const MIN_BAD = 18;
+
+/** Answers of some minutes, and the bad ones among them, at a glance. @param {{ all: number[], bad: number[] }} properties */
+export function Spark({ all, bad }) {
   const width = 4;
-  if (good.length === 0) return null;
-  return html`<svg class="spark" viewBox=${`0 0 ${good.length * width - 1} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-    ${good.map((number, at) => {
-      if (bad[at] > 0) return html`<rect class="bad" x=${at * width} y="0" width="3" height=${HEIGHT} />`;
-      return number > 0 && html`<rect class="ok" x=${at * width} y="66" width="3" height="34" />`;
+  if (all.length === 0) return null;
+  return html`<svg class="spark" viewBox=${`0 0 ${all.length * width - 1} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+    ${all.map((number, at) => {
+      const share = bad[at] > 0 ? Math.max(MIN_BAD, (HEIGHT * bad[at]) / Math.max(number, bad[at])) : 0;
+      return html`${number > 0 && html`<rect class="ok" x=${at * width} y="40" width="3" height=${HEIGHT - 40} />`}
+        ${share > 0 && html`<rect class="bad" x=${at * width} y=${HEIGHT - share} width="3" height=${share} />`}`;
     })}
   </svg>`;
 }

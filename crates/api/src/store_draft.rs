@@ -109,6 +109,7 @@ fn bad_value(field: &str, text: &str) -> Option<String> {
     match field {
         "name" if text.is_empty() => Some("name is missing".to_owned()),
         "menu_url" => bad_text(field, text).or_else(|| bad_url(text)),
+        "slug" => bad_text(field, text).or_else(|| bad_slug(text)),
         _ => bad_text(field, text),
     }
 }
@@ -143,6 +144,7 @@ fn faults(store: &NewStore) -> impl Iterator<Item = String> {
         no_name,
         no_menu,
         bad_text,
+        check(&store.slug, bad_slug),
         check(&store.menu_url, bad_url),
         check(&store.api_host, bad_host),
         check(&store.api_path, bad_path),
@@ -162,6 +164,12 @@ fn bad_text(column: &str, text: &str) -> Option<String> {
 
 /// Bytes; longer than any name or URL of a store.
 const MAX_TEXT: usize = 500;
+
+/// A slug is one part of a URL's path.
+fn bad_slug(text: &str) -> Option<String> {
+    let is_part = text.chars().all(|each| each.is_alphanumeric() || "-_.~".contains(each)) && !text.starts_with('.');
+    (!is_part).then(|| format!("slug '{text}' is not the last part of a menu's URL, such as a-shop"))
+}
 
 fn bad_url(text: &str) -> Option<String> {
     let is_url = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
@@ -224,6 +232,8 @@ mod tests {
     #[case::no_name(StoreDraft { name: " ".to_owned(), ..draft() }, "name is missing")]
     #[case::no_menu(StoreDraft { slug: None, ..draft() }, "the platform's id, the slug or the menu URL")]
     #[case::platform(StoreDraft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
+    #[case::slug(StoreDraft { slug: some("a shop"), ..draft() }, "slug 'a shop'")]
+    #[case::slug_of_a_path(StoreDraft { slug: some("../a-shop"), ..draft() }, "slug '../a-shop'")]
     #[case::url(StoreDraft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
     #[case::url_scheme(StoreDraft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]
     #[case::host(StoreDraft { api_host: some("https://x.com"), ..draft() }, "api_host")]
@@ -249,6 +259,7 @@ mod tests {
     #[case::nothing(StoreChange::default(), "crawl_enabled")]
     #[case::no_name(StoreChange { name: some(" "), ..StoreChange::default() }, "name")]
     #[case::url(StoreChange { menu_url: Some(some("dutchie.com/x")), ..StoreChange::default() }, "menu_url")]
+    #[case::slug(StoreChange { slug: Some(some("a?b")), ..StoreChange::default() }, "slug")]
     #[case::control(StoreChange { slug: Some(some("a\nb")), ..StoreChange::default() }, "slug")]
     #[case::long(StoreChange { platform_dispensary_id: Some(Some("1".repeat(501))), ..StoreChange::default() }, "platform_dispensary_id")]
     fn each_fault_of_a_change_has_its_field(#[case] change: StoreChange, #[case] field: &str) {

@@ -40,6 +40,8 @@ pub struct Failures {
     pub hours: i32,
     /// At most 10,000, the latest ones.
     pub tasks: i64,
+    /// Tasks among them whose store was crawled completely since.
+    pub mended: i64,
     /// The most frequent first.
     pub reasons: Vec<FailureReason>,
 }

@@ -70,8 +70,8 @@ async fn failed_by_pod(client: &Client) -> Result<BTreeMap<String, i64>, DbError
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {
     let rows = client.query(include_str!("sql/overview/failures.sql"), &[&hours, &MAX_READ, &MAX_REASONS]).await?;
-    let tasks = rows.first().map_or(Ok(0), |row| row.try_get("failed"))?;
-    Ok(Failures { hours, tasks, reasons: read_all(&rows)? })
+    let number = |column| rows.first().map_or(Ok(0), |row| row.try_get(column));
+    Ok(Failures { hours, tasks: number("failed")?, mended: number("mended")?, reasons: read_all(&rows)? })
 }
 
 rows! {

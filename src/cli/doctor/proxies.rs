@@ -55,10 +55,8 @@ fn is_benched_everywhere(proxy: &ProxyListing) -> bool {
 
 fn named(proxy: &ProxyListing) -> String {
     let address = address(&proxy.protocol, &proxy.host, proxy.port);
-    match &proxy.last_error {
-        Some(error) => format!("{address} ({error})"),
-        None => address,
-    }
+    let error = proxy.last_error.as_ref().map(|error| format!(" ({error})")).unwrap_or_default();
+    format!("proxy {} {address}{error}", proxy.id)
 }
 
 /// `dead`: some of those that bring no answer.

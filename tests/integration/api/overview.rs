@@ -39,6 +39,19 @@ async fn failures_are_counted_by_reason_and_numbers_in_them_make_no_other_reason
 }
 
 #[tokio::test]
+async fn a_failure_is_mended_when_its_store_was_crawled_since() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    server.database.raw.batch_execute(&FAILURES.replace("$STORE", &store.to_string())).await.unwrap();
+    for (minutes_ago, mended) in [(55, 0), (45, 1), (5, 2)] {
+        let crawled = format!("UPDATE dispensaries SET last_complete_at = now() - interval '{minutes_ago} minutes'");
+        server.database.raw.batch_execute(&crawled).await.unwrap();
+        let failures = server.get("/api/overview").await.expect(200)["failures"].clone();
+        assert_eq!((&failures["tasks"], &failures["mended"]), (&json!(5), &json!(mended)), "{minutes_ago}");
+    }
+}
+
+#[tokio::test]
 async fn each_enabled_store_is_counted_by_the_one_state_of_its_crawls() {
     let server = Server::start().await;
     let stores = "

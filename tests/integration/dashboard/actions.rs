@@ -342,6 +342,16 @@ async fn an_own_action_shows_before_the_next_poll() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_rests_is_turned_off() {
+    let world = World::start().await;
+    world.execute("UPDATE proxies SET is_active = false, cooldown_until = now() + interval '10 minutes' WHERE host = '203.0.113.14'").await;
+    world.open("/admin/proxies").await;
+    world.press("Turn off 203.0.113.14:3128").await;
+    let off = "SELECT count(*) FROM proxies WHERE host = '203.0.113.14' AND NOT is_active AND cooldown_until IS NULL";
+    until("it is off", PATIENCE, async || world.count(off).await == 1).await;
+}
+
+#[tokio::test]
 async fn other_stores_are_tried_out_and_the_address_keeps_them() {
     let world = World::start().await;
     world.open("/admin/capacity").await;

@@ -97,3 +97,16 @@ async fn the_list_says_where_a_proxy_is_benched_and_for_how_long() {
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
     assert!(table.contains("  benched  ") && table.contains("  menu.test 1m "), "{table}");
 }
+
+#[tokio::test]
+async fn a_proxy_is_deleted_by_its_id() {
+    let farm = Farm::changed(1, |world| Settings { proxies: 2, ..world }).await;
+    let id = listed(&farm).await["id"].to_string();
+    for (code, said) in [(0, format!("proxy {id} is deleted")), (3, format!("proxy {id} does not exist"))] {
+        let run = farm.drover(&["proxies", "delete", &id]).output().await.unwrap();
+        assert_eq!(run.status.code(), Some(code), "{run:?}");
+        let text = [run.stdout, run.stderr].concat();
+        assert!(String::from_utf8_lossy(&text).contains(&said), "{said}: {}", String::from_utf8_lossy(&text));
+    }
+    assert_eq!(farm.count("SELECT count(*) FROM proxies").await, 1);
+}

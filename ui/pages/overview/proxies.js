@@ -69,7 +69,7 @@ const Row = memo((/** @type {RowOf} */ row) =>
   html`<tr data-row>
     <th scope="row" class="key cut"><a href=${link("/admin/proxies", row.to ? { q: row.to } : { health: row.health })} title=${row.name}>${row.name}</a></th>
     <td class="end"><${ProxyState} of=${row.health} /></td>
-    <td class="low"><${Spark} good=${row.requests} bad=${row.blocked} /></td>
+    <td class="low"><${Spark} all=${row.requests} bad=${row.blocked} /></td>
     <td class="num fact" data-l="good">${row.good}</td>
     <td class="num fact" data-l="latency">${row.latency}</td>
   </tr>`);

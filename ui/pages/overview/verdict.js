@@ -1,5 +1,5 @@
 // @ts-check
-// One sentence on the state, and at most three problems.
+// One sentence on the state, and the worst problems.
 
 import { link } from "../../core/base.js";
 import { age, count, duration, plural } from "../../core/format.js";
@@ -12,7 +12,8 @@ import { isInTrouble, numberOf, TROUBLE } from "../../parts/proxy-health.js";
 
 /** Wait from which on a ready task is blocked by something. */
 const LATE_SECONDS = 600;
-const MAX_TROUBLES = 3;
+/** Maximum number of problems that are shown. */
+const MAX_TROUBLES = 6;
 
 /** @import { Failures, HostListing, OverviewAnswer, Pause, ReadyTasks } from "../../types/api" */
 /** @import { Schedule } from "../../types/api" */
@@ -44,13 +45,21 @@ export function Verdict(seen) {
   const troubles = troublesOf(read);
   const shown = troubles.slice(0, MAX_TROUBLES);
   const { state, why } = sentence(read);
-  const lead = ["", " One thing to look at:", " Two things to look at:", " Three things to look at:"][shown.length];
+  const lead = leadOf(troubles.length);
   return html`<section class="verdict" aria-label="Verdict">
     <p><b>${state}</b> ${why}${lead}</p>
     ${shown.length > 0 &&
     html`<ul>${shown.map(({ kind, icon, href, text, more }) =>
       html`<li><span class=${kind}><${Icon} name=${icon} /></span> <a href=${href}>${text}</a>${more}</li>`)}</ul>`}
   </section>`;
+}
+
+/** @param {number} troubles */
+function leadOf(troubles) {
+  if (troubles === 0) return "";
+  const number = ["", "One", "Two", "Three", "Four", "Five", "Six"][troubles] ?? count(troubles);
+  const shown = troubles > MAX_TROUBLES ? `, the worst ${count(MAX_TROUBLES)}` : "";
+  return ` ${number} ${troubles === 1 ? "thing" : "things"} to look at${shown}:`;
 }
 
 /** @param {Read} read @returns {{ state: string, why: string }} */
@@ -140,12 +149,13 @@ function pausedThings(pauses) {
   return { kind: "hold", icon: "pause", href: link("/admin/job-queue"), text, more: `: ${more}` };
 }
 
-/** @param {Failures} failures @returns {Trouble | false} */
-function failedTasks({ tasks, reasons }) {
-  if (tasks === 0) return false;
+/** Failures of stores that were crawled since are no trouble. @param {Failures} failures @returns {Trouble | false} */
+function failedTasks({ tasks, mended, reasons }) {
+  const open = tasks - mended;
+  if (open <= 0) return false;
   const first = reasons[0];
-  const more = ` in an hour${first && reasons.length > 1 ? `, ${count(first.tasks)} for one reason` : ""}`;
-  return { kind: "bad", icon: "failed", href: link("/admin/tasks", { status: "failed" }), text: `${plural(tasks, "task")} failed`, more };
+  const more = ` in an hour${first?.tasks > 1 && reasons.length > 1 ? `, ${count(first.tasks)} for one reason` : ""}`;
+  return { kind: "bad", icon: "failed", href: link("/admin/tasks", { status: "failed" }), text: `${plural(open, "task")} failed`, more };
 }
 
 /** @param {ProxyHealth[]} proxies @returns {Trouble | false} */

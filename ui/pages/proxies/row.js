@@ -27,7 +27,7 @@ export const Row = memo(
         <${CopyId} id=${proxy.id} what="proxy" /></th>
       <td class="end"><${ProxyState} of=${health} /></td>
       <td class="line soft wrap">${whyOf(proxy)}</td>
-      <td class="low"><${Spark} good=${requests} bad=${blocked} /></td>
+      <td class="low"><${Spark} all=${requests} bad=${blocked} /></td>
       <td class="num fact" data-l="good" title=${`of its ${plural(proxy.recent_requests, "latest request")}`}>${share(...goodOf([{ proxy }]))}</td>
       <td class="num fact" data-l="latency">${milliseconds(proxy.avg_response_time_ms)}</td>
       <td class="num fact" data-l="bytes">${inBytes(bytes)}</td>
@@ -40,7 +40,8 @@ export const Row = memo(
 function whyOf(proxy) {
   if (proxy.health === "healthy" || proxy.health === "untested") return "";
   const streak = proxy.consecutive_403_count > 0 && `${plural(proxy.consecutive_403_count, "refusal")} in a row`;
-  return html`${proxy.last_error ?? ""}
+  // the last error may be of another host than the bench
+  return html`${proxy.benched.length > 0 ? proxy.benched[0].reason : (proxy.last_error ?? "")}
     ${streak && html`<br /><span class="scope">${streak}
       ${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
     ${proxy.benched.map(({ host, until }) =>
@@ -51,7 +52,9 @@ function whyOf(proxy) {
 function Actions({ proxy, name }) {
   const path = pathOf("/api/proxies/{id}", { id: proxy.id });
   const test = () => act(() => send("POST", pathOf("/api/proxies/{id}/test", { id: proxy.id }), {}), (tested) => told(name, tested));
-  const turn = () => act(() => send("PUT", path, { is_active: !proxy.is_active }), `${name} is ${proxy.is_active ? "off" : "on"}`);
+  // a failing proxy that is not off rests: it may be turned off, too
+  const isOff = proxy.health === "off";
+  const turn = () => act(() => send("PUT", path, { is_active: isOff }), `${name} is ${isOff ? "on" : "off"}`);
   const remove = async () => {
     const isSure = await confirm({
       title: `Delete the proxy ${name}?`,
@@ -63,7 +66,7 @@ function Actions({ proxy, name }) {
   };
   return html`<span class="row">
     <${RowAction} action="Test" of=${name} onClick=${test} />
-    <${RowAction} action=${proxy.is_active ? "Turn off" : "Turn on"} of=${name} onClick=${turn} />
+    <${RowAction} action=${isOff ? "Turn on" : "Turn off"} of=${name} onClick=${turn} />
     <${RowAction} action="Delete…" of=${name} onClick=${remove} />
   </span>`;
 }

@@ -17,9 +17,11 @@ import { EditButton } from "./edit.js";
 export function Remedy({ of }) {
   if (!of.crawl_enabled) return null;
   if (of.crawl_status === "needs_menu_id") return html`<${LookUp} of=${of} />`;
-  if (of.crawl_status !== "empty_menu") return null;
-  return html`<p class="banner" role="status"><${Icon} name="warn" />The last three crawls found an empty menu.
-    The products below stay as they were. If the store's menu has products, its id at the platform is wrong.
+  if (of.crawl_status !== "empty_menu" && of.crawl_status !== "never_crawled") return null;
+  const why = of.crawl_status === "empty_menu"
+    ? "The last three crawls found an empty menu. If the store's menu has products, its id at the platform is wrong."
+    : "No menu of this store was kept yet. If its crawls find an empty menu, correct its id, or accept that it sells nothing.";
+  return html`<p class="banner" role="status"><${Icon} name="warn" /><span>${why}</span>
     <${EditButton} of=${of} kind="small" />
     ${may("operator") && html` <button class="btn small" type="button"
       onClick=${() => acceptEmpty(of)}>Accept the empty menu…</button>`}</p>`;

@@ -13,7 +13,8 @@ WITH failed AS MATERIALIZED (
    GROUP BY role, regexp_replace(error, '\d+', '0', 'g')
 )
 SELECT r.role, r.tasks, r.stores, json_time(r.last_at) AS last_failed_at, r.last_id AS last_task_id, f.error AS error_message,
-       d.id AS store_id, d.name AS store_name, (SELECT count(*) FROM failed) AS failed
+       d.id AS store_id, d.name AS store_name, (SELECT count(*) FROM failed) AS failed,
+       (SELECT count(*) FROM failed m JOIN dispensaries s ON s.id = m.dispensary_id WHERE s.last_complete_at > m.completed_at) AS mended
   FROM reasons r
   JOIN failed f ON f.id = r.last_id
   LEFT JOIN dispensaries d ON d.id = f.dispensary_id

@@ -24,11 +24,13 @@ WITH refreshed AS MATERIALIZED (
     FROM counted c
    WHERE c.unknown_keys <> '{}'
    UNION ALL
-  SELECT d.id, 'halved_menu', format('a menu of %s products is not believed yet: it held far more before', m.product_count)
+  SELECT d.id, 'halved_menu',
+         CASE m.product_count WHEN 0 THEN 'its menu came back empty, which is not believed yet'
+                              ELSE format('a menu of %s products is not believed yet: it held far more before', m.product_count) END
     FROM (SELECT DISTINCT ON (s.dispensary_id) s.dispensary_id, s.product_count
             FROM suspicious_menus s ORDER BY s.dispensary_id, s.fetched_at DESC) m
     JOIN dispensaries d ON d.id = m.dispensary_id
-   WHERE d.crawl_enabled
+   WHERE d.crawl_enabled AND (m.product_count > 0 OR d.empty_accepted_at IS NULL)
    UNION ALL
   SELECT d.id, 'blind_store',
          CASE WHEN d.last_complete_at IS NULL THEN 'it has never been crawled whole'
