@@ -67,6 +67,7 @@ impl Env {
     /// The database for commands that only read: they change nothing, so an outdated schema is an error.
     pub async fn db_to_read(&self) -> anyhow::Result<Db> {
         self.require_own_database()?;
+        self.require_data()?;
         let opened = self.database().await?;
         migrate::require_current(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
@@ -102,6 +103,18 @@ impl Env {
             ));
         }
         Ok(())
+    }
+
+    /// Prevents a command that only reads from creating a database in a directory that was misspelled.
+    fn require_data(&self) -> Result<(), CliError> {
+        let dir = self.config.data_dir();
+        if !self.config.database.url.is_empty() || private_server::dir_in(dir).exists() {
+            return Ok(());
+        }
+        Err(CliError::not_found(format!(
+            "there is no drover data in {}: name another directory with --dir, or begin with `drover stores import FILE` or `drover up`",
+            dir.display()
+        )))
     }
 
     fn remote(&self) -> anyhow::Result<Option<ApiClient>> {

@@ -294,6 +294,19 @@ async fn a_data_directory_that_is_named_is_used_whatever_database_is_configured(
 }
 
 #[tokio::test]
+async fn a_command_that_reads_creates_nothing_in_a_misspelled_directory() {
+    let dir = server_dir();
+    let missing = dir.path().join("nodir");
+    for args in [&["stores", "list"][..], &["tasks", "show", "1"], &["proxies", "check"], &["schedules", "list"]] {
+        let output = ended(drover().args(args).arg("--dir").arg(&missing).env_remove("DATABASE_URL")).await;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {said}");
+        assert!(said.contains("there is no drover data in") && said.contains("--dir"), "{said}");
+    }
+    assert!(!missing.exists());
+}
+
+#[tokio::test]
 async fn an_operator_adds_the_hash_that_an_alarm_asks_for() {
     let database = database().await;
     let run = async |args: &[&str]| {
