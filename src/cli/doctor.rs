@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 use self::finding::Finding;
 use super::env::database_name;
 use super::{Env, ExitCode, process};
-use contract::overview::Navigation;
+use contract::overview::StoreCounts;
 use db::migrate::{self, MigrateError};
 use db::server_info::{self, ServerInfo};
 use db::{Db, DbError, overview, workers};
@@ -156,18 +156,23 @@ fn running(workers: usize) -> Finding {
 }
 
 async fn stores(db: &Db) -> Finding {
-    let read = async { overview::navigation(&db.client().await?).await };
+    let read = async { overview::stores(&db.client().await?, 0).await };
     match read.await {
-        Ok(Navigation { stores: 0, .. }) => {
-            Finding::advice("stores", "none is enabled", "import some: `drover stores import FILE`")
-        }
-        Ok(Navigation { stores_in_need: 0, stores, .. }) => Finding::well("stores", format!("{stores} enabled")),
-        Ok(Navigation { stores_in_need, stores, .. }) => Finding::advice(
-            "stores",
-            format!("{stores_in_need} of {stores} have no menu id or an empty menu"),
-            "`drover stores list` shows them first, with their states",
-        ),
+        Ok(counts) => crawlable(&counts),
         Err(error) => unread("stores", &error),
+    }
+}
+
+fn crawlable(counts: &StoreCounts) -> Finding {
+    let enabled = counts.enabled;
+    match counts.needs_menu_id + counts.empty_menu {
+        _ if enabled == 0 => Finding::advice("stores", "none is enabled", "import some: `drover stores import FILE`"),
+        0 => Finding::well("stores", format!("{enabled} enabled")),
+        in_need => Finding::advice(
+            "stores",
+            format!("{in_need} of {enabled} have no menu id or an empty menu"),
+            "`drover stores list` shows their states",
+        ),
     }
 }
 

@@ -10,6 +10,8 @@ const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
 /// Parts of other statements, which have `{filters}` and `{columns}` in their place.
 const FILTERS: &str = "task_views/filters.sql";
 const COLUMNS: &str = "task_views/columns.sql";
+/// The same, with `{store_filters}`.
+const STORE_FILTERS: &str = "store_views/filters.sql";
 /// The beginning and the end of other statements.
 const LISTED: &str = "product_search/listed.sql";
 const FOUND: &str = "product_search/found.sql";
@@ -169,7 +171,7 @@ async fn every_statement_can_be_prepared() {
     let database = testkit::database().await;
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let (filters, columns, listed, found) = (read(FILTERS), read(COLUMNS), read(LISTED), read(FOUND));
-    let parts = [FILTERS, COLUMNS, LISTED, FOUND];
+    let parts = [FILTERS, COLUMNS, STORE_FILTERS, LISTED, FOUND];
     let generated = db::statements::generated();
     let mut faults = Vec::new();
     let files = files_with("sql", &root);
@@ -179,7 +181,7 @@ async fn every_statement_can_be_prepared() {
         if is_template || WITHOUT_SCHEMA.contains(&name.as_str()) || parts.contains(&name.as_str()) {
             continue;
         }
-        let mut text = read(&name).replace("{columns}", &columns);
+        let mut text = read(&name).replace("{columns}", &columns).replace("{store_filters}", &read(STORE_FILTERS));
         if text.contains("{filters}") {
             text = numbered(&text.replace("{filters}", &filters));
         }

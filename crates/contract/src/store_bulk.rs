@@ -69,7 +69,7 @@ pub struct StoreSelection {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StoreBulkAnswer {
     pub matched: i64,
-    /// Stores among them that the action can change: it crawls those that are enabled and have a menu id.
+    /// Matching stores that the action can change. A crawl needs an enabled store with a menu id.
     pub eligible: i64,
     /// Stores that were changed, or got a task; 0 where they were only counted.
     pub done: usize,

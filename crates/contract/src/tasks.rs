@@ -39,7 +39,7 @@ pub struct TaskView {
     pub worker_name: Option<String>,
     pub retry_count: i32,
     pub max_retries: i32,
-    /// Whether it is tried again after its last run, and why not; null where that run is no failure. `waits`: at `scheduled_for`.
+    /// Retry after a failed or snoozed run: `waits` for `scheduled_for`, or the reason against one; null after any other run.
     #[schema(value_type = Option<RetryState>)]
     pub retry_state: Option<Word<RetryState>>,
     pub error_message: Option<String>,

@@ -22,7 +22,6 @@ const MAX_RUNNING: i64 = 500;
 
 /// `snapshot`: all that it reads is of one moment.
 pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
-    let stores = snapshot.query_one(include_str!("sql/overview/stores.sql"), &[&MAX_TROUBLED]).await?;
     Ok(Overview {
         counts: counts::counts(snapshot).await?,
         ready: counts::ready(snapshot).await?,
@@ -30,7 +29,7 @@ pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
         running: task_views::running(snapshot, MAX_RUNNING_SHOWN).await?,
         workers: workers::list_with_tasks(snapshot).await?,
         failures: failures(snapshot, hours).await?,
-        stores: StoreCounts::from_row(&stores)?,
+        stores: stores(snapshot, MAX_TROUBLED).await?,
         images: images::totals(snapshot).await?,
         proxies: proxies::count(snapshot).await?,
         pauses: pauses::list(snapshot).await?,
@@ -39,9 +38,7 @@ pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
 
 /// The numbers beside the names of pages; a store's states and a proxy's health are those of [`read`].
 pub async fn navigation(client: &Client) -> Result<Navigation, DbError> {
-    let no_list: i64 = 0;
-    let stores = client.query_one(include_str!("sql/overview/stores.sql"), &[&no_list]).await?;
-    let stores = StoreCounts::from_row(&stores)?;
+    let stores = stores(client, 0).await?;
     let held = client.query_one(include_str!("sql/overview/held_hosts.sql"), &[]).await?;
     Ok(Navigation {
         proxies: proxies::count(client).await?,
@@ -51,6 +48,11 @@ pub async fn navigation(client: &Client) -> Result<Navigation, DbError> {
         stores_delayed: stores.late + stores.held,
         products: stores.products,
     })
+}
+
+/// The enabled stores by the state of their crawls. `named`: maximum number of stores in trouble that are named.
+pub async fn stores(client: &Client, named: i64) -> Result<StoreCounts, DbError> {
+    StoreCounts::from_row(&client.query_one(include_str!("sql/overview/stores.sql"), &[&named]).await?)
 }
 
 /// The pods with what runs on them, and the queue. `snapshot`: all that it reads is of one moment.

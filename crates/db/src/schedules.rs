@@ -16,7 +16,7 @@ use domain::role::Role;
 use domain::schedule::Recurrence;
 use domain::skipped::Skipped;
 
-/// Runs of a schedule that are shown.
+/// Maximum number of past runs of a schedule.
 const MAX_PAST_RUNS: i64 = 20;
 /// Maximum number of tasks that are read to count them by run: ended, pending and active ones each.
 const MAX_TASKS_OF_RUNS: i64 = 50_000;
@@ -78,11 +78,10 @@ pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> 
     row.as_ref().map(Schedule::from_row).transpose()
 }
 
-/// The latest runs, the newest first; `None` when there is no such schedule.
+/// Latest runs of a schedule, newest first; `None` if the schedule does not exist.
 pub async fn past_runs(client: &Client, id: i64) -> Result<Option<Vec<PastRun>>, DbError> {
     let Some(schedule) = get(client, id).await? else { return Ok(None) };
-    let limits = (MAX_PAST_RUNS, MAX_TASKS_OF_RUNS);
-    let rows = client.query(include_str!("sql/schedules/runs.sql"), &[&id, &limits.0, &limits.1]).await?;
+    let rows = client.query(include_str!("sql/schedules/runs.sql"), &[&id, &MAX_PAST_RUNS, &MAX_TASKS_OF_RUNS]).await?;
     let role = schedule.role.to_string();
     rows.iter().map(|row| past_run(row, &role)).collect::<Result<_, _>>().map(Some)
 }

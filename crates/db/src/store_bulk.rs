@@ -3,10 +3,14 @@
 //! In: a [`StoreBulkRequest`]. Out: how many stores match, and how many were changed. The tasks that follow are
 //! queued in the same transaction. It must not know who asks.
 
+use std::sync::LazyLock;
+
 use thiserror::Error;
 use tokio_postgres::types::Type;
 
 use super::groups::{self, GroupError};
+use super::store_views::filter::{self, FilterValues};
+use super::stores;
 use super::task_requests::{self, RequestError};
 use super::{Client, DbError, Tx};
 use contract::checks::BadField;
@@ -15,7 +19,7 @@ use contract::stores::StoreFilter;
 use contract::task_requests::TaskRequest;
 use domain::group::MAX_GROUPS;
 use domain::role::Role;
-use domain::store::{Platform, StoreId, StoreStatus};
+use domain::store::StoreId;
 
 /// Priority of tasks that a person asks for: the dashboard's buttons give the same.
 const BY_HAND: i64 = 20;
@@ -38,7 +42,7 @@ struct Targets {
     ids: Vec<StoreId>,
 }
 
-/// Counts the stores of the request, and changes those that its action can change: all of them, or none.
+/// Counts the stores of the request, and changes the eligible ones: all of them, or none.
 pub async fn bulk(tx: &Tx, request: &StoreBulkRequest) -> Result<StoreBulkAnswer, StoreBulkError> {
     let group = request.check()?;
     let Targets { matched, eligible, ids } = targets(tx, request, group.as_deref()).await?;
@@ -62,43 +66,31 @@ pub async fn bulk(tx: &Tx, request: &StoreBulkRequest) -> Result<StoreBulkAnswer
 }
 
 async fn targets(client: &Client, request: &StoreBulkRequest, group: Option<&str>) -> Result<Targets, DbError> {
+    static TARGETS: LazyLock<String> = LazyLock::new(|| filter::whole(include_str!("sql/store_bulk/targets.sql")));
     let filter = StoreFilter::from(request.filter.clone().unwrap_or_default());
-    let platform = filter.platform.map(Platform::name);
-    let crawl_status = filter.crawl_status.map(StoreStatus::name);
     let rows = client
         .query_planned(
-            include_str!("sql/store_bulk/targets.sql"),
-            &[
-                (&filter.state, Type::TEXT),
-                (&platform, Type::TEXT),
-                (&filter.group, Type::TEXT),
-                (&filter.crawl_enabled, Type::BOOL),
-                (&crawl_status, Type::TEXT),
-                (&filter.q, Type::TEXT),
+            &TARGETS,
+            &FilterValues::of(&filter).and(&[
                 (&request.ids, Type::INT8_ARRAY),
                 (&request.action.name(), Type::TEXT),
                 (&group, Type::TEXT),
                 (&(MAX_GROUPS as i32), Type::INT4),
                 (&(MAX_STORES as i64), Type::INT8),
-            ],
+            ]),
         )
         .await?;
     let row = rows.first().ok_or_else(|| DbError::Other("the stores that match were not counted".to_owned()))?;
     Ok(Targets { matched: row.try_get("matched")?, eligible: row.try_get("eligible")?, ids: row.try_get("ids")? })
 }
 
-/// Switches the crawls of stores on or off by hand, and looks up the ids of those that are on and have none: their
-/// look-ups were cancelled while they were off. Returns the number of stores that changed.
+/// Switches the crawls of stores on or off by hand, and queues the look-ups that stores without an id need. Returns
+/// the number of stores that changed.
 async fn set_crawl_enabled(tx: &Tx, ids: &[StoreId], is_on: bool) -> Result<usize, DbError> {
-    let rows = tx.query(include_str!("sql/store_bulk/set_crawl_enabled.sql"), &[&ids, &is_on]).await?;
-    let mut without_id: Vec<StoreId> = Vec::new();
-    for row in &rows {
-        if row.try_get("needs_look_up")? {
-            without_id.push(row.try_get("id")?);
-        }
-    }
+    let switched = stores::set_crawls_enabled(tx, ids, is_on).await?;
+    let without_id: Vec<StoreId> = switched.iter().filter(|store| store.needs_look_up).map(|store| store.id).collect();
     queue(tx, Role::EntryPointDiscovery, &without_id, None).await?;
-    Ok(rows.len())
+    Ok(switched.iter().filter(|store| store.is_changed).count())
 }
 
 /// Queues a task of each store. Returns the number of new tasks, and of waiting ones that were raised.

@@ -2,12 +2,17 @@
 //!
 //! [`super::product_views`] has their products.
 
+pub(crate) mod filter;
+
+use std::sync::LazyLock;
+
 use tokio_postgres::types::Type;
 
+use self::filter::FilterValues;
 use super::row::{FromRow, page, read_all, rows, word};
 use super::{Client, DbError};
 use contract::stores::{StoreCursor, StoreFilter, StoreView};
-use domain::store::{Platform, StoreId, StoreStatus};
+use domain::store::StoreId;
 
 /// Stores of one page, and how many match.
 #[derive(Debug)]
@@ -20,20 +25,13 @@ pub struct StoreViews {
 
 /// At most `limit` stores, in the order of the filter's sort.
 pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<StoreViews, DbError> {
-    let platform = filter.platform.map(Platform::name);
-    let crawl_status = filter.crawl_status.map(StoreStatus::name);
+    static LIST: LazyLock<String> = LazyLock::new(|| filter::whole(include_str!("sql/store_views/list.sql")));
     let (sort, is_backwards) = filter.sort.key();
     let after = filter.after.as_ref();
     let rows = client
         .query_planned(
-            include_str!("sql/store_views/list.sql"),
-            &[
-                (&filter.state, Type::TEXT),
-                (&platform, Type::TEXT),
-                (&filter.group, Type::TEXT),
-                (&filter.crawl_enabled, Type::BOOL),
-                (&crawl_status, Type::TEXT),
-                (&filter.q, Type::TEXT),
+            &LIST,
+            &FilterValues::of(filter).and(&[
                 (&filter.id, Type::INT8),
                 (&sort, Type::TEXT),
                 (&is_backwards, Type::BOOL),
@@ -41,7 +39,7 @@ pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<S
                 (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
                 (&after.map(|cursor| cursor.id), Type::INT8),
                 (&limit.saturating_add(1), Type::INT8),
-            ],
+            ]),
         )
         .await?;
     let total = rows.first().map(|row| row.try_get("total")).transpose()?.unwrap_or_default();

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::arrays::column;
-use super::row::{FromRow, first_column, first_columns, parsed, rows};
+use super::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
 use super::{Client, DbError, Tx};
 use domain::payload::{Payload, PayloadId};
 use domain::role::Role;
@@ -24,6 +24,17 @@ pub struct CrawlState {
     /// Whether the content hashes of its products belong to the newest payload. A process of the release
     /// before keeps none.
     pub has_hashes: bool,
+}
+
+/// A store whose crawls were switched on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switched {
+    pub id: StoreId,
+    pub was_enabled: bool,
+    /// Whether its row changed: switched off by hand, a store that discovery had closed stays closed.
+    pub is_changed: bool,
+    /// Whether it was switched on and has no id at its platform: its look-up was cancelled while it was off.
+    pub needs_look_up: bool,
 }
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
@@ -180,9 +191,14 @@ pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Re
 /// Switches the crawls of a store on or off by hand: discovery does not change it back. Returns whether it
 /// changed; `Missing` when there is no such store. Its open tasks are cancelled when they are claimed.
 pub async fn set_crawl_enabled(client: &Client, id: StoreId, enabled: bool) -> Result<bool, DbError> {
-    let row = client.query_opt(include_str!("sql/stores/set_crawl_enabled.sql"), &[&id, &enabled]).await?;
-    let before: bool = first_column(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)?;
-    Ok(before != enabled)
+    let switched = set_crawls_enabled(client, &[id], enabled).await?;
+    let store = switched.first().ok_or_else(|| DbError::Missing(format!("store {id}")))?;
+    Ok(store.was_enabled != enabled)
+}
+
+/// Like [`set_crawl_enabled`], for several stores; missing ones are left out.
+pub async fn set_crawls_enabled(client: &Client, ids: &[StoreId], enabled: bool) -> Result<Vec<Switched>, DbError> {
+    read_all(&client.query(include_str!("sql/stores/set_crawl_enabled.sql"), &[&ids, &enabled]).await?)
 }
 
 /// The first of these stores that does not exist.
@@ -192,6 +208,8 @@ pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<St
 }
 
 rows! {
+    Switched { id, was_enabled, is_changed, needs_look_up }
+
     Store {
         id, name,
         platform: parsed,

@@ -1,7 +1,5 @@
--- store_views/list.sql: stores with their crawl state, and how many match in all; a null filters nothing. Planned
--- for its values. $1 state, $2 platform, $3 group, $4 whether it is crawled, $5 the state of its crawls, $6 its id,
--- the beginning of its slug, or part of its name or city, $7 the one id, $8 the order (id, trouble, name, state,
--- last_complete), $9 whether backwards, $10, $11, $12 the number, text and id where the page before ended, $13 rows
+-- store_views/list.sql: stores with their crawl state, and how many match in all. Planned for its values. $7 the one id, $8 the order (id,
+-- trouble, name, state, last_complete), $9 whether backwards, $10, $11, $12 the number, text and id where the page before ended, $13 rows
 WITH matching AS MATERIALIZED (
   SELECT d.id,
          CASE $8
@@ -15,13 +13,7 @@ WITH matching AS MATERIALIZED (
          CASE $8 WHEN 'trouble' THEN lower(d.name) WHEN 'name' THEN lower(d.name) WHEN 'state' THEN coalesce(d.state, '') ELSE '' END AS text
     FROM dispensaries d
     LEFT JOIN v_store_statuses s ON s.dispensary_id = d.id AND $8 = 'trouble'
-   WHERE ($1 IS NULL OR d.state = upper($1))
-     AND ($2 IS NULL OR d.platform = $2)
-     AND ($3 IS NULL OR $3 = ANY (d.groups))
-     AND ($4 IS NULL OR d.crawl_enabled = $4)
-     AND ($5 IS NULL OR d.id IN (SELECT s.dispensary_id FROM v_store_statuses s WHERE s.crawl_status = $5))
-     AND ($6 IS NULL OR d.id::text = $6 OR starts_with(lower(d.slug), lower($6)) OR strpos(lower(d.name), lower($6)) > 0
-          OR strpos(lower(d.city), lower($6)) > 0)
+   WHERE {store_filters}
      AND ($7 IS NULL OR d.id = $7)
 ), part AS MATERIALIZED (
   SELECT m.id, m.number, m.text,
