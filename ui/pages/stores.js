@@ -55,7 +55,7 @@ const QUALIFIERS = [
     values: ["fresh", "late", "never_crawled", "needs_menu_id", "empty_menu", "held"],
     help: "the state of the crawls",
   },
-  { word: "enabled", parameter: "crawl_enabled", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
+  { word: "enabled", parameter: "crawl_enabled", type: "boolean", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
 ];
 
 /** @param {{ query: URLSearchParams }} properties */

@@ -14,7 +14,7 @@ import { SavedViews } from "./saved-views.js";
  * @typedef {object} Qualifier
  * @property {string} word the text before the colon
  * @property {string} parameter of the address
- * @property {boolean} [isNumber] a body has it as a number
+ * @property {"number" | "boolean"} [type] of its value in a body; without one, a text
  * @property {string[]} [values] that are suggested; without `read`, no others are possible
  * @property {boolean} [isOpen] others are possible, too
  * @property {string} [help]
@@ -184,6 +184,16 @@ const shown = ({ write, parameter }, query) => (write ?? String)(query.get(param
 export function asText({ qualifiers, query }) {
   const set = qualifiers.filter(({ parameter }) => query.get(parameter));
   return set.map((each) => `${each.word}:${shown(each, query)}`).join(" ");
+}
+
+/** The current filters as a body has them, by their parameters. @param {Filters} filters */
+export function asBody({ qualifiers, query }) {
+  const set = qualifiers.flatMap(({ parameter, type }) => {
+    const value = query.get(parameter);
+    if (!value) return [];
+    return [[parameter, type === "number" ? Number(value) : type === "boolean" ? value === "true" : value]];
+  });
+  return Object.fromEntries(set);
 }
 
 /** The values and words that begin with the last typed word. @param {Qualifier[]} qualifiers @param {string} typed */

@@ -8,7 +8,7 @@ import { BulkBar } from "../../parts/bulk-bar.js";
 import { confirm } from "../../parts/dialog.js";
 import { FormDialog } from "../../parts/form.js";
 import { Icon } from "../../parts/icon.js";
-import { asText } from "../../parts/query-box.js";
+import { asBody, asText } from "../../parts/query-box.js";
 import { act, refusalText, toast } from "../../parts/toast.js";
 
 /** @import { Filters } from "../../parts/query-box.js" */
@@ -32,7 +32,7 @@ export function Bulk({ selected, total, filters, onDone }) {
   useEffect(() => takeAll(false), [filters.query.toString(), selected.size === 0]);
   const filterText = asText(filters);
   /** @type {Target} */
-  const target = isAll ? { filter: filterOf(filters) } : { ids: [...selected] };
+  const target = isAll ? { filter: /** @type {Target["filter"]} */ (asBody(filters)) } : { ids: [...selected] };
   const number = count(isAll ? total : selected.size);
   const which = isAll ? filterText || "every store" : "";
   const done = () => {
@@ -139,10 +139,3 @@ const Grouping = ({ target, number, onClose, onDone }) =>
       onDone();
       return answer;
     }} />`;
-
-/** The API's filter from the address. @param {Filters} filters */
-function filterOf({ qualifiers, query }) {
-  const set = qualifiers.filter(({ parameter }) => query.get(parameter));
-  const values = set.map(({ parameter }) => [parameter, parameter === "crawl_enabled" ? query.get(parameter) === "true" : query.get(parameter)]);
-  return /** @type {Target["filter"]} */ (Object.fromEntries(values));
-}

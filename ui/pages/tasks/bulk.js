@@ -9,7 +9,7 @@ import { BulkBar } from "../../parts/bulk-bar.js";
 import { confirm } from "../../parts/dialog.js";
 import { FormDialog } from "../../parts/form.js";
 import { Icon } from "../../parts/icon.js";
-import { asText } from "../../parts/query-box.js";
+import { asBody, asText } from "../../parts/query-box.js";
 import { refusalText, toast } from "../../parts/toast.js";
 
 /** @import { BulkAction, BulkAnswer, Operation } from "../../types/api" */
@@ -51,7 +51,7 @@ export function Bulk({ selected, onDone, filters, isEmpty }) {
   useEffect(() => followOperation(operation, follow), [operation]);
 
   /** @type {Target} */
-  const target = isAll ? { filter: filterOf(filters) } : { ids: [...selected] };
+  const target = isAll ? { filter: /** @type {Target["filter"]} */ (asBody(filters)) } : { ids: [...selected] };
   const number = isAll ? "all" : count(selected.size);
   const done = () => {
     takeAll(false);
@@ -176,11 +176,4 @@ async function change(action, target, filterText, follow) {
   }
   reloadAll();
   return true;
-}
-
-/** The API's filter from the address. @param {Filters} filters */
-function filterOf({ qualifiers, query }) {
-  const set = qualifiers.filter(({ parameter }) => query.get(parameter));
-  const values = set.map(({ parameter, isNumber }) => [parameter, isNumber ? Number(query.get(parameter)) : query.get(parameter)]);
-  return /** @type {Target["filter"]} */ (Object.fromEntries(values));
 }
