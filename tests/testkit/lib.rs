@@ -28,7 +28,7 @@ pub use menu::page;
 pub use names::NAMES;
 pub use process::{Child, drover, program};
 pub use slow_link::SlowLink;
-pub use wait::until;
+pub use wait::{until, until_some};
 
 use std::path::Path;
 
