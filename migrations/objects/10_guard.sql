@@ -167,6 +167,22 @@ BEGIN
   RETURN NULL;
 END $f$;
 
+-- Keeps the slugs that a store had, from its slug and its menu's URL: the last 20.
+CREATE OR REPLACE FUNCTION dispensaries_keep_former_slugs() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  INSERT INTO former_slugs (slug, dispensary_id)
+  SELECT DISTINCT former.slug, NEW.id
+    FROM unnest(ARRAY[lower(OLD.slug), lower(menu_entry(OLD.menu_url))]) AS former(slug)
+   WHERE former.slug IS NOT NULL
+     AND former.slug <> ALL (array_remove(ARRAY[lower(NEW.slug), lower(menu_entry(NEW.menu_url))], NULL))
+      ON CONFLICT (slug, dispensary_id) DO UPDATE SET replaced_at = now();
+  DELETE FROM former_slugs f
+   WHERE f.dispensary_id = NEW.id
+     AND f.replaced_at < (SELECT k.replaced_at FROM former_slugs k WHERE k.dispensary_id = NEW.id
+                           ORDER BY k.replaced_at DESC OFFSET 19 LIMIT 1);
+  RETURN NULL;
+END $f$;
+
 -- Products and their variants have no foreign keys either, because every refresh writes them: every deletion of stores or products deletes
 -- them here.
 CREATE OR REPLACE FUNCTION dispensaries_forget_products() RETURNS trigger LANGUAGE plpgsql AS $f$

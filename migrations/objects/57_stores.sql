@@ -40,14 +40,27 @@ BEGIN
   RETURN found;
 END $f$;
 
+-- The store that had one of these slugs before it was corrected or renamed; the latest, where several had it.
+CREATE OR REPLACE FUNCTION formerly_known_store(of_platform text, address text, store_slug text,
+  OUT id bigint, OUT former_slug text, OUT slug text) LANGUAGE sql AS $f$
+  SELECT d.id, f.slug, coalesce(d.slug, menu_entry(d.menu_url))
+    FROM unnest(ARRAY[lower(menu_entry(address)), lower(store_slug)]) AS k(key)
+    JOIN former_slugs f ON f.slug = k.key
+    JOIN dispensaries d ON d.id = f.dispensary_id
+   WHERE d.platform = of_platform
+   ORDER BY f.replaced_at DESC, d.id
+   LIMIT 1
+$f$;
+
 DROP FUNCTION IF EXISTS add_stores(text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]);
 
 -- Adds stores, one array per column (groups with semicolons between them), unless they are known; a later store may duplicate an earlier
 -- one of the same call. A known store is added to the groups that it is not in yet, unless it would be in more than 20, and is removed from
--- none. The results are in the order of the stores.
+-- none. A store is known by a slug that it had before, too: former_slug, and the one that it has now. The results are in the order of the
+-- stores.
 CREATE FUNCTION add_stores(names text[], platforms text[], platform_ids text[], slugs text[], menu_urls text[],
   api_hosts text[], api_paths text[], cities text[], states text[], timezones text[], store_groups text[])
-RETURNS TABLE (store_id bigint, is_known boolean, is_grouped boolean, is_full boolean) LANGUAGE plpgsql
+RETURNS TABLE (store_id bigint, is_known boolean, is_grouped boolean, is_full boolean, former_slug text, slug text) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $f$
 DECLARE
   s record;
@@ -59,6 +72,12 @@ BEGIN
                       AS t (name, platform, platform_id, slug, menu_url, api_host, api_path, city, state, timezone, groups)
   LOOP
     store_id := known_store(s.platform, s.platform_id, s.menu_url, s.slug);
+    former_slug := NULL;
+    slug := NULL;
+    IF store_id IS NULL AND s.platform_id IS NULL THEN      -- a slug may belong to another store now: its id says so
+      SELECT k.id, k.former_slug, k.slug INTO store_id, former_slug, slug
+        FROM formerly_known_store(s.platform, s.menu_url, s.slug) k;
+    END IF;
     is_known := store_id IS NOT NULL;
     is_grouped := false;
     is_full := false;

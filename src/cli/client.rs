@@ -84,6 +84,11 @@ impl ApiClient {
         self.send::<Option<Value>>(Method::DELETE, path, Bytes::new()).await.map(drop)
     }
 
+    /// Like [`ApiClient::delete`], where the answer describes what was deleted.
+    pub async fn deleted<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.send(Method::DELETE, path, Bytes::new()).await
+    }
+
     async fn send<T: DeserializeOwned>(&self, method: Method, path: &str, body: Bytes) -> Result<T, ClientError> {
         let request = self.request(method, path, body)?;
         let answered = async {

@@ -1,6 +1,7 @@
-//! `drover stores`: adds, imports, edits, groups, lists and switches the stores whose menus are crawled.
+//! `drover stores`: adds, imports, edits, groups, lists, switches and deletes the stores whose menus are crawled.
 
 mod accept_empty;
+mod delete;
 mod edit;
 mod file;
 mod import;
@@ -8,6 +9,7 @@ mod list;
 mod switch;
 
 use clap::Subcommand;
+use serde::Serialize;
 
 use super::client::{ApiClient, ClientError};
 use super::{CliError, Env, ExitCode, groups, values};
@@ -39,6 +41,8 @@ enum Command {
     Disable(switch::Args),
     /// Accept that a store sells nothing: the next crawl keeps its empty menu
     AcceptEmpty(accept_empty::Args),
+    /// Delete stores that you added by mistake. To keep what was crawled, disable them
+    Delete(delete::Args),
     /// Add stores to a group. A group can have its own schedules
     Tag(GroupArgs),
     /// Remove stores from a group
@@ -63,6 +67,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Edit(args) => edit::run(args, env).await,
         Command::Enable(args) => switch::run(args, true, env).await,
         Command::Disable(args) => switch::run(args, false, env).await,
+        Command::Delete(args) => delete::run(args, env).await,
         Command::AcceptEmpty(args) => accept_empty::run(args, env).await,
         Command::Tag(args) => tag(args, env).await,
         Command::Untag(args) => untag(args, env).await,
@@ -74,7 +79,10 @@ async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
     if let Some(fault) = private_host_here(&store, env) {
         return Err(CliError::usage(fault).into());
     }
-    let ImportedStores { imported, known, .. } = import_part(&env.api().await?, &[store]).await?;
+    let ImportedStores { imported, known, renamed, .. } = import_part(&env.api().await?, &[store]).await?;
+    if let [store] = &renamed[..] {
+        return Err(CliError::conflict(format!("the store exists already: {}", import::renamed(store))).into());
+    }
     if let [id] = known[..] {
         return Err(CliError::conflict(format!("the store exists already; its id is {id}")).into());
     }
@@ -82,6 +90,30 @@ async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
         env.out.either(added, |added| format!("store {}: {}", added.id, added.name))?;
     }
     Ok(ExitCode::Ok)
+}
+
+/// Changes one store after the other. A store that cannot be changed is named, and does not stop the others.
+async fn each<T: Serialize>(
+    env: &Env,
+    stores: &[StoreId],
+    change: impl AsyncFn(StoreId) -> Result<T, ClientError>,
+    text: impl Fn(&T) -> String,
+) -> anyhow::Result<ExitCode> {
+    let mut refused = Vec::new();
+    for id in stores {
+        match change(*id).await {
+            Ok(changed) => env.out.either(&changed, &text)?,
+            Err(error) => refused.push(error),
+        }
+    }
+    if refused.len() < stores.len() {
+        refused.iter().for_each(|error| tracing::error!("{error}"));
+        return Ok(if refused.is_empty() { ExitCode::Ok } else { ExitCode::PartialFailure });
+    }
+    match refused.into_iter().next() {
+        Some(error) => Err(error.into()),
+        None => Ok(ExitCode::Ok),
+    }
 }
 
 /// None with `--url`: the server has its own allow-list.

@@ -285,6 +285,54 @@ async fn a_list_that_is_imported_again_puts_known_stores_into_its_groups_and_tak
     assert_eq!(groups, [r#"["rivals","az"]"#, r#"["az"]"#, r#"["az"]"#]);
 }
 
+#[rstest]
+#[case::its_slug("UPDATE dispensaries SET slug = 'right'", "wrong")]
+#[case::its_slug_by_a_crawl("UPDATE dispensaries SET slug = 'right', platform_dispensary_id = '7'", "wrong")]
+#[case::its_address("UPDATE dispensaries SET slug = NULL, menu_url = 'https://dutchie.com/stores/right'", "wrong")]
+#[case::twice("UPDATE dispensaries SET slug = 'better'; UPDATE dispensaries SET slug = 'right'", "better")]
+#[tokio::test]
+async fn a_store_is_known_by_its_former_slug(#[case] renamed: &str, #[case] former: &str) {
+    let database = testkit::database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stores.csv");
+    let import = async |slug: &str, more: &[&str]| {
+        std::fs::write(&file, format!("name,slug\nA,{slug}\n")).unwrap();
+        run(&database, &[&["stores", "import", file.to_str().unwrap()], more].concat()).await
+    };
+    stdout(&import("Wrong", &["--json"]).await);
+    database.raw.batch_execute(renamed).await.unwrap();
+
+    let again = stdout(&import(former, &["--json"]).await);
+    assert_eq!((again["imported"].as_array().unwrap().len(), &again["known"]), (0, &1.into()));
+    let expected = serde_json::json!([{"id": 1, "former_slug": former, "slug": "right"}]);
+    assert_eq!(again["renamed"], expected);
+    let said = String::from_utf8(import(former, &[]).await.stdout).unwrap();
+    assert!(said.contains(&format!("store 1 was {former} and has the slug right now; to add another")), "{said}");
+    assert_eq!(stdout(&import("right", &["--json"]).await)["renamed"], serde_json::json!([]));
+
+    let add = async |more: &[&str]| {
+        run(&database, &[&["stores", "add", "--name", "B", "--slug", former], more].concat()).await
+    };
+    let refused = add(&[]).await;
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("give its platform id"), "{refused:?}");
+    assert!(add(&["--platform-id", "8"]).await.status.success());
+    let said = String::from_utf8_lossy(&add(&[]).await.stderr).into_owned();
+    assert!(said.contains("its id is 2"), "the slug of a store goes before one that a store had: {said}");
+}
+
+#[tokio::test]
+async fn a_store_remembers_its_last_twenty_slugs() {
+    let database = testkit::database().await;
+    stdout(&run(&database, &["stores", "add", "--name", "A", "--slug", "s0", "--json"]).await);
+    for n in 1..=25 {
+        database.raw.execute(&format!("UPDATE dispensaries SET slug = 's{n}'"), &[]).await.unwrap();
+    }
+    let kept = "SELECT array_agg(slug ORDER BY replaced_at) FROM former_slugs";
+    let kept: Vec<String> = database.raw.query_one(kept, &[]).await.unwrap().get(0);
+    assert_eq!(kept, (5..25).map(|n| format!("s{n}")).collect::<Vec<_>>());
+}
+
 #[tokio::test]
 async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
     let database = testkit::database().await;

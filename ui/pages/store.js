@@ -18,6 +18,7 @@ import { Figure, Strip } from "../parts/strip.js";
 import { Ago } from "../parts/time.js";
 import { refusalText, toast } from "../parts/toast.js";
 import { Crawls, Now } from "./store/crawls.js";
+import { deleteStore } from "./store/delete.js";
 import { EditStore } from "./store/edit.js";
 import { Payloads } from "./store/payloads.js";
 import { Products } from "./store/products.js";
@@ -82,7 +83,8 @@ function StoreActions({ of, pauses }) {
     pause,
     { word: "Edit…", of: of.name, onClick: () => edit(true) },
     { word: of.crawl_enabled ? "Disable…" : "Enable…", of: `the crawls of ${of.name}`, onClick: () => switchCrawls(of) },
-  ];
+    may("admin") && { word: "Delete…", of: of.name, onClick: () => deleteStore(of) },
+  ].filter((action) => action !== false);
   return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawl(of) }} others=${others} />
     ${pause.form}${isEdited && html`<${EditStore} of=${of} onClose=${() => edit(false)} />`}`;
 }

@@ -115,6 +115,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         store_imports::import,
         stores::show,
         stores::set,
+        stores::remove,
         stores::accept_empty,
         stores::products,
         products::search,

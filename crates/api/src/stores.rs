@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Caller, Changes, Consumer, Operator};
+use super::access::{Admin, Caller, Changes, Consumer, Operator};
 use super::body::Body;
 use super::listing::Listing;
 use super::page::PageJson;
@@ -19,7 +19,7 @@ use crate::store_draft::checked_change;
 use contract::position::Position;
 use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
-use contract::stores::{StoreChange, StoreCursor, StoreFilter, StorePage, StoreView};
+use contract::stores::{DeletedStore, StoreChange, StoreCursor, StoreDeletion, StoreFilter, StorePage, StoreView};
 use db::product_views::{self, ProductPage};
 use db::store_requests::{self, StoreChangeError};
 use db::store_views::{self, StoreViews};
@@ -95,6 +95,21 @@ pub async fn accept_empty(
     let store = find(&change, id).await?;
     change.audit("stores.accept_empty", id, json!({}));
     change.answer(StatusCode::OK, &store).await
+}
+
+/// Deletes a store, with `with_products` also its products and payloads. Its open tasks are cancelled. To keep its products, disable it.
+#[utoipa::path(delete, path = "/api/stores/{id}", tag = "stores",
+               responses((status = 200, body = DeletedStore), (status = 409, response = Problem)))]
+pub async fn remove(
+    changes: Changes<Admin>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    Query(StoreDeletion { with_products }): Query<StoreDeletion>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let deleted = store_requests::delete(&change, id, with_products).await?;
+    change.audit("stores.delete", id, json!({ "name": deleted.name, "products": deleted.products }));
+    change.answer(StatusCode::OK, &deleted).await
 }
 
 /// Lists what a store sells now.

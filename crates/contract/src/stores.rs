@@ -144,6 +144,19 @@ pub struct ImportedStores {
     pub grouped: usize,
     /// Stores left out, because they are in the maximum number of groups.
     pub full: Vec<StoreId>,
+    /// Known stores that are listed with a slug that is not theirs any more.
+    #[serde(default)]
+    pub renamed: Vec<RenamedStore>,
+}
+
+/// A store that was corrected or renamed. To add another store with its former slug, give the platform id of the other one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RenamedStore {
+    pub id: StoreId,
+    /// In lower case.
+    pub former_slug: String,
+    /// The slug that it has now.
+    pub slug: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -178,6 +191,26 @@ pub struct StoreChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, max_length = 500)]
     pub platform_dispensary_id: Option<Option<String>>,
+}
+
+/// How to delete a store.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct StoreDeletion {
+    /// Delete its products and payloads, too. Without this, a store that has some is not deleted.
+    pub with_products: bool,
+}
+
+/// A store that was deleted, and the number of products and payloads that went with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeletedStore {
+    pub id: StoreId,
+    pub name: String,
+    pub products: i64,
+    pub payloads: i64,
+    /// Store discovery found it once: the next one that finds it adds it again.
+    pub is_discovered: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -1,14 +1,16 @@
-//! Imports and changes of stores, in the transaction of the request.
+//! Imports, changes and deletions of stores, in the transaction of the request.
 //!
-//! In: checked stores, or the checked change of one. Out: what became of them. The tasks that follow are queued
-//! in the same transaction.
+//! In: checked stores, or the checked change of one. Out: what became of them. The tasks that follow are queued,
+//! and the tasks that are pointless now are cancelled, in the same transaction.
 
+use strum::VariantArray;
 use thiserror::Error;
 
+use super::stores::Holdings;
 use super::task_requests::{self, RequestError};
 use super::tasks::{self, ChangeError, NewTask};
 use super::{DbError, Tx, stores};
-use contract::stores::{ImportedStore, ImportedStores, StoreChange};
+use contract::stores::{DeletedStore, ImportedStore, ImportedStores, RenamedStore, StoreChange};
 use contract::task_requests::TaskRequest;
 use domain::role::Role;
 use domain::store::{NewStore, Store, StoreId};
@@ -23,6 +25,11 @@ pub enum StoreChangeError {
     NoMenu { id: StoreId },
     #[error("store {other} has the platform id {platform_id} already")]
     Taken { other: StoreId, platform_id: String },
+    #[error(
+        "store {id} has {products} products and {payloads} payloads: delete it with them (with_products=true, or \
+         --with-products on the command line), or disable it to keep them"
+    )]
+    HasProducts { id: StoreId, products: i64, payloads: i64 },
     #[error(transparent)]
     Db(#[from] DbError),
 }
@@ -37,6 +44,8 @@ pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError
             answer.known.push(row.id);
             answer.grouped += usize::from(row.is_grouped);
             answer.full.extend(row.is_full.then_some(row.id));
+            let renamed = |former_slug| RenamedStore { id: row.id, former_slug, slug: row.slug };
+            answer.renamed.extend(row.former_slug.map(renamed));
             continue;
         }
         if store.platform_dispensary_id.is_none() {
@@ -71,6 +80,18 @@ pub async fn change(tx: &Tx, id: StoreId, change: &StoreChange) -> Result<bool, 
     }
     follow(tx, &before, &after).await?;
     Ok(switched || is_rewritten)
+}
+
+/// Deletes a store and cancels its open tasks. A store with products or payloads is deleted only `with_products`.
+pub async fn delete(tx: &Tx, id: StoreId, with_products: bool) -> Result<DeletedStore, StoreChangeError> {
+    let store = stores::get_locked(tx, id).await?;
+    let Holdings { products, payloads, is_discovered } = stores::holdings(tx, id).await?;
+    if !with_products && (products > 0 || payloads > 0) {
+        return Err(StoreChangeError::HasProducts { id, products, payloads });
+    }
+    cancel_open(tx, id, Role::VARIANTS).await?;
+    stores::delete(tx, id).await?;
+    Ok(DeletedStore { id, name: store.name, products, payloads, is_discovered })
 }
 
 /// Replaces the tasks for the menu that the store had before: a run of one would write what belongs to another

@@ -1,7 +1,6 @@
 //! `dispensaries`: the stores, the addresses of their menus, and the state of their crawls.
 
 use chrono::{DateTime, Utc};
-use tokio_postgres::Row;
 
 use super::arrays::column;
 use super::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
@@ -51,6 +50,25 @@ pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
 pub async fn change(tx: &Tx, store: &Store) -> Result<(), DbError> {
     let Store { id, name, slug, menu_url, platform_dispensary_id, .. } = store;
     tx.execute(include_str!("sql/stores/change.sql"), &[id, name, slug, menu_url, platform_dispensary_id]).await?;
+    Ok(())
+}
+
+/// Data of a store that its deletion would delete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holdings {
+    pub products: i64,
+    pub payloads: i64,
+    /// Discovery found it, and adds it again when it finds it again.
+    pub is_discovered: bool,
+}
+
+pub async fn holdings(tx: &Tx, id: StoreId) -> Result<Holdings, DbError> {
+    Holdings::from_row(&tx.query_one(include_str!("sql/stores/holdings.sql"), &[&id]).await?)
+}
+
+/// Deletes a store with its products and payloads. Its open tasks are left; those that run cannot write any more.
+pub async fn delete(tx: &Tx, id: StoreId) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/stores/delete.sql"), &[&id]).await?;
     Ok(())
 }
 
@@ -138,16 +156,21 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
 }
 
 /// Result of adding a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedStore {
     pub id: StoreId,
     /// The store existed before, or came before in the same list, and only its groups may have changed. It
-    /// has the same platform id; or, where one of the two has none, the same menu address or slug.
+    /// has the same platform id; or, where one of the two has none, the same menu address or slug, now or
+    /// formerly.
     pub is_known: bool,
     /// A known store that was put into new groups.
     pub is_grouped: bool,
     /// A known store that would be in too many groups: it was put into none of these.
     pub is_full: bool,
+    /// The slug by which it is known, in lower case, when that is not its slug any more.
+    pub former_slug: Option<String>,
+    /// The slug that it has instead.
+    pub slug: Option<String>,
 }
 
 /// Adds the stores that are not known yet, and puts known ones into the given groups. Results are in the
@@ -171,15 +194,7 @@ pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedS
             ],
         )
         .await?;
-    let added = |row: &Row| {
-        Ok(AddedStore {
-            id: row.try_get("store_id")?,
-            is_known: row.try_get("is_known")?,
-            is_grouped: row.try_get("is_grouped")?,
-            is_full: row.try_get("is_full")?,
-        })
-    };
-    rows.iter().map(added).collect()
+    read_all(&rows)
 }
 
 /// The store with this id at its platform.
@@ -208,6 +223,10 @@ pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<St
 }
 
 rows! {
+    Holdings { products, payloads, is_discovered }
+
+    AddedStore { id, is_known, is_grouped, is_full, former_slug, slug }
+
     Switched { id, was_enabled, is_changed, needs_look_up }
 
     Store {

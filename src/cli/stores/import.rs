@@ -9,12 +9,14 @@ use super::{file, import_part, private_host_here};
 use crate::cli::input::{self, Input};
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
-use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED};
+use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED, RenamedStore};
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
 
 /// Maximum printed ids.
 const MAX_IDS: usize = 20;
+/// Maximum printed stores that have another slug now.
+const MAX_RENAMED: usize = 20;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -37,6 +39,8 @@ struct Answer {
     grouped: usize,
     /// Existing stores that were not, because of the maximum number of groups of a store.
     full: Vec<StoreId>,
+    /// Existing stores whose lines have a slug that is not theirs any more.
+    renamed: Vec<RenamedStore>,
     /// Lines written to the file of `--skip-bad`.
     refused: usize,
     /// Stores not imported because the command was stopped.
@@ -67,12 +71,14 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
                 list.stores.len()
             )
         };
-        let ImportedStores { imported, known, grouped, full } = import_part(&api, part).await.with_context(so_far)?;
+        let ImportedStores { imported, known, grouped, full, renamed } =
+            import_part(&api, part).await.with_context(so_far)?;
         answer.look_ups += imported.iter().filter(|store| store.entry_point_task_id.is_some()).count();
         answer.imported.extend(imported);
         answer.known += known.len();
         answer.grouped += grouped;
         answer.full.extend(full);
+        answer.renamed.extend(renamed);
         answer.remaining -= part.len();
         progress.advance(part.len() as u64);
     }
@@ -103,6 +109,16 @@ fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
             ids.join(", ")
         ));
     }
+    lines.extend(answer.renamed.iter().take(MAX_RENAMED).map(renamed));
+    if answer.renamed.len() > MAX_RENAMED {
+        lines.push(format!("and {} other stores with another slug now", answer.renamed.len() - MAX_RENAMED));
+    }
     lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
     lines.join("\n")
+}
+
+/// The reason why a line with an old slug adds no store.
+pub fn renamed(RenamedStore { id, former_slug, slug }: &RenamedStore) -> String {
+    let now = slug.as_ref().map_or("has no slug now".to_owned(), |slug| format!("has the slug {slug} now"));
+    format!("store {id} was {former_slug} and {now}; to add another store as {former_slug}, give its platform id")
 }

@@ -1,9 +1,11 @@
-//! `PUT /api/stores/{id}` and the commands that ask it: a store is corrected, and its tasks follow.
+//! `PUT` and `DELETE /api/stores/{id}` and the commands that ask them: a store is corrected or deleted, and its
+//! tasks follow.
 
 use http::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use super::reads::selling;
 use super::server::{Answer, Server};
 use testkit::drover;
 
@@ -158,4 +160,70 @@ async fn a_store_is_corrected_from_the_command_line() {
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("--menu-url: "), "{wrong:?}");
     server.add_store("other").await;
     assert_eq!(edit(&["--platform-id", "other"]).await.status.code(), Some(4));
+}
+
+async fn delete(server: &Server, path: &str) -> Answer {
+    server.send(server.request(Method::DELETE, path).body(Default::default()).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_deleted_store_takes_its_open_tasks_with_it() {
+    let server = Server::start().await;
+    let id = not_found(&server).await;
+    let other = server.add_store("other").await;
+    for store in [id, other] {
+        let crawl = json!({"role": "payload_fetch", "dispensary_id": store});
+        server.post("/api/tasks", crawl).await.expect(201);
+    }
+    server.post("/api/pauses", json!({"scope": "store", "of": id.to_string(), "reason": "x"})).await.expect(201);
+
+    let deleted = delete(&server, &format!("/api/stores/{id}")).await.expect(200);
+
+    let expected = json!({"id": id, "name": "Leaf", "products": 0, "payloads": 0, "is_discovered": false});
+    assert_eq!(deleted, expected);
+    server.get(&format!("/api/stores/{id}")).await.problem(404);
+    delete(&server, &format!("/api/stores/{id}")).await.problem(404);
+    assert_eq!(open_tasks(&server, id).await, Vec::<String>::new());
+    assert_eq!(open_tasks(&server, other).await, ["payload_fetch"]);
+    assert_eq!(server.get("/api/pauses").await.expect(200)["pauses"], json!([]));
+    let audited = server.get("/api/audit?action=stores.delete").await.expect(200);
+    assert_eq!(audited["audit"][0]["target"], id.to_string(), "{audited}");
+}
+
+#[tokio::test]
+async fn a_store_with_products_is_deleted_only_with_them() {
+    let server = Server::start().await;
+    let (id, products) = selling(&server).await;
+    let other = server.add_store("other").await;
+    let refused = delete(&server, &format!("/api/stores/{id}")).await.problem(409);
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.starts_with(&format!("store {id} has 2 products and 0 payloads: delete it with them")), "{detail}");
+    assert_eq!(server.get(&format!("/api/stores/{id}")).await.expect(200)["products"], 2, "nothing of it is gone");
+
+    let deleted = delete(&server, &format!("/api/stores/{id}?with_products=true")).await.expect(200);
+
+    assert_eq!(deleted["products"], 2);
+    server.get(&format!("/api/products/{}", products[0])).await.problem(404);
+    server.get("/api/products/search?q=blue").await.expect(200);
+    let left = server.get("/api/stores").await.expect(200);
+    assert_eq!((left["stores"][0]["id"].as_i64(), left["stores"].as_array().unwrap().len()), (Some(other), 1));
+}
+
+#[tokio::test]
+async fn stores_are_deleted_from_the_command_line() {
+    let server = Server::start().await;
+    let (id, _) = selling(&server).await;
+    let (id, other) = (id.to_string(), not_found(&server).await.to_string());
+    let run = async |more: &[&str]| {
+        let args = [&["stores", "delete"], more].concat();
+        drover().env("DATABASE_URL", &server.database.url).args(args).output().await.unwrap()
+    };
+    let partly = run(&[&id, &other]).await;
+    assert_eq!(partly.status.code(), Some(5), "{partly:?}");
+    assert_eq!(String::from_utf8_lossy(&partly.stdout), format!("store {other} is deleted: Leaf\n"));
+    assert!(String::from_utf8_lossy(&partly.stderr).contains("--with-products"), "{partly:?}");
+    let whole = run(&[&id, "--with-products", "--json"]).await;
+    let whole: Value = serde_json::from_slice(&whole.stdout).unwrap();
+    assert_eq!(whole["products"], 2);
+    assert_eq!(run(&[&id]).await.status.code(), Some(3));
 }

@@ -99,6 +99,35 @@ async fn a_store_is_switched_off() {
     assert_eq!(world.count("SELECT count(*) FROM dispensaries WHERE id = 902 AND NOT crawl_enabled").await, 1);
 }
 
+#[tokio::test]
+async fn a_store_is_deleted_after_a_question() {
+    let world = World::start().await;
+    world.open("/admin/stores/902").await;
+    world.press("More").await;
+    world.press("Delete…").await;
+    dialog_says(&world, "cannot be restored").await;
+    world.click(&in_dialog("Delete 1 store")).await;
+    world.reports("is deleted").await;
+    world.sees("1 of 1 store, trouble first").await;
+    assert_eq!(world.count("SELECT count(*) FROM dispensaries WHERE id <> 902").await, 1);
+}
+
+#[tokio::test]
+async fn a_list_with_a_former_slug_names_the_store_and_adds_none() {
+    let world = World::start().await;
+    world
+        .execute(
+            "UPDATE dispensaries SET slug = 'old' WHERE id = 902; UPDATE dispensaries SET slug = 'new' WHERE id = 902",
+        )
+        .await;
+    world.open("/admin/stores").await;
+    world.press("Import").await;
+    world.browser.fill("dialog textarea", "name,slug\nLeaf,Old").await.unwrap();
+    world.click(&in_dialog("Import")).await;
+    world.reports("store 902 was old and is new now").await;
+    assert_eq!(world.count("SELECT count(*) FROM dispensaries").await, 2);
+}
+
 /// Waits until the open dialog holds this text.
 async fn dialog_says(world: &World, text: &str) {
     let holds = format!("document.querySelector('dialog[open]')?.innerText.includes({})", serde_json::json!(text));

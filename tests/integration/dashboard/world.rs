@@ -85,6 +85,12 @@ impl World {
         self.browser.until(&format!("the page says {text:?}"), &holds).await.unwrap();
     }
 
+    /// Waits until a message holds this text.
+    pub async fn reports(&self, text: &str) {
+        let holds = format!("document.querySelector('.toasts').innerText.includes({})", serde_json::json!(text));
+        self.browser.until(&format!("a message says {text:?}"), &holds).await.unwrap();
+    }
+
     pub async fn says_no_more(&self, text: &str) {
         let lacks = format!("!document.querySelector('main').innerText.includes({})", serde_json::json!(text));
         self.browser.until(&format!("the page no longer says {text:?}"), &lacks).await.unwrap();

@@ -10,7 +10,7 @@ import { FormDialog, given } from "../../parts/form.js";
 import { ImportDialog } from "../../parts/import.js";
 
 /** @import { Line } from "../../core/csv.js" */
-/** @import { ImportedStores, StoreFields } from "../../types/api" */
+/** @import { ImportedStores, RenamedStore, StoreFields } from "../../types/api" */
 /** @import { BodyOf } from "../../types/requests" */
 
 /** @typedef {BodyOf<"/api/stores/import", "POST">["stores"]} Stores */
@@ -20,7 +20,7 @@ const COLUMNS = {
   required: ["name"],
 };
 
-const KNOWN = "A store that exists is only added to the groups of its line.";
+const KNOWN = "A store that exists, by its slug or by one that it had before, is only added to the groups of its line.";
 
 /** @param {Stores} stores */
 const add = (stores) => send("POST", pathOf("/api/stores/import"), { stores });
@@ -52,12 +52,14 @@ const fieldsOf = ({ groups, ...values }) =>
 function doneText(answers) {
   const all = answers.flatMap(({ imported }) => imported);
   const known = answers.reduce((sum, answer) => sum + answer.known.length, 0);
+  const renamed = answers.flatMap((answer) => answer.renamed ?? []);
   const full = answers.reduce((sum, answer) => sum + answer.full.length, 0);
   const looked = all.filter(({ entry_point_task_id: task }) => (task ?? null) !== null).length;
   return [
     `${plural(all.length, "store")} imported, ${count(known)} known already`,
     looked > 0 && `${plural(looked, "id")} looked up`,
     full > 0 && `${count(full)} in too many groups`,
+    renamed.length > 0 && `${count(renamed.length)} of them by a slug that is not theirs any more: ${renamed.slice(0, 3).map(renamedText).join(", ")}`,
   ].filter(Boolean).join("; ");
 }
 
@@ -65,7 +67,7 @@ function doneText(answers) {
 export const AddStore = ({ onClose }) =>
   html`<${FormDialog} title="Add store" action="Add it" onClose=${onClose}
     done=${(/** @type {ImportedStores} */ answer) =>
-      answer.imported.length > 0 ? `${answer.imported[0].name} is added` : `It exists already: store ${count(answer.known[0])}`}
+      answer.imported.length > 0 ? `${answer.imported[0].name} is added` : existsText(answer)}
     fields=${[
       { name: "name", label: "Name", required: true },
       {
@@ -82,6 +84,15 @@ export const AddStore = ({ onClose }) =>
       { name: "groups", label: "Groups", help: "separated by semicolons" },
     ]}
     submit=${(/** @type {Record<string, string | null>} */ values) => add([fieldsOf(given(values))]).catch(nameless)} />`;
+
+/** @param {ImportedStores} answer */
+const existsText = ({ known, renamed }) =>
+  renamed?.length
+    ? `It exists already: ${renamedText(renamed[0])}. To add another store as ${renamed[0].former_slug}, give its id at the platform`
+    : `It exists already: store ${known[0]}`;
+
+/** @param {RenamedStore} store */
+const renamedText = ({ id, former_slug: former, slug }) => `store ${id} was ${former} and is ${slug ?? "without a slug"} now`;
 
 /** A refusal names the one store by its place in a list, which this form does not show. @param {unknown} error @returns {never} */
 function nameless(error) {

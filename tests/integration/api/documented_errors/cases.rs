@@ -64,6 +64,9 @@ pub const THINGS: &str = "
     VALUES ('of 103', 'payload_fetch', '0 0 6 * * *', 'group-103'), ('of 104', 'payload_fetch', '0 0 6 * * *', 'group-104');
     INSERT INTO dispensaries (id, name, groups) SELECT 4000, 'everywhere', array_agg('g' || n) FROM generate_series(1, 20) n;
     INSERT INTO dispensaries (id, name, platform_dispensary_id) VALUES (4001, 'taken', 'taken');
+    INSERT INTO store_products (dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock, stock_status,
+                                first_seen_at, last_seen_at)
+    VALUES (4000, 'dutchie', 'a', 'a', false, false, true, 'in_stock', now(), now());
     INSERT INTO proxies (id, host, port, username, password) OVERRIDING SYSTEM VALUE
     VALUES (101, 'unreadable.example', 80, 'u', '$drover$9$x');
     INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
@@ -73,9 +76,10 @@ pub const THINGS: &str = "
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 23] = [
+pub const REFUSED: [(&str, u16, i64, &str); 24] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
+    ("DELETE /api/stores/{id}", 409, 4000, ""),
     ("DELETE /api/tasks/{id}", 409, 102, ""),
     ("GET /api/tasks/migration/status", 409, ID, ""),
     ("POST /api/groups/{group}/stores", 409, 103, r#"{"add": [4000]}"#),
