@@ -38,7 +38,17 @@ pub struct Browser {
 }
 
 impl Browser {
+    /// Chromium sometimes ends while it starts on a busy machine, and works the next time.
     pub async fn start() -> anyhow::Result<Browser> {
+        for _ in 1..MAX_STARTS {
+            if let Ok(browser) = Browser::start_once().await {
+                return Ok(browser);
+            }
+        }
+        Browser::start_once().await
+    }
+
+    async fn start_once() -> anyhow::Result<Browser> {
         let (driver, port) = start_driver().await?;
         let profile = tempfile::tempdir()?;
         let client = ClientBuilder::new(HttpConnector::new())
@@ -226,22 +236,16 @@ impl WebDriverCompatibleCommand for Extension {
 /// A driver takes one port on both kinds of loopback address: another process may have taken it on one of
 /// them.
 async fn start_driver() -> anyhow::Result<(Child, u16)> {
-    let mut last = None;
-    for _ in 0..MAX_STARTS {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .with_context(|| format!("chromedriver does not run: {REMEDY}"))?;
-        match tokio::time::timeout(PATIENCE, port_of(&mut driver)).await.context("chromedriver is silent")? {
-            Ok(port) => return Ok((driver, port)),
-            Err(error) => last = Some(error),
-        }
-    }
-    Err(last.unwrap_or_else(|| anyhow::anyhow!("chromedriver was not started")))
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .with_context(|| format!("chromedriver does not run: {REMEDY}"))?;
+    let port = tokio::time::timeout(PATIENCE, port_of(&mut driver)).await.context("chromedriver is silent")??;
+    Ok((driver, port))
 }
 
 /// The port that the driver chose.
