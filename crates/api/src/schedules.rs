@@ -15,7 +15,7 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
-use contract::schedules::{PastRuns, Run, Schedule, ScheduleList, ScheduleRequest, ScheduleUpdate};
+use contract::schedules::{Run, Schedule, ScheduleList, ScheduleRequest, ScheduleRuns, ScheduleUpdate};
 use db::schedules;
 
 #[derive(Deserialize, IntoParams)]
@@ -122,15 +122,15 @@ pub async fn trigger(
     change.answer(StatusCode::OK, &run).await
 }
 
-/// The latest 20 runs of a schedule, with the states of the tasks that each made.
-#[utoipa::path(get, path = "/api/schedules/{id}/runs", tag = "schedules", responses((status = 200, body = PastRuns)))]
+/// The latest 20 runs of a schedule, with the states of the tasks that each made, and its next due times.
+#[utoipa::path(get, path = "/api/schedules/{id}/runs", tag = "schedules", responses((status = 200, body = ScheduleRuns)))]
 pub async fn runs(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(SchedulePath { id }): Path<SchedulePath>,
     _: Query<NoParameters>,
-) -> Result<Json<PastRuns>, ApiError> {
+) -> Result<Json<ScheduleRuns>, ApiError> {
     let client = api.db.api_client().await?;
-    let runs = schedules::past_runs(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("schedule {id}")))?;
-    Ok(Json(PastRuns { runs }))
+    let runs = schedules::runs(&client, id).await?;
+    runs.map(Json).ok_or_else(|| ApiError::NotFound(format!("schedule {id}")))
 }

@@ -138,6 +138,7 @@ fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
             platform_dispensary_id: None,
             groups: Vec::new(),
             disabled_reason: None,
+            empty_menus: 0,
             lookup_task_id: None,
             lookup_error: None,
             lookup_next_at: None,

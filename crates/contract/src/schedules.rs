@@ -17,6 +17,8 @@ use domain::store::Platform;
 use domain::vocabulary::Word;
 
 const MAX_NAME_BYTES: usize = 80;
+/// Maximum number of listed due times.
+const MAX_UPCOMING: usize = 5;
 
 /// A schedule to be added: with `interval_hours` or `cron`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -200,14 +202,27 @@ pub struct PastRun {
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct PastRuns {
+pub struct ScheduleRuns {
     /// The latest first. Runs are kept for 30 days.
     pub runs: Vec<PastRun>,
+    /// The next 5 due times; none while it is disabled.
+    pub upcoming: Vec<DateTime<Utc>>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ScheduleList {
     pub schedules: Vec<Schedule>,
+}
+
+impl Schedule {
+    /// Its next due times; none while it is disabled.
+    pub fn upcoming(&self) -> Vec<DateTime<Utc>> {
+        let recurrence = self.cron.clone().map(Recurrence::Cron).or(self.interval_hours.map(Recurrence::EveryHours));
+        match (self.next_run_at, recurrence) {
+            (Some(next), Some(recurrence)) if self.enabled => recurrence.times_from(next).take(MAX_UPCOMING).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl ScheduleRequest {

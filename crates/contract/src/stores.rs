@@ -107,6 +107,8 @@ pub struct StoreView {
     /// The state of its crawls, as if it were enabled.
     #[schema(value_type = StoreStatus)]
     pub crawl_status: Word<StoreStatus>,
+    /// Number of empty menus that its latest crawls found and did not keep, one after the other. With three, its state is `empty_menu`.
+    pub empty_menus: i64,
     /// Why discovery switched it off; None where a person did.
     pub disabled_reason: Option<String>,
     /// The latest task that looks up its id at the platform, as long as it has none.

@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
 use super::row::{FromRow, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
-use contract::schedules::{PastRun, Run, Schedule};
+use contract::schedules::{PastRun, Run, Schedule, ScheduleRuns};
 use domain::role::Role;
 use domain::schedule::Recurrence;
 use domain::skipped::Skipped;
@@ -78,12 +78,13 @@ pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> 
     row.as_ref().map(Schedule::from_row).transpose()
 }
 
-/// Latest runs of a schedule, newest first; `None` if the schedule does not exist.
-pub async fn past_runs(client: &Client, id: i64) -> Result<Option<Vec<PastRun>>, DbError> {
+/// Latest runs of a schedule, newest first, and its next due times; `None` if the schedule does not exist.
+pub async fn runs(client: &Client, id: i64) -> Result<Option<ScheduleRuns>, DbError> {
     let Some(schedule) = get(client, id).await? else { return Ok(None) };
     let rows = client.query(include_str!("sql/schedules/runs.sql"), &[&id, &MAX_PAST_RUNS, &MAX_TASKS_OF_RUNS]).await?;
     let role = schedule.role.to_string();
-    rows.iter().map(|row| past_run(row, &role)).collect::<Result<_, _>>().map(Some)
+    let runs = rows.iter().map(|row| past_run(row, &role)).collect::<Result<_, _>>()?;
+    Ok(Some(ScheduleRuns { runs, upcoming: schedule.upcoming() }))
 }
 
 /// Keeps runs for a month: a run's row prevents a second run of its due time for as long as that time can

@@ -63,6 +63,7 @@ rows! {
         platform_dispensary_id, menu_url, address, city, state, zip, latitude, longitude, phone,
         timezone, is_recreational, is_medical, groups, crawl_enabled,
         crawl_status: word,
+        empty_menus,
         disabled_reason, lookup_task_id, lookup_error, lookup_next_at,
         last_fetch_at, last_crawl_at, last_payload_id, last_payload_at, last_complete_at,
         last_coverage, products, in_stock, on_special,

@@ -43,6 +43,11 @@ impl Recurrence {
         }
     }
 
+    /// The times from `first` on, which is one of them. They end where there is no next time.
+    pub fn times_from(&self, first: DateTime<Utc>) -> impl Iterator<Item = DateTime<Utc>> {
+        std::iter::successors(Some(first), move |at| self.next_after(first, *at).ok())
+    }
+
     /// Average number of runs an hour.
     pub fn times_per_hour(&self, now: DateTime<Utc>) -> Result<f64, RecurrenceError> {
         match self {
@@ -136,6 +141,14 @@ mod tests {
         assert!((counted - times).abs() < 1e-9, "{counted}, not {times}");
         assert_eq!(Recurrence::EveryHours(4.0).times_per_hour(now), Ok(0.25));
         assert!(Recurrence::EveryHours(0.0).times_per_hour(now).is_err());
+    }
+
+    #[rstest]
+    #[case::every_hours(Recurrence::EveryHours(4.0), ["2026-11-23T06:00:00Z", "2026-11-23T10:00:00Z", "2026-11-23T14:00:00Z"])]
+    #[case::by_cron(Recurrence::Cron("0 0 6 * * *".to_owned()), ["2026-11-23T06:00:00Z", "2026-11-24T06:00:00Z", "2026-11-25T06:00:00Z"])]
+    fn times_begin_with_the_first_one(#[case] recurrence: Recurrence, #[case] times: [&str; 3]) {
+        let found: Vec<DateTime<Utc>> = recurrence.times_from(at(times[0])).take(3).collect();
+        assert_eq!(found, times.map(at));
     }
 
     #[test]

@@ -19,6 +19,9 @@ vocabulary! {
     }
 }
 
+/// Number of crawls in a row without a product after which a person has to look (in SQL: v_store_statuses).
+pub const EMPTY_MENUS: i64 = 3;
+
 vocabulary! {
     /// The state of a store's crawls: the first that fits.
     pub enum StoreStatus {
@@ -26,7 +29,7 @@ vocabulary! {
         NeedsMenuId,
         /// Its task waits for a host that takes no requests now.
         Held,
-        /// Three crawls in a row found no product, and no operator has accepted it.
+        /// [`EMPTY_MENUS`] crawls in a row found no product, and no operator has accepted it.
         EmptyMenu,
         /// No complete crawl has ended yet.
         NeverCrawled,

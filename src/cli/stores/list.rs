@@ -5,7 +5,7 @@ use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, groups, values};
 use contract::stores::{StorePage, StoreSort, StoreView};
 use domain::group;
-use domain::store::{Platform, StoreStatus};
+use domain::store::{EMPTY_MENUS, Platform, StoreStatus};
 
 /// Stores per request.
 const PAGE: &str = "500";
@@ -82,9 +82,18 @@ fn cells(store: &StoreView) -> Vec<String> {
         or_dash(&store.state),
         or_dash(&store.platform_dispensary_id),
         store.groups.join(" "),
-        if store.crawl_enabled { store.crawl_status.to_string() } else { "off".to_owned() },
+        crawl(store),
         store.products.to_string(),
         store.in_stock.to_string(),
         or_dash(&store.last_crawl_at.map(time)),
     ]
+}
+
+/// The state of its crawls, and how many empty menus it is away from `empty_menu`.
+fn crawl(store: &StoreView) -> String {
+    match store.empty_menus {
+        _ if !store.crawl_enabled => "off".to_owned(),
+        menus @ 1..EMPTY_MENUS => format!("{}, {menus} of {EMPTY_MENUS} menus empty", store.crawl_status),
+        _ => store.crawl_status.to_string(),
+    }
 }

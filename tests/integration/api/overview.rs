@@ -95,6 +95,11 @@ async fn each_enabled_store_is_counted_by_the_one_state_of_its_crawls() {
         ["stores", "stores_in_need", "stores_delayed", "products"].map(|name| counted[name].as_i64().unwrap());
     assert_eq!(counted, [9, 2, 3, 95], "the same numbers beside the pages' names");
 
+    let empty = |id: i64| format!("/api/stores/{id}");
+    for (store, menus) in [(1, 0), (8, 3), (9, 2)] {
+        assert_eq!(server.get(&empty(store)).await.expect(200)["empty_menus"], menus, "store {store}");
+    }
+
     let late = server.get("/api/stores?crawl_status=late").await.expect(200);
     let names: Vec<&Value> = late["stores"].as_array().unwrap().iter().map(|store| &store["name"]).collect();
     assert_eq!(names, ["old", "empty twice"]);

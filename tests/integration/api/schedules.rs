@@ -160,7 +160,7 @@ async fn past_runs_are_listed_with_the_states_of_their_tasks() {
     for name in ["one", "two", "three"] {
         server.add_store(name).await;
     }
-    assert_eq!(server.get(&format!("{path}/runs")).await.expect(200), json!({"runs": []}));
+    assert_eq!(server.get(&format!("{path}/runs")).await.expect(200)["runs"], json!([]));
     server.post(&format!("{path}/trigger"), json!({})).await.expect(200);
     let ends = "
         SET drover.own = 'on';
@@ -180,4 +180,27 @@ async fn past_runs_are_listed_with_the_states_of_their_tasks() {
     assert_eq!(time("last_end_at") - time("made_at"), TimeDelta::minutes(2));
     assert_eq!((&runs[1]["last_end_at"], &runs[1]["skipped"]["open_task"]), (&Value::Null, &json!(3)));
     server.get("/api/schedules/4711/runs").await.problem(404);
+}
+
+#[rstest]
+#[case::every_hours("interval_hours = 4, cron = NULL", ["2100-01-01T06:00:00Z", "2100-01-01T10:00:00Z", "2100-01-01T14:00:00Z", "2100-01-01T18:00:00Z", "2100-01-01T22:00:00Z"])]
+#[case::by_cron("interval_hours = NULL, cron = '0 0 6 * * *'", ["2100-01-01T06:00:00Z", "2100-01-02T06:00:00Z", "2100-01-03T06:00:00Z", "2100-01-04T06:00:00Z", "2100-01-05T06:00:00Z"])]
+#[tokio::test]
+async fn the_next_due_times_of_a_schedule_are_listed(#[case] recurrence: &str, #[case] times: [&str; 5]) {
+    let (server, path) = server_with_schedule().await;
+    let change =
+        format!("SET drover.own = 'on'; UPDATE task_schedules SET {recurrence}, next_run_at = '2100-01-01T06:00:00Z'");
+    server.database.raw.batch_execute(&change).await.unwrap();
+    let listed = async || server.get(&format!("{path}/runs")).await.expect(200)["upcoming"].clone();
+    if recurrence.starts_with("interval") {
+        server
+            .database
+            .raw
+            .batch_execute("UPDATE task_schedules SET next_run_at = '2100-01-01T06:00:00Z'")
+            .await
+            .unwrap();
+    }
+    assert_eq!(listed().await, json!(times));
+    server.put_schedule(&path, None, json!({"enabled": false})).await.expect(200);
+    assert_eq!(listed().await, json!([]));
 }

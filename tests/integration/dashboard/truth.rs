@@ -96,6 +96,21 @@ async fn failed_tasks_and_failed_attempts_have_names_of_their_own() {
 }
 
 #[tokio::test]
+async fn a_store_says_how_many_of_its_menus_were_empty_before_it_counts_as_empty() {
+    let world = World::start().await;
+    world
+        .execute("INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) VALUES (902, now(), 0)")
+        .await;
+    world.open("/admin/stores/902").await;
+    world.sees("1 of 3 crawls in a row found an empty menu. Its products stay as they are.").await;
+    world.open("/admin/stores").await;
+    world.sees("1 of 3 menus in a row empty").await;
+    world.execute("DELETE FROM suspicious_menus").await;
+    world.open("/admin/stores").await;
+    world.says_no_more("menus in a row empty").await;
+}
+
+#[tokio::test]
 async fn a_run_that_was_just_made_is_not_claimed_again() {
     let world = World::start().await;
     world.open("/admin/schedules").await;

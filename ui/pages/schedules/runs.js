@@ -1,6 +1,6 @@
 // @ts-check
 // The last runs of a schedule, in a dialog: when each was, the tasks that it made and their states, and how
-// long they took.
+// long they took; and when it runs next.
 
 import { pathOf } from "../../core/api.js";
 import { count, duration, exactTime, NONE, plural } from "../../core/format.js";
@@ -8,26 +8,32 @@ import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Loaded } from "../../parts/panel.js";
-import { Ago } from "../../parts/time.js";
+import { Ago, Until } from "../../parts/time.js";
 
-/** @import { PastRun, PastRuns, Schedule } from "../../types/api" */
+/** @import { PastRun, Schedule, ScheduleRuns } from "../../types/api" */
 
 /** @param {{ schedule: Schedule, onClose: () => void }} properties */
 export function Runs({ schedule, onClose }) {
   const answer = useResource(pathOf("/api/schedules/{id}/runs", { id: schedule.id }), { topics: ["schedule", "counts"], gap: 5_000 });
-  return html`<${Dialog} title=${`Last runs of ${schedule.name}`} onClose=${onClose} isWide=${true}>
-    <${Loaded} of=${answer} what="The list of runs">${(/** @type {PastRuns} */ { runs }) =>
-      runs.length === 0
+  return html`<${Dialog} title=${`Runs of ${schedule.name}`} onClose=${onClose} isWide=${true}>
+    <${Loaded} of=${answer} what="The list of runs">${(/** @type {ScheduleRuns} */ { runs, upcoming }) =>
+      html`<${Upcoming} times=${upcoming} />${runs.length === 0
         ? html`<p class="dim">It has not run within 30 days.</p>`
         : html`<table class="table fold">
             <thead><tr><th>Ran</th><th class="num">Tasks</th><th class="num">Completed</th><th class="num">Failed</th>
               <th class="num">Open</th><th class="num">Took</th></tr></thead>
             <tbody>${runs.map((run) => html`<${Row} key=${run.due_at} run=${run} />`)}</tbody>
-          </table>`}</${Loaded}>
+          </table>`}`}</${Loaded}>
     <p class="scope">Tasks that follow from these, such as refreshes, are not counted.</p>
     <div class="row"><button class="btn" type="button" autofocus onClick=${onClose}>Close</button></div>
   </${Dialog}>`;
 }
+
+/** @param {{ times: string[] }} properties */
+const Upcoming = ({ times }) =>
+  times.length === 0
+    ? html`<p class="dim">It is disabled: it does not run by itself.</p>`
+    : html`<p>Next: ${times.map((at, nth) => html`${nth > 0 && ", "}<${Until} key=${at} at=${at} />`)}</p>`;
 
 /** @param {{ run: PastRun }} properties */
 const Row = ({ run }) => html`<tr>

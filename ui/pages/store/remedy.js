@@ -17,14 +17,23 @@ import { EditButton } from "./edit.js";
 export function Remedy({ of }) {
   if (!of.crawl_enabled) return null;
   if (of.crawl_status === "needs_menu_id") return html`<${LookUp} of=${of} />`;
-  if (of.crawl_status !== "empty_menu" && of.crawl_status !== "never_crawled") return null;
-  const why = of.crawl_status === "empty_menu"
-    ? "The last three crawls found an empty menu. If the store's menu has products, its id at the platform is wrong."
-    : "No menu of this store was kept yet. If its crawls find an empty menu, correct its id, or accept that it sells nothing.";
+  const why = whyOf(of);
+  if (!why) return null;
   return html`<p class="banner" role="status"><${Icon} name="warn" /><span>${why}</span>
     <${EditButton} of=${of} kind="small" />
-    ${may("operator") && html` <button class="btn small" type="button"
+    ${may("operator") && of.empty_menus > 0 && html` <button class="btn small" type="button"
       onClick=${() => acceptEmpty(of)}>Accept the empty menu…</button>`}</p>`;
+}
+
+/** Why its crawls need a person; null: they do not. @param {StoreView} store */
+function whyOf({ crawl_status: status, empty_menus: menus, products }) {
+  if (status === "empty_menu") return "The last three crawls found an empty menu. If the store's menu has products, its id at the platform is wrong.";
+  if (menus > 0) {
+    const kept = products > 0 ? "Its products stay as they are." : "None was kept.";
+    return `${menus} of 3 crawls in a row found an empty menu. ${kept} If the menu has products, correct the store's id; if not, accept the empty menu.`;
+  }
+  if (status === "never_crawled") return "No menu of this store was kept yet.";
+  return null;
 }
 
 /** Why the id at the platform is not known, and when it is looked up next. @param {{ of: StoreView }} properties */
