@@ -83,8 +83,14 @@ function StoreActions({ of, pauses }) {
     { word: "Edit…", of: of.name, onClick: () => edit(true) },
     { word: of.crawl_enabled ? "Disable…" : "Enable…", of: `the crawls of ${of.name}`, onClick: () => switchCrawls(of) },
   ];
-  return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawl(of) }} others=${others} />
+  return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawl(of), hindrance: hindranceOf(of) }} others=${others} />
     ${pause.form}${isEdited && html`<${EditStore} of=${of} onClose=${() => edit(false)} />`}`;
+}
+
+/** Why a task of this store would fetch nothing. @param {StoreView} store */
+function hindranceOf({ crawl_enabled: isEnabled, platform_dispensary_id: platformId }) {
+  if (!isEnabled) return "Its crawls are disabled.";
+  return platformId ? undefined : "Its id at the platform is not known yet.";
 }
 
 /** @param {StoreView} store */
