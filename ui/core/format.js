@@ -27,7 +27,8 @@ export function decimal(value) {
 
 /** A rate, of which a small one is no zero: `0.04`, `< 0.01`. @param {number | null | undefined} value */
 export function rate(value) {
-  if (value === null || value === undefined || value === 0 || value >= 1) return decimal(value);
+  if (value === 0) return "0";
+  if (value === null || value === undefined || value >= 1) return decimal(value);
   return value < 0.01 ? "< 0.01" : twoDecimals.format(value);
 }
 

@@ -103,20 +103,26 @@ export function Line({ values, top, kind, area = false, text }) {
     `${path(run)}V${HEIGHT}H${(run.from * step).toFixed(1)}Z`;
   return html`${area && html`<path class=${`area ${kind}`} d=${runs.map(filled).join("")} />`}
     <path class=${`line ${kind}`} d=${runs.filter((run) => run.values.length > 1).map(path).join("")} />
-    <${Dots} points=${values.map((value, at) => ({ at: (at * step) / WIDTH, value, text: value !== null && text?.(value, at) }))}
-      top=${top} kind=${kind} />`;
+    <${Dots} points=${values.map((value, at) => ({
+      at: (at * step) / WIDTH,
+      value,
+      text: value !== null && text?.(value, at),
+      isAlone: (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null,
+    }))} top=${top} kind=${kind} />`;
 }
 
-/** Maximum number of dots: more would touch. */
+/** Maximum number of values of a line that are dots, too: more would touch. */
 const MAX_DOTS = 40;
 
 /**
- * A dot for each value where there are few, with its words on hover. `at` is a share of the width, 0 to 1.
- * @param {{ points: { at: number, value: number | null, text?: string | false }[], top: number, kind: string }} properties
+ * A value as a dot, with its words on hover. `at` is a share of the width, 0 to 1; one that is alone is on no line.
+ * @typedef {{ at: number, value: number | null, text?: string | false, isAlone?: boolean }} Dot
  */
+
+/** All values where there are few, else those that are alone. @param {{ points: Dot[], top: number, kind: string }} properties */
 export function Dots({ points, top, kind }) {
-  const shown = points.filter(({ value }) => value !== null);
-  if (shown.length > MAX_DOTS) return null;
+  const there = points.filter(({ value }) => value !== null);
+  const shown = there.length > MAX_DOTS ? there.filter(({ isAlone }) => isAlone) : there;
   return shown.map(({ at, value, text }) =>
     html`<path class=${`dot ${kind}`} d=${`M${(at * WIDTH).toFixed(1)} ${y(value ?? 0, top).toFixed(1)}h.01`}>${text && html`<title>${text}</title>`}</path>`);
 }

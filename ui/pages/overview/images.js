@@ -10,7 +10,7 @@ import { Figure, Strip } from "../../parts/strip.js";
 
 /** What is wrong with an image, by the API's reason. @type {Record<string, string>} */
 const REASONS = {
-  http: "without an answer, or with an HTTP error",
+  http: "without an answer or with an HTTP error",
   not_an_image: "that are no images",
   too_large: "too large",
   truncated: "incomplete",
@@ -28,7 +28,7 @@ export function Images({ overview }) {
   const made = served.rendered + served.cached;
   return html`<${Strip} label="Images">
     <${Figure} label="Images downloaded" value=${count(images.stored)} scope=${`${bytes(images.bytes)} in all`} />
-    <${Figure} label="Images not stored" value=${count(failed)} scope=${reasons.join(", ") || "none failed"} />
+    <${Figure} label="Images not stored" value=${count(failed)} scope=${reasons.join("; ") || "none failed"} />
     <${Figure} label="Images rendered" value=${count(served.rendered)} scope="by this server, since its start" />
     <${Figure} label="Hit rate" value=${made > 0 ? share(served.cached, made) : "–"} scope=${`of ${count(made)} resized images`} />
   </${Strip}>`;

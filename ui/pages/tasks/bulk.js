@@ -75,7 +75,7 @@ export function Bulk({ selected, onDone, filters, isEmpty }) {
   const button = (/** @type {Action} */ action, /** @type {string} */ kind, /** @type {string} */ icon) =>
     html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone}
       data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>
-      ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
+      ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb}${isNone ? "" : ` ${number}`}…</button>`;
   // an operation under way goes on, and is shown, when nothing matches any more
   if (isEmpty) return operation && html`<${Going} operation=${operation} />`;
   return html`<${BulkBar} selected=${selected.size} isAll=${isAll} onTake=${takeAll} isAllOffered=${filterText !== ""} filterText=${filterText}>
