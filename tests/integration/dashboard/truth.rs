@@ -153,7 +153,7 @@ async fn a_sold_out_option_has_none_left() {
 /// The text beside a page's name in the navigation.
 fn beside(page: &str) -> String {
     format!(
-        "document.querySelector('.nav a[href=\"/admin/{page}\"] small')?.innerText.replace(/\\s+/g, ' ').trim() ?? ''"
+        "(document.querySelector('.nav a[href=\"/admin/{page}\"] small')?.innerText.replace(/\\s+/g, ' ').trim() ?? '')"
     )
 }
 
