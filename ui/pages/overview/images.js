@@ -8,7 +8,7 @@ import { Figure, Strip } from "../../parts/strip.js";
 
 /** @import { OverviewAnswer } from "../../types/api" */
 
-/** What is wrong with an image, by the API's reason. @type {Record<string, string>} */
+/** Words for a missing image, by the API's reason. @type {Record<string, string>} */
 const REASONS = {
   http: "without an answer or with an HTTP error",
   not_an_image: "that are no images",
