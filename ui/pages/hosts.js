@@ -140,7 +140,7 @@ function Detail({ host }) {
       return html`<div class="panel-body"><dl class="facts">
         <dt>Does</dt><dd>${data.does}</dd>
         <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since}
-          after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
+          after="ago" />${data.opens_in_a_row > 0 && `, opened ${plural(data.opens_in_a_row, "time")} in a row`}</dd>
         ${data.why && html`<dt>Why</dt><dd>${data.why}</dd>`}
         <dt>Answers</dt><dd>${count(data.answers)}, ${counted(data)} since the first request</dd>
         ${data.robots.map(
