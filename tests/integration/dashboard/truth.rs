@@ -124,6 +124,20 @@ async fn the_audit_shows_a_number_of_stores_as_a_number() {
 }
 
 #[tokio::test]
+async fn the_audit_shows_a_change_in_words() {
+    let world = World::start().await;
+    world
+        .execute(
+            r#"INSERT INTO audit_log (who, action, target, request_id, detail)
+               VALUES ('local', 'stores.bulk', 'disable', 'a', '{"done": 2, "request": {"dry_run": false, "group": null, "ids": [4, 5]}}')"#,
+        )
+        .await;
+    world.open("/admin/audit").await;
+    world.sees("done: 2, request: (dry run: no, ids: 4, 5)").await;
+    world.sees("1 change on this page").await;
+}
+
+#[tokio::test]
 async fn an_attempt_shows_its_worker_by_the_name_of_the_list_and_the_id_of_the_log() {
     let world = World::start().await;
     world.execute("DELETE FROM worker_registry").await;
