@@ -1,4 +1,4 @@
-//! `drover capacity`: shows waiting and running tasks of each role, and the workers that it needs; and whether
+//! `drover capacity`: shows waiting and running tasks of each role, and the slots that they need; and whether
 //! slots, politeness and proxies suffice for the schedules, or for other stores at another interval.
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ use settings::durations;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Show how many workers clear the backlog of this role in 1, 4 and 8 hours
+    /// Show how many busy slots clear the backlog of this role in 1, 4 and 8 hours
     #[arg(conflicts_with_all = ["stores", "every", "slots"])]
     role: Option<String>,
     /// Forecast what this number of stores needs [default: the stores of the schedules]
@@ -110,6 +110,9 @@ fn tenths(number: Option<f64>) -> String {
 
 fn text(role: &RoleCapacity) -> String {
     let RoleCapacity { capacity, workers_needed: needed } = role;
+    if capacity.pending_tasks == 0 {
+        return format!("{}: no task waits", capacity.role);
+    }
     let pending = counted(capacity.pending_tasks, "pending task");
     let (Some(seconds), Some(one), Some(four), Some(eight)) =
         (capacity.avg_duration_sec, needed.for_1_hour, needed.for_4_hours, needed.for_8_hours)
@@ -119,6 +122,6 @@ fn text(role: &RoleCapacity) -> String {
     format!(
         "{}: {pending} of {seconds:.1} s each; clearing them in 1 hour takes {}, in 4 hours {four}, in 8 hours {eight}",
         capacity.role,
-        counted(one, "worker")
+        counted(one, "busy slot")
     )
 }

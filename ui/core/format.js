@@ -25,6 +25,13 @@ export function decimal(value) {
   return minus(Math.abs(value) >= 100 ? whole.format(value) : oneDecimal.format(value));
 }
 
+/** A rate, of which a small one is no zero: `0.04`, `< 0.01`. @param {number | null | undefined} value */
+export function rate(value) {
+  if (value === 0) return "0";
+  if (value === null || value === undefined || value >= 1) return decimal(value);
+  return value < 0.01 ? "< 0.01" : twoDecimals.format(value);
+}
+
 /** A share as `0.7 %`. @param {number} part @param {number} all */
 export const share = (part, all) => (all > 0 ? `${oneDecimal.format((100 * part) / all)} %` : NONE);
 

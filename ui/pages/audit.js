@@ -3,7 +3,7 @@
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
-import { count, plural } from "../core/format.js";
+import { plural } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
@@ -59,7 +59,7 @@ export function Page({ query }) {
                   <th class="num">When</th></tr></thead>
                 <tbody>${steady.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
               </table></div>
-              <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} changes on this page</${Pager}>`}</${Loaded}>
+              <${Pager} query=${query} next=${data.next_cursor}>${plural(steady.rows.length, "change")} on this page</${Pager}>`}</${Loaded}>
     </${Panel}>`;
 }
 
@@ -77,17 +77,18 @@ const Row = memo((/** @type {{ row: AuditRow }} */ { row }) => {
   </tr>`;
 });
 
-/** `is active: no, reason: maintenance`; what is not set is left out. @param {unknown} detail */
+/** `is active: no, reason: maintenance`; what is not set is left out. @param {unknown} detail @returns {string} */
 const detailText = (detail) =>
   Object.entries(detail ?? {})
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name.replaceAll("_", " ")}: ${valueText(value)}`)
     .join(", ");
 
-/** @param {unknown} value */
+/** @param {unknown} value @returns {string} */
 function valueText(value) {
   if (typeof value === "boolean") return value ? "yes" : "no";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.map(valueText).join(", ") || "none";
+  return typeof value === "object" ? `(${detailText(value)})` : String(value);
 }
 
 /** Actions on several things at once, whose target is their number. @type {Record<string, [string, string?]>} */

@@ -1,5 +1,6 @@
 // @ts-check
-// Capacity: the forecast of what the schedules need; by role, the waiting tasks, their speed, and the workers that would drain them within some hours.
+// Capacity: the forecast of what the schedules need; by role, the waiting tasks, their run time, and the slots that finish
+// them within some hours.
 
 import { useCapacity } from "../core/answers.js";
 import { link } from "../core/base.js";
@@ -38,18 +39,18 @@ export function Page({ query }) {
   usePage("Capacity", answer);
   const head = headsOf(query, INITIAL);
   const number = (/** @type {string} */ word, /** @type {string} */ by) => head(word, [`${by}_desc`, by], "num");
-  return html`<${PageHead} title="Capacity" scope="by role; a worker's time a task is the mean of the last 24 hours" />
+  return html`<${PageHead} title="Capacity" scope="what the schedules need, and when the backlog is done; run times are means of the last 24 hours" />
     <${Forecast} query=${query} />
     <${Loaded} of=${answer} what="The capacity">${(/** @type {Capacity[]} */ roles) => html`<${Totals} roles=${roles} />
-      <${Panel} title="By role" scope="workers in total, each with one task at a time">
+      <${Panel} title="By role" scope="a slot runs one task at a time; the last columns: slots that finish the backlog in that time">
         ${roles.length === 0
           ? html`<${Empty} icon="pending" title="Nothing waits, and nothing ended within a day">
               <p>Capacity is reckoned from tasks that completed.</p></${Empty}>`
-          : html`<table class="table fold">
+          : html`${head.select}<table class="table fold">
               <thead><tr>${head("Role", ["role", "role_desc"])}${number("Ready", "ready")}${number("Pending", "pending")}
                 ${number("Running", "running")}${number("Completed, 1 h", "completed")}${number("Failed, 1 h", "failed")}
-                ${number("A task takes", "duration")}${number("Workers now", "workers")}${number("Drains in", "drains")}
-                ${HOURS.map((hours) => number(`For ${hours} h`, `needed_${hours}`))}</tr></thead>
+                ${number("Run time", "duration")}${number("Workers", "workers")}${number("Done in", "drains")}
+                ${HOURS.map((hours) => number(`Slots, ${hours} h`, `needed_${hours}`))}</tr></thead>
               <tbody>${sorted(roles, query, KEYS).map((role) => html`<${Row} key=${role.role} role=${role} />`)}</tbody>
             </table>`}
       </${Panel}>`}</${Loaded}>`;
@@ -58,10 +59,12 @@ export function Page({ query }) {
 /** @param {{ roles: Capacity[] }} properties */
 function Totals({ roles }) {
   const pending = roles.reduce((sum, role) => sum + role.pending_tasks, 0);
+  if (pending === 0) return html`<p class="panel panel-body">No task waits: there is no backlog.</p>`;
   return html`<${Strip} label="All roles together">
-    <${Figure} label="Pending" value=${count(pending)} scope="now, all roles" href=${link("/admin/tasks", { status: "pending" })} />
-    ${HOURS.map((hours) => html`<${Figure} label=${`Needed for ${hours} ${hours === 1 ? "hour" : "hours"}`}
-      value=${count(workersForAll(roles, hours))} scope="workers, to drain all that waits" />`)}
+    <${Figure} label="Backlog" value=${count(pending)} scope=${`pending ${pending === 1 ? "task" : "tasks"} now, all roles`} href=${link("/admin/tasks", { status: "pending" })} />
+    ${HOURS.map((hours) => html`<${Figure} label=${`To finish it in ${hours} ${hours === 1 ? "hour" : "hours"}`}
+      value=${count(workersForAll(roles, hours))} unit=${workersForAll(roles, hours) === 1 ? "slot" : "slots"}
+      scope="busy all the time" />`)}
   </${Strip}>`;
 }
 
@@ -78,11 +81,11 @@ const Row = memo((/** @type {{ role: Capacity }} */ { role }) => {
     <td class="num fact" data-l="completed, 1 h">${count(role.completed_last_hour)}</td>
     <td class=${`num fact ${role.failed_last_hour > 0 ? "bad" : ""}`} data-l="failed, 1 h">
       <a href=${tasks("failed")}>${count(role.failed_last_hour)}</a></td>
-    <td class="num fact" data-l="a task takes">${duration(role.avg_duration_sec)}</td>
-    <td class="num fact" data-l="workers now">${count(role.active_workers)}
+    <td class="num fact" data-l="run time">${duration(role.avg_duration_sec)}</td>
+    <td class="num fact" data-l="workers" title="with a heartbeat of this role in the last 5 minutes">${count(role.active_workers)}
       ${typeof role.tasks_per_worker_hour === "number" &&
         html`<span class="sr">, ${decimal(role.tasks_per_worker_hour)} tasks an hour each</span>`}</td>
-    <td class="num end">${drains}</td>
-    ${HOURS.map((hours) => html`<td class="num fact" data-l=${`for ${hours} h`}><b>${count(workersFor(role, hours))}</b></td>`)}
+    <td class="num fact" data-l="done in">${drains}</td>
+    ${HOURS.map((hours) => html`<td class="num fact" data-l=${`slots, ${hours} h`}>${role.pending_tasks > 0 ? html`<b>${count(workersFor(role, hours))}</b>` : "–"}</td>`)}
   </tr>`;
 });

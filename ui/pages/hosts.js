@@ -63,7 +63,7 @@ export function Page({ query }) {
       <${Loaded} of=${answer} what="The list of hosts">${() =>
         hosts.length === 0
           ? html`<${Empty} icon="pending" title="No host was asked yet"><p>The first crawl brings them.</p></${Empty}>`
-          : html`<table class="table fold" ...${steady.hold}>
+          : html`${head.select}<table class="table fold" ...${steady.hold}>
               <thead><tr>${head("Host", ["host", "host_desc"])}${head("Breaker", [INITIAL])}
                 <th class="w-third">What it does</th><th>Next</th>
                 ${head("Answers", ["answers_desc", "answers"], "num")}${head("Refused lately", ["refused_lately_desc", "refused_lately"], "num")}
@@ -83,7 +83,7 @@ const Row = memo((/** @type {{ host: HostListing, pauses: Pause[] | undefined }}
     <td class="line soft wrap">${host.does}${host.why && html`<br /><span class="scope">${host.why}</span>`}</td>
     <td class="fact">${host.probe_at
       ? html`probe <${Until} at=${host.probe_at} />`
-      : host.hold_until && html`waits until <${Until} at=${host.hold_until} />`}</td>
+      : host.hold_until && html`on hold, ends <${Until} at=${host.hold_until} />`}</td>
     <td class="num fact" data-l="answers">${count(host.answers)}</td>
     <td class="num fact" data-l="refused lately">${share(host.window_refusals, host.window_answers)}</td>
     <td class="num fact" data-l="rate">${rate(host)}</td>
@@ -140,7 +140,7 @@ function Detail({ host }) {
       return html`<div class="panel-body"><dl class="facts">
         <dt>Does</dt><dd>${data.does}</dd>
         <dt>Breaker</dt><dd><${BreakerState} of=${data.breaker} /> since <${Ago} at=${data.breaker_since}
-          after="ago" />, opened ${plural(data.opens_in_a_row, "time")} in a row</dd>
+          after="ago" />${data.opens_in_a_row > 0 && `, opened ${plural(data.opens_in_a_row, "time")} in a row`}</dd>
         ${data.why && html`<dt>Why</dt><dd>${data.why}</dd>`}
         <dt>Answers</dt><dd>${count(data.answers)}, ${counted(data)} since the first request</dd>
         ${data.robots.map(

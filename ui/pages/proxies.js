@@ -83,7 +83,7 @@ export function Page({ query }) {
           : steady.rows.length === 0
             ? html`<${Empty} icon="search" title="No proxy matches">
                 <a class="btn" href=${link("/admin/proxies")}>Show all ${count(fleet.length)}</a></${Empty}>`
-            : html`<table class="table fold" ...${steady.hold}>
+            : html`${head.select}<table class="table fold" ...${steady.hold}>
                 <thead><tr>${head("Address", ["address", "address_desc"], "w-fifth")}${head("Health", [INITIAL])}
                   <th class="w-third">Why</th>${head("Answers, 60 min", ["answers_desc", "answers"])}
                   ${head("Good", ["good", "good_desc"], "num")}${head("Latency", ["latency_desc", "latency"], "num")}

@@ -58,7 +58,7 @@ export function Page({ query }) {
       <${Loaded} of=${answer} what="The list of schedules">${() =>
         schedules.length === 0
           ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one nothing is crawled by itself.</p></${Empty}>`
-          : html`<table class="table fold" ...${steady.hold}>
+          : html`${head.select}<table class="table fold" ...${steady.hold}>
               <thead><tr>${head("Schedule", ["name", "name_desc"])}${head("State", ["state", "state_desc"])}
                 ${head("Every", ["interval", "interval_desc"])}<th>For</th>${head("Priority", ["priority_desc", "priority"], "num")}
                 ${head("Last run", ["last_run_desc", "last_run"], "num")}${head("Made", ["made_desc", "made"], "num")}
@@ -84,7 +84,7 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen })
       ${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
     <td class="num fact" data-l="priority">${count(schedule.priority)}</td>
     <td class="num fact" data-l="last run"><button class="as-link" type="button" onClick=${() => onOpen(schedule)}>
-      <${Ago} at=${schedule.last_run_at} after="ago" /><span class="sr">: the last runs of ${schedule.name}</span></button></td>
+      ${schedule.last_run_at ? html`<${Ago} at=${schedule.last_run_at} after="ago" />` : "never"}<span class="sr">: the last runs of ${schedule.name}</span></button></td>
     <td class="num fact" data-l="made">
       <a href=${tasks}>${schedule.last_task_count === null ? "–" : plural(schedule.last_task_count ?? 0, "task")}</a></td>
     <td class="num fact" data-l="next run">

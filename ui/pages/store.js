@@ -85,8 +85,14 @@ function StoreActions({ of, pauses }) {
     { word: of.crawl_enabled ? "Disable…" : "Enable…", of: `the crawls of ${of.name}`, onClick: () => switchCrawls(of) },
     may("admin") && { word: "Delete…", of: of.name, onClick: () => deleteStore(of) },
   ].filter((action) => action !== false);
-  return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawl(of) }} others=${others} />
+  return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawl(of), hindrance: hindranceOf(of) }} others=${others} />
     ${pause.form}${isEdited && html`<${EditStore} of=${of} onClose=${() => edit(false)} />`}`;
+}
+
+/** Why a task of this store would fetch nothing. @param {StoreView} store */
+function hindranceOf({ crawl_enabled: isEnabled, platform_dispensary_id: platformId }) {
+  if (!isEnabled) return "Its crawls are disabled.";
+  return platformId ? undefined : "Its id at the platform is not known yet.";
 }
 
 /** @param {StoreView} store */
@@ -106,7 +112,7 @@ async function crawl({ id }) {
 /** @param {{ of: StoreView }} properties */
 function Figures({ of }) {
   const page = `/admin/stores/${of.id}`;
-  const part = (/** @type {number} */ number) => `now, ${share(number, of.products)} of its products`;
+  const part = (/** @type {number} */ number) => (of.products > 0 ? `now, ${share(number, of.products)} of its products` : "now");
   return html`<${Strip} label="Now">
     <${Figure} label="Products" value=${count(of.products)} scope="known, with those sold out" href=${link(page)} />
     <${Figure} label="In stock" value=${count(of.in_stock)} scope=${part(of.in_stock)} href=${link(page, { in_stock: true })} />
@@ -114,7 +120,7 @@ function Figures({ of }) {
     <${Figure} label="Coverage" value=${typeof of.last_coverage === "number" ? share(of.last_coverage, 1) : "–"}
       scope="of the menu, last payload" href=${link("/admin/payloads", { dispensary_id: of.id })} />
     <${Figure} label="Complete crawl" value=${html`<${Ago} at=${of.last_complete_at} />`}
-      scope="ago, the last that read the whole menu" href=${link("/admin/payloads", { dispensary_id: of.id })} />
+      scope=${of.last_complete_at ? "ago, the last that read the whole menu" : "none has read the whole menu yet"} href=${link("/admin/payloads", { dispensary_id: of.id })} />
   </${Strip}>`;
 }
 

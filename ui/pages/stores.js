@@ -97,7 +97,7 @@ export function Page({ query }) {
  */
 function Table({ data, query, steady, selection }) {
   const head = headsOf(query, TROUBLE);
-  return html`<table class="table fold" ...${steady.hold}>
+  return html`${head.select}<table class="table fold" ...${steady.hold}>
       <caption class="sr">Stores and how they are crawled</caption>
       <thead><tr>${selection && html`<${SelectAll} of=${selection} rows=${steady.rows.length} what="stores" />`}
         ${head("Store", ["name", "name_desc"], "w-third")}${head("State", ["state", "state_desc"])}${head("Crawls", [TROUBLE])}

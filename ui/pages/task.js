@@ -49,7 +49,7 @@ export function Page({ id }) {
       <div class="stack">
         <${Panel} title="Attempts" scope=${`${plural(task.attempts.length, "attempt")}, newest first`}>
           <${Attempts} task=${task} proxies=${proxies.data?.proxies ?? []} now=${now()} /></${Panel}>
-        <${Panel} title="Chain" scope="up and down"><${Chain} task=${task} /></${Panel}>
+        <${Panel} title="Chain" scope="what made it, and what it made"><${Chain} task=${task} /></${Panel}>
       </div>
       <div class="stack">
         <${Panel} title="Task"><${Facts} task=${task} /></${Panel}>

@@ -52,13 +52,13 @@ export function Page({ query }) {
   return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
     <${Pauses} pauses=${pauses} scopes=${["all", "family", "role", "pod", "worker"]} />
     ${answer.data && html`<${Figures} pods=${pods} capacity=${capacity.data} />`}
-    <${Panel} title="By pod" scope="memory and CPU are those of the pod's process: below 50 low, 50 raised, 75 high, from 90 critical">
+    <${Panel} title="By pod" scope="memory and CPU are those of the pod's process: raised from 50 %, high from 75 %, critical from 90 %">
       <${Loaded} of=${answer} what="The list of workers">${() =>
         pods.length === 0
           ? html`<${Empty} icon="warn" title="No worker runs">
               <p><code>drover up</code> starts API, schedules and workers in one process; <code>drover worker</code> starts a pod.</p>
             </${Empty}>`
-          : html`<table class="table fold" ...${steady.hold}>
+          : html`${head.select}<table class="table fold" ...${steady.hold}>
               <thead><tr>${head("Worker", ["name", "name_desc"])}${head("Tasks", ["tasks_desc", "tasks"], "num")}<th>Ids</th>
                 ${head("State", [INITIAL])}
                 <th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
@@ -89,6 +89,7 @@ function Figures({ pods, capacity }) {
   const other = workers.filter(({ status }) => status === "paused" || status === "draining").length;
   const live = workers.filter(isLive).length;
   const lost = workers.length - live;
+  const needed = workersForAll(capacity ?? [], 1);
   return html`<${Strip} label="All workers">
     <${Figure} label="Workers" value=${count(live)} scope=${`in ${plural(pods.length, "pod")}${lost > 0 ? `, ${count(lost)} lost` : ""}`} />
     <${Figure} label="Slots in use" value=${count(tasks)} unit=${`/ ${count(slots)}`}
@@ -96,8 +97,8 @@ function Figures({ pods, capacity }) {
     <${Figure} label="Backing off" value=${count(held)} kind=${held > 0 ? "hold" : ""}
       icon=${held > 0 && html`<${Icon} name="pause" />`} scope="now, by memory or CPU" />
     <${Figure} label="Paused or leaving" value=${count(other)} scope="now, by order" />
-    <${Figure} label="Needed" value=${capacity ? count(workersForAll(capacity, 1)) : "–"}
-      scope="tasks at a time, to drain all within 1 hour" href=${link("/admin/capacity")} />
+    <${Figure} label="Slots for the backlog" value=${needed > 0 ? count(needed) : "–"}
+      scope=${needed > 0 ? "to finish it within 1 hour" : "no task waits"} href=${link("/admin/capacity")} />
   </${Strip}>`;
 }
 
@@ -107,8 +108,8 @@ const Group = ({ pod, workers, pauses }) =>
     <th scope="colgroup" colspan="6" class="key">
       <span class="row"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a>
         <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span>
-        <span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} />
-        <span class="scope">CPU</span><${Meter} of="CPU" percent=${pod.cpu} />
+        <span class="row nowrap"><span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} /></span>
+        <span class="row nowrap"><span class="scope">CPU</span><${Meter} of="CPU" percent=${pod.cpu} /></span>
         <${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} /></span></th></tr>
     ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} isPaused=${isPaused(worker, pauses)} />`)}`;
 
@@ -126,7 +127,7 @@ const Row = memo((/** @type {{ worker: Worker, isPaused: boolean }} */ { worker,
           title=${`${worker.worker_id}, roles: ${worker.roles.join(", ") || worker.role}`}>
           <bdi>${worker.friendly_name}</bdi></a></span></th>
     <td class="num fact" data-l="tasks">${count(worker.active_task_count)} / ${count(worker.max_concurrent_tasks)}</td>
-    <td class="line">${worker.current_task_ids.length > 0
+    <td class=${worker.current_task_ids.length > 0 ? "fact" : "low"} data-l="ids">${worker.current_task_ids.length > 0
       ? worker.current_task_ids.map((id) => html`<a class="link" key=${id} href=${link(`/admin/tasks/${id}`)}>${id}</a> `)
       : html`<span class="dim">none</span>`}</td>
     <td class="end">${isHeld ? html`<${WorkerState} of=${worker.status} />` : html`<span class="dim">${isPaused ? "Pausing" : "Active"}</span>`}</td>

@@ -17,6 +17,7 @@ const MAX_BESIDE = 2;
  * @property {string} [of] the thing, for screen readers
  * @property {string} [href] of a link
  * @property {() => unknown} [onClick] of a button
+ * @property {string} [hindrance] a sentence on why the button does nothing now
  */
 
 /**
@@ -34,11 +35,12 @@ export function Actions({ main, others = [], children }) {
 }
 
 /** @param {Action & { kind?: string }} properties */
-function Button({ word, icon, of, href, onClick, kind = "" }) {
-  const content = html`${icon && html`<${Icon} name=${icon} />`}${word}${of && html`<span class="sr"> ${of}</span>`}`;
+function Button({ word, icon, of, href, onClick, hindrance, kind = "" }) {
+  const content = html`${icon && html`<${Icon} name=${icon} />`}${word}${of && html`<span class="sr"> ${of}</span>`}
+    ${hindrance && html`<span class="sr">: ${hindrance}</span>`}`;
   return href
     ? html`<a class=${`btn ${kind}`} href=${href}>${content}</a>`
-    : html`<button class=${`btn ${kind}`} type="button" onClick=${onClick}>${content}</button>`;
+    : html`<button class=${`btn ${kind}`} type="button" disabled=${!!hindrance} title=${hindrance} onClick=${onClick}>${content}</button>`;
 }
 
 /** @param {{ actions: Action[] }} properties */

@@ -3,6 +3,7 @@
 // sentence that describes it.
 
 import { html } from "../core/html.js";
+import { now } from "../core/clock.js";
 import { clockTime, day, decimal, exactClockTime } from "../core/format.js";
 
 /** @import { Children } from "../core/html.js" */
@@ -86,9 +87,14 @@ export function Bars({ parts, top }) {
 
 /**
  * A line that is broken where there is no value.
- * @param {{ values: (number | null)[], top: number, kind: string, area?: boolean }} properties
+ * @param {object} properties
+ * @param {(number | null)[]} properties.values
+ * @param {number} properties.top
+ * @param {string} properties.kind
+ * @param {boolean} [properties.area]
+ * @param {(value: number, at: number) => string} [properties.text] of one value, for its dot
  */
-export function Line({ values, top, kind, area = false }) {
+export function Line({ values, top, kind, area = false, text }) {
   const step = WIDTH / Math.max(1, values.length - 1);
   const runs = runsOf(values);
   const path = (/** @type {{ from: number, values: number[] }} */ run) =>
@@ -96,7 +102,29 @@ export function Line({ values, top, kind, area = false }) {
   const filled = (/** @type {{ from: number, values: number[] }} */ run) =>
     `${path(run)}V${HEIGHT}H${(run.from * step).toFixed(1)}Z`;
   return html`${area && html`<path class=${`area ${kind}`} d=${runs.map(filled).join("")} />`}
-    <path class=${`line ${kind}`} d=${runs.map((run) => (run.values.length > 1 ? path(run) : `${path(run)}h1`)).join("")} />`;
+    <path class=${`line ${kind}`} d=${runs.filter((run) => run.values.length > 1).map(path).join("")} />
+    <${Dots} points=${values.map((value, at) => ({
+      at: (at * step) / WIDTH,
+      value,
+      text: value !== null && text?.(value, at),
+      isAlone: (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null,
+    }))} top=${top} kind=${kind} />`;
+}
+
+/** Maximum number of values of a line that are dots, too: more would touch. */
+const MAX_DOTS = 40;
+
+/**
+ * A value as a dot, with its words on hover. `at` is a share of the width, 0 to 1; one that is alone is on no line.
+ * @typedef {{ at: number, value: number | null, text?: string | false, isAlone?: boolean }} Dot
+ */
+
+/** All values where there are few, else those that are alone. @param {{ points: Dot[], top: number, kind: string }} properties */
+export function Dots({ points, top, kind }) {
+  const there = points.filter(({ value }) => value !== null);
+  const shown = there.length > MAX_DOTS ? there.filter(({ isAlone }) => isAlone) : there;
+  return shown.map(({ at, value, text }) =>
+    html`<path class=${`dot ${kind}`} d=${`M${(at * WIDTH).toFixed(1)} ${y(value ?? 0, top).toFixed(1)}h.01`}>${text && html`<title>${text}</title>`}</path>`);
 }
 
 /** @param {(number | null)[]} values */
@@ -149,7 +177,8 @@ const DAY_MS = 86_400_000;
 const SECONDS_BELOW_MS = 180_000;
 
 /**
- * Four labels over a period, none twice in a row: the time of day, or the day if it is longer than two days.
+ * Four labels over a period, none twice in a row: the time of day, or the day if it is longer than two days. The last
+ * one is not ahead of now, though the last point of a period may not be over.
  * @param {string | number} from
  * @param {string | number} to
  */
@@ -157,7 +186,8 @@ export function timeAxis(from, to) {
   const [begin, end] = [new Date(from).getTime(), new Date(to).getTime()];
   const length = end - begin;
   const write = length > 2 * DAY_MS ? day : length < SECONDS_BELOW_MS ? exactClockTime : clockTime;
-  const labels = [0, 1, 2, 3].map((at) => write(begin + (length * at) / 3));
+  const last = Math.min(write === day ? end - 1 : end, now());
+  const labels = [0, 1, 2, 3].map((at) => write(Math.min(begin + (length * at) / 3, last)));
   return labels.map((label, at) => (label === labels[at - 1] ? "" : label));
 }
 

@@ -20,7 +20,7 @@ const BANNER_MS = 1_500;
 
 /** @import { Children } from "../core/html.js" */
 /** @import { Navigation } from "../types/api" */
-/** @typedef {{ text: number, kind?: string, icon?: string, word?: string }} NavCount */
+/** @typedef {{ text: number, kind?: string, icon?: string, word?: string, title?: string }} NavCount */
 
 /** @param {{ path: string, children?: Children }} properties */
 export function Frame({ path, children }) {
@@ -118,8 +118,8 @@ function current(path, to) {
 }
 
 /** @param {Partial<NavCount>} properties */
-const NavNumber = ({ text, kind = "", icon, word }) =>
-  text !== undefined && html`<small class=${kind}>${icon && html`<${Icon} name=${icon} />`}${count(text)}
+const NavNumber = ({ text, kind = "", icon, word, title }) =>
+  text !== undefined && html`<small class=${kind} title=${title}>${icon && html`<${Icon} name=${icon} />`}${count(text)}
     ${word && html`<span class="sr"> ${word}</span>`}</small>`;
 
 /** @returns {Record<string, NavCount | false>} */
@@ -128,7 +128,8 @@ function useNavCounts() {
   const workers = useWorkers().data?.workers;
   const all = useNavigation().data;
   return {
-    "/admin/tasks": !!tasks && tasks.failed > 0 && { text: tasks.failed, kind: "bad", icon: "failed", word: "failed" },
+    "/admin/tasks": !!tasks && tasks.failed > 0 && { text: tasks.failed, kind: "bad", icon: "failed", word: "failed, of all kept tasks",
+      title: "Failed tasks of any age; the overview counts those of the last hour" },
     "/admin/workers": !!workers && { text: workers.filter(isLive).length, word: "workers" },
     ...(all && countsOf(all)),
   };

@@ -3,6 +3,7 @@
 
 import { pathOf } from "../core/api.js";
 import { now } from "../core/clock.js";
+import { decimal, shortTime } from "../core/format.js";
 import { useEffect, useRef, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { listen } from "../core/stream.js";
@@ -71,6 +72,10 @@ export function pointsOfKey(data, key) {
 
 /** @param {StatsSeries} data */
 const pointsOf = (data) => Math.round((Date.parse(data.to) - Date.parse(data.from)) / 1000 / data.step_seconds);
+
+/** The words of one value of a line. @param {StatsSeries | null} data @param {string} unit @returns {(value: number, at: number) => string} */
+export const valueText = (data, unit) => (value, at) =>
+  `${data ? shortTime(Date.parse(data.from) + at * 1000 * data.step_seconds) : ""} UTC: ${decimal(value)} ${unit}`;
 
 /** @param {number[]} values */
 export const total = (values) => values.reduce((sum, value) => sum + value, 0);

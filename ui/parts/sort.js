@@ -1,9 +1,12 @@
 // @ts-check
 // Heads of columns by which a table is sorted, and the order of a table that holds all its rows. The order is a
-// parameter of the page's address; `_desc` at its end means backwards.
+// parameter of the page's address; `_desc` at its end means backwards. Where rows are folded, a select replaces the
+// heads.
 
 import { html } from "../core/html.js";
 import { setQuery } from "../core/router.js";
+
+/** @import { EventOf } from "../core/html.js" */
 
 /** Words by their letters, and numbers in them by their size. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
@@ -30,13 +33,33 @@ export function SortHead({ query, word, orders: [first, reverse], initial, kind 
 }
 
 /**
- * Heads of one table. A head has its word, its orders and its classes.
+ * Heads of one table. A head has its word, its orders and its classes. `select` offers the same orders above the table
+ * where its rows are folded and its heads are not shown.
  * @param {URLSearchParams} query
  * @param {string} initial
  */
-export const headsOf = (query, initial) =>
-  (/** @type {string} */ word, /** @type {[string, string] | [string]} */ orders, kind = "") =>
-    html`<${SortHead} query=${query} word=${word} orders=${orders} initial=${initial} kind=${kind} />`;
+export function headsOf(query, initial) {
+  /** @type {Order[]} */
+  const all = [];
+  const head = (/** @type {string} */ word, /** @type {[string, string] | [string]} */ orders, kind = "") => {
+    const arrow = (/** @type {string} */ order) => (orders.length === 1 ? "" : BACKWARDS.test(order) ? " ↓" : " ↑");
+    all.push(...orders.map((order) => ({ order, text: word + arrow(order) })));
+    return html`<${SortHead} query=${query} word=${word} orders=${orders} initial=${initial} kind=${kind} />`;
+  };
+  // it is drawn after all heads are made
+  return Object.assign(head, { select: html`<${SortSelect} query=${query} initial=${initial} orders=${all} />` });
+}
+
+/** @typedef {{ order: string, text: string }} Order */
+
+/** @param {{ query: URLSearchParams, initial: string, orders: Order[] }} properties */
+function SortSelect({ query, initial, orders }) {
+  const current = query.get("sort") || initial;
+  const choose = (/** @type {EventOf<HTMLSelectElement>} */ { target: { value } }) =>
+    setQuery({ sort: value === initial ? null : value, cursor: null });
+  return html`<p class="sort-select"><span aria-hidden="true">Sort by</span> <select aria-label="Sort by" onChange=${choose}>
+    ${orders.map(({ order, text }) => html`<option key=${order} value=${order} selected=${order === current}>${text}</option>`)}</select></p>`;
+}
 
 /**
  * The values by which the rows of a table may be compared, by the names of orders; rows without one come last.

@@ -22,7 +22,7 @@ export const Strip = ({ label, children }) => {
  * @param {Children} [properties.icon]
  */
 export function Figure({ label, value, unit, scope, href, kind = "", icon }) {
-  const text = html`${icon}${icon && " "}${value}${unit && html`<small> ${unit}</small>`}`;
+  const text = html`${icon}${icon && " "}${value}${unit && html` <small>${unit}</small>`}`;
   const figure = href
     ? html`<a class=${`figure ${kind}`} href=${href}>${text}</a>`
     : html`<span class=${`figure ${kind}`}>${text}</span>`;

@@ -164,7 +164,7 @@ impl fmt::Display for ImageReport {
             Some(seconds) => write!(f, "{} stored {seconds:.1} s after the last task", self.stored)?,
             None => write!(f, "{} stored, {} to come", self.stored, self.to_come)?,
         }
-        write!(f, "; {} cannot be kept", self.bad)?;
+        write!(f, "; {} not stored, because the simulator serves no usable image for them: nothing to do", self.bad)?;
         match (self.equal, self.seconds) {
             (true, Some(_)) => write!(f, "; each file is the simulator's"),
             (true, None) => write!(f, "; {} files compared, each is the simulator's", self.compared),

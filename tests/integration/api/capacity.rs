@@ -135,8 +135,8 @@ async fn the_schedules_need_slots_requests_and_proxies() {
     let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
     assert_eq!(
         forecast["summary"],
-        "1,000 stores every 4 h need 8 slots and 1.2 requests/s; you have 8 slots and may send 5/s. That is not enough: \
-         proxies limit first, 125 % of which is needed. One crawl of 1,000 stores takes about 5 h."
+        "1,000 stores every 4 h need 8 slots and 1.2 requests/s; you have 8 slots and may send 5/s. That is not enough. \
+         The bottleneck is the number of proxies: 125 % of it is needed. One crawl of 1,000 stores takes about 5 h."
     );
     let roles = forecast["roles"].as_array().unwrap();
     assert_eq!(

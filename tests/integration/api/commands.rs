@@ -333,10 +333,11 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
     assert!(stderr.contains("--minutes: 0 is out of range"), "{stderr}");
 
     assert!(text(&["capacity", "payload_fetch"]).await.contains("no estimate"));
+    assert_eq!(text(&["capacity", "analytics_refresh"]).await, "analytics_refresh: no task waits\n");
     let done = "INSERT INTO worker_tasks (role, status, started_at, completed_at)
                 VALUES ('payload_fetch', 'completed', now() - interval '72 seconds', now())";
     database.raw.batch_execute(done).await.unwrap();
-    let expected = "payload_fetch: 1 pending task of 72.0 s each; clearing them in 1 hour takes 1 worker, in 4 hours 1, in 8 hours 1\n";
+    let expected = "payload_fetch: 1 pending task of 72.0 s each; clearing them in 1 hour takes 1 busy slot, in 4 hours 1, in 8 hours 1\n";
     assert_eq!(text(&["capacity", "payload_fetch"]).await, expected);
     let backlog = text(&["capacity"]).await;
     assert!(

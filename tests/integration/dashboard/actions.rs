@@ -128,6 +128,31 @@ async fn a_list_with_a_former_slug_names_the_store_and_adds_none() {
     assert_eq!(world.count("SELECT count(*) FROM dispensaries").await, 2);
 }
 
+#[tokio::test]
+async fn a_store_that_cannot_be_crawled_has_a_reason_in_place_of_the_action() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO dispensaries (id, name, menu_url) VALUES (903, 'Zinnia', 'https://dutchie.com/stores/zinnia');
+             INSERT INTO dispensaries (id, name, platform_dispensary_id, crawl_enabled) VALUES (904, 'Yarrow', 'yarrow', false)",
+        )
+        .await;
+    let button =
+        "[...document.querySelectorAll('.page-head button')].find((each) => each.innerText.startsWith('Crawl now'))";
+    for (store, reason) in [(903, "Its id at the platform is not known yet."), (904, "Its crawls are disabled.")] {
+        world.open(&format!("/admin/stores/{store}")).await;
+        let says =
+            format!("{button}?.disabled && {button}.title === '{reason}' && {button}.innerText.includes('{reason}')");
+        world.browser.until(&format!("store {store} says why"), &says).await.unwrap();
+    }
+    world.open("/admin/stores/902").await;
+    world.browser.until("another is crawled", &format!("{button}?.disabled === false")).await.unwrap();
+    world.open("/admin/stores/903").await;
+    let menu =
+        "document.querySelector('main a[href=\"https://dutchie.com/stores/zinnia\"]')?.relList.contains('noreferrer')";
+    world.browser.until("its menu is a link", &format!("{menu} === true")).await.unwrap();
+}
+
 /// Waits until the open dialog holds this text.
 async fn dialog_says(world: &World, text: &str) {
     let holds = format!("document.querySelector('dialog[open]')?.innerText.includes({})", serde_json::json!(text));

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::world::World;
 use testkit::{PATIENCE, until};
+use xtask::look::Look;
 
 /// The button of an open dialog.
 fn in_dialog(text: &str) -> String {
@@ -104,6 +105,31 @@ async fn a_table_is_sorted_by_its_heads_and_its_address_keeps_the_order() {
 }
 
 #[tokio::test]
+async fn a_folded_table_is_sorted_by_a_select_that_a_wide_one_does_not_need() {
+    let world = World::start().await;
+    world.execute("INSERT INTO hosts (host, answers) VALUES ('b.test', 5), ('a10.test', 7), ('a9.test', 6)").await;
+    world.open("/admin/hosts").await;
+    world.sees("a10.test").await;
+    let select = "main select[aria-label='Sort by']";
+    let shown = format!("document.querySelector(\"{select}\")?.getClientRects().length ?? 0");
+    assert_eq!(world.browser.read(&shown).await.unwrap(), 0, "its heads are enough");
+    world.browser.look(Look::phone(false)).await.unwrap();
+    world.browser.until("the select is shown", &format!("{shown} === 1")).await.unwrap();
+    for (order, first, direction) in [("answers_desc", "a10.test", "descending"), ("answers", "b.test", "ascending")] {
+        world.browser.choose(select, order).await.unwrap();
+        world.is_sorted(first, "Answers", direction).await;
+        assert_eq!(world.browser.location().await.unwrap(), format!("/admin/hosts?sort={order}"));
+    }
+    world.browser.choose(select, "trouble").await.unwrap();
+    world.browser.until("the usual order has no parameter", "location.search === ''").await.unwrap();
+    for page in ["/admin/proxies", "/admin/schedules", "/admin/workers", "/admin/capacity", "/admin/stores"] {
+        world.open(page).await;
+        world.browser.until(&format!("{page} has a select"), &format!("{shown} === 1")).await.unwrap();
+    }
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
 async fn every_table_with_all_its_rows_is_sorted_by_its_heads() {
     let world = World::start().await;
     for (page, word, first, direction) in [
@@ -136,6 +162,18 @@ async fn products_are_sorted_by_the_heads_that_have_an_order() {
     world.click(price).await;
     world.is_sorted("Azure", "Price", "descending").await;
     assert!(world.browser.location().await.unwrap().ends_with("sort=price_desc"));
+}
+
+#[tokio::test]
+async fn all_tasks_that_match_are_offered_only_where_a_filter_says_which() {
+    let world = World::start().await;
+    let offered =
+        "[...document.querySelectorAll('main .bulk button')].some((each) => each.innerText.startsWith('Select all'))";
+    for (page, is_offered) in [("/admin/tasks", false), ("/admin/tasks?status=failed", true)] {
+        world.open(page).await;
+        world.sees("0 selected").await;
+        world.browser.until(&format!("{page}: {is_offered}"), &format!("{offered} === {is_offered}")).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -138,6 +138,20 @@ async fn the_audit_shows_a_number_of_stores_as_a_number() {
 }
 
 #[tokio::test]
+async fn the_audit_shows_a_change_in_words() {
+    let world = World::start().await;
+    world
+        .execute(
+            r#"INSERT INTO audit_log (who, action, target, request_id, detail)
+               VALUES ('local', 'stores.bulk', 'disable', 'a', '{"done": 2, "request": {"dry_run": false, "group": null, "ids": [4, 5]}}')"#,
+        )
+        .await;
+    world.open("/admin/audit").await;
+    world.sees("done: 2, request: (dry run: no, ids: 4, 5)").await;
+    world.sees("1 change on this page").await;
+}
+
+#[tokio::test]
 async fn an_attempt_shows_its_worker_by_the_name_of_the_list_and_the_id_of_the_log() {
     let world = World::start().await;
     world.execute("DELETE FROM worker_registry").await;
@@ -167,7 +181,7 @@ async fn a_sold_out_option_has_none_left() {
 /// The text beside a page's name in the navigation.
 fn beside(page: &str) -> String {
     format!(
-        "document.querySelector('.nav a[href=\"/admin/{page}\"] small')?.innerText.replace(/\\s+/g, ' ').trim() ?? ''"
+        "(document.querySelector('.nav a[href=\"/admin/{page}\"] small')?.innerText.replace(/\\s+/g, ' ').trim() ?? '')"
     )
 }
 
@@ -176,7 +190,9 @@ async fn the_navigation_counts_what_is_in_trouble() {
     let world = World::start().await;
     world.execute("UPDATE proxies SET last_error = NULL; UPDATE dispensaries SET last_complete_at = now()").await;
     world.open("/admin/audit").await;
-    for (page, text) in [("tasks", "3 failed"), ("stores", "2 stores"), ("proxies", ""), ("hosts", "")] {
+    for (page, text) in
+        [("tasks", "3 failed, of all kept tasks"), ("stores", "2 stores"), ("proxies", ""), ("hosts", "")]
+    {
         world
             .browser
             .until(&format!("{page} without trouble"), &format!("{} === '{text}'", beside(page)))
@@ -217,6 +233,68 @@ async fn the_charts_show_the_breakers_threshold_and_the_roles() {
     world.browser.until("the line is drawn", "!!document.querySelector('.charts .limit')").await.unwrap();
     world.browser.choose("main [aria-label='Parts of the throughput chart']", "role").await.unwrap();
     world.browser.until("it is in the address", "location.search === '?split=role'").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_chart_by_day_ends_today() {
+    let world = World::start().await;
+    world.open("/admin/proxies").await;
+    let last = "[...document.querySelectorAll('main .chart')].find((each) => each.innerText.startsWith('Bytes a day'))?.querySelector('.axis li:last-child')?.innerText";
+    let today = "new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(new Date()).replace('Sept', 'Sep')";
+    world.browser.until("the last label is today", &format!("{last} === {today}")).await.unwrap();
+}
+
+#[tokio::test]
+async fn each_crawl_of_a_short_history_is_a_dot_with_its_time_and_value() {
+    let world = World::start().await;
+    world
+        .execute(
+            "UPDATE store_products SET first_seen_at = now() - interval '3 hours';
+             INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, is_in_stock, quantity, quantity_censored, gone)
+             VALUES (701, '1g', 0, 1, now() - interval '2 hours', 3000, true, 62, false, false),
+                    (701, '1g', 0, 2, now() - interval '1 hour', 2500, true, 61, false, false)",
+        )
+        .await;
+    world.open("/admin/products/701").await;
+    let dots = "[...document.querySelectorAll('[aria-label=\"Price history\"] .dot title')].map((each) => each.textContent.replace(/.* UTC/, 'at')).join()";
+    world.browser.until("both prices are dots", &format!("{dots} === 'at: 1g $ 30.00,at: 1g $ 25.00'")).await.unwrap();
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn images_of_a_host_that_is_not_permitted_are_a_thing_to_look_at() {
+    let world = World::start().await;
+    world.execute(CALM).await;
+    world
+        .execute(
+            "INSERT INTO product_image_failures (product_id, image_url, reason, tries, retry_at)
+             VALUES (701, 'https://elsewhere.test/a.jpg', 'refused_host', 1, now())",
+        )
+        .await;
+    world.says_of_workers(&["active"], "1 image not downloaded: its host is not in platform.dutchie.image_hosts").await;
+    world.sees("1 from a host that platform.dutchie.image_hosts lacks").await;
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn a_backlog_is_mentioned_only_where_tasks_wait() {
+    let world = World::start().await;
+    for (sql, says, says_not) in [
+        ("SELECT", "No task waits", "To finish it in"),
+        ("INSERT INTO worker_tasks (role) VALUES ('product_refresh')", "To finish it in 1 hour", "No task waits"),
+    ] {
+        world.execute(sql).await;
+        world.open("/admin/capacity").await;
+        world.sees(says).await;
+        world.says_no_more(says_not).await;
+    }
+    world.open("/admin").await;
+    world.sees("1 slot finishes the backlog within 1 hour").await;
+    world.execute("DELETE FROM worker_tasks WHERE status = 'pending'").await;
+    world.open("/admin").await;
+    world.sees("Is anything behind").await;
+    world.sees("What fails").await;
+    world.says_no_more("finishes the backlog").await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 
 import { pathOf } from "../../core/api.js";
 import { link, pick } from "../../core/base.js";
-import { count, decimal, duration } from "../../core/format.js";
+import { count, duration, rate } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
@@ -26,7 +26,7 @@ export function Forecast({ query }) {
   const asked = pick(query, PARAMETERS);
   const answer = useResource(pathOf("/api/tasks/capacity/forecast", asked), { topics: ["worker", "schedule", "rollups"], gap: 15_000 });
   const isWhatIf = PARAMETERS.some((name) => asked[name]);
-  return html`<${Panel} title="Forecast" scope=${isWhatIf ? "as entered" : "of the enabled schedules"}>
+  return html`<${Panel} title="Forecast" scope=${isWhatIf ? "what these stores would need" : "what the enabled schedules need"}>
     <div class="panel-body"><${WhatIf} key=${query.toString()} asked=${asked} isWhatIf=${isWhatIf} /></div>
     <${Loaded} of=${answer} what="The forecast">${(/** @type {Answer} */ data) => html`
       <p class=${`panel-body lead ${data.is_enough === false ? "bad" : ""}`}>${data.summary}</p>
@@ -41,7 +41,7 @@ function WhatIf({ asked, isWhatIf }) {
     const values = new FormData(event.target);
     setQuery(Object.fromEntries(PARAMETERS.map((name) => [name, String(values.get(name) ?? "").trim()])));
   };
-  return html`<form class="row" aria-label="What if" onSubmit=${submit}>
+  return html`<form class="row what-if" aria-label="What if" onSubmit=${submit}>
     ${FIELDS.map(({ name, label, placeholder, mode }) => html`<label class="row" key=${name}>${label}
       <input name=${name} size="8" inputmode=${mode} placeholder=${placeholder} defaultValue=${asked[name] ?? ""} autocomplete="off" /></label>`)}
     <button class="btn primary" type="submit">Forecast</button>
@@ -54,15 +54,15 @@ function Roles({ roles }) {
   if (roles.length === 0) return html`<${Empty} icon="pending" title="No enabled schedule makes tasks" />`;
   return html`<table class="table fold">
     <thead><tr><th>Role</th><th class="num">Runs an hour</th><th class="num">A run takes</th><th class="num">Requests a run</th>
-      <th class="num">Busy slots</th><th class="num">Slots</th><th class="num">Requests/s</th></tr></thead>
+      <th class="num">Slots needed</th><th class="num">Slots available</th><th class="num">Requests/s</th></tr></thead>
     <tbody>${roles.map((role) => html`<tr key=${role.role}>
       <th scope="row" class="key">${role.role}</th>
-      <td class="num fact" data-l="runs an hour">${decimal(role.runs_per_hour)}</td>
+      <td class="num fact" data-l="runs an hour">${rate(role.runs_per_hour)}</td>
       <td class="num fact" data-l="a run takes">${duration(role.seconds_per_run)}</td>
-      <td class="num fact" data-l="requests a run">${decimal(role.requests_per_run)}</td>
-      <td class=${`num fact ${(role.busy_slots ?? 0) > role.slots ? "bad" : ""}`} data-l="busy slots">${decimal(role.busy_slots)}</td>
-      <td class="num fact" data-l="slots">${count(role.slots)}</td>
-      <td class="num fact" data-l="requests/s">${decimal(role.requests_per_second)}</td>
+      <td class="num fact" data-l="requests a run">${rate(role.requests_per_run)}</td>
+      <td class=${`num fact ${(role.busy_slots ?? 0) > role.slots ? "bad" : ""}`} data-l="slots needed">${rate(role.busy_slots)}</td>
+      <td class="num fact" data-l="slots available">${count(role.slots)}</td>
+      <td class="num fact" data-l="requests/s">${rate(role.requests_per_second)}</td>
     </tr>`)}</tbody>
   </table>`;
 }

@@ -11,8 +11,8 @@ import { Until } from "../../parts/time.js";
 /** @import { Capacity, OverviewAnswer, Schedule } from "../../types/api" */
 /** @import { Answer } from "../../core/resource.js" */
 
-/** Roles whose tasks follow from others'. */
-const CHAINED = ["product_refresh", "entry_point_discovery"];
+/** Roles without a schedule: what makes their tasks. @type {Record<string, string>} */
+const MADE_BY = { product_refresh: "after a fetch", entry_point_discovery: "for a new store", product_discovery: "for a new store" };
 
 /** @param {{ of: Answer<OverviewAnswer>, schedules?: Schedule[] }} properties */
 export function Behind({ of, schedules }) {
@@ -22,8 +22,9 @@ export function Behind({ of, schedules }) {
     <${Loaded} of=${of} what="The capacity">${(/** @type {OverviewAnswer} */ { capacity, ready }) => {
       const roles = [...capacity].sort((a, b) => b.ready_tasks - a.ready_tasks || b.pending_tasks - a.pending_tasks);
       if (roles.length === 0) return null;
+      const slots = workersForAll(roles, 1);
       return html`<table class="table fold">
-          <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Drains in</th>
+          <thead><tr><th>Role</th><th class="num">Ready</th><th class="num">Oldest</th><th class="num">Done in</th>
             <th>Next run</th></tr></thead>
           <tbody>${roles.map((role) => {
             const oldest = ready.find((each) => each.role === role.role)?.oldest_seconds;
@@ -31,12 +32,12 @@ export function Behind({ of, schedules }) {
               <th scope="row" class="key"><a href=${link("/admin/tasks", { role: role.role, status: "pending" })}>${role.role}</a></th>
               <td class="num fact" data-l="ready">${count(role.ready_tasks)}</td>
               <td class="num fact" data-l="oldest">${duration(oldest)}</td>
-              <td class="num fact" data-l="drains in">${drains(role)}</td>
+              <td class="num fact" data-l="done in">${drains(role)}</td>
               <td class="end">${schedules && nextRun(schedules, role.role)}</td>
             </tr>`;
           })}</tbody>
         </table>
-        <p class="panel-foot">To drain all that waits within 1 hour: ${plural(workersForAll(roles, 1), "task")} at a time.</p>`;
+        ${slots > 0 && html`<p class="panel-foot">${plural(slots, "slot")} ${slots === 1 ? "finishes" : "finish"} the backlog within 1 hour.</p>`}`;
     }}</${Loaded}>
   </${Panel}>`;
 }
@@ -52,5 +53,5 @@ function nextRun(schedules, role) {
   const times = schedules.filter((each) => each.role === role && each.enabled).flatMap((each) => each.next_run_at ?? []);
   const next = times.sort((a, b) => Date.parse(a) - Date.parse(b))[0];
   if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next} /></a>`;
-  return html`<span class="dim">${CHAINED.includes(role) ? "chained" : "none"}</span>`;
+  return html`<span class="dim">${MADE_BY[role] ?? "no schedule"}</span>`;
 }

@@ -8,7 +8,7 @@ import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
 import { Bars, Chart, Key, Limit, Line, ticksTo, timeAxis } from "../../parts/chart.js";
-import { pointsOfKey, sumOf, total, useSeries } from "../../parts/series.js";
+import { pointsOfKey, sumOf, total, useSeries, valueText } from "../../parts/series.js";
 
 /** @import { EventOf } from "../../core/html.js" */
 /** @import { StatsSeries } from "../../types/api" */
@@ -98,6 +98,9 @@ const partsByRole = ({ series, other }) => [
   ...(other ? [{ name: plural(other.series, "other role"), kind: "c3", values: other.points }] : []),
 ];
 
+/** @type {["p50" | "p95" | "p99", string][]} */
+const PARTS = [["p50", "c1"], ["p95", "c2"], ["p99", "c3"]];
+
 /** The durations of one role. @param {{ query: URLSearchParams, range: Range }} properties */
 function Latency({ query, range }) {
   const { minutes, step, name } = range;
@@ -121,8 +124,8 @@ function Latency({ query, range }) {
     legend=${html`<${Key} kind="c1">p50 ${decimal(run?.p50.whole)}</${Key}><${Key} kind="c2">p95 ${decimal(run?.p95.whole)}</${Key}>
       <${Key} kind="c3">p99 ${decimal(run?.p99.whole)}</${Key}> <span class="dim">wait p95 ${decimal(wait?.p95.whole)}${limit !== null && ` · limit ${duration(limit)}`}</span>`}
     words=${runs && !run && html`<span class="mark-at inside quiet">no duration is counted yet</span>`}>
-    ${run && html`<${Line} values=${run.p50.points} top=${top} kind="c1" /><${Line} values=${run.p95.points} top=${top} kind="c2" />
-      <${Line} values=${run.p99.points} top=${top} kind="c3" />`}
+    ${run && PARTS.map(([part, kind]) =>
+      html`<${Line} key=${part} values=${run[part].points} top=${top} kind=${kind} text=${valueText(runs, `s ${part}`)} />`)}
     ${wait && html`<${Line} values=${wait.p95.points} top=${top} kind="c2 dash" />`}
     ${limit !== null && limit <= top && html`<${Limit} at=${limit} top=${top} />`}
   </${Chart}>`;
@@ -147,7 +150,7 @@ function Refused({ requests, blocks, range, breakerShare }) {
       ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}
       ${breakerShare === 0 && html`<span class="dim">breaker off</span>`}`}
     words=${limit > 0 && html`<span class="mark-at inside" style=${{ "--at": (100 * limit) / top }}>opens at ${decimal(limit)} %</span>`}>
-    <${Line} values=${shares} top=${top} kind="cbad" area />
+    <${Line} values=${shares} top=${top} kind="cbad" area text=${valueText(requests, "% refused")} />
     ${limit > 0 && html`<${Limit} at=${limit} top=${top} />`}
   </${Chart}>`;
 }

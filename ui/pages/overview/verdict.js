@@ -5,6 +5,7 @@ import { link } from "../../core/base.js";
 import { age, count, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { now } from "../../core/clock.js";
+import { may } from "../../core/session.js";
 import { Icon } from "../../parts/icon.js";
 import { pausedThing } from "../../parts/pause.js";
 import { isLive } from "../../parts/pods.js";
@@ -15,7 +16,7 @@ const LATE_SECONDS = 600;
 /** Maximum number of problems that are shown. */
 const MAX_TROUBLES = 6;
 
-/** @import { Failures, HostListing, OverviewAnswer, Pause, ReadyTasks } from "../../types/api" */
+/** @import { Failures, HostListing, ImageTotals, OverviewAnswer, Pause, ReadyTasks } from "../../types/api" */
 /** @import { Schedule } from "../../types/api" */
 /** @import { ProxyListing, StoreCounts, TaskCounts, WorkerDocument, WorkerStatus } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
@@ -33,7 +34,7 @@ const MAX_TROUBLES = 6;
  * @typedef {Seen & { overview: OverviewAnswer }} Read
  */
 
-/** @typedef {{ kind: "bad" | "hold" | "warn", icon: string, href: string, text: string, more: string }} Trouble */
+/** @typedef {{ kind: "bad" | "hold" | "warn", icon: string, href?: string, text: string, more: string }} Trouble */
 
 /** @param {Seen} seen */
 export function Verdict(seen) {
@@ -136,6 +137,7 @@ function troublesOf({ overview, hosts = [], proxies }) {
     staleTasks(overview.counts),
     heldWorkers(overview.workers),
     ...troubledStores(overview.stores),
+    refusedImages(overview.images),
   ];
   return troubles.filter((trouble) => trouble !== false);
 }
@@ -211,6 +213,19 @@ function heldWorkers(workers) {
     href: link("/admin/workers"),
     text: heldText(held),
     more: ` of ${count(workers.length)}${reason ? `: ${reason}` : ""}`,
+  };
+}
+
+/** @param {ImageTotals} images @returns {Trouble | false} */
+function refusedImages({ failed }) {
+  const number = failed.find(({ reason }) => reason === "refused_host")?.images ?? 0;
+  if (number === 0) return false;
+  return {
+    kind: "warn",
+    icon: "warn",
+    href: may("admin") ? link("/admin/settings", { q: "image_hosts" }) : undefined,
+    text: `${plural(number, "image")} not downloaded`,
+    more: `: ${number === 1 ? "its host is" : "their hosts are"} not in platform.dutchie.image_hosts; once added, later crawls try again`,
   };
 }
 

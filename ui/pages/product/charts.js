@@ -2,9 +2,9 @@
 // Price and stock over time. Both are steps: a value lasts until the next crawl; a gap between crawls is
 // hatched, and breaks the line.
 
-import { clockTime, count, day, money, plural, shortTime } from "../../core/format.js";
+import { clockTime, count, day, exactTime, money, plural, shortTime } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { Chart, Key, Limit, Steps, ticksTo, timeAxis, WIDTH } from "../../parts/chart.js";
+import { Chart, Dots, Key, Limit, Steps, ticksTo, timeAxis, WIDTH } from "../../parts/chart.js";
 import { Panel } from "../../parts/panel.js";
 import { isOnSale, paid, quantityText } from "../../parts/products.js";
 import { joined, periodsOf, shownPoints, stepsOf } from "./series.js";
@@ -40,6 +40,8 @@ export function PriceChart({ series, span, period, hasGaps }) {
         width=${Math.max(1, x(sale.to, span) - x(sale.from, span))} height="100" />`)}
       ${priced.map((each, at) =>
         html`<${Steps} key=${each.key} points=${stepsOf(each, span, (point) => dollars(paid(point)))} top=${top} kind=${KINDS[at]} />`)}
+      ${priced.map((each, at) => html`<${Dots} key=${each.key} top=${top} kind=${KINDS[at]}
+        points=${crawlsOf(each, span, (point) => dollars(paid(point)), (point) => `${each.name} ${money(paid(point))}`)} />`)}
     </${Chart}>
     ${(left || series.some(({ truncated }) => truncated)) &&
       html`<p class="scope">${[
@@ -94,10 +96,23 @@ function Stock({ of, span, period, isLast }) {
         html`<span class=${`mark-at ${left.kind}`} style=${{ "--at": Math.min(100, (100 * left.quantity) / top) }}>${left.text}</span>`}`}>
     ${isCapped && html`<${Limit} at=${top} top=${top} />`}
     <${Steps} points=${stepsOf(of, span, (point) => (point.is_in_stock ? point.quantity : 0))} top=${top} kind="c1" area=${true} />
+    <${Dots} top=${top} kind="c1"
+      points=${crawlsOf(of, span, (point) => (point.is_in_stock ? point.quantity : 0), (point) => leftOf(point)?.text ?? "")} />
     ${soldOut.map((each) => html`<rect class="bar bad" x=${x(each.from, span)} y="92"
       width=${Math.max(1, x(each.to, span) - x(each.from, span))} height="8" />`)}
   </${Chart}>`;
 }
+
+/**
+ * The crawls within the span, as dots.
+ * @param {Series} series
+ * @param {Span} span
+ * @param {(point: Point) => number | null} valueOf
+ * @param {(point: Point) => string} textOf
+ */
+const crawlsOf = (series, span, valueOf, textOf) =>
+  shownPoints(series, span).filter(({ gone, time }) => !gone && time >= span.from).map((point) =>
+    ({ at: percent(point.time, span) / 100, value: valueOf(point), text: `${exactTime(point.time)}: ${textOf(point)}` }));
 
 /** The words at the end of the line: a sold out product has none left, whatever number its platform still reports. @param {Point} last */
 function leftOf(last) {

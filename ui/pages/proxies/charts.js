@@ -4,7 +4,7 @@
 import { bytes, decimal } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Bars, Chart, Key, Line, ticksTo, timeAxis } from "../../parts/chart.js";
-import { sumOf, total, useSeries } from "../../parts/series.js";
+import { sumOf, total, useSeries, valueText } from "../../parts/series.js";
 
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 /** @import { StatsSeries } from "../../types/api" */
@@ -35,7 +35,7 @@ export function RefusedByProxy({ fleet, series }) {
     axis=${series ? timeAxis(series.from, series.to) : []} label=${label} height=${7}
     legend=${lines.map((line) => html`<${Key} kind=${line.kind}>${line.name}</${Key}>`)}>
     ${lines.map((line) => html`<${Line} values=${line.shares} top=${ticks[ticks.length - 1]}
-      kind=${line.kind === "c3" ? "c3 dash" : line.kind} />`)}
+      kind=${line.kind === "c3" ? "c3 dash" : line.kind} text=${valueText(series, `% refused, ${line.name}`)} />`)}
   </${Chart}>`;
 }
 

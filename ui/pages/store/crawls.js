@@ -42,7 +42,9 @@ export function Now({ of, waiting = [], store }) {
         : html`<p class="panel-body dim">
             No task of this store waits or runs. ${store && !store.crawl_enabled
               ? "Its crawls are disabled."
-              : html`Its last crawl was <${Ago} at=${store?.last_crawl_at} after="ago." />`}</p>`}</${Loaded}></${Panel}>`;
+              : store?.last_crawl_at
+                ? html`Its last crawl was <${Ago} at=${store.last_crawl_at} after="ago." />`
+                : "It was not crawled yet."}</p>`}</${Loaded}></${Panel}>`;
 }
 
 /** @param {{ task: TaskView }} properties */

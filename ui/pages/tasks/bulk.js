@@ -59,7 +59,7 @@ export function Bulk({ selected, onDone, filters, isEmpty }) {
   };
   const run = async (/** @type {Action} */ action) => {
     try {
-      await change(action, target, isAll ? filterText || "every task" : "", follow) && done();
+      await change(action, target, isAll ? filterText : "", follow) && done();
     } catch (error) {
       toast("bad", refusalText(error));
     }
@@ -75,10 +75,10 @@ export function Bulk({ selected, onDone, filters, isEmpty }) {
   const button = (/** @type {Action} */ action, /** @type {string} */ kind, /** @type {string} */ icon) =>
     html`<button class=${`btn small ${kind}`} type="button" disabled=${isNone}
       data-key=${action === "retry" ? "r" : undefined} onClick=${() => run(action)}>
-      ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb} ${number}…</button>`;
+      ${icon && html`<${Icon} name=${icon} />`}${ACTIONS[action].verb}${isNone ? "" : ` ${number}`}…</button>`;
   // an operation under way goes on, and is shown, when nothing matches any more
   if (isEmpty) return operation && html`<${Going} operation=${operation} />`;
-  return html`<${BulkBar} selected=${selected.size} isAll=${isAll} onTake=${takeAll} filterText=${filterText}>
+  return html`<${BulkBar} selected=${selected.size} isAll=${isAll} onTake=${takeAll} isAllOffered=${filterText !== ""} filterText=${filterText}>
       ${button("retry", "primary", "retrying")}${button("cancel", "", "")}
       <button class="btn small" type="button" disabled=${isNone} onClick=${() => move(true)}>Priority…</button>
       ${button("delete", "danger", "")}

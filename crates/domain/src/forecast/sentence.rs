@@ -2,10 +2,10 @@
 
 use super::{Forecast, Limit};
 
-/// The needs and what there is, the first limit, the duration of one crawl, and roles that are left out.
+/// The needs and what there is, the bottleneck, the duration of one crawl, and roles that are left out.
 pub(super) fn of(forecast: &Forecast) -> String {
     let needs = format!("{}; {}.", needs(forecast), there_is(forecast));
-    let parts = [Some(needs), first_limit(forecast), crawl(forecast), left_out(forecast)];
+    let parts = [Some(needs), verdict(forecast), crawl(forecast), left_out(forecast)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
@@ -26,7 +26,7 @@ fn needs(forecast: &Forecast) -> String {
 
 fn left_out(forecast: &Forecast) -> Option<String> {
     let is_left_out = forecast.slots_needed.is_some() && !forecast.unmeasured.is_empty();
-    let said = |roles| format!("Not counted: {roles}, of which no run was measured within the last 24 h.");
+    let said = |roles| format!("Not counted, because no run was measured within the last 24 h: {roles}.");
     is_left_out.then(|| said(unmeasured(forecast, ", ")))
 }
 
@@ -38,21 +38,49 @@ fn there_is(forecast: &Forecast) -> String {
     let slots = counted(forecast.slots, "slot");
     match forecast.requests_per_second_permitted {
         Some(rate) => format!("you have {slots} and may send {}/s", decimal(rate)),
-        None => format!("you have {slots}, and requests have no limit"),
+        None => format!("you have {slots}, and the request rate is not limited"),
     }
 }
 
-fn first_limit(forecast: &Forecast) -> Option<String> {
-    let limit = match forecast.limited_by? {
-        Limit::Slots => "slots limit",
-        Limit::Rate => "the rate limits",
-        Limit::Proxies => "proxies limit",
-    };
+fn verdict(forecast: &Forecast) -> Option<String> {
+    let limit = forecast.limited_by?;
     let verdict = if forecast.is_enough? { "That is enough" } else { "That is not enough" };
-    Some(match forecast.share_of_limit {
-        Some(share) => format!("{verdict}: {limit} first, {:.0} % of which is needed.", share * 100.0),
-        None => format!("{verdict}: {limit} first, because there are none."),
+    let Some(share) = forecast.share_of_limit else { return Some(format!("{verdict}: {}.", missing(limit))) };
+    let percent = percent(share);
+    Some(match share {
+        ..TIGHT if forecast.requests_per_second_permitted.is_none() => {
+            format!("{verdict}: it takes {percent} of the slots and of the proxies.")
+        }
+        ..TIGHT => format!("{verdict}: it takes {percent} of the slots, of the request rate and of the proxies."),
+        _ => format!("{verdict}. The bottleneck is the {}: {percent} of it is needed.", name(limit)),
     })
+}
+
+/// From this share on a limit is worth a name.
+const TIGHT: f64 = 0.5;
+
+fn percent(share: f64) -> String {
+    match share {
+        ..0.01 => "less than 1 %".to_owned(),
+        ..TIGHT => format!("at most {:.0} %", (share * 100.0).ceil()),
+        _ => format!("{:.0} %", share * 100.0),
+    }
+}
+
+fn name(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Slots => "number of slots",
+        Limit::Rate => "request rate",
+        Limit::Proxies => "number of proxies",
+    }
+}
+
+fn missing(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Slots => "one of the roles has no live worker",
+        Limit::Rate => "no request is permitted",
+        Limit::Proxies => "there is no usable proxy",
+    }
 }
 
 fn crawl(forecast: &Forecast) -> Option<String> {

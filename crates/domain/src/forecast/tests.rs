@@ -35,11 +35,44 @@ fn a_forecast_is_said_in_one_sentence_first() {
     let forecast = supply().forecast(what_if(2000, 4.0));
     assert_eq!(
         forecast.summary,
-        "2,000 stores every 4 h need 31 slots and 9 requests/s; you have 75 slots and may send 10/s. That is enough: \
-         the rate limits first, 90 % of which is needed. One crawl of 2,000 stores takes about 3.6 h."
+        "2,000 stores every 4 h need 31 slots and 9 requests/s; you have 75 slots and may send 10/s. That is enough. \
+         The bottleneck is the request rate: 90 % of it is needed. One crawl of 2,000 stores takes about 3.6 h."
     );
     assert_eq!((forecast.slots_needed, forecast.limited_by), (Some(31), Some(Limit::Rate)));
     assert_eq!(forecast.crawl_seconds, Some(12_960.0));
+}
+
+#[rstest]
+#[case::nothing_is_near_its_limit(
+    75,
+    Some(10.0),
+    200,
+    "That is enough: it takes at most 5 % of the slots, of the request rate and of the proxies."
+)]
+#[case::requests_have_no_limit(75, None, 200, "That is enough: it takes at most 3 % of the slots and of the proxies.")]
+#[case::almost_nothing_is_needed(
+    7500,
+    None,
+    20_000,
+    "That is enough: it takes less than 1 % of the slots and of the proxies."
+)]
+#[case::too_few_slots(
+    1,
+    Some(10.0),
+    200,
+    "That is not enough. The bottleneck is the number of slots: 155 % of it is needed."
+)]
+#[case::no_worker(0, Some(10.0), 200, "That is not enough: one of the roles has no live worker.")]
+#[case::no_proxy(75, Some(10.0), 0, "That is not enough: there is no usable proxy.")]
+fn the_verdict_names_a_limit_only_where_there_is_one(
+    #[case] slots: i64,
+    #[case] permitted_rate: Option<f64>,
+    #[case] sessions: i64,
+    #[case] verdict: &str,
+) {
+    let supply = Supply { workers: vec![workers(&Role::CRAWL, slots)], permitted_rate, sessions, ..supply() };
+    let forecast = supply.forecast(WhatIf::default());
+    assert!(forecast.summary.contains(verdict), "{}", forecast.summary);
 }
 
 #[rstest]
@@ -97,7 +130,7 @@ fn a_rare_role_without_a_measured_run_is_left_out() {
     let discovery = ScheduledRuns { role: Role::StoreDiscovery, stores: None, times_per_hour: 1.0 / 24.0 };
     let forecast = Supply { schedules: vec![every(4.0, 100), discovery], ..supply() }.forecast(WhatIf::default());
     assert_eq!((&forecast.unmeasured[..], forecast.slots_needed), (&[Role::StoreDiscovery][..], Some(2)));
-    let said = " Not counted: store_discovery, of which no run was measured within the last 24 h.";
+    let said = " Not counted, because no run was measured within the last 24 h: store_discovery.";
     assert!(forecast.summary.ends_with(said), "{}", forecast.summary);
 }
 
