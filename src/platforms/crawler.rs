@@ -92,7 +92,10 @@ impl Crawler<'_> {
         let query = self.adapter.resolve_query(store)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
         let (_, found) = self.ask(&query, read).await?;
-        let found = found.ok_or_else(|| FetchError::NotFound { what: format!("no store at {}", query.referer) })?;
+        let nowhere = || FetchError::NotFound {
+            what: format!("no store at {}: correct it with `drover stores edit {} --slug SLUG`", query.referer, store.id),
+        };
+        let found = found.ok_or_else(nowhere)?;
         if let Some(reason @ (RejectionReason::NotOpen | RejectionReason::NotAStore)) = found.rejection_reason {
             return Err(FetchError::NotFound {
                 what: format!("the store at {} is not to be crawled: {reason}", query.referer),

@@ -329,8 +329,7 @@ impl Tries {
     }
 
     fn leave(&mut self, route: &Route, failure: &Failure) {
-        let reason = if failure.is_block() { "blocked" } else { "proxy" };
-        events::rotated(&self.host, reason, &failure.error);
+        events::rotated(&self.host, failure.is_block(), &failure.error);
         self.avoid.push(route.proxy());
     }
 

@@ -4,7 +4,7 @@
 
 import { useProxies } from "../core/answers.js";
 import { pathOf, Refusal, send } from "../core/api.js";
-import { link } from "../core/base.js";
+import { address, link } from "../core/base.js";
 import { now } from "../core/clock.js";
 import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
@@ -43,6 +43,7 @@ export function Page({ id }) {
     <${PageHead} title=${`Task ${task.id}`} crumb=${crumb} mark=${html`<${CopyId} id=${task.id} what="task" /><${TaskStatus} of=${task.status} />`}
       scope=${html`${task.role}${task.dispensary_name && html` · <bdi>${task.dispensary_name}</bdi>`}`}>
       ${may("operator") && html`<${Actions} task=${task} />`}
+      <a class="btn" href=${address(pathOf("/api/tasks/{id}", { id }))} download=${`task-${id}.json`}>Download the JSON</a>
     </${PageHead}>
     <${Pauses} pauses=${pausesOf(pauses, task)} />
     <div class="cols wide-left">

@@ -455,9 +455,11 @@ async fn a_schedules_last_runs_are_listed_with_the_tasks_that_they_made() {
     world.execute(run).await;
     world.open("/admin/schedules").await;
     world.click("//tr[contains(., 'analytics_refresh')]//button[contains(., 'the last runs of')]").await;
-    dialog_says(&world, "Last runs of analytics_refresh").await;
+    dialog_says(&world, "Runs of analytics_refresh").await;
     let row = "document.querySelector('dialog[open] tbody tr')?.innerText.replace(/\\s+/g, ' ').trim()";
     world.browser.until("its run is counted", &format!("{row} === '2 h ago 3 2 1 0 1 m 30 s'")).await.unwrap();
+    let next = r"/^Next: now(, in [0-9 hm]+){4}$/m.test(document.querySelector('dialog[open]').innerText)";
+    world.browser.until("its next due times are listed", next).await.unwrap();
 }
 
 #[tokio::test]

@@ -32,10 +32,15 @@ pub fn fetch_counts_not_written(error: &dyn fmt::Display, again: bool) {
     }
 }
 
-/// Proxy and identity were changed; `reason` is `blocked` or `proxy`.
-pub fn rotated(host: &str, reason: &'static str, error: &dyn fmt::Display) {
+/// Proxy and identity were changed, because the host blocked the request or because nothing came through. The
+/// failures of a proxy are counted at the proxy: a line for each would hide the blocks.
+pub fn rotated(host: &str, is_block: bool, error: &dyn fmt::Display) {
+    let reason = if is_block { "blocked" } else { "proxy" };
     metrics::ROTATIONS.with_label_values(&[reason]).inc();
-    info!(host, reason, "Rotating proxy and identity: {error}");
+    match is_block {
+        true => info!(host, reason, "Rotating proxy and identity: {error}"),
+        false => debug!(host, reason, "Rotating proxy and identity: {error}"),
+    }
 }
 
 /// An alarm: every try of a request failed in transit, and no host answered through any proxy meanwhile.
