@@ -101,7 +101,7 @@ enum Command {
     Api(api::Args),
     /// List who changed what
     Audit(audit::Args),
-    /// Show the backlog of each role and how many workers would clear it; forecast what the schedules, or other stores, need
+    /// Show the backlog of each role and how many slots would finish it in an hour; forecast what the schedules, or other stores, need
     Capacity(capacity::Args),
     /// Print a completion script for your shell: bash, elvish, fish, powershell or zsh
     Completions(completions::Args),

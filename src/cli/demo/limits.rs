@@ -16,7 +16,8 @@ const PAYLOADS: Duration = Duration::from_secs(40);
 const SNAPSHOTS: Duration = Duration::from_secs(120);
 /// Images are kept for as long as their products.
 pub const PICTURE_PERCENT: u64 = 20;
-const COMPLETED: Duration = Duration::from_secs(600);
+/// The figures of the last hour count the tasks themselves.
+const COMPLETED: Duration = Duration::from_secs(3600);
 const FAILED: Duration = Duration::from_secs(24 * 3600);
 /// As long as the simulated history, and its oldest hour more.
 const STATS: Duration = Duration::from_secs((7 * 24 + 1) * 3600);
