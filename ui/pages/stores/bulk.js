@@ -33,21 +33,21 @@ export function Bulk({ selected, total, filters, onDone }) {
   const filterText = asText(filters);
   /** @type {Target} */
   const target = isAll ? { filter: /** @type {Target["filter"]} */ (asBody(filters)) } : { ids: [...selected] };
-  const number = count(isAll ? total : selected.size);
+  const isNone = isAll ? total === 0 : selected.size === 0;
+  const number = isNone ? "" : ` ${count(isAll ? total : selected.size)}`;
   const which = isAll ? filterText || "every store" : "";
   const done = () => {
     takeAll(false);
     onDone();
   };
   const run = async (/** @type {Promise<unknown>} */ action) => (await action) && done();
-  const isNone = isAll ? total === 0 : selected.size === 0;
   const button = (/** @type {string} */ text, /** @type {() => unknown} */ onClick) =>
     html`<button class="btn small" type="button" disabled=${isNone} onClick=${onClick}>${text}</button>`;
   return html`<${BulkBar} selected=${selected.size} isAll=${isAll} onTake=${takeAll} total=${total} filterText=${filterText}>
       <button class="btn small primary" type="button" disabled=${isNone} onClick=${() => run(crawl(target, which))}>
-        <${Icon} name="retrying" />Crawl ${number} now${isAll && "…"}</button>
-      ${button(`Enable ${number}…`, () => run(turn(target, true, which)))}
-      ${button(`Disable ${number}…`, () => run(turn(target, false, which)))}
+        <${Icon} name="retrying" />Crawl${number} now${isAll && "…"}</button>
+      ${button(`Enable${number}…`, () => run(turn(target, true, which)))}
+      ${button(`Disable${number}…`, () => run(turn(target, false, which)))}
       ${button("Group…", () => group(true))}
     </${BulkBar}>
     ${isGrouping && html`<${Grouping} target=${target} number=${isAll ? total : selected.size} onClose=${() => group(false)}

@@ -28,7 +28,7 @@ export const Row = memo((/** @type {RowOf} */ { of: store, isSelected, onSelect 
     <td class="num fact" data-l="products"><a href=${`${link(page)}#products`}>${count(store.products)}</a></td>
     <td class="num fact" data-l="in stock"><a href=${`${link(page, { in_stock: true })}#products`}>${count(store.in_stock)}</a></td>
     <td class="line">${store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</td>
-    ${may("operator") && html`<td class="num fact"><${CrawlSwitch} of=${store} kind="small" /></td>`}
+    ${may("operator") && html`<td class="num line"><${CrawlSwitch} of=${store} kind="small" /></td>`}
   </tr>`;
 });
 
