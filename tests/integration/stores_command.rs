@@ -135,6 +135,11 @@ async fn a_long_list_of_menu_addresses_is_imported_once() {
 
     let again = stdout(&run(&database, &import).await);
     assert_eq!((again["imported"].as_array().unwrap().len(), &again["known"]), (0, &(MANY + 1).into()));
+
+    let renamed = "UPDATE dispensaries SET menu_url = replace(menu_url, 'shop-', 'store-')";
+    database.raw.batch_execute(renamed).await.unwrap();
+    let again = stdout(&run(&database, &import).await);
+    assert_eq!((again["renamed"].as_array().unwrap().len(), &again["known"]), (MANY + 1, &(MANY + 1).into()));
 }
 
 /// Size of one part of an import.
