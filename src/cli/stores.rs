@@ -9,9 +9,9 @@ mod list;
 mod switch;
 
 use clap::Subcommand;
-use serde::Serialize;
 
 use super::client::{ApiClient, ClientError};
+use super::each::Ids;
 use super::{CliError, Env, ExitCode, groups, values};
 use api::store_draft::{StoreDraft, private_host};
 use contract::groups::{GroupChange, GroupStores};
@@ -36,9 +36,9 @@ enum Command {
     /// Correct the name, slug, menu URL or platform id of a store. Its id is then looked up again, or it is crawled, at once
     Edit(edit::Args),
     /// Start crawling disabled stores again
-    Enable(switch::Args),
+    Enable(Ids),
     /// Stop crawling stores until you enable them again. Their products are kept
-    Disable(switch::Args),
+    Disable(Ids),
     /// Accept that a store sells nothing: the next crawl keeps its empty menu
     AcceptEmpty(accept_empty::Args),
     /// Delete stores that you added by mistake. To keep what was crawled, disable them
@@ -90,30 +90,6 @@ async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
         env.out.either(added, |added| format!("store {}: {}", added.id, added.name))?;
     }
     Ok(ExitCode::Ok)
-}
-
-/// Changes one store after the other. A store that cannot be changed is named, and does not stop the others.
-async fn each<T: Serialize>(
-    env: &Env,
-    stores: &[StoreId],
-    change: impl AsyncFn(StoreId) -> Result<T, ClientError>,
-    text: impl Fn(&T) -> String,
-) -> anyhow::Result<ExitCode> {
-    let mut refused = Vec::new();
-    for id in stores {
-        match change(*id).await {
-            Ok(changed) => env.out.either(&changed, &text)?,
-            Err(error) => refused.push(error),
-        }
-    }
-    if refused.len() < stores.len() {
-        refused.iter().for_each(|error| tracing::error!("{error}"));
-        return Ok(if refused.is_empty() { ExitCode::Ok } else { ExitCode::PartialFailure });
-    }
-    match refused.into_iter().next() {
-        Some(error) => Err(error.into()),
-        None => Ok(ExitCode::Ok),
-    }
 }
 
 /// None with `--url`: the server has its own allow-list.

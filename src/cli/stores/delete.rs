@@ -1,23 +1,21 @@
 //! `drover stores delete`: deletes stores that were added by mistake.
 
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::each::{Ids, each};
+use crate::cli::{Env, ExitCode};
 use contract::stores::DeletedStore;
-use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Store ids, as shown by `stores list`
-    #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
-    stores: Vec<StoreId>,
+    #[command(flatten)]
+    stores: Ids,
     /// Delete their products and payloads, too. Without this, a store that has some is not deleted
     #[arg(long)]
     with_products: bool,
 }
 
 pub async fn run(Args { stores, with_products }: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let api = env.api().await?;
-    let delete = async |id| api.deleted(&format!("/api/stores/{id}?with_products={with_products}")).await;
-    super::each(env, &stores, delete, text).await
+    let path = |id| format!("/api/stores/{id}?with_products={with_products}");
+    each(&stores.ids, env, async |api, id| api.deleted(&path(id)).await, text).await
 }
 
 fn text(DeletedStore { id, name, products, payloads, is_discovered }: &DeletedStore) -> String {

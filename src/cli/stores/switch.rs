@@ -1,20 +1,12 @@
 //! `drover stores enable` and `disable`: switch the crawls of stores on and off.
 
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::each::{Ids, each};
+use crate::cli::{Env, ExitCode};
 use contract::stores::{StoreChange, StoreView};
-use domain::store::StoreId;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Store ids, as shown by `stores list`
-    #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
-    stores: Vec<StoreId>,
-}
-
-pub async fn run(Args { stores }: Args, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
-    let api = env.api().await?;
+pub async fn run(Ids { ids }: Ids, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let change = StoreChange { crawl_enabled: Some(crawl_enabled), ..StoreChange::default() };
-    super::each(env, &stores, async |id| api.put(&format!("/api/stores/{id}"), &change).await, text).await
+    each(&ids, env, async |api, id| api.put(&format!("/api/stores/{id}"), &change).await, text).await
 }
 
 fn text(store: &StoreView) -> String {
