@@ -48,7 +48,7 @@ export function Page({ query }) {
     <${Pauses} pauses=${overview.data?.pauses} scopes=${["all"]} />
     <${Verdict} ...${seen} />
     <${Figures} ...${seen} error=${overview.error} />
-    <${Charts} query=${query} breakerShare=${overview.data?.breaker_share} />
+    <${Charts} query=${query} breakerShare=${overview.data?.breaker_share} simulatedUntil=${overview.data?.simulated_until} />
     <div class="cols two">
       <div class="stack"><${Failures} of=${overview} /><${Quality} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
       <div class="stack"><${Pods} of=${overview} />

@@ -32,6 +32,8 @@ pub struct Overview {
     pub proxies: HealthCounts,
     /// The pauses in force, the widest scope first.
     pub pauses: Vec<Pause>,
+    /// A demo's statistics before this time are simulated; null without a demo.
+    pub simulated_until: Option<DateTime<Utc>>,
 }
 
 /// Failures within some hours.

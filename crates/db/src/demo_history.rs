@@ -35,6 +35,7 @@ pub async fn write_queue(db: &Db, history: QueueHistory<'_>) -> Result<bool, DbE
     let requests = fetches * REQUESTS_PER_FETCH;
     tx.execute(include_str!("sql/demo_history/requests.sql"), &[&seed, &host, &requests]).await?;
     tx.execute(include_str!("sql/demo_history/failures.sql"), &[&seed]).await?;
+    tx.execute(include_str!("sql/demo_history/mark.sql"), &[]).await?;
     for store in empty {
         tx.execute(include_str!("sql/demo_history/empty_menus.sql"), &[store]).await?;
     }

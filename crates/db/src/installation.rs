@@ -1,5 +1,8 @@
 //! Identifies this database among all others, so that files outside it can name the database they belong to.
 
+use chrono::{DateTime, Utc};
+
+use super::row::first_column;
 use super::{Client, DbError};
 
 /// `INSTALLATION DATABASE [SERVER]`, separated by spaces: the id that travels with a dump, the database's
@@ -13,4 +16,9 @@ pub async fn storage_owner(client: &Client) -> Result<String, DbError> {
     }
     let server: String = client.query_one(include_str!("sql/installation/server.sql"), &[]).await?.try_get(0)?;
     Ok(format!("{database} {server}"))
+}
+
+/// Where the simulated history of a demo ends; None where there is none.
+pub async fn simulated_until(client: &Client) -> Result<Option<DateTime<Utc>>, DbError> {
+    first_column(&client.query_one(include_str!("sql/installation/simulated_until.sql"), &[]).await?)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::row::{FromRow, document, read_all, rows, word};
 use super::task_views::{self, capacity, counts};
-use super::{Client, DbError, Tx, images, pauses, proxies, workers};
+use super::{Client, DbError, Tx, images, installation, pauses, proxies, workers};
 use contract::overview::{FailureReason, Failures, Navigation, Overview, StoreCounts};
 use contract::tasks::QueuePicture;
 use domain::pod;
@@ -33,6 +33,7 @@ pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
         images: images::totals(snapshot).await?,
         proxies: proxies::count(snapshot).await?,
         pauses: pauses::list(snapshot).await?,
+        simulated_until: installation::simulated_until(snapshot).await?,
     })
 }
 

@@ -158,6 +158,7 @@ async fn a_continuous_demo_begins_with_seven_days_of_history_and_keeps_only_the_
     ] {
         assert!(count(rows).await >= 7, "{what}");
     }
+    assert_eq!(count("installation WHERE simulated_until < now()").await, 1, "pages can say what is simulated");
     let without = "store_products p WHERE dispensary_id <= 14 AND NOT EXISTS
                    (SELECT FROM store_product_snapshots s WHERE s.store_product_id = p.id AND s.crawl_id < 0)
                    AND first_seen_at < now() - interval '6 days'";

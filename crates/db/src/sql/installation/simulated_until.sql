@@ -1,0 +1,1 @@
+SELECT json_time(simulated_until) AS simulated_until FROM installation
