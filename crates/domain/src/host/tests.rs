@@ -220,6 +220,16 @@ fn failures_weigh_less_as_they_grow_older() {
     assert_eq!(Window::default().share_of_trouble(), 0.0, "without an answer there is none");
 }
 
+#[rstest]
+#[case::half_of_a_refusal(0.5, true)]
+#[case::less(0.49, false)]
+fn trouble_is_over_when_less_than_half_of_a_refusal_is_left(#[case] window_refusals: f64, #[case] is_trouble: bool) {
+    let at = Some(start());
+    let mut window = Window { window_at: at, window_refusals, window_refused_since: at, ..Window::default() };
+    window.add(&answers(1, 0), limits().window, start());
+    assert_eq!(window.trouble().is_some(), is_trouble);
+}
+
 #[test]
 fn refusals_and_failures_are_one_trouble_with_one_beginning() {
     let mut host = Host::new();

@@ -257,6 +257,13 @@ mod tests {
     }
 
     #[test]
+    fn successes_and_failures_are_added_to_those_of_the_row() {
+        let row = Counters { success_count: 40, failure_count: 3, ..Counters::default() };
+        let counters = fold(&[Event::Success(9), Event::Failure, Event::Failure]).on_top_of(&row);
+        assert_eq!((counters.success_count, counters.failure_count), (41, 5));
+    }
+
+    #[test]
     fn blocks_and_requests_without_an_answer_add_up_to_those_of_the_row() {
         let row = Counters { consecutive_403_count: 2, consecutive_failure_count: 5, ..Counters::default() };
         let counted = |events: &[Event]| {

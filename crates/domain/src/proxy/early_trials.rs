@@ -62,8 +62,7 @@ mod tests {
     #[test]
     fn a_trial_that_is_postponed_is_due_one_interval_later() {
         let (mut trials, start) = (EarlyTrials::default(), Instant::now());
-        let is_due =
-            |trials: &mut EarlyTrials, second| trials.is_due(start, false, &limits(), start + second * SECOND);
+        let is_due = |trials: &mut EarlyTrials, second| trials.is_due(start, false, &limits(), start + second * SECOND);
         assert!(!is_due(&mut trials, 0));
         trials.postpone();
         assert_eq!([10, 19, 20].map(|second| is_due(&mut trials, second)), [false, false, true]);
