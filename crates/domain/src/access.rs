@@ -85,3 +85,23 @@ pub struct AuditEntry {
     /// Without secrets.
     pub detail: serde_json::Value,
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::its_own(AccessRole::Operator, AccessRole::Operator, true)]
+    #[case::a_smaller_one(AccessRole::Operator, AccessRole::Consumer, true)]
+    #[case::a_greater_one(AccessRole::Viewer, AccessRole::Operator, false)]
+    fn a_role_includes_the_roles_before_it(#[case] role: AccessRole, #[case] needed: AccessRole, #[case] may: bool) {
+        assert_eq!(Principal { role, ..Principal::command_line() }.may(needed), may);
+    }
+
+    #[test]
+    fn a_caller_is_shown_by_its_name() {
+        assert_eq!(Principal::local(Some("127.0.0.1".to_owned())).to_string(), "local");
+    }
+}

@@ -24,3 +24,19 @@ impl BulkAction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray;
+
+    use super::*;
+
+    #[test]
+    fn no_action_but_cancel_touches_a_task_that_runs() {
+        for action in BulkAction::VARIANTS {
+            let touches_running = action.statuses().contains(&Status::Running);
+            assert_eq!(touches_running, *action == BulkAction::Cancel, "{action}");
+        }
+        assert_eq!(BulkAction::Retry.statuses(), [Status::Failed, Status::Cancelled]);
+    }
+}

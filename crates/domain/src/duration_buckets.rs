@@ -55,6 +55,7 @@ fn upper(bucket: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rstest::rstest;
 
     use super::*;
 
@@ -80,6 +81,18 @@ mod tests {
         buckets.add(3, 0);
         buckets.add(3, -7);
         assert_eq!(buckets, DurationBuckets::default());
+    }
+
+    #[rstest]
+    #[case::the_least_of_a_bucket(8, 0.0, 0.003_363_586)]
+    #[case::in_the_middle_of_it(8, 0.5, 0.003_681_793)]
+    #[case::all_of_it(8, 1.0, 0.004)]
+    #[case::the_first_bucket_begins_at_nothing(0, 0.5, 0.0005)]
+    fn durations_are_spread_evenly_within_a_bucket(#[case] bucket: i32, #[case] share: f64, #[case] seconds: f64) {
+        let mut buckets = DurationBuckets::default();
+        buckets.add(bucket, 4);
+        let found = buckets.percentile(share).unwrap();
+        assert!((found - seconds).abs() < 1e-8, "{found}");
     }
 
     proptest! {

@@ -115,6 +115,8 @@ mod tests {
         }
         let expected = [("08:00 1 ok", 2, 200), ("08:00 2 ok", 1, 100), ("08:01 1 blocked", 1, 100)];
         assert_eq!(requests(&counts), expected.map(|(key, count, bytes)| (key.to_owned(), count, bytes)));
+        let both = FetchTotal { requests: 2, bytes_sent: 20, bytes_received: 200, seconds: 1.0 };
+        assert_eq!(counts.totals()[0].1, both);
     }
 
     #[test]

@@ -318,12 +318,9 @@ fn sum(roles: &[RoleForecast], of: impl Fn(&RoleForecast) -> Option<f64>) -> Opt
     roles.iter().filter(|role| is_needed(role.role) || !is_unmeasured(role)).map(of).sum()
 }
 
+/// Infinite where there is none.
 fn share(need: f64, there: f64) -> f64 {
-    match (need > 0.0, there > 0.0) {
-        (false, _) => 0.0,
-        (true, false) => f64::INFINITY,
-        (true, true) => need / there,
-    }
+    if need > 0.0 { need / there } else { 0.0 }
 }
 
 /// How many times each of `lanes` takes a store until all are done; None: there is no lane.

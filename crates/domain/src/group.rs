@@ -54,8 +54,14 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_name_is_quoted_without_control_characters() {
+        assert!(name("a\u{1b}b!").unwrap_err().starts_with("group 'ab!' is not a name"));
+    }
+
+    #[test]
     fn a_store_is_in_few_groups() {
         let many: Vec<String> = (0..21).map(|n| format!("g{n}")).collect();
+        assert_eq!(names(&many[1..].join(";")).map(|names| names.len()), Ok(20));
         assert!(names(&many.join(";")).unwrap_err().contains("maximum for a store is 20"));
     }
 }

@@ -185,3 +185,138 @@ impl UnknownKeys {
         self.0.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::product::Variant;
+
+    fn product(id: &str, name: &str) -> Product {
+        Product { provider_product_id: id.to_owned(), name_raw: name.to_owned(), ..Product::default() }
+    }
+
+    fn with_options(id: &str, options: usize) -> Product {
+        let variant = Variant {
+            option_label: "1g".to_owned(),
+            nth: 0,
+            size_mg: None,
+            size_ml: None,
+            price_rec: None,
+            price_med: None,
+            special_price_rec: None,
+            special_price_med: None,
+            quantity: None,
+            quantity_censored: false,
+            is_in_stock: true,
+        };
+        Product { variants: vec![variant; options], ..product(id, "Kush") }
+    }
+
+    fn page(products: Vec<Product>) -> NormalPage {
+        let mut page = NormalPage::default();
+        products.into_iter().for_each(|product| page.push(product).unwrap());
+        page
+    }
+
+    fn names(products: &[Product]) -> Vec<&str> {
+        products.iter().map(|product| product.name_raw.as_str()).collect()
+    }
+
+    fn warning(kind: &'static str, detail: &str) -> Warning {
+        Warning { provider_product_id: None, kind, detail: detail.to_owned() }
+    }
+
+    fn warnings(kinds: &[&'static str]) -> Warnings {
+        let mut warnings = Warnings::default();
+        kinds.iter().for_each(|kind| warnings.push(warning(kind, "")));
+        warnings
+    }
+
+    fn unknown_keys(counts: &[(&str, u32)]) -> UnknownKeys {
+        let mut keys = UnknownKeys::default();
+        counts.iter().for_each(|(key, count)| keys.add(key, *count));
+        keys
+    }
+
+    #[test]
+    fn of_equal_ids_the_last_one_wins_at_the_place_of_the_first() {
+        let mut menu = MenuBuilder::default();
+        assert!(menu.is_empty());
+        let pages = [
+            page(vec![product("1", "Kush"), product("2", "Haze")]),
+            page(vec![product("3", "Diesel"), product("1", "Kush, renamed")]),
+        ];
+        assert_eq!(names(pages[1].products()), ["Diesel", "Kush, renamed"]);
+        pages.into_iter().for_each(|page| menu.add(page).unwrap());
+        assert_eq!((menu.len(), menu.is_empty()), (3, false));
+        assert_eq!(names(&menu.build().products), ["Kush, renamed", "Haze", "Diesel"]);
+    }
+
+    #[test]
+    fn the_oddities_of_all_pages_are_put_together() {
+        let mut menu = MenuBuilder::default();
+        let first = NormalPage {
+            warnings: warnings(&["no_price", "no_label"]),
+            unknown_keys: unknown_keys(&[("a", 1)]),
+            ..NormalPage::default()
+        };
+        let second = NormalPage {
+            warnings: warnings(&["no_price"]),
+            unknown_keys: unknown_keys(&[("a", 2), ("b", 1)]),
+            ..NormalPage::default()
+        };
+        [first, second].into_iter().for_each(|page| menu.add(page).unwrap());
+        let menu = menu.build();
+        assert_eq!(menu.warnings.by_kind(), BTreeMap::from([("no_label", 1), ("no_price", 2)]));
+        assert_eq!(menu.unknown_keys, unknown_keys(&[("a", 3), ("b", 1)]));
+    }
+
+    #[rstest]
+    #[case::as_many_as_there_may_be(&[MAX_OPTIONS - 2, 2], Ok(()))]
+    #[case::one_more(&[MAX_OPTIONS - 2, 3], Err(NormaliseError::TooLarge))]
+    #[case::a_product_without_options_counts_as_one(&[MAX_OPTIONS, 0], Err(NormaliseError::TooLarge))]
+    fn a_menu_has_a_bounded_number_of_options(
+        #[case] options: &[usize],
+        #[case] expected: Result<(), NormaliseError>,
+        #[values(true, false)] on_one_page: bool,
+    ) {
+        let products: Vec<Product> = options.iter().map(|options| with_options("1", *options)).collect();
+        let mut page = NormalPage::default();
+        let on_page = products.iter().cloned().try_for_each(|product| page.push(product));
+        let mut menu = MenuBuilder::default();
+        let on_pages = products.into_iter().try_for_each(|product| menu.add(self::page(vec![product])));
+        assert_eq!(if on_one_page { on_page } else { on_pages }, expected);
+    }
+
+    #[test]
+    fn the_first_of_many_warnings_are_kept() {
+        let mut warnings = Warnings::default();
+        assert!(warnings.is_empty());
+        (0..=MAX_WARNINGS).for_each(|n| warnings.push(warning("no_price", &n.to_string())));
+        assert!(!warnings.is_empty());
+        assert_eq!(warnings.iter().count(), MAX_WARNINGS);
+        assert_eq!(warnings.iter().last(), Some(&warning("no_price", "499")));
+    }
+
+    #[test]
+    fn a_long_detail_is_cut_between_two_characters() {
+        let mut warnings = Warnings::default();
+        warnings.push(warning("no_price", &"ñ".repeat(200)));
+        warnings.push(warning("no_price", &format!("a{}", "ñ".repeat(200))));
+        let details: Vec<usize> = warnings.iter().map(|warning| warning.detail.len()).collect();
+        assert_eq!(details, [200, 199]);
+    }
+
+    #[test]
+    fn unknown_keys_are_counted_while_there_is_room_for_their_names() {
+        let mut keys = UnknownKeys::default();
+        assert!(keys.is_empty());
+        (0..=MAX_UNKNOWN_KEYS).for_each(|n| keys.add(&format!("k{n:02}"), 1));
+        keys.add("k00", 2);
+        keys.add("k64", 2);
+        assert!(!keys.is_empty());
+        assert_eq!((keys.0.len(), keys.0.get("k00"), keys.0.get("k64")), (MAX_UNKNOWN_KEYS, Some(&3), None));
+    }
+}

@@ -153,4 +153,11 @@ mod tests {
             prop_assert_eq!(diff.absent, absent);
         }
     }
+
+    #[test]
+    fn a_product_without_a_row_has_no_id() {
+        let changes =
+            [RowChange::New, RowChange::Changed { id: 7, was_in_stock: true }, RowChange::Unchanged { id: 8 }];
+        assert_eq!(changes.map(RowChange::id), [None, Some(7), Some(8)]);
+    }
 }

@@ -211,4 +211,21 @@ mod tests {
         let roles = [Role::PayloadFetch, Role::ProductRefresh];
         assert_eq!(Pauses::new(targets).stops_worker("Xylos", "Xylos-1", &roles), stops);
     }
+
+    #[rstest]
+    #[case::as_long_as_it_may_be(255, true)]
+    #[case::longer(256, false)]
+    fn a_name_has_a_bounded_number_of_characters(#[case] length: usize, #[case] is_read: bool) {
+        let name = "ñ".repeat(length);
+        let expected = if is_read { Ok(PauseTarget::Pod(name.clone())) } else { Err(BadTarget::BadName) };
+        assert_eq!(PauseTarget::parse(PauseScope::Pod, Some(&name)), expected);
+    }
+
+    #[test]
+    fn paused_hosts_and_stores_are_found_among_the_targets() {
+        let targets =
+            [PauseTarget::Host("menu.test".to_owned()), PauseTarget::Store(7), PauseTarget::Pod("Xylos".to_owned())];
+        assert_eq!(targets.clone().map(|target| target.store()), [None, Some(7), None]);
+        assert_eq!(Pauses::new(targets.into()).hosts().collect::<Vec<_>>(), ["menu.test"]);
+    }
 }

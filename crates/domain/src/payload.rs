@@ -177,4 +177,37 @@ mod tests {
         };
         assert_eq!(payload.is_complete(0.995), complete);
     }
+
+    #[rstest]
+    #[case::half_of_it(100, 50, false)]
+    #[case::less_than_half(100, 49, true)]
+    #[case::less_than_half_of_an_odd_number(5, 2, true)]
+    #[case::more(100, 300, false)]
+    #[case::the_first_menu(0, 1, false)]
+    fn a_menu_with_less_than_half_of_the_products_is_not_believed_at_once(
+        #[case] before: usize,
+        #[case] products: usize,
+        #[case] is_too_small: bool,
+        #[values(false, true)] expects_empty: bool,
+    ) {
+        assert_eq!(start(before, expects_empty).is_too_small(products), is_too_small);
+    }
+
+    #[rstest]
+    #[case::some_are_expected(false, true)]
+    #[case::none_is_expected(true, false)]
+    fn an_empty_menu_is_believed_where_it_is_expected(#[case] expects_empty: bool, #[case] is_too_small: bool) {
+        assert_eq!(start(100, expects_empty).is_too_small(0), is_too_small);
+    }
+
+    fn start(products: usize, expects_empty: bool) -> FetchStart {
+        FetchStart { at: DateTime::UNIX_EPOCH, products, expects_empty, small_menu_proxies: Vec::new() }
+    }
+
+    #[test]
+    fn removed_files_are_added_up() {
+        let mut removed = RemovedFiles { files: 2, bytes: 300 };
+        removed += RemovedFiles { files: 3, bytes: 40 };
+        assert_eq!(removed, RemovedFiles { files: 5, bytes: 340 });
+    }
 }

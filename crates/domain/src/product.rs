@@ -152,3 +152,67 @@ impl SpecialsJson {
         self.hash
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn variant(price_rec: Option<i32>, price_med: Option<i32>) -> Variant {
+        Variant {
+            option_label: "1g".to_owned(),
+            nth: 0,
+            size_mg: None,
+            size_ml: None,
+            price_rec,
+            price_med,
+            special_price_rec: None,
+            special_price_med: None,
+            quantity: None,
+            quantity_censored: false,
+            is_in_stock: true,
+        }
+    }
+
+    #[rstest]
+    #[case::nothing(None, vec![], false)]
+    #[case::of_its_own(Some(100), vec![], true)]
+    #[case::of_one_variant(None, vec![variant(None, None), variant(None, Some(100))], true)]
+    #[case::of_no_variant(None, vec![variant(None, None)], false)]
+    fn a_product_or_one_of_its_variants_has_a_price(
+        #[case] price: Option<i32>,
+        #[case] variants: Vec<Variant>,
+        #[case] has_price: bool,
+    ) {
+        let recreational = Product { price_rec: price, variants: variants.clone(), ..Product::default() };
+        let medical = Product { price_med: price, variants, ..Product::default() };
+        assert_eq!([recreational.has_price(), medical.has_price()], [has_price; 2]);
+    }
+
+    #[rstest]
+    #[case(StockStatus::InStock, "in_stock", true)]
+    #[case(StockStatus::Unknown, "unknown", true)]
+    #[case(StockStatus::Oos, "oos", false)]
+    fn only_a_product_out_of_stock_is_not_sellable(
+        #[case] status: StockStatus,
+        #[case] name: &str,
+        #[case] is_sellable: bool,
+    ) {
+        assert_eq!((status.name(), status.is_sellable()), (name, is_sellable));
+    }
+
+    #[test]
+    fn words_of_units_and_statuses_are_as_the_table_has_them() {
+        assert_eq!(PotencyUnit::MilligramsPerGram.name(), "MILLIGRAMS_PER_GRAM");
+        assert_eq!(
+            [UpstreamStatus::Active, UpstreamStatus::Inactive].map(UpstreamStatus::name),
+            ["active", "inactive"]
+        );
+    }
+
+    #[test]
+    fn specials_keep_their_text() {
+        assert_eq!(SpecialsJson::new("[1, 2]".to_owned()).as_str(), "[1, 2]");
+    }
+}

@@ -197,3 +197,64 @@ pub enum StoredState {
     /// Switched off by hand: not active, no cooldown, never tried.
     Off,
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn proxy(host: &str) -> Proxy {
+        Proxy {
+            id: 7,
+            protocol: ProxyProtocol::Socks5,
+            host: host.to_owned(),
+            port: 1080,
+            username: Some("user".to_owned()),
+            password: Some("secret".to_owned()),
+        }
+    }
+
+    fn row(stored: StoredState, benched_at_hosts: usize) -> ProxyRow {
+        let bench = HostCooldown { host: "menu.test".to_owned(), left: Duration::from_secs(9) };
+        ProxyRow {
+            proxy: proxy("p7"),
+            state_code: None,
+            timezone: None,
+            stored,
+            host_benches: vec![bench; benched_at_hosts],
+            counters: Counters::default(),
+            idle: None,
+        }
+    }
+
+    #[rstest]
+    #[case::a_name("p7.test", "socks5://p7.test:1080")]
+    #[case::of_ipv6("2001:db8::7", "socks5://[2001:db8::7]:1080")]
+    fn an_address_is_a_url(#[case] host: &str, #[case] url: &str) {
+        assert_eq!(proxy(host).address(), url);
+    }
+
+    #[test]
+    fn a_proxy_is_shown_without_its_password() {
+        let Proxy { protocol, host, port, username, password, .. } = proxy("p7.test");
+        let entry = ProxyEntry { protocol, host, port, username, password, state_code: None, timezone: None };
+        assert_eq!(format!("{0} {0:?}", proxy("p7.test")), "7 p7.test:1080 Proxy(7 p7.test:1080)");
+        assert_eq!(format!("{entry:?}"), "ProxyEntry(socks5://p7.test:1080)");
+    }
+
+    #[rstest]
+    #[case::active(row(StoredState::Active, 0), ShownHealth::Untested)]
+    #[case::off(row(StoredState::Off, 0), ShownHealth::Off)]
+    #[case::benched_at_a_host(row(StoredState::Active, 1), ShownHealth::Benched)]
+    #[case::benched(row(benched(9), 0), ShownHealth::Benched)]
+    #[case::benched_everywhere_and_at_a_host(row(benched(9), 1), ShownHealth::Benched)]
+    #[case::after_its_bench(row(benched(0), 0), ShownHealth::Failing)]
+    fn the_health_of_a_row_follows_from_its_state(#[case] row: ProxyRow, #[case] health: ShownHealth) {
+        assert_eq!(row.shown_health(), health);
+    }
+
+    fn benched(left: u64) -> StoredState {
+        StoredState::Benched { left: Duration::from_secs(left), cooldown_until: DateTime::UNIX_EPOCH }
+    }
+}

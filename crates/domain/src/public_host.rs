@@ -84,4 +84,26 @@ mod tests {
     fn only_public_hosts_come_with_a_store(#[case] host: &str, #[case] public: bool) {
         assert_eq!(is_public(host), public);
     }
+
+    #[rstest]
+    #[case::shared("100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0")]
+    #[case::benchmarks("198.18.0.0", "198.19.255.255", "198.17.255.255", "198.20.0.0")]
+    #[case::multicast_and_reserved("224.0.0.0", "255.255.255.255", "223.255.255.255", "1.0.0.0")]
+    fn a_reserved_range_ends_where_public_addresses_begin(
+        #[case] first: &str,
+        #[case] last: &str,
+        #[case] before: &str,
+        #[case] after: &str,
+    ) {
+        assert_eq!([first, last, before, after].map(is_public), [false, false, true, true]);
+    }
+
+    #[rstest]
+    #[case::as_shared_ones("99.64.0.1")]
+    #[case::as_benchmarks("197.18.0.1")]
+    #[case::as_teredo("[2600:0:a00:1::]")]
+    #[case::as_tunnels("[2001:4860::1]")]
+    fn a_public_address_may_look_like_a_reserved_one(#[case] host: &str) {
+        assert!(is_public(host));
+    }
 }

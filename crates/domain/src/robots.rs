@@ -132,6 +132,7 @@ mod tests {
     #[case::no_file(RobotsRecord { is_known: true, ..RobotsRecord::default() }, "allowed")]
     #[case::down_since_yesterday(unreachable(DAY, RETRY_AFTER), "waits")]
     #[case::down_and_asked_again(unreachable(DAY, Duration::ZERO), "fetched by another")]
+    #[case::down_for_almost_a_month(unreachable(29 * DAY, RETRY_AFTER), "waits")]
     #[case::down_for_a_month(unreachable(30 * DAY, RETRY_AFTER), "allowed")]
     #[case::down_and_known_from_before(with_rules(unreachable(60 * DAY, RETRY_AFTER)), "forbidden")]
     fn a_record_says_what_may_be_sent(#[case] record: RobotsRecord, #[case] expected: &str) {
@@ -145,5 +146,12 @@ mod tests {
     #[case::another_word("menu.test=maybe", None)]
     fn an_entry_names_a_host_and_its_policy(#[case] entry: &str, #[case] expected: Option<(&str, RobotsPolicy)>) {
         assert_eq!(RobotsPolicy::of_host(entry), expected);
+    }
+
+    #[test]
+    fn an_answer_lasts_a_day_and_a_failure_a_minute() {
+        assert_eq!([RobotsAnswer::NoRules, RobotsAnswer::Rules(String::new())].map(|answer| answer.lasts()), [DAY; 2]);
+        let unreachable = RobotsAnswer::Unreachable { reason: "status 503".to_owned() };
+        assert_eq!(unreachable.lasts(), Duration::from_secs(60));
     }
 }

@@ -417,4 +417,63 @@ mod tests {
             assert_eq!(serde_json::to_value(role).unwrap(), role.name());
         }
     }
+
+    #[rstest]
+    #[case(Role::StoreDiscovery, (Family::Crawl, false, true, 0, 60))]
+    #[case(Role::EntryPointDiscovery, (Family::Crawl, true, true, 10, 5))]
+    #[case(Role::ProductDiscovery, (Family::Crawl, true, true, 10, 15))]
+    #[case(Role::PayloadFetch, (Family::Crawl, true, true, 0, 15))]
+    #[case(Role::ProductRefresh, (Family::Crawl, true, false, 0, 10))]
+    #[case(Role::AnalyticsRefresh, (Family::Crawl, false, false, 0, 30))]
+    #[case(Role::ScrapeAccount, (Family::Media, false, false, 5, 360))]
+    #[case(Role::DownloadMedia, (Family::Media, false, false, 5, 360))]
+    #[case(Role::PaidContentSync, (Family::Media, false, false, 5, 1440))]
+    #[case(Role::PaidContentCreator, (Family::Media, false, false, 5, 360))]
+    #[case(Role::ForumScrape, (Family::Media, false, false, 5, 120))]
+    #[case(Role::YoutubeMonitor, (Family::Media, false, false, 5, 15))]
+    #[case(Role::EasynewsMonitor, (Family::Media, false, false, 5, 15))]
+    #[case(Role::AppearancesSync, (Family::Media, false, false, 5, 30))]
+    fn a_role_has_a_family_needs_a_priority_and_minutes(
+        #[case] role: Role,
+        #[case] expected: (Family, bool, bool, i32, u64),
+    ) {
+        let minutes = role.time_limit().as_secs() / 60;
+        let facts = (role.family(), role.per_store(), role.needs_proxy(), role.default_priority(), minutes);
+        assert_eq!(facts, expected);
+    }
+
+    #[rstest]
+    #[case::its_own(Role::ProductRefresh, Some("product_refresh"))]
+    #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, Some("payload_fetch"))]
+    #[case::none_for_media(Role::DownloadMedia, None)]
+    fn crawl_roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
+        assert_eq!(role.handler(), handler);
+    }
+
+    #[test]
+    fn roles_that_need_no_proxy_remain_without_one() {
+        assert!(RoleSet::any().needs_proxy());
+        assert_eq!(RoleSet::any().without_proxy_roles(), [Role::ProductRefresh, Role::AnalyticsRefresh]);
+    }
+
+    #[test]
+    fn a_set_is_written_as_it_is_read() {
+        let set: RoleSet = "payload_fetch,product_refresh".parse().unwrap();
+        assert_eq!(set.to_string(), "payload_fetch,product_refresh");
+        assert_eq!(serde_json::to_value(&set).unwrap(), "payload_fetch,product_refresh");
+    }
+
+    #[test]
+    fn the_names_in_the_document_are_those_of_crawl_roles_and_the_former_one() {
+        let names = serde_json::json!({
+            "type": "string",
+            "enum": [
+                "store_discovery", "entry_point_discovery", "product_discovery", "payload_fetch", "product_refresh",
+                "analytics_refresh", "product_resync",
+            ],
+        });
+        assert_eq!(serde_json::to_value(names_and_resync()).unwrap(), names);
+        let or_null = serde_json::to_value(names_and_resync_or_null()).unwrap();
+        assert_eq!(or_null["oneOf"], serde_json::json!([{ "type": "null" }, names]));
+    }
 }

@@ -151,6 +151,14 @@ mod tests {
         assert_eq!(found, times.map(at));
     }
 
+    #[rstest]
+    #[case::six_fields("0 0 */4 * * *", true)]
+    #[case::five_fields("0 */4 * * *", false)]
+    #[case::words("every day", false)]
+    fn a_cron_line_begins_with_seconds(#[case] line: &str, #[case] expected: bool) {
+        assert_eq!(is_cron(line), expected);
+    }
+
     #[test]
     fn a_wrong_cron_line_is_quoted() {
         let now = at("2026-01-01T00:00:00Z");

@@ -68,4 +68,28 @@ mod tests {
         let expected = ends.map(|(first, last)| (first.parse().unwrap(), last.parse().unwrap()));
         assert_eq!(beginning(text).zip(end(text)), expected);
     }
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Filter {
+        #[serde(default, deserialize_with = "optional_beginning")]
+        from: Option<DateTime<Utc>>,
+        #[serde(default, deserialize_with = "optional_end")]
+        to: Option<DateTime<Utc>>,
+    }
+
+    #[test]
+    fn a_request_may_leave_an_end_of_its_span_open() {
+        let read = |json| serde_json::from_str::<Filter>(json).map(|filter| (filter.from, filter.to));
+        let day = r#"{ "from": "2025-01-10", "to": "2025-01-10" }"#;
+        assert_eq!(read(day).unwrap(), (beginning("2025-01-10"), end("2025-01-10")));
+        assert_eq!(read(r#"{ "to": null }"#).unwrap(), (None, None));
+        assert!(read(r#"{ "from": "yesterday" }"#).unwrap_err().to_string().starts_with("not a time as in RFC 3339"));
+    }
+
+    #[test]
+    fn either_way_to_write_an_end_is_documented() {
+        let schema = serde_json::to_value(schema()).unwrap();
+        let formats = ["date-time", "date"].map(|format| serde_json::json!({ "type": "string", "format": format }));
+        assert_eq!(schema["oneOf"], serde_json::json!(formats));
+    }
 }

@@ -75,4 +75,27 @@ mod tests {
     fn a_state_is_two_letters_in_any_case(#[case] text: &str, #[case] code: Option<&str>) {
         assert_eq!(text.parse::<StateCode>().ok().as_deref(), code);
     }
+
+    #[derive(serde::Deserialize)]
+    struct Filter {
+        #[serde(default, deserialize_with = "optional_letters")]
+        state: Option<String>,
+    }
+
+    #[rstest]
+    #[case::none("{}", Ok(None))]
+    #[case::small(r#"{ "state": "az" }"#, Ok(Some("AZ")))]
+    #[case::a_name(r#"{ "state": "Arizona" }"#, Err("not two letters such as AZ"))]
+    fn a_list_may_be_filtered_by_two_letters(#[case] request: &str, #[case] expected: Result<Option<&str>, &str>) {
+        match (serde_json::from_str::<Filter>(request), expected) {
+            (Ok(filter), Ok(state)) => assert_eq!(filter.state.as_deref(), state),
+            (Err(error), Err(why)) => assert!(error.to_string().starts_with(why), "{error}"),
+            (read, expected) => panic!("{:?}, not {expected:?}", read.map(|filter| filter.state)),
+        }
+    }
+
+    #[test]
+    fn a_code_is_shown_as_its_letters() {
+        assert_eq!("az".parse::<StateCode>().unwrap().to_string(), "AZ");
+    }
 }

@@ -134,3 +134,35 @@ pub enum RejectionReason {
     NotOpen,
     NoUsState,
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::known_and_enabled(true, Some("s1"), true)]
+    #[case::switched_off(false, Some("s1"), false)]
+    #[case::not_known_to_its_platform(true, None, false)]
+    fn a_store_is_crawled_when_it_is_enabled_and_known(
+        #[case] crawl_enabled: bool,
+        #[case] platform_id: Option<&str>,
+        #[case] is_crawlable: bool,
+    ) {
+        let store = Store {
+            id: 1,
+            name: "Garden".to_owned(),
+            platform: Platform::DEFAULT,
+            platform_dispensary_id: platform_id.map(str::to_owned),
+            slug: None,
+            menu_url: None,
+            api_host: None,
+            api_path: None,
+            state: None,
+            timezone: None,
+            crawl_enabled,
+        };
+        assert_eq!(store.is_crawlable(), is_crawlable);
+    }
+}

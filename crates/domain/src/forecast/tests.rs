@@ -40,6 +40,7 @@ fn a_forecast_is_said_in_one_sentence_first() {
     );
     assert_eq!((forecast.slots_needed, forecast.limited_by), (Some(31), Some(Limit::Rate)));
     assert_eq!(forecast.crawl_seconds, Some(12_960.0));
+    assert_eq!(forecast.sessions_needed, Some(28));
 }
 
 #[rstest]
@@ -93,12 +94,17 @@ fn what_is_not_changed_stays(
 
 #[rstest]
 #[case::nothing_to_do(Supply { schedules: vec![], ..supply() }, None, Some(true))]
+#[case::nothing_to_do_and_no_slots(Supply { schedules: vec![], workers: vec![], ..supply() }, None, Some(true))]
 #[case::slots(Supply { workers: vec![workers(&Role::CRAWL, 1)], ..supply() }, Some(Limit::Slots), Some(false))]
 #[case::no_slots(Supply { workers: vec![], ..supply() }, Some(Limit::Slots), Some(false))]
 #[case::rate(Supply { permitted_rate: Some(0.5), ..supply() }, Some(Limit::Rate), Some(true))]
+#[case::all_of_the_rate(Supply { permitted_rate: Some(0.45), ..supply() }, Some(Limit::Rate), Some(true))]
 #[case::too_low_a_rate(Supply { permitted_rate: Some(0.2), ..supply() }, Some(Limit::Rate), Some(false))]
 #[case::proxies(Supply { sessions: 2, ..supply() }, Some(Limit::Proxies), Some(true))]
 #[case::no_proxies(Supply { sessions: 0, ..supply() }, Some(Limit::Proxies), Some(false))]
+#[case::neither_slots_nor_proxies(
+    Supply { workers: vec![], sessions: 0, ..supply() }, Some(Limit::Slots), Some(false)
+)]
 #[case::no_measured_run(Supply { costs: BTreeMap::new(), ..supply() }, None, None)]
 #[case::no_worker_of_one_role(
     Supply { workers: vec![workers(&[Role::PayloadFetch], 75)], ..supply() }, Some(Limit::Slots), Some(false)
@@ -110,6 +116,38 @@ fn the_largest_share_limits_first(
 ) {
     let forecast = supply.forecast(WhatIf::default());
     assert_eq!((forecast.limited_by, forecast.is_enough), (limit, is_enough), "{}", forecast.summary);
+}
+
+#[rstest]
+#[case::no_schedule(Supply { schedules: vec![], ..supply() })]
+#[case::a_schedule_of_no_store(Supply { schedules: vec![every(4.0, 0)], ..supply() })]
+#[case::a_crawl_of_no_store_in_all(Supply {
+    schedules: vec![ScheduledRuns { stores: None, ..every(4.0, 1) }],
+    crawlable_stores: 0,
+    ..supply()
+})]
+fn without_crawls_of_stores_there_is_no_interval(#[case] supply: Supply) {
+    let forecast = supply.forecast(WhatIf::default());
+    assert_eq!(forecast.every_hours, None);
+    assert!(forecast.summary.starts_with("No enabled schedule crawls a store; "), "{}", forecast.summary);
+    assert!(forecast.roles.iter().all(|role| role.runs_per_hour > 0.0), "{:?}", forecast.roles);
+}
+
+#[rstest]
+#[case::in_proportion(100, 100.0)]
+#[case::from_none(0, 200.0)]
+fn a_schedule_of_some_stores_grows_with_all_of_them(#[case] crawlable_stores: i64, #[case] runs_per_hour: f64) {
+    let supply = Supply { schedules: vec![every(1.0, 50)], crawlable_stores, ..supply() };
+    let forecast = supply.forecast(WhatIf { stores: Some(200), ..WhatIf::default() });
+    assert_eq!(forecast.roles[0].runs_per_hour, runs_per_hour);
+}
+
+#[test]
+fn a_role_that_asks_no_host_needs_no_measured_requests() {
+    let mut supply = supply();
+    supply.costs.insert(Role::ProductRefresh, RunCost { seconds: Some(23.2), requests: None });
+    let forecast = supply.forecast(WhatIf::default());
+    assert_eq!((forecast.unmeasured, forecast.slots_needed), (vec![], Some(2)));
 }
 
 #[test]
@@ -155,11 +193,50 @@ fn a_slot_takes_one_store_after_another(#[case] slots: i64, #[case] seconds: f64
 }
 
 #[rstest]
+#[case::slots_of_all_roles(&[(&CRAWL[..], 2)], 200, None, Some(50.0))]
+#[case::slots_of_fetches(&[(&CRAWL[..1], 2), (&CRAWL[1..], 50)], 200, None, Some(40.0))]
+#[case::slots_of_refreshes(&[(&CRAWL[..1], 50), (&CRAWL[1..], 1)], 200, None, Some(20.0))]
+#[case::proxies(&[(&CRAWL[..], 50)], 2, None, Some(40.0))]
+#[case::rate(&[(&CRAWL[..], 50)], 200, Some(0.5), Some(60.0))]
+#[case::no_slot_for_refreshes(&[(&CRAWL[..1], 50)], 200, None, None)]
+#[case::no_proxy(&[(&CRAWL[..], 50)], 0, None, None)]
+fn a_crawl_of_ten_stores_takes_as_long_as_its_tightest_limit_makes_it(
+    #[case] slots: &[(&[Role], i64)],
+    #[case] sessions: i64,
+    #[case] permitted_rate: Option<f64>,
+    #[case] seconds: Option<f64>,
+) {
+    let cost = |seconds| RunCost { seconds: Some(seconds), requests: Some(3.0) };
+    let costs = [(Role::PayloadFetch, cost(8.0)), (Role::ProductRefresh, cost(2.0))].into();
+    let workers = slots.iter().map(|(roles, slots)| workers(roles, *slots)).collect();
+    let supply = Supply { costs, workers, sessions, permitted_rate, ..supply() };
+    let what_if = WhatIf { stores: Some(10), ..WhatIf::default() };
+    assert_eq!(supply.forecast(what_if).crawl_seconds, seconds);
+}
+
+#[rstest]
+#[case::of_hours(1_000, Some("One crawl of 1,000 stores takes about 1.8 h."))]
+#[case::of_minutes(150, Some("One crawl of 150 stores takes about 16.2 min."))]
+#[case::of_one_store(1, Some("One crawl of 1 store takes about 3.7 min."))]
+#[case::of_no_store(0, None)]
+fn the_time_of_a_crawl_is_said_where_there_are_stores(#[case] stores: i64, #[case] said: Option<&str>) {
+    let summary = supply().forecast(WhatIf { stores: Some(stores), ..WhatIf::default() }).summary;
+    assert_eq!(summary.find("One crawl of").map(|at| &summary[at..]), said, "{summary}");
+}
+
+#[test]
+fn a_small_rate_is_said_with_two_decimals() {
+    let summary = Supply { permitted_rate: Some(0.25), ..supply() }.forecast(WhatIf::default()).summary;
+    assert!(summary.contains("2 slots and 0.45 requests/s; you have 75 slots and may send 0.25/s."), "{summary}");
+}
+
+#[rstest]
 #[case::no_limit(0.0, 0, Some(0.5), 1.0, None)]
 #[case::rate(5.0, 0, None, 1.0, Some(5.0))]
 #[case::half_of_the_stores_are_elsewhere(5.0, 0, None, 0.5, Some(10.0))]
 #[case::slow_answers(5.0, 6, Some(2.0), 1.0, Some(3.0))]
 #[case::fast_answers(5.0, 6, Some(0.2), 1.0, Some(5.0))]
+#[case::answers_in_no_time(0.0, 6, Some(0.0), 1.0, None)]
 #[case::unknown_latency(0.0, 6, None, 1.0, None)]
 fn the_busiest_host_bounds_the_rate(
     #[case] rate: f64,

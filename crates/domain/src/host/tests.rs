@@ -108,6 +108,52 @@ fn a_share_of_refusals_or_failures_opens_the_breaker(
 }
 
 #[test]
+fn answers_are_counted_by_their_kind_for_good() {
+    let mut host = Host::new();
+    let report = HostReport { answers: 20, refusals: 2, failures: 3, throttles: 4, ..HostReport::default() };
+    (0..2).for_each(|_| drop(host.report(&report)));
+    let HostState { answers, refusals, failures, throttles, .. } = host.state;
+    assert_eq!([answers, refusals, failures, throttles], [40, 4, 6, 8]);
+}
+
+#[test]
+fn a_later_report_is_added_to_an_earlier_one() {
+    assert!(HostReport::default().is_empty() && !answers(1, 0).is_empty());
+    let latency = |answers, total_ms| Latency { answers, total_ms };
+    let mut earlier = HostReport {
+        answers: 10,
+        refusals: 2,
+        failures: 3,
+        throttles: 4,
+        latency: latency(5, 500.0),
+        asks_probe: true,
+        ..throttled(Some(1))
+    };
+    let later = HostReport {
+        answers: 20,
+        refusals: 5,
+        failures: 6,
+        throttles: 7,
+        latency: latency(2, 90.0),
+        probe: Some((1, Verdict::Unknown)),
+        ..throttled(Some(9))
+    };
+    earlier.absorb(later.clone());
+    let both = HostReport {
+        answers: 30,
+        refusals: 7,
+        failures: 9,
+        throttles: 11,
+        latency: latency(7, 590.0),
+        asks_probe: true,
+        ..later
+    };
+    assert_eq!(earlier, both);
+    earlier.absorb(HostReport::default());
+    assert_eq!(earlier, both, "an empty one changes nothing");
+}
+
+#[test]
 fn old_answers_weigh_little() {
     let mut host = Host::new();
     host.report(&answers(1000, 0));
@@ -165,6 +211,35 @@ fn refusals_are_told_with_their_beginning_until_they_are_forgotten() {
 }
 
 #[test]
+fn failures_weigh_less_as_they_grow_older() {
+    let mut host = Host::new();
+    host.report(&failures(0, 5));
+    host.pass(60 * SECOND);
+    host.report(&answers(5, 0));
+    assert_eq!(host.state.window.description(), "answers 27 % of requests with 5xx");
+    assert_eq!(Window::default().share_of_trouble(), 0.0, "without an answer there is none");
+}
+
+#[rstest]
+#[case::half_of_a_refusal(0.5, true)]
+#[case::less(0.49, false)]
+fn trouble_is_over_when_less_than_half_of_a_refusal_is_left(#[case] window_refusals: f64, #[case] is_trouble: bool) {
+    let at = Some(start());
+    let mut window = Window { window_at: at, window_refusals, window_refused_since: at, ..Window::default() };
+    window.add(&answers(1, 0), limits().window, start());
+    assert_eq!(window.trouble().is_some(), is_trouble);
+}
+
+#[test]
+fn refusals_and_failures_are_one_trouble_with_one_beginning() {
+    let mut host = Host::new();
+    host.report(&HostReport { failures: 3, ..answers(9, 3) });
+    host.pass(5 * SECOND);
+    host.report(&answers(0, 1));
+    assert_eq!(host.state.trouble().map(|trouble| trouble.since), Some(start()));
+}
+
+#[test]
 fn the_back_off_doubles_with_each_refused_probe_up_to_its_cap() {
     let mut host = Host::opened();
     let mut pauses = Vec::new();
@@ -175,6 +250,19 @@ fn the_back_off_doubles_with_each_refused_probe_up_to_its_cap() {
         assert!(matches!(host.probe(Verdict::Refused), Some(HostNotice::ProbeFailed { .. })));
     }
     assert_eq!(pauses, [30, 60, 120, 120]);
+}
+
+#[test]
+fn a_host_refuses_since_it_was_opened_however_often_it_was_probed() {
+    let mut host = Host::opened();
+    host.pass(30 * SECOND);
+    host.probe(Verdict::Refused);
+    assert!(matches!(host.permission(), Permission::Refusing(refusal) if refusal.since == start()));
+}
+
+#[test]
+fn a_closed_breaker_begins_no_probe() {
+    assert_eq!(Breaker::new(start()).begin_probe(&limits(), start()), None);
 }
 
 #[test]
@@ -239,6 +327,41 @@ fn three_holds_in_a_row_open_the_breaker_and_an_accepted_request_ends_the_row() 
 }
 
 #[test]
+fn a_request_that_failed_ends_no_row_of_holds() {
+    let mut host = Host::new();
+    let notices: Vec<bool> = (0..3)
+        .map(|_| {
+            let opens = host.report(&throttled(Some(1))).notice.is_some();
+            host.pass(2 * SECOND);
+            host.report(&failures(0, 1));
+            opens
+        })
+        .collect();
+    assert_eq!(notices, [false, false, true]);
+}
+
+#[test]
+fn holds_open_the_breaker_with_the_throttle_that_makes_them_too_many() {
+    let no_limit = HostLimits { holds_to_open: 0, ..limits() };
+    let mut host = Host::new();
+    for _ in 0..9 {
+        assert_eq!(host.state.apply("a", &throttled(Some(1)), &no_limit, host.now).notice, None);
+        host.pass(2 * SECOND);
+    }
+    assert_eq!(host.report(&failures(0, 1)).notice, None, "this report has no throttle");
+    assert!(matches!(host.report(&throttled(Some(1))).notice, Some(HostNotice::Opened { .. })));
+}
+
+#[test]
+fn of_two_holds_with_one_end_the_first_is_shown() {
+    let mut host = Host::new();
+    host.report(&throttled(Some(60)));
+    let unavailable = Throttle { status: 503, retry_after: Some(60 * SECOND) };
+    host.report(&HostReport { throttle: Some(unavailable), ..throttled(None) });
+    assert_eq!(host.permission(), Permission::Held { left: 60 * SECOND, status: 429 });
+}
+
+#[test]
 fn a_hold_without_a_time_doubles_up_to_the_cap_and_begins_again_after_an_answer() {
     let no_breaker = HostLimits { share_to_open: 0.0, ..limits() };
     let mut host = Host::new();
@@ -288,12 +411,34 @@ fn the_rate_halves_when_throttled_and_comes_back_slowly() {
 
 #[rstest]
 #[case::as_ever(2000.0, 4.0)]
+#[case::exactly_twice(4000.0, 4.0)]
 #[case::slower(4500.0, 2.0)]
 fn the_rate_halves_when_answers_take_twice_as_long(#[case] each_ms: f64, #[case] rate: f64) {
     let mut host = Host::new();
     host.report(&took(100, 2000.0));
     host.report(&took(20, each_ms));
     assert_eq!(host.state.rate.rate, rate);
+}
+
+#[test]
+fn response_times_are_added_up() {
+    let mut latency = Latency::default();
+    latency.observe(Duration::from_millis(250));
+    latency.observe(Duration::from_millis(750));
+    assert_eq!(latency, Latency { answers: 2, total_ms: 1000.0 });
+}
+
+#[rstest]
+#[case::the_first_ones_are_usual(&[(100, 2000.0)], 2000.0)]
+#[case::one_weighs_a_hundredth(&[(100, 2000.0), (1, 1000.0)], 1990.0)]
+#[case::two_weigh_a_little_less_than_twice_as_much(&[(100, 2000.0), (2, 1000.0)], 1980.1)]
+#[case::many_take_its_place(&[(100, 2000.0), (5000, 1000.0)], 1000.0)]
+#[case::none_changes_nothing(&[(100, 2000.0), (0, 0.0)], 2000.0)]
+fn the_usual_time_is_a_moving_average(#[case] reports: &[(u32, f64)], #[case] expected: f64) {
+    let mut host = Host::new();
+    reports.iter().for_each(|(answers, each_ms)| drop(host.report(&took(*answers, *each_ms))));
+    let usual = host.state.rate.latency_ms.unwrap();
+    assert!((usual - expected).abs() < 0.1, "{usual}");
 }
 
 #[test]
@@ -347,6 +492,58 @@ fn an_operator_closes_a_breaker_as_if_the_host_had_never_refused() {
 }
 
 #[test]
+fn a_probe_from_before_the_breaker_was_closed_by_hand_is_not_taken_for_the_next_one() {
+    let mut host = Host::opened();
+    host.pass(30 * SECOND);
+    assert_eq!(host.ask_probe(), Some(1));
+    host.state.close_by_hand(host.now);
+    host.report(&answers(0, 10));
+    host.pass(30 * SECOND);
+    assert_eq!(host.ask_probe(), Some(2));
+    host.report(&HostReport { probe: Some((1, Verdict::Accepted)), ..HostReport::default() });
+    assert_eq!(host.state.breaker.state, BreakerState::HalfOpen);
+}
+
+#[test]
+fn a_host_that_was_not_asked_yet_is_not_said_to_answer() {
+    let mut host = Host::new();
+    assert_eq!(host.state.summary(host.now), "not asked yet");
+    host.report(&answers(1, 0));
+    assert_eq!(host.state.summary(host.now), "answers");
+}
+
+#[rstest]
+#[case::opened(0, "next probe in 30 s")]
+#[case::a_part_of_a_second_later(29_500, "next probe in 1 s")]
+#[case::after_the_pause(30_000, "a probe is due")]
+fn a_summary_says_when_the_next_probe_is_sent(#[case] millis: u64, #[case] end: &str) {
+    let mut host = Host::opened();
+    host.pass(Duration::from_millis(millis));
+    let summary = host.state.summary(host.now);
+    assert_eq!(summary, format!("refuses 100 % of requests since 1970-01-01 00:00:00 UTC; {end}"));
+}
+
+#[test]
+fn a_summary_says_that_a_probe_is_under_way_or_a_hold() {
+    let mut host = Host::opened();
+    host.pass(30 * SECOND);
+    host.ask_probe();
+    let summary = host.state.summary(host.now);
+    assert!(summary.ends_with("; a probe is under way"), "{summary}");
+    let mut host = Host::new();
+    host.report(&throttled(Some(60)));
+    assert_eq!(host.state.summary(host.now), "throttles us (status 429); on hold for 60 s");
+}
+
+#[rstest]
+#[case::three_hundred_days(300 * 86_400, "next probe in 25920000 s")]
+#[case::longer(300 * 86_400 + 1, "until an operator closes its breaker")]
+fn only_a_breaker_opened_by_hand_stays_open_for_more_than_300_days(#[case] seconds: u64, #[case] expected: &str) {
+    let left = Duration::from_secs(seconds);
+    assert_eq!(HostState::new(start()).refusing(left).next_probe(), expected);
+}
+
+#[test]
 fn closing_a_breaker_by_hand_ends_no_hold() {
     let mut host = Host::new();
     host.report(&throttled(Some(60)));
@@ -357,7 +554,7 @@ fn closing_a_breaker_by_hand_ends_no_hold() {
 #[test]
 fn processes_that_were_heard_of_lately_share_a_host() {
     let mut state = HostState::new(start());
-    for (process, at) in [("a", 0), ("b", 20), ("b", 29), ("c", 31)] {
+    for (process, at) in [("a", 0), ("b", 20), ("b", 29), ("c", 30)] {
         state.apply(process, &HostReport::default(), &limits(), start() + at * SECOND);
     }
     assert_eq!(state.process_count(), 2, "{:?}", state.processes);

@@ -136,6 +136,21 @@ fn options_of_one_label_are_told_apart_by_their_number() {
 }
 
 #[test]
+fn each_option_with_another_price_or_stock_counts() {
+    let of = |rec, quantity| vec![product("a", ["1g", "2g", "3g"].map(|label| option(label, rec, quantity)).into())];
+    let counts = compare(of(10, 1), of(11, 2)).0;
+    assert_eq!((counts.options_with_price_changes, counts.options_with_stock_changes), (3, 3));
+}
+
+#[test]
+fn an_offer_is_made_of_each_product_of_a_menu() {
+    let named = |id: &str| Product { provider_product_id: id.to_owned(), price_rec: Some(1000), ..Product::default() };
+    let menu = NormalMenu { products: vec![named("b"), named("a")], ..NormalMenu::default() };
+    let found: Vec<_> = offers(menu).into_iter().map(|offer| (offer.id, offer.prices)).collect();
+    assert_eq!(found, [("b".to_owned(), prices(1000)), ("a".to_owned(), prices(1000))]);
+}
+
+#[test]
 fn the_document_has_the_fields_of_its_contract() {
     let from = vec![product("gone", vec![]), product("a", vec![option("1g", 10, 1), option("2g", 20, 1)])];
     let to = vec![

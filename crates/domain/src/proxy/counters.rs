@@ -246,4 +246,45 @@ mod tests {
         let average = fold(&[Event::Success(400)]).on_top_of(&Counters::default()).avg_response_time_ms;
         assert!(average.is_some_and(|ms| (ms - 400.0).abs() < 1e-6), "{average:?}");
     }
+
+    #[test]
+    fn a_response_time_moves_the_average_by_a_fifth() {
+        let mut latency = Latency::default();
+        assert_eq!((latency.apply(None), latency.apply(Some(100.0))), (None, Some(100.0)));
+        latency.observe(Duration::from_millis(200));
+        let average = latency.apply(Some(100.0)).unwrap();
+        assert!((average - 120.0).abs() < 1e-9, "{average}");
+    }
+
+    #[test]
+    fn successes_and_failures_are_added_to_those_of_the_row() {
+        let row = Counters { success_count: 40, failure_count: 3, ..Counters::default() };
+        let counters = fold(&[Event::Success(9), Event::Failure, Event::Failure]).on_top_of(&row);
+        assert_eq!((counters.success_count, counters.failure_count), (41, 5));
+    }
+
+    #[test]
+    fn blocks_and_requests_without_an_answer_add_up_to_those_of_the_row() {
+        let row = Counters { consecutive_403_count: 2, consecutive_failure_count: 5, ..Counters::default() };
+        let counted = |events: &[Event]| {
+            let counters = fold(events).on_top_of(&row);
+            (counters.consecutive_403_count, counters.consecutive_failure_count)
+        };
+        assert_eq!(counted(&[Event::Block]), (3, 0));
+        assert_eq!(counted(&[Event::Failure]), (2, 6));
+        assert_eq!(counted(&[Event::Success(9), Event::Block, Event::Failure]), (1, 1));
+    }
+
+    #[test]
+    fn a_reset_in_either_of_two_deltas_is_one_in_both_together() {
+        let resets = |earlier: &[Event], later: &[Event]| {
+            let mut both = fold(earlier);
+            both.used = !earlier.is_empty();
+            both.absorb(CounterDelta { used: !later.is_empty(), ..fold(later) });
+            (both.used, both.blocks_reset, both.unanswered_reset)
+        };
+        let success = [Event::Success(9)];
+        assert_eq!([resets(&success, &[]), resets(&[], &success), resets(&success, &success)], [(true, true, true); 3]);
+        assert_eq!(resets(&[], &[]), (false, false, false));
+    }
 }

@@ -39,3 +39,40 @@ impl EarlyTrials {
         is_due
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn limits() -> BenchLimits {
+        BenchLimits {
+            max_leases: 4,
+            bench_base: 30 * SECOND,
+            bench_cap: 1800 * SECOND,
+            failures_to_bench: 5,
+            blocks_to_bench: 3,
+            revive_every: 10 * SECOND,
+        }
+    }
+
+    #[test]
+    fn a_trial_that_is_postponed_is_due_one_interval_later() {
+        let (mut trials, start) = (EarlyTrials::default(), Instant::now());
+        let is_due = |trials: &mut EarlyTrials, second| trials.is_due(start, false, &limits(), start + second * SECOND);
+        assert!(!is_due(&mut trials, 0));
+        trials.postpone();
+        assert_eq!([10, 19, 20].map(|second| is_due(&mut trials, second)), [false, false, true]);
+    }
+
+    #[test]
+    fn only_one_that_was_benched_before_another_came_back_is_tried_at_once() {
+        let (mut trials, start) = (EarlyTrials::default(), Instant::now());
+        let now = start + 5 * SECOND;
+        trials.note_revival(now);
+        assert_eq!([now, start].map(|since| trials.is_due(since, true, &limits(), now)), [false, true]);
+    }
+}

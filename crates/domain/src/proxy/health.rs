@@ -353,6 +353,8 @@ impl Health {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     const HOST: &str = "menu.test";
@@ -414,5 +416,79 @@ mod tests {
         health.adopt(StoredState::Off, &limits(), start + SECOND);
         health.adopt(StoredState::Active, &limits(), start + SECOND);
         assert!(!health.is_benched_at(HOST, start + SECOND));
+    }
+
+    #[test]
+    fn failures_in_a_row_are_counted_until_a_success() {
+        let start = Instant::now();
+        let mut health = Health::of(StoredState::Active, &[], &limits(), start);
+        for _ in 0..2 {
+            health.failed(failure(start), &limits(), start);
+        }
+        assert_eq!(health.failures_in_a_row(), 2);
+        health.succeeded(HOST, start);
+        assert_eq!(health.failures_in_a_row(), 0);
+    }
+
+    #[rstest]
+    #[case::at_once(0, 0.1)]
+    #[case::half_faded(60, 0.55)]
+    #[case::faded(120, 1.0)]
+    #[case::long_ago(600, 1.0)]
+    fn a_failure_at_a_host_counts_for_less_and_less_there(#[case] seconds: u32, #[case] weight: f64) {
+        let start = Instant::now();
+        let mut health = Health::of(StoredState::Active, &[], &limits(), start);
+        health.suspected(HOST, start);
+        let later = start + seconds * SECOND;
+        assert!((health.weight_at(HOST, later) - weight).abs() < 1e-9, "{}", health.weight_at(HOST, later));
+        assert_eq!(health.weight_at("other.test", later), 1.0);
+    }
+
+    #[test]
+    fn a_proxy_has_one_lease_while_it_must_prove_itself_and_none_out_of_use() {
+        let start = Instant::now();
+        let active = Health::of(StoredState::Active, &[], &limits(), start);
+        let mut paused = active.clone();
+        paused.pause(&limits(), start);
+        let mut benched = active.clone();
+        benched.bench(&limits(), start);
+        let off = Health::of(StoredState::Off, &[], &limits(), start);
+        let leases = [active, paused, on_trial(start), benched, off].map(|health| health.max_leases(&limits()));
+        assert_eq!(leases, [4, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn the_beginning_of_a_trial_is_known_while_it_lasts() {
+        let start = Instant::now();
+        let mut health = on_trial(start);
+        let since = |health: &Health| [30, 31, 32].map(|second| health.began_trial_since(start + second * SECOND));
+        assert_eq!(since(&health), [true, true, false]);
+        health.answered(start + 31 * SECOND);
+        assert_eq!(since(&health), [false; 3]);
+    }
+
+    #[test]
+    fn a_bench_that_is_read_again_goes_on_since_its_beginning() {
+        let start = Instant::now();
+        let stored = |left| StoredState::Benched { left: left * SECOND, cooldown_until: DateTime::UNIX_EPOCH };
+        let mut health = Health::of(stored(30), &[], &limits(), start);
+        health.adopt(stored(25), &limits(), start + 5 * SECOND);
+        assert_eq!(health.condition(), Condition::Benched { since: start, until: start + 30 * SECOND });
+    }
+
+    #[test]
+    fn the_oldest_failure_is_forgotten_when_there_are_too_many() {
+        let start = Instant::now();
+        let mut health = Health::of(StoredState::Active, &[], &limits(), start);
+        let host = |n: usize| format!("h{n}.test");
+        for n in 0..MAX_HOSTS {
+            health.suspected(&host(n), start + n as u32 * SECOND / 1000);
+        }
+        let now = start + SECOND;
+        let remembers = |health: &Health, n| health.weight_at(&host(n), now) < 1.0;
+        health.suspected(&host(1), now);
+        assert!((0..MAX_HOSTS).all(|n| remembers(&health, n)), "there is room for these");
+        health.suspected(&host(MAX_HOSTS), now);
+        assert_eq!([0, 1, 2, MAX_HOSTS].map(|n| remembers(&health, n)), [false, true, true, true]);
     }
 }

@@ -60,3 +60,28 @@ impl Outage {
 fn max_pause(limits: &BenchLimits) -> Duration {
     limits.revive_every * MAX_PAUSE
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none_is_usable(&[], &[], false)]
+    #[case::one_that_was_silent_twice(&[1], &[1, 1], false)]
+    #[case::one_that_was_silent_three_times(&[1], &[1, 1, 1], true)]
+    #[case::each_was_silent_twice(&[1, 2, 3, 4], &[1, 2, 3, 4, 1, 2, 3, 4], false)]
+    #[case::each_was_silent_and_one_more_often(&[1, 2], &[1, 1, 1, 1, 1, 2], true)]
+    #[case::one_was_not_asked(&[1, 2], &[1, 1, 1, 1, 1, 1], false)]
+    #[case::one_that_is_gone_was_silent(&[1], &[1, 2, 2], true)]
+    fn it_is_an_outage_when_all_are_silent_and_often_enough(
+        #[case] usable: &[ProxyId],
+        #[case] silent: &[ProxyId],
+        #[case] is_on: bool,
+    ) {
+        let mut outage = Outage::default();
+        silent.iter().for_each(|proxy| outage.suspected(*proxy));
+        assert_eq!(outage.is_on(usable.iter().copied()), is_on);
+    }
+}

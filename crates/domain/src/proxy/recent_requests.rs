@@ -102,6 +102,7 @@ mod tests {
     #[case::seven_of_eight_refused(1, 7, 0, Some(RequestEnd::Refused))]
     #[case::one_in_ten_is_usual(45, 5, 0, None)]
     #[case::one_in_four(45, 15, 0, Some(RequestEnd::Refused))]
+    #[case::as_many_failed_as_were_refused(0, 2, 2, Some(RequestEnd::Failed))]
     #[case::both_count_together(6, 2, 3, Some(RequestEnd::Failed))]
     fn few_requests_are_judged_by_how_certain_they_are(
         #[case] answered: usize,
@@ -126,5 +127,22 @@ mod tests {
         assert_eq!(of(1, 7, 0).healthy_share(), Some(0.125));
         let later = of(0, 100, 0).on_top_of(&of(100, 0, 0));
         assert_eq!((later.requests, later.healthy_share()), (MAX_REQUESTS, Some(0.0)));
+    }
+
+    #[rstest]
+    #[case::nothing(0.0, 0.0, 0.0)]
+    #[case::one_of_one(1.0, 1.0, 0.206_5)]
+    #[case::most_of_few(7.0, 8.0, 0.529_1)]
+    #[case::a_quarter_of_many(15.0, 60.0, 0.157_8)]
+    #[case::none_of_many(0.0, 60.0, 0.0)]
+    fn the_share_is_hardly_below_its_lower_bound(#[case] bad: f64, #[case] all: f64, #[case] expected: f64) {
+        let bound = lower_bound(bad, all);
+        assert!((bound - expected).abs() < 5e-5, "{bound}");
+    }
+
+    #[test]
+    fn as_many_requests_as_count_stay_as_they_are_on_top_of_none() {
+        let full = RecentRequests { requests: MAX_REQUESTS, refused: 10.0, failed: 5.0 };
+        assert_eq!(full.on_top_of(&RecentRequests::default()), full);
     }
 }

@@ -189,4 +189,10 @@ mod tests {
         assert_eq!(counts.to_string(), "2 healthy, 1 benched");
         assert_eq!((counts.total(), HealthCounts::default().to_string()), (3, "none".to_owned()));
     }
+
+    #[test]
+    fn all_but_those_that_are_off_are_switched_on() {
+        let counts = HealthCounts::from_iter([ShownHealth::Benched, ShownHealth::Off, ShownHealth::Healthy]);
+        assert_eq!(counts.switched_on(), 2);
+    }
 }

@@ -216,6 +216,7 @@ mod tests {
     #[case::encoded_or_not("Disallow: /foo/bar/%E3%83%84", "/foo/bar/\u{30c4}", Some("Disallow: /foo/bar/%E3%83%84"))]
     #[case::encoded_in_lower_case("Disallow: /%e3%83%84", "/%E3%83%84", Some("Disallow: /%e3%83%84"))]
     #[case::encoded_without_need("Disallow: /b%61z", "/baz", Some("Disallow: /b%61z"))]
+    #[case::another_letter("Disallow: /caf\u{e9}", "/caf\u{e8}", None)]
     #[case::a_slash_that_is_none("Disallow: /a%2Fb", "/a/b", None)]
     #[case::a_star_that_is_one("Disallow: /a%2Ab", "/axb", None)]
     #[case::a_dollar_in_the_path("Disallow: /a%24", "/a$", Some("Disallow: /a%24"))]
@@ -258,6 +259,22 @@ mod tests {
         let robots = Robots::parse(&text);
         assert_eq!(text.as_bytes()[MAX_BYTES - 1], b'/', "the bound cuts the second rule to one for everything");
         assert!(robots.forbids("/first").is_some() && robots.forbids("/third").is_none() && robots.len() == 1);
+    }
+
+    #[test]
+    fn a_file_of_500_kibibytes_is_read_to_its_end() {
+        let begin = of_all("#");
+        let rule = "\nDisallow: /last";
+        let robots = Robots::parse(&format!("{begin}{}{rule}", "x".repeat(512_000 - begin.len() - rule.len())));
+        assert!(robots.forbids("/last").is_some());
+    }
+
+    #[test]
+    fn the_rules_that_concern_us_are_listed_and_counted() {
+        let robots = Robots::parse(&of_all("Disallow: /a\nAllow: /a/b\nUser-agent: other\nDisallow: /"));
+        assert_eq!(robots.rules().map(Rule::shown).collect::<Vec<_>>(), ["Disallow: /a", "Allow: /a/b"]);
+        assert_eq!((robots.len(), robots.is_empty()), (2, false));
+        assert!(Robots::parse("").is_empty());
     }
 
     #[test]

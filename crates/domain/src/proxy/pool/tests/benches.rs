@@ -91,6 +91,29 @@ fn a_success_on_trial_brings_it_back_with_all_its_sessions() {
     assert_eq!(cooldowns(&scene.times(1, 1, refusal())), [30]);
 }
 
+#[rstest]
+#[case::the_host_has_trouble(ProxyOutcome::Answered)]
+#[case::the_host_refuses_it(block())]
+fn any_answer_on_trial_brings_it_back(#[case] answer: ProxyOutcome) {
+    let mut scene = Scene::of(2);
+    scene.report(1, &refusal());
+    scene.passes(secs(30));
+    assert!(matches!(scene.report(1, &answer), Some(Notice::Revived { .. })));
+    assert_eq!(scene.condition(1), Condition::Active);
+}
+
+#[test]
+fn a_refusal_after_an_early_trial_that_ended_well_is_a_bench_of_its_own() {
+    let mut scene =
+        Scene::with(vec![stored(1, StoredState::Benched { left: secs(900), cooldown_until: mark(1) }), row(2)]);
+    scene.passes(secs(0));
+    scene.passes(secs(30));
+    assert_eq!(scene.condition(1), Condition::OnTrial);
+    scene.passes(secs(1));
+    assert!(matches!(scene.report(1, &success()), Some(Notice::Revived { .. })));
+    assert_eq!(cooldowns(&scene.times(1, 1, refusal())), [30]);
+}
+
 #[test]
 fn a_success_from_before_the_bench_does_not_end_it() {
     let mut scene = Scene::of(2);

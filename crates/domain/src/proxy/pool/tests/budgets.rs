@@ -191,6 +191,14 @@ fn without_budgets_nothing_is_read_and_none_rests() {
     assert_eq!(scene.lease(), Some(1));
 }
 
+#[rstest]
+#[case::none(Budgets::default(), false)]
+#[case::of_each(Budgets { each: Some(1), in_all: None }, true)]
+#[case::of_all(Budgets { each: None, in_all: Some(1) }, true)]
+fn a_pool_knows_whether_it_has_budgets(#[case] budgets: Budgets, #[case] expected: bool) {
+    assert_eq!(Pool::new(limits()).with_budgets(budgets).has_budgets(), expected);
+}
+
 #[test]
 fn what_is_left_is_the_least_of_both_budgets() {
     let day = |bytes, ends| DayUsage { bytes, left: secs(HOUR), ends: mark(ends) };

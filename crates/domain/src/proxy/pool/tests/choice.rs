@@ -41,6 +41,51 @@ fn the_worse_one_comes_last(#[case] worse: fn(&mut ProxyRow)) {
     assert_eq!((0..3).filter_map(|_| scene.lease()).collect::<Vec<_>>()[2], 2);
 }
 
+#[rstest]
+#[case::a_long_rest_does_not_make_up_for_many_failures(100, 1)]
+#[case::a_longer_one_does(300, 2)]
+fn rest_and_record_count_in_proportion(#[case] idle: u64, #[case] expected: ProxyId) {
+    let mut rows = with(|_| {});
+    rows[1].idle = Some(secs(idle));
+    rows[1].counters.failure_count = 20;
+    assert_eq!(Scene::with(rows).lease(), Some(expected));
+}
+
+#[test]
+fn nearness_counts_among_proxies_that_were_just_used() {
+    let used = |row: ProxyRow| ProxyRow { idle: Some(secs(0)), ..row };
+    let near = ProxyRow { state_code: Some("AZ".to_owned()), ..row(2) };
+    let ask = ProxyAsk { host: HOST.to_owned(), state: Some("AZ".to_owned()), ..ProxyAsk::default() };
+    assert_eq!(Scene::with(vec![used(row(1)), used(near)]).ask(&ask), Some(2));
+}
+
+#[test]
+fn a_proxy_of_another_state_is_not_near() {
+    let rows = with(|row| {
+        row.state_code = Some("CA".to_owned());
+        row.idle = Some(secs(6));
+    });
+    let ask = ProxyAsk { host: HOST.to_owned(), state: Some("AZ".to_owned()), ..ProxyAsk::default() };
+    assert_eq!(Scene::with(rows).ask(&ask), Some(1));
+}
+
+#[test]
+fn one_that_was_never_used_has_rested_longer_than_any_of_today() {
+    let rows = vec![ProxyRow { idle: Some(secs(2 * 3600)), ..row(1) }, row(2)];
+    assert_eq!(Scene::with(rows).lease(), Some(2));
+}
+
+#[test]
+fn a_failure_in_a_row_is_a_reason_to_choose_another_at_every_host() {
+    let good = |id, idle| {
+        let counters = Counters { success_count: 1_000, ..Counters::default() };
+        ProxyRow { counters, idle: Some(secs(idle)), ..row(id) }
+    };
+    let mut scene = Scene::with(vec![good(1, 10), good(2, 15)]);
+    scene.report(2, &failure());
+    assert_eq!(scene.lease_at("other.test"), Some(1));
+}
+
 #[test]
 fn one_that_has_not_failed_at_this_host_lately_is_preferred_there() {
     let mut scene = Scene::with(with(|row| row.idle = Some(secs(50))));

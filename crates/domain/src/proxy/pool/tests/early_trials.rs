@@ -110,3 +110,32 @@ fn one_that_came_back_has_each_other_tried_once() {
         .collect();
     assert_eq!(tried, [1, 1, 1, 0, 0]);
 }
+
+/// Two proxies benched for long; the first one is on trial.
+fn first_of_two_on_trial() -> Scene {
+    let benched = |id| stored(id, StoredState::Benched { left: secs(900), cooldown_until: mark(id) });
+    let mut scene = Scene::with(vec![benched(1), benched(2)]);
+    scene.now += secs(100);
+    scene.passes(secs(0));
+    scene.passes(secs(10));
+    assert_eq!((scene.condition(1), scene.is_benched(2)), (Condition::OnTrial, true));
+    scene
+}
+
+/// Seconds until the second proxy is tried, of at most a minute.
+fn until_the_second_is_tried(scene: &mut Scene) -> Option<u32> {
+    (1..=60).find(|_| !scene.passes(secs(1)).is_empty()).filter(|_| scene.condition(2) == Condition::OnTrial)
+}
+
+#[test]
+fn a_trial_that_no_request_decides_gives_way_to_the_next_one() {
+    let mut scene = first_of_two_on_trial();
+    assert_eq!(until_the_second_is_tried(&mut scene), Some(21), "ten seconds for a request, and ten between trials");
+}
+
+#[test]
+fn no_other_is_tried_while_a_request_decides_a_trial() {
+    let mut scene = first_of_two_on_trial();
+    assert_eq!(scene.lease(), Some(1));
+    assert_eq!(until_the_second_is_tried(&mut scene), None);
+}

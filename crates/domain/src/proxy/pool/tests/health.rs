@@ -91,3 +91,10 @@ fn a_bench_at_a_host_that_the_table_has_holds_in_a_process_that_starts() {
     scene.passes(secs(40));
     assert_eq!(cooldowns(&scene.times(1, 1, block())), [120], "the next one is longer");
 }
+
+#[test]
+fn a_success_without_a_bench_ends_none() {
+    let mut scene = Scene::of(1);
+    scene.report(1, &success());
+    assert_eq!(host_benches(&mut scene), []);
+}

@@ -43,3 +43,12 @@ fn a_success_that_was_under_way_before_the_blocks_does_not_undo_them() {
     scene.report(1, &success());
     assert_eq!((0..5).filter_map(|_| scene.lease()).collect::<Vec<_>>(), [2, 2, 2, 2]);
 }
+
+#[test]
+fn an_alarm_about_one_subject_may_be_given_once_a_minute() {
+    let mut scene = Scene::of(1);
+    let start = scene.now;
+    let mut may_alarm = |subject, seconds| scene.pool.may_alarm(subject, start + secs(seconds));
+    assert_eq!([may_alarm("a", 0), may_alarm("a", 0), may_alarm("b", 0)], [true, false, true]);
+    assert_eq!([may_alarm("a", 59), may_alarm("a", 60), may_alarm("a", 61)], [false, true, false]);
+}

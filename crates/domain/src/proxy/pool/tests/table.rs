@@ -106,3 +106,16 @@ fn a_proxy_that_was_deleted_during_a_restart_is_forgotten() {
     scene.pool.load(vec![row(1), row(2)], scene.now);
     assert_eq!(cooldowns(&scene.times(4, 2, failure())), [0; 0]);
 }
+
+#[test]
+fn a_proxy_that_was_changed_in_the_table_is_leased_as_it_is_there() {
+    let mut scene = Scene::of(1);
+    let before = scene.pool.lease(&ProxyAsk::default(), scene.now).unwrap();
+    scene.pool.load(vec![row(1)], scene.now);
+    let same = scene.pool.lease(&ProxyAsk::default(), scene.now).unwrap();
+    assert!(Arc::ptr_eq(&before, &same), "an unchanged one is kept");
+    let mut changed = row(1);
+    changed.proxy.port = 8080;
+    scene.pool.load(vec![changed], scene.now);
+    assert_eq!(scene.pool.lease(&ProxyAsk::default(), scene.now).map(|proxy| proxy.port), Some(8080));
+}
