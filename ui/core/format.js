@@ -32,6 +32,12 @@ export function rate(value) {
   return value < 0.01 ? "< 0.01" : twoDecimals.format(value);
 }
 
+/** The store of a task, in words. @param {{ dispensary_id?: number | null, dispensary_name?: string | null }} task */
+export function storeText({ dispensary_id: id, dispensary_name: name }) {
+  if (name) return name;
+  return typeof id === "number" ? `store ${id}, deleted` : "all stores";
+}
+
 /** A share as `0.7 %`. @param {number} part @param {number} all */
 export const share = (part, all) => (all > 0 ? `${oneDecimal.format((100 * part) / all)} %` : NONE);
 

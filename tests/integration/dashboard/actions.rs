@@ -110,6 +110,8 @@ async fn a_store_is_deleted_after_a_question() {
     world.reports("is deleted").await;
     world.sees("1 of 1 store, trouble first").await;
     assert_eq!(world.count("SELECT count(*) FROM dispensaries WHERE id <> 902").await, 1);
+    world.open("/admin/tasks?status=failed").await;
+    world.sees("store 902, deleted").await;
 }
 
 #[tokio::test]

@@ -336,6 +336,27 @@ async fn a_menu_address_leads_to_an_id_and_a_first_fetch() {
     assert!(harness.settle(Role::ProductDiscovery, json!({})).await.result["products"].as_u64() > Some(0));
 }
 
+#[rstest]
+#[case::its_slug("slug = 'wrong', menu_url = NULL", "--slug SLUG")]
+#[case::its_address("menu_url = replace(menu_url, slug, 'wrong')", "--menu-url URL")]
+#[tokio::test]
+async fn an_address_that_leads_nowhere_names_the_field_to_correct(#[case] wrong: &str, #[case] flag: &str) {
+    let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });
+    let harness = harness(&sim).await;
+    become_store(&harness, &sim.stores()[0], None).await;
+    let wrong = format!(
+        "UPDATE dispensaries SET menu_url = '{}/dispensary/' || slug; UPDATE dispensaries SET {wrong}",
+        sim.base_url()
+    );
+    harness.store.database.raw.batch_execute(&wrong).await.unwrap();
+
+    let Err(TaskError::Permanent { reason }) = harness.run(Role::EntryPointDiscovery, json!({})).await else {
+        panic!("the store was found")
+    };
+    let remedy = format!("/wrong: correct it with `drover stores edit {} {flag}`", harness.store.id);
+    assert!(reason.contains("no store at ") && reason.ends_with(&remedy), "{reason}");
+}
+
 #[tokio::test]
 async fn an_address_that_leads_to_another_store_changes_no_id() {
     let sim = simulator(Settings { stores: 1, products_per_store: 30..=30, ..Settings::default() });

@@ -2,7 +2,7 @@
 // Currently scraping: the running tasks, longest-running first.
 
 import { link } from "../../core/base.js";
-import { count } from "../../core/format.js";
+import { count, storeText } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Icon } from "../../parts/icon.js";
 import { Progress } from "../../parts/meter.js";
@@ -40,7 +40,7 @@ export function Scraping({ of, tasks = [], counts, shown = 8 }) {
 }
 
 const Row = memo((/** @type {{ task: TaskView }} */ { task }) => {
-  const store = task.dispensary_name ?? "all stores";
+  const store = storeText(task);
   return html`<tr data-row>
     <th scope="row" class="key cut"><a href=${link(`/admin/tasks/${task.id}`)} title=${store}><bdi>${store}</bdi></a></th>
     <td class="fact">${task.role}

@@ -2,7 +2,7 @@
 // A task's row.
 
 import { link } from "../../core/base.js";
-import { count, duration } from "../../core/format.js";
+import { count, duration, storeText } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Progress } from "../../parts/meter.js";
 import { Retry } from "../../parts/retry.js";
@@ -21,7 +21,7 @@ import { Ago, Running, Until } from "../../parts/time.js";
  */
 
 export const Row = memo((/** @type {RowOf} */ { task, isSelected, onSelect, withStatus }) => {
-  const store = task.dispensary_name ?? "all stores";
+  const store = storeText(task);
   const to = link(`/admin/tasks/${task.id}`);
   return html`<tr data-row class=${isSelected ? "is-selected" : ""}>
     ${onSelect && html`<${Select} id=${task.id} what=${`task ${task.id}`} isSelected=${isSelected} onSelect=${onSelect} />`}
