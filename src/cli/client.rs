@@ -81,7 +81,7 @@ impl ApiClient {
     }
 
     pub async fn delete(&self, path: &str) -> Result<(), ClientError> {
-        self.send::<Option<Value>>(Method::DELETE, path, Bytes::new()).await.map(drop)
+        self.deleted::<Option<Value>>(path).await.map(drop)
     }
 
     /// Like [`ApiClient::delete`], where the answer describes what was deleted.

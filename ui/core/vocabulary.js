@@ -3,6 +3,8 @@
 
 /** Priority of tasks that a person requests. */
 export const BY_HAND = 20;
+/** Number of empty menus in a row after which a store's state is `empty_menu`. */
+export const EMPTY_MENUS = 3;
 /** Families of roles. */
 export const FAMILIES = ["crawl", "media"];
 /** Roles of crawls. */

@@ -38,7 +38,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Chromium sometimes ends while it starts on a busy machine, and works the next time.
+    /// Tries again: Chromium may end while it starts on a busy machine, and the driver, which takes one port on both
+    /// kinds of loopback address, may find it taken on one of them.
     pub async fn start() -> anyhow::Result<Browser> {
         for _ in 1..MAX_STARTS {
             if let Ok(browser) = Browser::start_once().await {
@@ -233,8 +234,6 @@ impl WebDriverCompatibleCommand for Extension {
     }
 }
 
-/// A driver takes one port on both kinds of loopback address: another process may have taken it on one of
-/// them.
 async fn start_driver() -> anyhow::Result<(Child, u16)> {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")

@@ -217,8 +217,7 @@ pub struct ScheduleList {
 impl Schedule {
     /// Its next due times; none while it is disabled.
     pub fn upcoming(&self) -> Vec<DateTime<Utc>> {
-        let recurrence = self.cron.clone().map(Recurrence::Cron).or(self.interval_hours.map(Recurrence::EveryHours));
-        match (self.next_run_at, recurrence) {
+        match (self.next_run_at, Recurrence::of_columns(self.cron.as_deref(), self.interval_hours)) {
             (Some(next), Some(recurrence)) if self.enabled => recurrence.times_from(next).take(MAX_UPCOMING).collect(),
             _ => Vec::new(),
         }

@@ -89,10 +89,7 @@ pub async fn seconds_per_request(client: &Client, host: &str) -> Result<Option<f
 
 impl ScheduleRow {
     fn runs(self) -> Option<ScheduledRuns> {
-        let recurrence = match self.cron {
-            Some(line) => Recurrence::Cron(line),
-            None => Recurrence::EveryHours(self.interval_hours?),
-        };
+        let recurrence = Recurrence::of_columns(self.cron.as_deref(), self.interval_hours)?;
         let times_per_hour = recurrence.times_per_hour(self.now).ok()?;
         Some(ScheduledRuns { role: self.role.parse().ok()?, stores: self.stores, times_per_hour })
     }

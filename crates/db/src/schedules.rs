@@ -210,10 +210,8 @@ impl ScheduleRow {
     }
 
     fn recurrence(&self) -> Recurrence {
-        match (&self.cron, self.interval_hours) {
-            (Some(line), _) => Recurrence::Cron(line.clone()),
-            (None, hours) => Recurrence::EveryHours(hours.unwrap_or_default()),
-        }
+        let read = Recurrence::of_columns(self.cron.as_deref(), self.interval_hours);
+        read.unwrap_or(Recurrence::EveryHours(0.0))
     }
 
     fn next_run(&self) -> Result<(DateTime<Utc>, Role), String> {

@@ -66,7 +66,7 @@ pub async fn holdings(tx: &Tx, id: StoreId) -> Result<Holdings, DbError> {
     Holdings::from_row(&tx.query_one(include_str!("sql/stores/holdings.sql"), &[&id]).await?)
 }
 
-/// Deletes a store with its products and payloads. Its open tasks are left; those that run cannot write any more.
+/// Deletes a store with its products and payloads. The caller cancels its open tasks.
 pub async fn delete(tx: &Tx, id: StoreId) -> Result<(), DbError> {
     tx.execute(include_str!("sql/stores/delete.sql"), &[&id]).await?;
     Ok(())

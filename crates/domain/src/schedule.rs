@@ -35,6 +35,11 @@ pub enum RecurrenceError {
 }
 
 impl Recurrence {
+    /// A schedule's columns as a recurrence: the cron line goes before the interval.
+    pub fn of_columns(cron: Option<&str>, interval_hours: Option<f64>) -> Option<Self> {
+        cron.map(|line| Recurrence::Cron(line.to_owned())).or(interval_hours.map(Recurrence::EveryHours))
+    }
+
     /// The first time strictly after `now`.
     pub fn next_after(&self, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
         match self {
@@ -43,7 +48,7 @@ impl Recurrence {
         }
     }
 
-    /// The times from `first` on, which is one of them. They end where there is no next time.
+    /// Due times, beginning with `first`, until the recurrence has no next one.
     pub fn times_from(&self, first: DateTime<Utc>) -> impl Iterator<Item = DateTime<Utc>> {
         std::iter::successors(Some(first), move |at| self.next_after(first, *at).ok())
     }

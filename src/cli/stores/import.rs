@@ -13,10 +13,8 @@ use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED, RenamedStore
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
 
-/// Maximum printed ids.
-const MAX_IDS: usize = 20;
-/// Maximum printed stores that have another slug now.
-const MAX_RENAMED: usize = 20;
+/// Maximum number of stores that are named for one reason.
+const MAX_NAMED: usize = 20;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -102,16 +100,16 @@ fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
         lines.push(format!("known stores added to the groups of their lines: {}", answer.grouped));
     }
     if !answer.full.is_empty() {
-        let ids: Vec<String> = answer.full.iter().take(MAX_IDS).map(ToString::to_string).collect();
+        let ids: Vec<String> = answer.full.iter().take(MAX_NAMED).map(ToString::to_string).collect();
         lines.push(format!(
             "known stores not added to the groups of their lines: {} (the maximum is {MAX_GROUPS} groups): {}",
             answer.full.len(),
             ids.join(", ")
         ));
     }
-    lines.extend(answer.renamed.iter().take(MAX_RENAMED).map(renamed));
-    if answer.renamed.len() > MAX_RENAMED {
-        lines.push(format!("and {} other stores with another slug now", answer.renamed.len() - MAX_RENAMED));
+    lines.extend(answer.renamed.iter().take(MAX_NAMED).map(renamed));
+    if answer.renamed.len() > MAX_NAMED {
+        lines.push(format!("and {} other stores with another slug now", answer.renamed.len() - MAX_NAMED));
     }
     lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
     lines.join("\n")

@@ -157,8 +157,8 @@ function failedTasks({ tasks, mended, reasons }) {
   if (open <= 0) return false;
   const first = reasons[0];
   // the reasons hold the mended ones, too
-  const hasOne = mended === 0 && first?.tasks > 1 && reasons.length > 1;
-  const more = ` in an hour${hasOne ? `, ${count(first.tasks)} for one reason` : ""}`;
+  const isNamed = mended === 0 && first?.tasks > 1 && reasons.length > 1;
+  const more = ` in an hour${isNamed ? `, ${count(first.tasks)} for one reason` : ""}`;
   return { kind: "bad", icon: "failed", href: link("/admin/tasks", { status: "failed" }), text: `${plural(open, "task")} failed`, more };
 }
 

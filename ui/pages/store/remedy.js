@@ -5,6 +5,7 @@ import { pathOf, send } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { html } from "../../core/html.js";
 import { may } from "../../core/session.js";
+import { EMPTY_MENUS } from "../../core/vocabulary.js";
 import { confirm } from "../../parts/dialog.js";
 import { Icon } from "../../parts/icon.js";
 import { Until } from "../../parts/time.js";
@@ -30,7 +31,7 @@ function whyOf({ crawl_status: status, empty_menus: menus, products }) {
   if (status === "empty_menu") return "The last three crawls found an empty menu. If the store's menu has products, its id at the platform is wrong.";
   if (menus > 0) {
     const kept = products > 0 ? "Its products stay as they are." : "None was kept.";
-    return `${menus} of 3 crawls in a row found an empty menu. ${kept} If the menu has products, correct the store's id; if not, accept the empty menu.`;
+    return `${menus} of ${EMPTY_MENUS} crawls in a row found an empty menu. ${kept} If the menu has products, correct the store's id; if not, accept the empty menu.`;
   }
   if (status === "never_crawled") return "No menu of this store was kept yet.";
   return null;

@@ -5,6 +5,7 @@ import { link } from "../../core/base.js";
 import { count, share } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
+import { EMPTY_MENUS } from "../../core/vocabulary.js";
 import { CrawlState, CrawlSwitch } from "../../parts/crawl-switch.js";
 import { Select } from "../../parts/selection.js";
 import { Ago, Until } from "../../parts/time.js";
@@ -35,7 +36,7 @@ export const Row = memo((/** @type {RowOf} */ { of: store, isSelected, onSelect 
 /** Why it is not crawled. @param {{ of: StoreView }} properties */
 function Why({ of }) {
   if (!of.crawl_enabled) return of.disabled_reason && html`<br /><span class="scope">${of.disabled_reason}</span>`;
-  if (of.crawl_status !== "empty_menu" && of.empty_menus > 0) return html`<br /><span class="scope">${of.empty_menus} of 3 menus in a row empty</span>`;
+  if (of.crawl_status !== "empty_menu" && of.empty_menus > 0) return html`<br /><span class="scope">${of.empty_menus} of ${EMPTY_MENUS} menus in a row empty</span>`;
   if (of.crawl_status !== "needs_menu_id") return null;
   const next = of.lookup_next_at ? html`next try <${Until} at=${of.lookup_next_at} />` : "not tried again";
   return html`<br /><span class="scope">${of.lookup_error && html`<bdi>${of.lookup_error}</bdi>; `}${next}</span>`;

@@ -45,19 +45,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::proxy::health::tests::limits;
 
     const SECOND: Duration = Duration::from_secs(1);
-
-    fn limits() -> BenchLimits {
-        BenchLimits {
-            max_leases: 4,
-            bench_base: 30 * SECOND,
-            bench_cap: 1800 * SECOND,
-            failures_to_bench: 5,
-            blocks_to_bench: 3,
-            revive_every: 10 * SECOND,
-        }
-    }
 
     #[test]
     fn a_trial_that_is_postponed_is_due_one_interval_later() {

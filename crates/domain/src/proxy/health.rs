@@ -352,7 +352,7 @@ impl Health {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use rstest::rstest;
 
     use super::*;
@@ -360,7 +360,8 @@ mod tests {
     const HOST: &str = "menu.test";
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn limits() -> BenchLimits {
+    /// As the tests of the pool have them.
+    pub fn limits() -> BenchLimits {
         BenchLimits {
             max_leases: 4,
             bench_base: 30 * SECOND,

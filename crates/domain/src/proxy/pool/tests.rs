@@ -13,23 +13,13 @@ mod table;
 use chrono::{DateTime, Utc};
 
 use super::*;
+use crate::proxy::health::tests::limits;
 use crate::proxy::{Counters, ProxyProtocol, StoredState};
 
 const HOST: &str = "menu.test";
 
 fn secs(n: u64) -> Duration {
     Duration::from_secs(n)
-}
-
-fn limits() -> BenchLimits {
-    BenchLimits {
-        max_leases: 4,
-        bench_base: secs(30),
-        bench_cap: secs(1800),
-        failures_to_bench: 5,
-        blocks_to_bench: 3,
-        revive_every: secs(10),
-    }
 }
 
 fn mark(n: i64) -> DateTime<Utc> {
