@@ -8,19 +8,25 @@ use crate::actors::plan::{PodPlan, WorkerPlan};
 use domain::role::{RoleSet, UnknownRole};
 use settings::{Config, Topology};
 
-/// The pods of `up` and `demo`, which run several in one process.
-pub fn pods(config: &Config) -> Result<Vec<PodPlan>, UnknownRole> {
-    (0..config.topology.pods).map(|n| pod(config, pod_name(&config.topology, n), n)).collect()
+/// The pods of `up` and `demo`, which run several in one process: the first names that are not among `names_in_use`.
+pub fn pods(config: &Config, names_in_use: &[String]) -> Result<Vec<PodPlan>, UnknownRole> {
+    let free = free_names(&config.topology, names_in_use).take(config.topology.pods);
+    free.enumerate().map(|(n, name)| pod(config, name, n)).collect()
 }
 
 /// The one pod of `worker`: named by its ordinal in a StatefulSet, otherwise with the first name that is not
 /// among `names_in_use`.
 pub fn own_pod(config: &Config, hostname: &str, names_in_use: &[String]) -> Result<PodPlan, UnknownRole> {
+    let name = match ordinal(hostname) {
+        Some(n) => pod_name(&config.topology, n),
+        None => free_names(&config.topology, names_in_use).next().unwrap_or_default(),
+    };
+    pod(config, name, 0)
+}
+
+fn free_names(topology: &Topology, names_in_use: &[String]) -> impl Iterator<Item = String> {
     let in_use: HashSet<&str> = names_in_use.iter().map(String::as_str).collect();
-    let n = ordinal(hostname).unwrap_or_else(|| {
-        (0..).find(|n| !in_use.contains(pod_name(&config.topology, *n).as_str())).unwrap_or_default()
-    });
-    pod(config, pod_name(&config.topology, n), 0)
+    (0..).map(|n| pod_name(topology, n)).filter(move |name| !in_use.contains(name.as_str()))
 }
 
 /// `index`: of the pod in this process, so that worker ids differ.
@@ -84,9 +90,18 @@ mod tests {
 
     #[test]
     fn pods_beyond_the_list_get_its_last_name_with_a_number() {
-        let pods = pods(&config(&[("topology.pods", "4"), ("topology.pod_names", "Nova,Umbra")])).unwrap();
+        let config = config(&[("topology.pods", "4"), ("topology.pod_names", "Nova,Umbra")]);
+        let pods = pods(&config, &[]).unwrap();
         let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
         assert_eq!(names, ["Nova", "Umbra", "Umbra-2", "Umbra-3"]);
+    }
+
+    #[test]
+    fn several_pods_leave_out_the_names_in_use() {
+        let config = config(&[("topology.pods", "2"), ("topology.pod_names", "Nova,Umbra")]);
+        let pods = pods(&config, &["Umbra".to_owned(), "Umbra-2".to_owned()]).unwrap();
+        let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
+        assert_eq!(names, ["Nova", "Umbra-3"]);
     }
 
     #[test]

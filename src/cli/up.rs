@@ -3,11 +3,17 @@
 use super::service::{self, Http};
 use super::{Env, ExitCode};
 use crate::actors::plan::Plan;
-use crate::app::names;
+use crate::app::{names, predecessors};
+use db::Db;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    service::run(env, Http::Api, async |_| Ok(Plan { schedules: true, pods: names::pods(&env.config)? })).await
+    service::run(env, Http::Api, async |db| plan(env, db).await).await
+}
+
+async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
+    let names_in_use = predecessors::take_over(db, &env.config.worker.host).await?;
+    Ok(Plan { schedules: true, pods: names::pods(&env.config, &names_in_use)? })
 }

@@ -3,8 +3,8 @@
 use super::service::{self, Http};
 use super::{Env, ExitCode, values};
 use crate::actors::plan::Plan;
-use crate::app::names;
-use db::{Db, workers};
+use crate::app::{names, predecessors};
+use db::Db;
 use domain::role::RoleSet;
 use settings::Flag;
 
@@ -42,8 +42,8 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
     require_proxies(env, db).await?;
-    let taken = workers::live_pods(&db.client().await?).await?;
-    let pod = names::own_pod(&env.config, &env.config.worker.host, &taken)?;
+    let names_in_use = predecessors::take_over(db, &env.config.worker.host).await?;
+    let pod = names::own_pod(&env.config, &env.config.worker.host, &names_in_use)?;
     Ok(Plan { schedules: false, pods: vec![pod] })
 }
 

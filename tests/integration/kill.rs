@@ -2,16 +2,20 @@
 //!
 //! Five kills of a small world in the ordinary run; `DROVER_KILLS=20 DROVER_KILL_STORES=120` is the long one.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
 use db::tasks::{self, ClaimBatch, NewTask};
 use db::workers;
 use domain::role::Role;
+use domain::worker::WorkerStatus;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use rand::Rng;
+use rstest::rstest;
 use serde_json::Value;
+use sim::{Fault, FaultKind};
 
 use testkit::{Child, Farm, PATIENCE, connect, database, drover, server_dir, until};
 
@@ -150,6 +154,46 @@ async fn workers_of_a_killed_process_are_no_capacity_beside_their_successors() {
     .await;
     next.signal(Signal::SIGTERM);
     next.ended(PATIENCE).await;
+}
+
+#[rstest]
+#[case::that_has_its_schedules("up")]
+#[case::of_workers_alone("worker")]
+#[tokio::test]
+async fn a_successor_on_the_same_machine_puts_the_tasks_of_a_killed_process_back_at_once(#[case] service: &str) {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(Fault::new(FaultKind::Hang));
+    farm.leaves_open_tasks("its fetches hang");
+    farm.enqueue(Role::PayloadFetch).await;
+    // the lease outlasts this test
+    let start = || Child::spawn(farm.drover(&[service]).env("DROVER__QUEUE__LEASE", "10m"));
+    let mut killed = start();
+    let runs = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND role = 'payload_fetch' AND fence = ";
+    farm.until_counted("it runs", &format!("{runs} 1"), 1).await;
+    killed.signal(Signal::SIGKILL);
+    killed.ended(PATIENCE).await;
+
+    let next = start();
+    farm.until_counted("it runs again", &format!("{runs} 2"), 1).await;
+    assert_eq!(farm.count("SELECT sum(loss_count) FROM worker_tasks").await, 1, "it may have killed its process");
+    let said = next.stderr().join("\n");
+    assert!(said.contains("An earlier process on this machine was killed with 2 workers"), "{said}");
+}
+
+#[tokio::test]
+async fn a_second_process_leaves_the_names_and_workers_of_the_first_alone() {
+    let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("its schedules run, and it is stopped at once");
+    let start = || Child::spawn(farm.drover(&["up"]).env("DROVER__QUEUE__LEASE", "10m"));
+    let listed = async || workers::list(&farm.db.client().await.unwrap()).await.unwrap();
+    let _first = start();
+    until("the workers are registered", PATIENCE, async || listed().await.len() == 2).await;
+    let _second = start();
+    until("all workers are registered", PATIENCE, async || listed().await.len() == 4).await;
+    let all = listed().await;
+    let names: HashSet<&str> = all.iter().map(|worker| worker.friendly_name.as_str()).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert!(all.iter().all(|worker| worker.status == WorkerStatus::Active), "{all:?}");
 }
 
 #[tokio::test]

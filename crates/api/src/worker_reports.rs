@@ -34,7 +34,7 @@ pub async fn register(
     let mut document = report.into_document(None);
     let mut change = changes.begin(&api).await?;
     document.started_at = Some(workers::now(&change).await?);
-    workers::upsert(&change, &document, every).await?;
+    workers::upsert(&change, &document, every, None).await?;
     let registered = workers::get(&change, &document.worker_id).await?;
     let detail = json!({"friendly_name": registered.friendly_name, "pod": registered.pod, "role": registered.role});
     change.audit("workers.register", &document.worker_id, detail);
@@ -54,7 +54,7 @@ pub async fn heartbeat(
     let tx = api.db.begin_api().await?;
     let known = workers::get(&tx, &report.worker_id).await?;
     let (worker_id, every) = (report.worker_id.clone(), report.every());
-    workers::upsert(&tx, &report.into_document(Some(&known)), every).await?;
+    workers::upsert(&tx, &report.into_document(Some(&known)), every, None).await?;
     // a command that was given before it was registered is for a predecessor of its name
     let open = match known.started_at {
         Some(since) => workers::open_commands(&tx, std::slice::from_ref(&worker_id), since).await?,

@@ -9,14 +9,20 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::row::{FromRow, first_column, first_columns, read_all};
+use super::row::{FromRow, first_column, read_all};
 use super::{Client, DbError};
-use domain::task::TaskId;
+use domain::task::{Blame, TaskId, TaskLease};
 use domain::vocabulary;
 use domain::worker::{WorkerCommand, WorkerDocument, WorkerStatus};
+use foundation::process::ProcessIdentity;
 
-/// Writes a worker's heartbeat document; `every` is the time to its next one.
-pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration) -> Result<(), DbError> {
+/// Writes a worker's heartbeat document; `every` is the time to its next one. Without `process`, its end shows by its silence alone.
+pub async fn upsert(
+    client: &Client,
+    document: &WorkerDocument,
+    every: Duration,
+    process: Option<&ProcessIdentity>,
+) -> Result<(), DbError> {
     let resources = serde_json::to_value(&document.resources).map_err(|error| DbError::Other(error.to_string()))?;
     client
         .execute(
@@ -33,6 +39,9 @@ pub async fn upsert(client: &Client, document: &WorkerDocument, every: Duration)
                 &resources,
                 &every.as_secs_f32(),
                 &document.started_at,
+                &process.map(|process| &process.host),
+                &process.map(|process| process.pid),
+                &process.and_then(|process| process.pid_space.as_ref()),
             ],
         )
         .await?;
@@ -78,10 +87,40 @@ pub async fn sweep(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/workers/sweep.sql"), &[]).await
 }
 
-/// Pods that have a live worker.
-pub async fn live_pods(client: &Client) -> Result<Vec<String>, DbError> {
-    let rows = client.query(include_str!("sql/workers/live_pods.sql"), &[]).await?;
-    first_columns(&rows)
+/// A worker that is not offline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveWorker {
+    pub worker_id: String,
+    pub pod: String,
+    /// None = unknown.
+    pub process: Option<ProcessIdentity>,
+}
+
+/// All workers that are not offline.
+pub async fn live(client: &Client) -> Result<Vec<LiveWorker>, DbError> {
+    read_all(&client.query(include_str!("sql/workers/live_processes.sql"), &[]).await?)
+}
+
+/// The runs that these workers hold, of at most 10,000 tasks; for workers whose process has ended.
+pub async fn held_leases(client: &Client, worker_ids: &[String]) -> Result<Vec<(TaskLease, Blame)>, DbError> {
+    let rows = client.query(include_str!("sql/workers/held_leases.sql"), &[&worker_ids]).await?;
+    rows.iter().map(held_lease).collect()
+}
+
+fn held_lease(row: &Row) -> Result<(TaskLease, Blame), DbError> {
+    let lease =
+        TaskLease { id: row.try_get("id")?, fence: row.try_get("fence")?, worker_id: row.try_get("worker_id")? };
+    let blame = match row.try_get("is_blamed")? {
+        true => Blame::Task,
+        false => Blame::NoTask,
+    };
+    Ok((lease, blame))
+}
+
+/// Marks workers offline whose process has ended.
+pub async fn mark_offline(client: &Client, worker_ids: &[String]) -> Result<(), DbError> {
+    client.execute(include_str!("sql/workers/mark_offline.sql"), &[&worker_ids]).await?;
+    Ok(())
 }
 
 /// A command that its worker has not taken.
@@ -151,6 +190,15 @@ impl FromRow for WorkerDocument {
             last_heartbeat_at: row.try_get("last_heartbeat_at")?,
             started_at: row.try_get("started_at")?,
         })
+    }
+}
+
+impl FromRow for LiveWorker {
+    fn from_row(row: &Row) -> Result<LiveWorker, DbError> {
+        let pid: Option<i32> = row.try_get("pid")?;
+        let (host, pid_space) = (row.try_get::<_, Option<String>>("host")?, row.try_get("pid_space")?);
+        let process = pid.map(|pid| ProcessIdentity { host: host.unwrap_or_default(), pid, pid_space });
+        Ok(LiveWorker { worker_id: row.try_get("worker_id")?, pod: row.try_get("pod")?, process })
     }
 }
 

@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod digest;
 pub mod inflate;
 pub mod memory;
+pub mod process;
 pub mod process_limits;
 pub mod secrets;
 pub mod spelling;

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::deps::ActorDeps;
 use db::{Db, DbError, workers};
 use domain::worker::WorkerDocument;
+use foundation::process::ProcessIdentity;
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
@@ -37,13 +38,13 @@ impl Registration {
     pub fn new(deps: &ActorDeps, worker_id: &str) -> Registration {
         let (wanted, mut changes) = watch::channel(DesiredRow::Unchanged);
         let (db, lifecycle, registry) = (deps.db.clone(), deps.lifecycle.clone(), deps.registry.clone());
-        let worker_id = worker_id.to_owned();
+        let (worker_id, process) = (worker_id.to_owned(), ProcessIdentity::own(&deps.config.worker.host));
         deps.runtime.spawn(async move {
             while changes.changed().await.is_ok() {
                 // a write that is still under way when the drain removes the rows would bring its row back
                 let _writes = registry.read().await;
                 let wanted = changes.borrow_and_update().clone();
-                apply(&db, &lifecycle, &worker_id, wanted).await;
+                apply(&db, &lifecycle, &worker_id, &process, wanted).await;
             }
         });
         Registration { wanted }
@@ -58,7 +59,7 @@ impl Registration {
     }
 }
 
-async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, wanted: DesiredRow) {
+async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, process: &ProcessIdentity, wanted: DesiredRow) {
     match wanted {
         DesiredRow::Unchanged => {}
         DesiredRow::Row { document, every } => {
@@ -66,7 +67,7 @@ async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, wanted: DesiredR
             if lifecycle.phase() >= Phase::Releasing {
                 return;
             }
-            let written = async { workers::upsert(&db.client().await?, &document, every).await };
+            let written = async { workers::upsert(&db.client().await?, &document, every, Some(process)).await };
             if let Err(error) = written.await {
                 events::worker_not_registered(worker_id, &error);
             }

@@ -163,7 +163,7 @@ impl Demo<'_> {
         schedules::ensure_defaults(&opened.db.client().await?).await?;
         // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
-        let plan = Plan { schedules: false, pods: names::pods(config)? };
+        let plan = Plan { schedules: false, pods: names::pods(config, &[])? };
         let app = App::prepare(config.clone(), opened.db.clone(), self.env.runtime.clone(), plan).await?;
         Ok(Prepared { opened, apart, app })
     }

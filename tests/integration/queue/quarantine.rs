@@ -183,7 +183,7 @@ async fn a_process_that_died_and_came_back_under_its_name_is_dead_to_its_old_tas
     let beat = async || {
         let started_at = workers::now(&queue.client().await).await.unwrap();
         let document = WorkerDocument { started_at: Some(started_at), ..registry::worker(ME, "Aethelgard") };
-        workers::upsert(&queue.client().await, &document, Duration::from_secs(30)).await.unwrap();
+        workers::upsert(&queue.client().await, &document, Duration::from_secs(30), None).await.unwrap();
     };
     beat().await;
     let task = queue.claim_one().await;

@@ -27,7 +27,7 @@ pub fn worker(id: &str, pod: &str) -> WorkerDocument {
 
 impl Queue {
     async fn beat(&self, document: &WorkerDocument) {
-        workers::upsert(&self.client().await, document, HEARTBEAT).await.unwrap();
+        workers::upsert(&self.client().await, document, HEARTBEAT, None).await.unwrap();
     }
 
     async fn silent_for(&self, seconds: u32) {
@@ -63,7 +63,7 @@ async fn a_worker_is_offline_after_three_missed_heartbeats() {
     assert_eq!(queue.sweep_registry().await, 1);
     let found = &queue.workers().await[0];
     assert_eq!((found.status, found.active_task_count), (WorkerStatus::Offline, 0));
-    assert!(workers::live_pods(&queue.client().await).await.unwrap().is_empty(), "its pod's name is free");
+    assert!(workers::live(&queue.client().await).await.unwrap().is_empty(), "its pod's name is free");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn a_heartbeat_brings_it_back() {
     queue.sweep_registry().await;
     queue.beat(&worker("w", "Aethelgard")).await;
     assert_eq!(queue.workers().await[0].status, WorkerStatus::Active);
-    assert_eq!(workers::live_pods(&queue.client().await).await.unwrap(), ["Aethelgard"]);
+    assert_eq!(workers::live(&queue.client().await).await.unwrap()[0].pod, "Aethelgard");
 }
 
 /// A worker of this name whose process started now.

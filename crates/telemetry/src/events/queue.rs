@@ -85,6 +85,18 @@ pub fn dead_actors_tasks_recovered(requeued: u64, failed: u64) {
     warn!(requeued, failed, "Put back tasks whose actor had crashed: {requeued}; failed by it: {failed}");
 }
 
+/// Tasks of workers whose process has ended on this machine.
+pub fn ended_processes_tasks_recovered(workers: usize, requeued: u64, failed: u64) {
+    metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
+    metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
+    warn!(
+        workers,
+        requeued,
+        failed,
+        "An earlier process on this machine was killed with {workers} workers; its tasks put back: {requeued}, failed: {failed}"
+    );
+}
+
 /// Tasks of a dead actor; their leases run out instead.
 pub fn tasks_not_recovered(count: usize, error: &dyn fmt::Display) {
     warn!(count, "{count} tasks of a dead actor could not be put back and wait for their leases to run out: {error}");

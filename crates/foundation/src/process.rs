@@ -1,0 +1,76 @@
+//! `ProcessIdentity`: names a process across restarts and machines, so that a successor can tell whether it has ended.
+//!
+//! In: the system's identity of this boot and of the process numbers. Out: whether a process is known to have ended. It must
+//! not know what the process did.
+
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessIdentity {
+    /// Name of its machine or container.
+    pub host: String,
+    pub pid: i32,
+    /// Where its number is unique: this boot of the machine, and the container. None: unknown to the system.
+    pub pid_space: Option<String>,
+}
+
+impl ProcessIdentity {
+    pub fn own(host: &str) -> ProcessIdentity {
+        ProcessIdentity { host: host.to_owned(), pid: nix::unistd::getpid().as_raw(), pid_space: pid_space() }
+    }
+
+    /// Whether `other` is certain to have ended. A number that was given out again counts as a process that lives.
+    pub fn knows_end_of(&self, other: &ProcessIdentity) -> bool {
+        let is_visible = self.pid_space.is_some() && self.pid_space == other.pid_space;
+        is_visible
+            && other.pid != self.pid
+            && other.pid > 0
+            && kill(Pid::from_raw(other.pid), None) == Err(Errno::ESRCH)
+    }
+}
+
+/// The identity of this boot, and the namespace of process numbers.
+#[cfg(target_os = "linux")]
+fn pid_space() -> Option<String> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(format!("{} {}", boot.trim(), namespace.display()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pid_space() -> Option<String> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn identity_of(pid: u32) -> ProcessIdentity {
+        ProcessIdentity { pid: pid as i32, ..ProcessIdentity::own("here") }
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_known_in_its_own_space_alone() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let (own, other) = (ProcessIdentity::own("here"), identity_of(child.id()));
+        assert!(!own.knows_end_of(&other), "it lives");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(own.knows_end_of(&other));
+        for pid_space in [None, Some("another boot".to_owned())] {
+            assert!(!own.knows_end_of(&ProcessIdentity { pid_space, ..other.clone() }));
+        }
+    }
+
+    #[test]
+    fn a_process_never_takes_itself_or_the_first_one_for_ended() {
+        let own = ProcessIdentity::own("here");
+        assert!(!own.knows_end_of(&own));
+        assert!(!own.knows_end_of(&identity_of(1)));
+    }
+}
