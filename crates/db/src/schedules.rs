@@ -38,6 +38,12 @@ pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/ensure_defaults.sql"), &[]).await
 }
 
+/// Makes the analytics due early after the first crawls of an installation.
+pub async fn hasten_analytics(client: &Client) -> Result<(), DbError> {
+    client.execute(include_str!("sql/schedules/hasten_analytics.sql"), &[]).await?;
+    Ok(())
+}
+
 /// Runs the due schedule that was tried longest ago; `None` when none is due, or other processes run them.
 /// Tasks and the schedule's update are one transaction; another one writes a failure, which is the run's
 /// `fault`.

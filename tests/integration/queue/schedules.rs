@@ -64,6 +64,35 @@ impl Queue {
 }
 
 #[tokio::test]
+async fn the_analytics_run_early_and_three_times_after_the_first_crawl() {
+    let queue = Queue::with_schedules(1).await;
+    let hastened = async || {
+        schedules::hasten_analytics(&queue.client().await).await.unwrap();
+        let run = queue.run_due().await;
+        // a run as long ago as the crawls are made to be
+        queue.sql("UPDATE worker_tasks SET status = 'cancelled'").await;
+        run.map(|run| run.schedule)
+    };
+    queue.sql("UPDATE task_schedules SET last_run_at = now() - interval '2 hours'").await;
+    assert_eq!(hastened().await, None, "there is no product yet");
+    queue
+        .sql(
+            "INSERT INTO store_products (dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock,
+                                         stock_status, first_seen_at, last_seen_at)
+             SELECT id, 'dutchie', 'p', 'p', false, false, true, 'in_stock', now(), now() FROM dispensaries",
+        )
+        .await;
+    assert_eq!(hastened().await, None, "the first crawls have only begun");
+    for minutes in [2, 11, 61] {
+        let seen = format!("UPDATE store_products SET first_seen_at = now() - interval '{minutes} minutes'");
+        queue.sql(&seen).await;
+        queue.sql("UPDATE task_schedules SET last_run_at = now() - interval '2 minutes 1 second'").await;
+        assert_eq!(hastened().await.as_deref(), Some("analytics_refresh"), "after {minutes} minutes");
+        assert_eq!(hastened().await, None, "once is enough after {minutes} minutes");
+    }
+}
+
+#[tokio::test]
 async fn the_defaults_are_there_and_due_at_once() {
     let queue = Queue::new().await;
     schedules::ensure_defaults(&queue.client().await).await.unwrap();

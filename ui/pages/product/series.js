@@ -15,7 +15,8 @@ import { isOnSale, paid } from "../../parts/products.js";
 
 /** Crawls are not on the second: a gap is this many times the usual distance. */
 const GAP_TIMES = 3;
-const SHORTEST_GAP_MS = 60_000;
+/** Crawls by hand lie minutes apart, and would make a gap of each interval of the schedule. */
+const SHORTEST_GAP_MS = 6 * 3_600_000;
 
 /** The name of an option; labels repeat. @param {{ option_label: string, nth: number }} of */
 export const optionName = (of) => `${sizeName(of.option_label)}${of.nth > 0 ? ` (${of.nth + 1})` : ""}`;
