@@ -1,7 +1,7 @@
 //! The HTTP servers of a service: bound before the actors start, closed after they have stopped.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
@@ -82,6 +82,16 @@ impl Servers {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
     }
+}
+
+/// The address at which a client on this machine reaches a listener: 0.0.0.0 is none.
+pub fn for_local_clients(listener: SocketAddr) -> SocketAddr {
+    let local: IpAddr = match listener.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    SocketAddr::new(local, listener.port())
 }
 
 async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> {

@@ -27,6 +27,7 @@ mod enqueue;
 mod env;
 mod geo;
 mod groups;
+mod healthcheck;
 mod hosts;
 mod http;
 mod images;
@@ -120,6 +121,8 @@ enum Command {
     Geo(geo::Args),
     /// List, rename and delete groups of stores
     Groups(groups::Args),
+    /// Ask the service of this machine, or at --url, whether it works; exit code 1 if not
+    Healthcheck(healthcheck::Args),
     /// List stores with faulty data: no full crawl for long, halved menus, missing prices, unknown keys
     Quality(quality::Args),
     /// List the hosts that drover sends requests to; show, open, close or reset one
@@ -185,6 +188,7 @@ impl Command {
             Command::Enqueue(args) => enqueue::run(args, env).await,
             Command::Geo(args) => geo::run(args, env).await,
             Command::Groups(args) => groups::run(args, env).await,
+            Command::Healthcheck(args) => healthcheck::run(args, env).await,
             Command::Quality(args) => quality::run(args, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
             Command::Images(args) => images::run(args, env).await,

@@ -2,10 +2,10 @@
 //! report the result.
 
 use std::future::Future;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::http::Listeners;
+use super::http::{Listeners, for_local_clients};
 use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
 use crate::app::{App, PreparedApp};
@@ -36,11 +36,18 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
     }
-    let cause = app.stop(second_signal(&stop)).await;
+    let (cause, ()) = tokio::join!(app.stop(second_signal(&stop)), drain_delay(env, &stop));
     servers.close().await;
     match cause {
         Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),
+    }
+}
+
+/// The time in which load balancers see that this service is not ready any more.
+async fn drain_delay(env: &Env, stop: &Stop) {
+    if stop.drain.is_cancelled() {
+        let _ = tokio::time::timeout(env.config.probes.drain_delay, stop.now.cancelled()).await;
     }
 }
 
@@ -81,17 +88,7 @@ fn announce(env: &Env, address: SocketAddr, has_token: bool) {
         false => "open to this machine until the first token exists",
     };
     let base_path = &env.config.api.base_path;
-    tracing::info!("Dashboard: http://{}{base_path}/admin, {who}", for_browsers(address));
-}
-
-/// The address that a browser on this machine can open: 0.0.0.0 is none.
-fn for_browsers(address: SocketAddr) -> SocketAddr {
-    let local: IpAddr = match address.ip() {
-        ip if !ip.is_unspecified() => ip,
-        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-    };
-    SocketAddr::new(local, address.port())
+    tracing::info!("Dashboard: http://{}{base_path}/admin, {who}", for_local_clients(address));
 }
 
 /// Requires a token on an address that others can reach: no caller is trusted without one.

@@ -20,6 +20,7 @@ mod forecast;
 mod frozen;
 mod geo;
 mod handlers;
+mod healthcheck;
 mod hosts;
 mod kill;
 mod listen;

@@ -406,6 +406,9 @@ pub struct Images {
 pub struct Probes {
     /// Empty = probes are not served apart from the API.
     pub listen: String,
+    /// Minimum time between the signal to stop and the end of API and probes.
+    #[serde(with = "durations")]
+    pub drain_delay: Duration,
 }
 
 #[derive(Clone, Debug, Deserialize)]
