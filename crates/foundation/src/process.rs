@@ -44,7 +44,7 @@ fn pid_space() -> Option<String> {
     None
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use std::process::Command;
 
@@ -54,6 +54,7 @@ mod tests {
         ProcessIdentity { pid: pid as i32, ..ProcessIdentity::own("here") }
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_process_that_has_ended_is_known_in_its_own_space_alone() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
