@@ -12,6 +12,7 @@ use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
 use db::{Db, DbError, api_tokens, proxies};
 use domain::proxy::HealthCounts;
+use supervision::service_manager;
 use telemetry::events;
 
 /// HTTP endpoints of a service, beside its probes.
@@ -32,10 +33,12 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
     if let Some(address) = servers.api {
         announce(env, address, has_token);
     }
+    service_manager::ready();
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
     }
+    service_manager::stopping();
     let (cause, ()) = tokio::join!(app.stop(second_signal(&stop)), drain_delay(env, &stop));
     servers.close().await;
     match cause {

@@ -10,6 +10,7 @@ pub mod messages;
 pub mod panics;
 pub mod restart_limit;
 pub mod runner;
+pub mod service_manager;
 pub mod watchdog;
 
 use std::sync::Arc;

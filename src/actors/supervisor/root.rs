@@ -14,6 +14,7 @@ use super::SupervisorActor;
 use settings::Config;
 use supervision::lifecycle::Lifecycle;
 use supervision::runner::ChildExited;
+use supervision::service_manager;
 use supervision::watchdog::Watchdog;
 use supervision::{Children, RestartDecision, RestartPolicy};
 use telemetry::events;
@@ -57,6 +58,18 @@ struct StartSupervisor;
 
 impl Actor for Root {
     type Context = Context<Self>;
+
+    /// A service manager that hears nothing for long takes the process for hung, and starts it again.
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        if let Some(interval) = service_manager::alive_interval() {
+            ctx.run_interval(interval, |_, _| alive());
+        }
+    }
+}
+
+fn alive() {
+    fail::fail_point!("actor.root");
+    service_manager::alive();
 }
 
 impl Handler<StartSupervisor> for Root {

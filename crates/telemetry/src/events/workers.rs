@@ -125,6 +125,11 @@ pub fn exit_forced(cause: &str) {
     error!("Exiting without a drain, which hangs: {cause}");
 }
 
+/// It takes a process that it hears nothing of for hung, and starts it again.
+pub fn service_manager_not_notified(error: &dyn fmt::Display) {
+    warn!("The service manager could not be notified at NOTIFY_SOCKET: {error}");
+}
+
 pub fn log_lines_lost(lines: u64) {
     warn!(lines, "The reader of stderr is too slow; log lines lost: {lines}");
 }

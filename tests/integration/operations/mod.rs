@@ -1,0 +1,3 @@
+//! Files below `deploy/`, each read by the program for which it is written. `./dev ops-test` installs these programs and runs this.
+
+mod systemd;
