@@ -45,7 +45,7 @@ pub struct Failures {
     pub tasks: i64,
     /// Mended ones beside them.
     pub mended: i64,
-    /// Of those that are not mended, the most frequent first.
+    /// Reasons of the failures that are not mended, the most frequent first.
     pub reasons: Vec<FailureReason>,
 }
 
