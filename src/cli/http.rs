@@ -139,6 +139,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         politeness: config.politeness.clone(),
         crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),
+        menu_url_fault: platforms::menu_url_fault(config),
         images: config.images.clone(),
         renderer: Renderer::of(config),
         geo: Geo::new(config.geo.database.as_deref()),

@@ -13,7 +13,8 @@ use clap::Subcommand;
 use super::client::{ApiClient, ClientError};
 use super::each::Ids;
 use super::{CliError, Env, ExitCode, groups, values};
-use api::store_draft::{StoreDraft, private_host};
+use crate::platforms;
+use api::store_draft::{StoreDraft, bad_host};
 use contract::groups::{GroupChange, GroupStores};
 use contract::stores::{ImportedStores, StoreFields, StoreImport};
 use domain::group;
@@ -33,7 +34,7 @@ enum Command {
     Import(import::Args),
     /// List stores with their last crawl
     List(list::Args),
-    /// Correct the name, slug, menu URL or platform id of a store. Its id is then looked up again, or it is crawled, at once
+    /// Correct the name, slug, menu URL, platform id or place of a store. With another address or id, it is looked up or crawled at once
     Edit(edit::Args),
     /// Start crawling disabled stores again
     Enable(Ids),
@@ -76,7 +77,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
     let store = draft.check().map_err(|faults| CliError::usage(faults.join("; ")))?;
-    if let Some(fault) = private_host_here(&store, env) {
+    if let Some(fault) = bad_host_here(&store, env) {
         return Err(CliError::usage(fault).into());
     }
     let ImportedStores { imported, known, renamed, .. } = import_part(&env.api().await?, &[store]).await?;
@@ -92,9 +93,12 @@ async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// None with `--url`: the server has its own allow-list.
-fn private_host_here(store: &NewStore, env: &Env) -> Option<String> {
-    if env.is_remote() { None } else { private_host(store, &env.config.http.host_allowlist) }
+/// None with `--url`: the server has its own settings.
+fn bad_host_here(store: &NewStore, env: &Env) -> Option<String> {
+    if env.is_remote() {
+        return None;
+    }
+    bad_host(store, &env.config.http.host_allowlist, &*platforms::menu_url_fault(&env.config))
 }
 
 async fn import_part(api: &ApiClient, stores: &[NewStore]) -> Result<ImportedStores, ClientError> {

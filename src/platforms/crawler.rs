@@ -92,8 +92,7 @@ impl Crawler<'_> {
         let query = self.adapter.resolve_query(store)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
         let (_, found) = self.ask(&query, read).await?;
-        // the menu's URL goes before the slug
-        let flag = if store.menu_url.is_some() { "--menu-url URL" } else { "--slug SLUG" };
+        let flag = self.adapter.leading_field(store).flag();
         let nowhere = || FetchError::NotFound {
             what: format!("no store at {}: correct it with `drover stores edit {} {flag}`", query.referer, store.id),
         };

@@ -15,6 +15,8 @@ mod grid;
 mod offer;
 mod reading;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -23,8 +25,9 @@ use url::Url;
 use crate::stealth::{FetchError, Request, Response};
 use domain::menu::{NormalMenu, NormalPage, NormaliseError};
 use domain::payload::{PageQuestion, StoredPage};
-use domain::store::{FoundStore, Platform, Store, StoreId};
+use domain::store::{FoundStore, MenuUrlFault, Platform, Store, StoreId};
 use foundation::memory::MemoryPermit;
+use settings::Config;
 
 pub use crawler::{CrawlLimits, Crawler, MenuProgress};
 pub use dutchie::Dutchie;
@@ -51,6 +54,9 @@ pub trait Adapter: Send + Sync {
 
     /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError>;
+
+    /// The field that [`Adapter::resolve_query`] asks by, which a person corrects when it leads nowhere.
+    fn leading_field(&self, store: &Store) -> AddressField;
 
     /// Whether it can be asked for the stores around a point; where it cannot, stores come by import.
     fn lists_stores(&self) -> bool;
@@ -83,6 +89,16 @@ pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalM
         Platform::Dutchie => dutchie::normalize::normalise(&bodies),
         Platform::DutchiePlus => dutchie_plus::normalize::normalise(&bodies),
     }
+}
+
+/// Judges menu URLs by the hosts that the platforms know with this configuration.
+pub fn menu_url_fault(config: &Config) -> Arc<MenuUrlFault> {
+    let base_url = config.platform.dutchie.base_url.clone();
+    Arc::new(move |platform: Platform, menu_url: &str, api_host: Option<&str>| match platform {
+        Platform::Dutchie => dutchie::menu_url::fault(menu_url, &base_url, api_host),
+        // its stores are found by their ids alone
+        Platform::DutchiePlus => None,
+    })
 }
 
 /// An operation and its variables; [`Adapter::request`] makes a request of it, by hash or by full text.
@@ -153,6 +169,25 @@ impl Menu {
             return 1.0;
         }
         (self.product_count as f64 / self.total_count as f64).min(1.0)
+    }
+}
+
+/// A field of a store that leads to its id at the platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressField {
+    MenuUrl,
+    Slug,
+    PlatformId,
+}
+
+impl AddressField {
+    /// As `drover stores edit` takes it.
+    pub fn flag(self) -> &'static str {
+        match self {
+            AddressField::MenuUrl => "--menu-url URL",
+            AddressField::Slug => "--slug SLUG",
+            AddressField::PlatformId => "--platform-id ID",
+        }
     }
 }
 

@@ -80,6 +80,9 @@ async fn a_fault_is_found_once_and_gone_when_it_is_mended(
 #[case::without_a_schedule(format!("DELETE FROM task_schedules; {CRAWLED_13_HOURS_AGO}"))]
 #[case::switched_off(format!("{CRAWLED_13_HOURS_AGO}; UPDATE dispensaries SET crawl_enabled = false"))]
 #[case::new("UPDATE dispensaries SET last_complete_at = NULL, created_at = now()".to_owned())]
+#[case::an_empty_menu_of_a_store_that_was_never_crawled(
+    format!("UPDATE dispensaries SET last_complete_at = NULL, created_at = now(); {EMPTY_MENU}")
+)]
 #[case::few_products(refreshed(r#"{"products": 19, "without_price": 19}"#))]
 #[case::one_fifth(refreshed(r#"{"products": 100, "without_price": 20}"#))]
 #[case::written_by_a_person(refreshed(r#"{"products": "many", "without_price": [1], "unknown_keys": 7}"#))]
@@ -109,7 +112,8 @@ async fn an_older_payload_ends_no_fault() {
 async fn findings_are_listed_by_filter_and_page() {
     let server = stores().await;
     let many = "
-        INSERT INTO dispensaries (id, name, slug, platform) SELECT n, 'S' || n, 's' || n, 'dutchie' FROM generate_series(2, 6) n;
+        INSERT INTO dispensaries (id, name, slug, platform, last_complete_at)
+        SELECT n, 'S' || n, 's' || n, 'dutchie', now() FROM generate_series(2, 6) n;
         INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) SELECT n, now(), 5 FROM generate_series(2, 6) n";
     server.database.raw.batch_execute(&format!("{many}; {CRAWLED_13_HOURS_AGO}")).await.unwrap();
     assert_eq!(look(&server).await.len(), 6);

@@ -77,6 +77,41 @@ async fn a_list_with_faults_imports_nothing_and_names_them_all() {
 }
 
 #[tokio::test]
+async fn a_menu_url_on_a_host_that_the_platform_does_not_know_is_refused_with_the_remedy() {
+    let database = testkit::database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stores.csv");
+    let list = "name,platform,menu_url,api_host\n\
+                Its platform,,https://www.dutchie.com/stores/a,\n\
+                Its own host,,https://menu.example.com/stores/b,menu.example.com:8443\n\
+                Staging,,https://staging.example:8443/stores/c,\n\
+                Not looked up,dutchie_plus,https://shop.example.com/menu/d,\n\
+                Foreign,,https://shop.example.com/stores/e,\n\
+                Almost,,https://notdutchie.com/stores/f,\n";
+    std::fs::write(&file, list).unwrap();
+    let staging = ("DROVER__PLATFORM__DUTCHIE__BASE_URL", "https://staging.example:8443");
+    let refused = drover()
+        .env("DATABASE_URL", &database.url)
+        .env(staging.0, staging.1)
+        .args(["stores", "import", file.to_str().unwrap()])
+        .output()
+        .await
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let says = String::from_utf8_lossy(&refused.stderr);
+    let fault = "stores.csv line 6: menu_url https://shop.example.com/stores/e is on shop.example.com, which dutchie does not know (it knows \
+                 dutchie.com, staging.example): ";
+    assert!(says.contains(fault) && says.contains("platform_dispensary_id") && says.contains("slug"), "{says}");
+    assert!(
+        says.contains("line 7: ") && !["line 2", "line 3", "line 4", "line 5"].iter().any(|line| says.contains(line)),
+        "{says}"
+    );
+    let added =
+        run(&database, &["stores", "add", "--name", "A", "--menu-url", "https://shop.example.com/stores/e"]).await;
+    assert_eq!(added.status.code(), Some(2), "{added:?}");
+}
+
+#[tokio::test]
 async fn a_list_is_imported_and_again_without_doubling() {
     let database = testkit::database().await;
     let dir = tempfile::tempdir().unwrap();

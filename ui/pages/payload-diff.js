@@ -33,8 +33,7 @@ export function Page({ query }) {
   usePage("Payload diff", known, diff, list);
   const name = list.data?.payloads[0]?.dispensary_name ?? (store === null ? "" : `store ${count(store)}`);
   const { data } = diff;
-  const crumb = html`<a href=${link("/admin/payloads")}>Payloads</a>
-    ${store !== null && html` · <a href=${link("/admin/payloads", { dispensary_id: store })}><bdi>${name}</bdi></a>`}`;
+  const crumb = html`<a href=${link("/admin/payloads", { dispensary_id: store })}>Payloads</a>`;
   return html`<${PageHead} title="Payload diff" crumb=${crumb}
     scope=${store !== null && html`<a href=${link(`/admin/stores/${store}`)}><bdi>${name}</bdi></a>`}>
       ${data && html`<a class="btn"

@@ -19,7 +19,7 @@ use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::rendered_images::Renderer;
 use db::Db;
 use domain::proxy::Budgets;
-use domain::store::Platform;
+use domain::store::{MenuUrlFault, Platform};
 use foundation::secrets::SecretKeys;
 use geo::Geo;
 use settings::Setting;
@@ -40,6 +40,8 @@ pub struct ApiServices {
     pub crawl_limits: CrawlLimits,
     /// Hosts of a private network that stores may have.
     pub allowed_hosts: Arc<[String]>,
+    /// Judges the menu URLs that stores are given.
+    pub menu_url_fault: Arc<MenuUrlFault>,
     pub images: settings::Images,
     pub renderer: Renderer,
     pub geo: Geo,

@@ -9,7 +9,7 @@ use contract::stores::StoreChange;
 use domain::group;
 use domain::public_host::is_public;
 use domain::state_code::two_letters;
-use domain::store::{NewStore, Platform};
+use domain::store::{MenuUrlFault, NewStore, Platform};
 use domain::us_states;
 
 /// Every field as written. Empty is the same as absent.
@@ -30,7 +30,7 @@ pub struct StoreDraft {
     /// Last part of the menu's URL
     #[arg(long)]
     pub slug: Option<String>,
-    /// URL of the menu; drover looks up the platform's id there
+    /// URL of the menu at the platform or on the store's API host; drover looks up the platform's id there
     #[arg(long, value_name = "URL")]
     pub menu_url: Option<String>,
     /// Host of the store's API, if it is not the platform's
@@ -89,6 +89,9 @@ pub fn checked_change(change: StoreChange) -> Result<StoreChange, Vec<(String, S
         slug: text(change.slug),
         menu_url: text(change.menu_url),
         platform_dispensary_id: text(change.platform_dispensary_id),
+        city: text(change.city),
+        state: text(change.state).map(|state| state.map(|state| state.to_ascii_uppercase())),
+        timezone: text(change.timezone),
     };
     if change == StoreChange::default() {
         return Err(vec![("crawl_enabled".to_owned(), "missing: give at least one field to change".to_owned())]);
@@ -99,6 +102,9 @@ pub fn checked_change(change: StoreChange) -> Result<StoreChange, Vec<(String, S
         ("slug", given(&change.slug)),
         ("menu_url", given(&change.menu_url)),
         ("platform_dispensary_id", given(&change.platform_dispensary_id)),
+        ("city", given(&change.city)),
+        ("state", given(&change.state)),
+        ("timezone", given(&change.timezone)),
     ];
     let fault = |(field, text): (&str, Option<String>)| Some((field.to_owned(), bad_value(field, text.as_deref()?)?));
     let faults: Vec<(String, String)> = texts.into_iter().filter_map(fault).collect();
@@ -110,13 +116,21 @@ fn bad_value(field: &str, text: &str) -> Option<String> {
         "name" if text.is_empty() => Some("name is missing".to_owned()),
         "menu_url" => bad_text(field, text).or_else(|| bad_url(text)),
         "slug" => bad_text(field, text).or_else(|| bad_slug(text)),
+        "state" => bad_state(text),
+        "timezone" => bad_text(field, text).or_else(|| bad_timezone(text)),
         _ => bad_text(field, text),
     }
 }
 
+/// Why the host of the store's API, or that of its menu URL, is refused.
+pub fn bad_host(store: &NewStore, allowed: &[String], menu_url_fault: &MenuUrlFault) -> Option<String> {
+    let menu_url = store.menu_url.as_deref();
+    private_host(store, allowed).or_else(|| menu_url_fault(store.platform, menu_url?, store.api_host.as_deref()))
+}
+
 /// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the
 /// operator.
-pub fn private_host(store: &NewStore, allowed: &[String]) -> Option<String> {
+fn private_host(store: &NewStore, allowed: &[String]) -> Option<String> {
     let host = store.api_host.as_ref().filter(|host| !is_public(host) && !allowed.contains(host))?;
     Some(format!("api_host {host} is not a public host: correct it, or add it to http.host_allowlist"))
 }
@@ -146,7 +160,7 @@ fn faults(store: &NewStore) -> impl Iterator<Item = String> {
         bad_text,
         check(&store.slug, bad_slug),
         check(&store.menu_url, bad_url),
-        check(&store.api_host, bad_host),
+        check(&store.api_host, bad_api_host),
         check(&store.api_path, bad_path),
         check(&store.state, bad_state),
         check(&store.timezone, bad_timezone),
@@ -176,7 +190,7 @@ fn bad_url(text: &str) -> Option<String> {
     (!is_url).then(|| format!("menu_url '{text}' is not a URL such as https://dutchie.com/dispensary/a-name"))
 }
 
-fn bad_host(text: &str) -> Option<String> {
+fn bad_api_host(text: &str) -> Option<String> {
     let host = Url::parse(&format!("https://{text}")).ok().filter(|url| {
         url.path() == "/"
             && url.query().is_none()

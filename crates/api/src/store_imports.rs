@@ -9,7 +9,7 @@ use super::access::{Changes, Operator};
 use super::body::BatchBody;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use crate::store_draft::{StoreDraft, private_host};
+use crate::store_draft::{StoreDraft, bad_host};
 use contract::problem::Problem;
 use contract::stores::{ImportedStores, MAX_IMPORTED, StoreFields, StoreImport};
 use db::{DbError, store_requests};
@@ -27,7 +27,7 @@ pub async fn import(
     if !(1..=MAX_IMPORTED).contains(&stores.len()) {
         return Err(ApiError::bad("stores", format!("must hold 1 to {MAX_IMPORTED} stores")));
     }
-    let stores = checked(stores, &api.allowed_hosts)?;
+    let stores = checked(stores, &api)?;
     let mut change = changes.begin(&api).await?;
     let answer = store_requests::import(&change, &stores).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
@@ -41,11 +41,11 @@ pub async fn import(
 }
 
 /// The stores, or every fault with its place.
-fn checked(given: Vec<StoreFields>, allowed_hosts: &[String]) -> Result<Vec<NewStore>, ApiError> {
+fn checked(given: Vec<StoreFields>, api: &ApiState) -> Result<Vec<NewStore>, ApiError> {
     let (mut stores, mut faults): (Vec<NewStore>, Vec<(String, String)>) = Default::default();
     for (n, fields) in given.into_iter().enumerate() {
         let store = StoreDraft::from(fields).check();
-        let store = store.and_then(|store| match private_host(&store, allowed_hosts) {
+        let store = store.and_then(|store| match bad_host(&store, &api.allowed_hosts, &*api.menu_url_fault) {
             Some(fault) => Err(vec![fault]),
             None => Ok(store),
         });

@@ -59,8 +59,8 @@ pub async fn show(
     Ok(Json(shown_to(caller.principal.role, store)))
 }
 
-/// Changes a store: the switch of its crawls, its name, its slug, its menu's URL or its id at the platform. Its open tasks for another
-/// address or id are cancelled, and the one that follows is queued.
+/// Changes a store: the switch of its crawls, its name, its slug, its menu's URL, its id at the platform or its place. Its open tasks for
+/// another address or id are cancelled, and the one that follows is queued.
 #[utoipa::path(put, path = "/api/stores/{id}", tag = "stores",
                responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
 pub async fn set(
@@ -72,7 +72,7 @@ pub async fn set(
 ) -> Result<Response, ApiError> {
     let wanted = checked_change(wanted).map_err(ApiError::BadFields)?;
     let mut change = changes.begin(&api).await?;
-    let changed = store_requests::change(&change, id, &wanted).await?;
+    let changed = store_requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
     let store = find(&change, id).await?;
     change.audit("stores.set", id, json!({ "change": wanted, "changed": changed }));
     change.answer(StatusCode::OK, &store).await
@@ -164,6 +164,7 @@ impl From<StoreChangeError> for ApiError {
                 ApiError::Conflict("another request or a discovery adds a store with this id now; try again".to_owned())
             }
             StoreChangeError::Db(error) => error.into(),
+            StoreChangeError::MenuUrl(fault) => ApiError::bad("menu_url", fault),
             refused => ApiError::Conflict(refused.to_string()),
         }
     }

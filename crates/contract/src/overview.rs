@@ -36,15 +36,16 @@ pub struct Overview {
     pub simulated_until: Option<DateTime<Utc>>,
 }
 
-/// Failures within some hours.
+/// Failures within some hours. A failure is mended when its store was deleted, was crawled completely since,
+/// or had a later task of the same role that completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Failures {
     pub hours: i32,
-    /// At most 10,000, the latest ones.
+    /// Failed tasks that are not mended; of at most 10,000 failed ones, the latest.
     pub tasks: i64,
-    /// Tasks among them whose store was crawled completely since.
+    /// Mended ones beside them.
     pub mended: i64,
-    /// The most frequent first.
+    /// Reasons of the failures that are not mended, the most frequent first.
     pub reasons: Vec<FailureReason>,
 }
 

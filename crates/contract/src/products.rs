@@ -180,7 +180,7 @@ pub enum SearchSort {
     Name,
     Price,
     PriceDesc,
-    /// The latest change first.
+    /// The latest change first; products whose price never changed come last.
     PriceChange,
     Newest,
 }

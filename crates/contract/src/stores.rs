@@ -185,7 +185,7 @@ pub struct StoreChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, max_length = 500)]
     pub slug: Option<Option<String>>,
-    /// From which the platform's id is looked up.
+    /// From which the platform's id is looked up, and not from the slug. On a host of the platform or of the store's API.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, max_length = 500)]
     pub menu_url: Option<Option<String>>,
@@ -193,6 +193,17 @@ pub struct StoreChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, max_length = 500)]
     pub platform_dispensary_id: Option<Option<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub city: Option<Option<String>>,
+    /// Two letters, such as `AZ`.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, pattern = "^([A-Za-z]{2})?$")]
+    pub state: Option<Option<String>>,
+    /// An IANA timezone, such as `America/Phoenix`; without one, it is that of the state.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub timezone: Option<Option<String>>,
 }
 
 /// How to delete a store.
@@ -245,7 +256,7 @@ pub struct StoreFields {
     /// The last part of its menu's URL.
     #[schema(max_length = 500)]
     pub slug: Option<String>,
-    /// From which the platform's id is looked up.
+    /// From which the platform's id is looked up, and not from the slug. On a host of the platform or of the store's API.
     #[schema(max_length = 500)]
     pub menu_url: Option<String>,
     /// The host of its API, when it is not the platform's.

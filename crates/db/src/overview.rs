@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::row::{FromRow, document, read_all, rows, word};
+use super::row::{FromRow, document, rows};
 use super::task_views::{self, capacity, counts};
 use super::{Client, DbError, Tx, images, installation, pauses, proxies, workers};
-use contract::overview::{FailureReason, Failures, Navigation, Overview, StoreCounts};
+use contract::overview::{Failures, Navigation, Overview, StoreCounts};
 use contract::tasks::QueuePicture;
 use domain::pod;
 
@@ -72,16 +72,12 @@ async fn failed_by_pod(client: &Client) -> Result<BTreeMap<String, i64>, DbError
 }
 
 async fn failures(client: &Client, hours: i32) -> Result<Failures, DbError> {
-    let rows = client.query(include_str!("sql/overview/failures.sql"), &[&hours, &MAX_READ, &MAX_REASONS]).await?;
-    let number = |column| rows.first().map_or(Ok(0), |row| row.try_get(column));
-    Ok(Failures { hours, tasks: number("failed")?, mended: number("mended")?, reasons: read_all(&rows)? })
+    let sql = include_str!("sql/overview/failures.sql");
+    Failures::from_row(&client.query_one(sql, &[&hours, &MAX_READ, &MAX_REASONS]).await?)
 }
 
 rows! {
-    FailureReason {
-        role: word,
-        error_message, tasks, stores, last_failed_at, last_task_id, store_id, store_name,
-    }
+    Failures { hours, tasks, mended, reasons: document }
 
     StoreCounts {
         enabled, fresh, late, never_crawled, needs_menu_id, empty_menu, held, unscheduled, products, announced,

@@ -13,7 +13,7 @@ use super::{DbError, Tx, stores};
 use contract::stores::{DeletedStore, ImportedStore, ImportedStores, RenamedStore, StoreChange};
 use contract::task_requests::TaskRequest;
 use domain::role::Role;
-use domain::store::{NewStore, Store, StoreId};
+use domain::store::{MenuUrlFault, NewStore, Store, StoreId};
 
 /// Tasks that ask for the menu of a store by its id at the platform, or keep what such a task fetched.
 const CRAWLS: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Role::ProductRefresh];
@@ -25,6 +25,19 @@ pub enum StoreChangeError {
     NoMenu { id: StoreId },
     #[error("store {other} has the platform id {platform_id} already")]
     Taken { other: StoreId, platform_id: String },
+    #[error(
+        "store {other} ({name}) has the slug {slug} already: correct that store first (drover stores edit {other} --slug SLUG), or delete \
+         it if both are one store (drover stores delete {other})"
+    )]
+    SlugTaken { other: StoreId, name: String, slug: String },
+    #[error(
+        "store {id} is looked up by its menu URL {menu_url}, so another slug changes nothing: give menu_url, too, or an empty one, which \
+         removes it (--menu-url URL, --menu-url '')"
+    )]
+    Overruled { id: StoreId, menu_url: String },
+    /// The platform does not know the menu URL.
+    #[error("{0}")]
+    MenuUrl(String),
     #[error(
         "store {id} has {products} products and {payloads} payloads: delete it with them (with_products=true, or \
          --with-products on the command line), or disable it to keep them"
@@ -62,8 +75,13 @@ pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError
 
 /// Changes a store, and queues what follows: the look-up of its platform id after a change of its addresses, its
 /// first crawl after a change of the id. Its open tasks for the address or id before are cancelled. Returns
-/// whether anything changed.
-pub async fn change(tx: &Tx, id: StoreId, change: &StoreChange) -> Result<bool, StoreChangeError> {
+/// whether anything changed. `menu_url_fault` judges a new menu URL.
+pub async fn change(
+    tx: &Tx,
+    id: StoreId,
+    change: &StoreChange,
+    menu_url_fault: &MenuUrlFault,
+) -> Result<bool, StoreChangeError> {
     let before = stores::get_locked(tx, id).await?;
     let after = changed(before.clone(), change);
     if [&after.platform_dispensary_id, &after.slug, &after.menu_url].iter().all(|key| key.is_none()) {
@@ -73,11 +91,9 @@ pub async fn change(tx: &Tx, id: StoreId, change: &StoreChange) -> Result<bool, 
         Some(is_on) => stores::set_crawl_enabled(tx, id, is_on).await?,
         None => false,
     };
-    let is_rewritten = before != Store { crawl_enabled: before.crawl_enabled, ..after.clone() };
-    if is_rewritten {
-        require_free_id(tx, &after).await?;
-        stores::change(tx, &after).await?;
-    }
+    require_address(tx, &before, &after, menu_url_fault).await?;
+    require_free_id(tx, &after).await?;
+    let is_rewritten = stores::change(tx, &after, change.city.as_ref()).await?;
     follow(tx, &before, &after).await?;
     Ok(switched || is_rewritten)
 }
@@ -118,13 +134,45 @@ async fn follow(tx: &Tx, before: &Store, after: &Store) -> Result<(), DbError> {
 }
 
 fn changed(mut store: Store, change: &StoreChange) -> Store {
-    let StoreChange { crawl_enabled, name, slug, menu_url, platform_dispensary_id } = change.clone();
+    let StoreChange { crawl_enabled, name, slug, menu_url, platform_dispensary_id, city: _, state, timezone } =
+        change.clone();
     store.crawl_enabled = crawl_enabled.unwrap_or(store.crawl_enabled);
     store.name = name.unwrap_or(store.name);
     store.slug = slug.unwrap_or(store.slug);
     store.menu_url = menu_url.unwrap_or(store.menu_url);
     store.platform_dispensary_id = platform_dispensary_id.unwrap_or(store.platform_dispensary_id);
+    store.state = state.unwrap_or(store.state);
+    store.timezone = timezone.unwrap_or(store.timezone);
     store
+}
+
+/// Refuses a new address that is another store's, that the platform does not know, or that changes nothing.
+async fn require_address(
+    tx: &Tx,
+    before: &Store,
+    after: &Store,
+    menu_url_fault: &MenuUrlFault,
+) -> Result<(), StoreChangeError> {
+    let slug = after.slug.as_deref().filter(|_| after.slug != before.slug);
+    let menu_url = after.menu_url.as_deref().filter(|_| after.menu_url != before.menu_url);
+    if slug.is_none() && menu_url.is_none() {
+        return Ok(());
+    }
+    let fault = menu_url.and_then(|url| menu_url_fault(after.platform, url, after.api_host.as_deref()));
+    if let Some(fault) = fault {
+        return Err(StoreChangeError::MenuUrl(fault));
+    }
+    let facts = stores::address(tx, after, slug, menu_url).await?;
+    if let (Some(other), Some(name), Some(slug)) = (facts.other, facts.other_name, facts.other_slug) {
+        return Err(StoreChangeError::SlugTaken { other, name, slug });
+    }
+    let is_looked_up = after.platform_dispensary_id.is_none() && menu_url.is_none();
+    match (slug, facts.menu_entry, &after.menu_url) {
+        (Some(slug), Some(entry), Some(menu_url)) if is_looked_up && !entry.eq_ignore_ascii_case(slug) => {
+            Err(StoreChangeError::Overruled { id: after.id, menu_url: menu_url.clone() })
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn require_free_id(tx: &Tx, store: &Store) -> Result<(), StoreChangeError> {

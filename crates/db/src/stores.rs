@@ -46,11 +46,38 @@ pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
     Store::from_row(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)
 }
 
-/// Writes the store's name, addresses and platform id. `Conflict` when another store has the id.
-pub async fn change(tx: &Tx, store: &Store) -> Result<(), DbError> {
-    let Store { id, name, slug, menu_url, platform_dispensary_id, .. } = store;
-    tx.execute(include_str!("sql/stores/change.sql"), &[id, name, slug, menu_url, platform_dispensary_id]).await?;
-    Ok(())
+/// Writes the store's name, addresses, platform id and place; its city only where one is given. Returns whether
+/// anything changed. `Conflict` when another store has the id.
+pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>) -> Result<bool, DbError> {
+    let Store { id, name, slug, menu_url, platform_dispensary_id, state, timezone, .. } = store;
+    let (moves, city) = (city.is_some(), city.cloned().flatten());
+    let sql = include_str!("sql/stores/change.sql");
+    let changed =
+        tx.execute(sql, &[id, name, slug, menu_url, platform_dispensary_id, state, timezone, &moves, &city]).await?;
+    Ok(changed > 0)
+}
+
+/// Facts by which a new address of a store is judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressFacts {
+    /// The slug or id in the store's menu URL.
+    pub menu_entry: Option<String>,
+    /// Another store of the platform with the new slug, or with a menu URL of that slug.
+    pub other: Option<StoreId>,
+    pub other_name: Option<String>,
+    pub other_slug: Option<String>,
+}
+
+/// `slug`, `menu_url`: the new ones of `store`, which holds them already.
+pub async fn address(
+    tx: &Tx,
+    store: &Store,
+    slug: Option<&str>,
+    menu_url: Option<&str>,
+) -> Result<AddressFacts, DbError> {
+    let sql = include_str!("sql/stores/address.sql");
+    let row = tx.query_one(sql, &[&store.platform.name(), &store.id, &store.menu_url, &slug, &menu_url]).await?;
+    AddressFacts::from_row(&row)
 }
 
 /// Data of a store that its deletion would delete.
@@ -224,6 +251,8 @@ pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<St
 
 rows! {
     Holdings { products, payloads, is_discovered }
+
+    AddressFacts { menu_entry, other, other_name, other_slug }
 
     AddedStore { id, is_known, is_grouped, is_full, former_slug, slug }
 

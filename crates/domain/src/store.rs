@@ -83,6 +83,10 @@ impl Store {
     }
 }
 
+/// Why a store of the platform cannot have this menu URL, if it cannot. In: the platform, the URL, and the
+/// host of the store's API where it has one of its own.
+pub type MenuUrlFault = dyn Fn(Platform, &str, Option<&str>) -> Option<String> + Send + Sync;
+
 /// A store to be added, by hand or from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewStore {

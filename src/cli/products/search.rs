@@ -1,9 +1,9 @@
 //! `drover products search`.
 
 use crate::cli::client::with_query;
-use crate::cli::output::{counted, money};
+use crate::cli::output::{counted, money, time};
 use crate::cli::{Env, ExitCode, values};
-use contract::products::{FoundPage, MatchKind, ProductView, SearchSort};
+use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
 use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ pub struct Args {
     /// Highest price, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
-    /// Order: relevance (default with words), name (default without), price, price_desc, price_change or newest
+    /// Order: relevance (default with words), name (default without), price, price_desc, price_change (never changed ones last) or newest
     #[arg(long, value_parser = values::word::<SearchSort>)]
     sort: Option<SearchSort>,
     /// Maximum number of products
@@ -68,8 +68,16 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         )
     })?;
     warn(&found);
-    let headers = ["id", "product", "brand", "category", "price", "stock", "store", "state"];
-    env.out.list(&found, &found.products, &headers, |found| cells(&found.product))?;
+    let mut headers = vec!["id", "product", "brand", "category", "price", "stock", "store", "state"];
+    let shows_change = args.sort == Some(SearchSort::PriceChange);
+    if shows_change {
+        headers.extend(["before", "changed"]);
+    }
+    let row = |found: &FoundProduct| {
+        let change = if shows_change { change_cells(found) } else { Vec::new() };
+        [cells(&found.product), change].concat()
+    };
+    env.out.list(&found, &found.products, &headers, row)?;
     Ok(ExitCode::Ok)
 }
 
@@ -103,5 +111,13 @@ fn cells(product: &ProductView) -> Vec<String> {
         if product.is_in_stock { "yes" } else { "no" }.to_owned(),
         product.dispensary_name.clone(),
         product.state.clone().unwrap_or_default(),
+    ]
+}
+
+/// The price before the latest change, and when it changed.
+fn change_cells(found: &FoundProduct) -> Vec<String> {
+    vec![
+        found.price_before.map(money).unwrap_or_default(),
+        found.price_changed_at.map_or_else(|| "never".to_owned(), time),
     ]
 }

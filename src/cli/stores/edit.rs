@@ -23,12 +23,21 @@ struct Given {
     /// Last part of the menu's URL; an empty text removes it
     #[arg(long)]
     slug: Option<String>,
-    /// URL of the menu; an empty text removes it
+    /// URL of the menu, which leads the look-up before the slug does; an empty text removes it
     #[arg(long, value_name = "URL")]
     menu_url: Option<String>,
     /// Id of the store at the platform; an empty text removes it, and it is looked up again
     #[arg(long = "platform-id", value_name = "ID")]
     platform_dispensary_id: Option<String>,
+    /// City of the store; an empty text removes it
+    #[arg(long)]
+    city: Option<String>,
+    /// State of the store, two letters such as AZ; an empty text removes it
+    #[arg(long)]
+    state: Option<String>,
+    /// Time zone of the store, such as America/Phoenix; an empty text removes it, and that of its state counts
+    #[arg(long)]
+    timezone: Option<String>,
 }
 
 pub async fn run(Args { store, given }: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -38,6 +47,9 @@ pub async fn run(Args { store, given }: Args, env: &Env) -> anyhow::Result<ExitC
         slug: given.slug.map(Some),
         menu_url: given.menu_url.map(Some),
         platform_dispensary_id: given.platform_dispensary_id.map(Some),
+        city: given.city.map(Some),
+        state: given.state.map(Some),
+        timezone: given.timezone.map(Some),
     };
     let changed = env.api().await?.put::<StoreView>(&format!("/api/stores/{store}"), &change).await;
     let changed = changed.map_err(|error| error.naming_flags(flag))?;
@@ -54,11 +66,14 @@ fn flag(field: &str) -> String {
 
 fn text(store: &StoreView) -> String {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    let place: Vec<&str> =
+        [&store.city, &store.state, &store.timezone].into_iter().flatten().map(String::as_str).collect();
     let mut lines = vec![
         format!("store {}: {}", store.id, store.name),
         format!("slug: {}", known(&store.slug)),
         format!("menu URL: {}", known(&store.menu_url)),
         format!("platform id: {}", known(&store.platform_dispensary_id)),
+        format!("place: {}", known(&Some(place.join(", ")).filter(|place| !place.is_empty()))),
     ];
     if let (Some(task), Some(at)) = (store.lookup_task_id, store.lookup_next_at) {
         lines.push(format!("the platform id is looked up by task {task}, due {}", time(at)));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
-use super::{file, import_part, private_host_here};
+use super::{bad_host_here, file, import_part};
 use crate::cli::input::{self, Input};
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
@@ -47,8 +47,7 @@ struct Answer {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Input { name, text } = Input::read(&args.file).await?;
-    let list =
-        file::read(&name, &text, |store| private_host_here(store, env)).map_err(|fault| input::refusal(&[fault]))?;
+    let list = file::read(&name, &text, |store| bad_host_here(store, env)).map_err(|fault| input::refusal(&[fault]))?;
     input::skip_bad(&name, Some(list.header), &list.bad, args.skip_bad.as_deref())?;
     if list.stores.is_empty() && list.bad.is_empty() {
         return Err(CliError::usage(format!("{name} has no stores")).into());

@@ -9,6 +9,9 @@ pub struct MenuUrl {
     pub name_or_id: String,
 }
 
+/// The platform's own site; its subdomains belong to it.
+const SITE: &str = "dutchie.com";
+
 /// The words before a store's name in a path.
 const PATH_PREFIXES: [&str; 3] = ["dispensary", "embedded-menu", "stores"];
 
@@ -27,6 +30,31 @@ impl MenuUrl {
         let name = if kind == "embedded-menu" { name.strip_suffix(".js").unwrap_or(name) } else { name };
         is_name(name).then(|| MenuUrl { name_or_id: name.to_owned(), url: url.clone() })
     }
+}
+
+/// Why a store cannot have this menu URL, if it cannot. The name in it is one of the platform's only on the
+/// platform's site, on the site of `base_url`, or on the host of the store's own API.
+pub fn fault(menu_url: &str, base_url: &str, api_host: Option<&str>) -> Option<String> {
+    let host = host_of(menu_url)?;
+    let mut known = vec![SITE.to_owned()];
+    known.extend(
+        [host_of(base_url), api_host.and_then(|host| host_of(&format!("https://{host}")))].into_iter().flatten(),
+    );
+    known.dedup();
+    let is_within = |site: &String| {
+        host.strip_suffix(site.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
+    (!known.iter().any(is_within)).then(|| {
+        format!(
+            "menu_url {menu_url} is on {host}, which dutchie does not know (it knows {}): give the store's slug or its \
+             platform_dispensary_id instead (--slug SLUG, --platform-id ID)",
+            known.join(", ")
+        )
+    })
+}
+
+fn host_of(url: &str) -> Option<String> {
+    Url::parse(url).ok()?.host_str().map(str::to_owned)
 }
 
 fn is_name(name: &str) -> bool {
@@ -79,6 +107,22 @@ mod tests {
     #[case::empty("")]
     fn other_addresses_are_refused(#[case] address: &str) {
         assert_eq!(MenuUrl::parse(address), None);
+    }
+
+    #[rstest]
+    #[case::its_site("https://dutchie.com/stores/a", None, true)]
+    #[case::a_subdomain("https://www.DUTCHIE.com/stores/a", None, true)]
+    #[case::a_staging_site("http://127.0.0.1:8080/stores/a", None, true)]
+    #[case::the_stores_own("https://menu.example.com/stores/a", Some("menu.example.com:8443"), true)]
+    #[case::foreign("https://shop.example.com/stores/a", Some("menu.example.com"), false)]
+    #[case::alike("https://notdutchie.com/stores/a", None, false)]
+    #[case::as_a_part("https://dutchie.com.example/stores/a", None, false)]
+    fn a_menu_url_is_on_a_host_that_the_platform_knows(
+        #[case] menu_url: &str,
+        #[case] api_host: Option<&str>,
+        #[case] is_known: bool,
+    ) {
+        assert_eq!(fault(menu_url, "http://127.0.0.1:9000", api_host).is_none(), is_known);
     }
 
     proptest! {

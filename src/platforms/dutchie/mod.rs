@@ -14,7 +14,7 @@ use serde_json::json;
 use thiserror::Error;
 use url::Url;
 
-use super::{Adapter, DiscoveryPoint, MenuPart, Query, QueryForm};
+use super::{Adapter, AddressField, DiscoveryPoint, MenuPart, Query, QueryForm};
 use crate::stealth::{FetchError, Request, Response};
 use domain::store::{FoundStore, Platform, Store};
 use menu_url::MenuUrl;
@@ -94,14 +94,17 @@ impl Adapter for Dutchie {
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let by_address = store.menu_url.as_deref().and_then(MenuUrl::parse).map(|menu| menu.name_or_id);
-        let Some(name_or_id) = by_address.or_else(|| store.slug.clone()) else {
+        let Some(name_or_id) = entry(store).or_else(|| store.slug.clone()) else {
             let reason = "has neither a menu_url of a known form nor a slug: set one of them";
             return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
         };
         let endpoint = self.endpoint(Some(store))?;
         let referer = requests::menu_referer(&endpoint, store);
         Ok(self.stores_query(endpoint, referer, StoreFilter::ByName { name_or_id: &name_or_id }))
+    }
+
+    fn leading_field(&self, store: &Store) -> AddressField {
+        if entry(store).is_some() { AddressField::MenuUrl } else { AddressField::Slug }
     }
 
     fn lists_stores(&self) -> bool {
@@ -171,6 +174,11 @@ impl Adapter for Dutchie {
             next: next.map(|cursor| self.menu_page_query(query.endpoint.clone(), query.referer.clone(), &cursor)),
         })
     }
+}
+
+/// The store's name in its menu URL, which goes before its slug.
+fn entry(store: &Store) -> Option<String> {
+    store.menu_url.as_deref().and_then(MenuUrl::parse).map(|menu| menu.name_or_id)
 }
 
 /// 24 hex digits; another form may be a slug.

@@ -162,6 +162,17 @@ fn a_store_is_looked_up_by_hash_byte_by_byte() {
     );
 }
 
+#[rstest]
+#[case::its_menu_url(Some("https://dutchie.com/stores/a"), AddressField::MenuUrl)]
+#[case::a_page_of_another_form(Some("https://dutchie.com/about"), AddressField::Slug)]
+#[case::its_slug(None, AddressField::Slug)]
+fn the_field_that_leads_is_the_one_that_is_asked_by(#[case] menu_url: Option<&str>, #[case] field: AddressField) {
+    let store = Store { menu_url: menu_url.map(str::to_owned), slug: Some("b".to_owned()), ..store() };
+    assert_eq!(adapter().leading_field(&store), field);
+    let asked = if field == AddressField::MenuUrl { "a" } else { "b" };
+    assert_eq!(adapter().resolve_query(&store).unwrap().cursor, json!(asked));
+}
+
 #[test]
 fn a_store_without_any_entry_is_refused() {
     let store = Store { menu_url: Some("https://shop.example/".to_owned()), slug: None, ..store() };

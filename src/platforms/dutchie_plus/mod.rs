@@ -11,7 +11,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use url::Url;
 
-use super::{Adapter, DiscoveryPoint, MenuPart, Query, QueryForm, graphql};
+use super::{Adapter, AddressField, DiscoveryPoint, MenuPart, Query, QueryForm, graphql};
 use crate::stealth::{FetchError, Request, RequestKind, Response};
 use domain::menu::NormaliseError;
 use domain::store::{FoundStore, Platform, Store};
@@ -60,6 +60,10 @@ impl Adapter for DutchiePlus {
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
         let reason = "has no retailer id: import it again with its id as platform_dispensary_id";
         Err(FetchError::NotAddressable { store: store.name.clone(), reason })
+    }
+
+    fn leading_field(&self, _: &Store) -> AddressField {
+        AddressField::PlatformId
     }
 
     fn lists_stores(&self) -> bool {

@@ -47,8 +47,53 @@ async fn a_failure_is_mended_when_its_store_was_crawled_since() {
         let crawled = format!("UPDATE dispensaries SET last_complete_at = now() - interval '{minutes_ago} minutes'");
         server.database.raw.batch_execute(&crawled).await.unwrap();
         let failures = server.get("/api/overview").await.expect(200)["failures"].clone();
-        assert_eq!((&failures["tasks"], &failures["mended"]), (&json!(5), &json!(mended)), "{minutes_ago}");
+        assert_eq!((&failures["tasks"], &failures["mended"]), (&json!(5 - mended), &json!(mended)), "{minutes_ago}");
     }
+}
+
+/// Look-ups and crawls that failed: of store 1 three, of stores 2 to 4 one each, of no store one.
+const FAILED: &str = "
+    INSERT INTO dispensaries (id, name) SELECT n, 'Store ' || n FROM generate_series(1, 4) n;
+    INSERT INTO worker_tasks (role, status, error_message, dispensary_id, completed_at) VALUES
+      ('entry_point_discovery', 'failed', 'no store at wrong', 1, now() - interval '50 minutes'),
+      ('entry_point_discovery', 'failed', 'no store at wrong', 1, now() - interval '40 minutes'),
+      ('payload_fetch', 'failed', 'refused', 1, now() - interval '40 minutes'),
+      ('entry_point_discovery', 'failed', 'no store at gone', 2, now() - interval '40 minutes'),
+      ('payload_fetch', 'failed', 'refused', 3, now() - interval '40 minutes'),
+      ('payload_fetch', 'failed', 'refused', 4, now() - interval '40 minutes'),
+      ('store_discovery', 'failed', 'no answer', NULL, now() - interval '40 minutes')";
+
+#[rstest]
+#[case::as_it_was("SELECT", 7, 0, &[("payload_fetch", 3), ("entry_point_discovery", 2), ("entry_point_discovery", 1), ("store_discovery", 1)])]
+#[case::its_store_was_deleted("DELETE FROM dispensaries WHERE id = 2", 6, 1, &[("payload_fetch", 3), ("entry_point_discovery", 2), ("store_discovery", 1)])]
+#[case::a_later_task_of_the_role_completed(
+    "INSERT INTO worker_tasks (role, status, dispensary_id, completed_at) VALUES
+       ('entry_point_discovery', 'completed', 1, now() - interval '45 minutes'), ('payload_fetch', 'completed', 3, now())",
+    5, 2, &[("payload_fetch", 2), ("entry_point_discovery", 1), ("entry_point_discovery", 1), ("store_discovery", 1)]
+)]
+#[case::its_store_was_crawled("UPDATE dispensaries SET last_complete_at = now() WHERE id = 1", 4, 3, &[("payload_fetch", 2), ("entry_point_discovery", 1), ("store_discovery", 1)])]
+#[case::all_of_them("DELETE FROM dispensaries; DELETE FROM worker_tasks WHERE dispensary_id IS NULL", 0, 6, &[])]
+#[tokio::test]
+async fn a_mended_failure_is_no_reason(
+    #[case] mend: &str,
+    #[case] tasks: i64,
+    #[case] mended: i64,
+    #[case] reasons: &[(&str, i64)],
+) {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(&format!("{FAILED}; {mend}")).await.unwrap();
+    let failures = server.get("/api/overview").await.expect(200)["failures"].clone();
+    assert_eq!((&failures["tasks"], &failures["mended"]), (&json!(tasks), &json!(mended)), "{failures}");
+    let mut shown: Vec<(i64, String)> = failures["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reason| (-reason["tasks"].as_i64().unwrap(), reason["role"].as_str().unwrap().to_owned()))
+        .collect();
+    shown.sort();
+    let mut expected: Vec<(i64, String)> = reasons.iter().map(|(role, tasks)| (-tasks, (*role).to_owned())).collect();
+    expected.sort();
+    assert_eq!(shown, expected);
 }
 
 #[tokio::test]
@@ -176,6 +221,9 @@ async fn failed_tasks_are_the_same_number_in_every_part_of_one_answer() {
     let by_role: i64 =
         overview["capacity"].as_array().unwrap().iter().map(|role| role["failed_last_hour"].as_i64().unwrap()).sum();
     assert_eq!((by_role, &overview["failures"]["tasks"]), (5, &json!(5)));
+    server.database.raw.batch_execute("DELETE FROM dispensaries").await.unwrap();
+    let failures = server.get("/api/overview").await.expect(200)["failures"].clone();
+    assert_eq!((&failures["tasks"], &failures["mended"]), (&json!(3), &json!(2)), "the mended ones are counted apart");
 }
 
 #[rstest]

@@ -8,8 +8,8 @@ use rstest::rstest;
 use serde_json::Value;
 
 use super::server::Server;
-use testkit::NAMES;
 use testkit::typos::{Typo, typos};
+use testkit::{NAMES, drover};
 
 const LONG: Duration = Duration::from_secs(60);
 const SEED: u64 = 7;
@@ -131,6 +131,19 @@ async fn a_product_says_what_it_cost_before() {
     let found = server.found("sort=price_change&store=3").await;
     assert_eq!((before(&found), &found["products"][0]["price"]), (Value::from(3000), &Value::from(3100)));
     assert!(found["products"][0]["price_changed_at"].is_string());
+}
+
+#[tokio::test]
+async fn products_whose_price_never_changed_come_after_those_that_show_their_change() {
+    let server = Server::with_market().await;
+    server.reprice(&[(22, 6100)]).await;
+    let args = ["products", "search", "--sort", "price_change"];
+    let output = drover().env("DATABASE_URL", &server.database.url).args(args).output().await.unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines[0].ends_with("BEFORE  CHANGED"), "{table}");
+    assert!(lines[1].starts_with("22 ") && lines[1].contains("60.00") && lines[1].contains("61.00"), "{table}");
+    assert!(lines[2].starts_with("11 ") && lines[2].contains("never"), "{table}");
 }
 
 #[tokio::test]

@@ -119,6 +119,7 @@ impl Server {
             politeness: whole.politeness.clone(),
             crawl_limits: CrawlLimits::of(&whole),
             allowed_hosts: Arc::default(),
+            menu_url_fault: drover::platforms::menu_url_fault(&whole),
             proxy_tester: Arc::new(ApiTester(whole)),
             images,
             renderer: Renderer::new(

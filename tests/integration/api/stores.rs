@@ -139,6 +139,60 @@ async fn a_platform_id_of_another_store_is_refused_with_its_number() {
     put(&server, 4711, json!({"slug": "x"})).await.problem(404);
 }
 
+#[rstest]
+#[case::slug(json!({"slug": "NORTH"}), "north")]
+#[case::slug_in_its_menu_url(json!({"slug": "south"}), "south")]
+#[case::menu_url(json!({"menu_url": "https://dutchie.com/dispensary/north"}), "north")]
+#[tokio::test]
+async fn an_address_of_another_store_is_refused_with_its_number(#[case] change: Value, #[case] other: &str) {
+    let server = Server::start().await;
+    let stores = "INSERT INTO dispensaries (id, name, slug, menu_url) VALUES
+        (31, 'North', 'North', NULL), (32, 'South', NULL, 'https://dutchie.com/stores/south'), (33, 'East', 'east', NULL);
+        INSERT INTO dispensaries (id, name, platform, slug) VALUES (34, 'Plus', 'dutchie_plus', 'free')";
+    server.database.raw.batch_execute(stores).await.unwrap();
+    let refused = put(&server, 33, change).await.problem(409);
+    let (id, name) = if other == "north" { (31, "North") } else { (32, "South") };
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.starts_with(&format!("store {id} ({name}) has the slug {other} already")), "{detail}");
+    assert!(detail.contains(&format!("drover stores edit {id} --slug")), "the remedy: {detail}");
+    assert_eq!(server.get("/api/stores/33").await.expect(200)["slug"], "east");
+
+    put(&server, 33, json!({"slug": "free"})).await.expect(200);
+    put(&server, 33, json!({"slug": "FREE", "name": "Far East"})).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_slug_that_the_menu_url_overrules_is_refused_with_the_remedy() {
+    let server = Server::start().await;
+    let stores = "INSERT INTO dispensaries (id, name, menu_url, platform_dispensary_id) VALUES
+        (31, 'North', 'https://dutchie.com/stores/wrong', NULL), (32, 'South', 'https://dutchie.com/stores/south', 'known')";
+    server.database.raw.batch_execute(stores).await.unwrap();
+    let refused = put(&server, 31, json!({"slug": "right"})).await.problem(409);
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.contains("https://dutchie.com/stores/wrong") && detail.contains("--menu-url"), "{detail}");
+    put(&server, 31, json!({"slug": "WRONG"})).await.expect(200);
+    put(&server, 31, json!({"slug": "right", "menu_url": null})).await.expect(200);
+    assert_eq!(open_tasks(&server, 31).await, ["entry_point_discovery"]);
+    put(&server, 32, json!({"slug": "other"})).await.expect(200);
+}
+
+#[tokio::test]
+async fn the_place_of_a_store_is_corrected() {
+    let server = Server::start().await;
+    let id = server.add_store("leaf").await;
+    let place = json!({"city": " Reno ", "state": "nv", "timezone": "America/Los_Angeles"});
+    let shown = put(&server, id, place).await.expect(200);
+    let of = |shown: &Value| json!(["city", "state", "timezone"].map(|field| &shown[field]));
+    assert_eq!(of(&shown), json!(["Reno", "NV", "America/Los_Angeles"]));
+    assert_eq!(of(&put(&server, id, json!({"name": "Leaf"})).await.expect(200)), of(&shown), "the rest stays");
+    let gone = put(&server, id, json!({"city": "", "state": null, "timezone": null})).await.expect(200);
+    assert_eq!(of(&gone), json!([null, null, null]));
+    for (field, wrong) in [("state", "Nevada"), ("state", "ZZ"), ("timezone", "PST"), ("city", "a\nb")] {
+        let problem = put(&server, id, json!({field: wrong})).await.problem(400);
+        assert_eq!(problem["field"], field, "{problem}");
+    }
+}
+
 #[tokio::test]
 async fn a_store_is_corrected_from_the_command_line() {
     let server = Server::start().await;
@@ -156,6 +210,16 @@ async fn a_store_is_corrected_from_the_command_line() {
     let edited: Value = serde_json::from_slice(&edit(&["--platform-id", "42", "--json"]).await.stdout).unwrap();
     assert_eq!(edited["platform_dispensary_id"], "42");
     assert_eq!(edit(&[]).await.status.code(), Some(2));
+    let moved = edit(&["--city", "Reno", "--state", "nv", "--timezone", "America/Los_Angeles"]).await;
+    let text = String::from_utf8_lossy(&moved.stdout).into_owned();
+    assert!(text.contains("place: Reno, NV, America/Los_Angeles"), "{moved:?}");
+    let foreign = edit(&["--menu-url", "https://shop.example.com/stores/right"]).await;
+    let text = String::from_utf8_lossy(&foreign.stderr).into_owned();
+    assert_eq!(foreign.status.code(), Some(2), "{foreign:?}");
+    assert!(
+        ["--menu-url: ", "shop.example.com", "dutchie.com", "--platform-id"].iter().all(|word| text.contains(word)),
+        "{text}"
+    );
     let wrong = edit(&["--menu-url", "right"]).await;
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("--menu-url: "), "{wrong:?}");
     server.add_store("other").await;

@@ -323,3 +323,26 @@ async fn the_job_queue_shows_a_pods_failures_and_its_pause_button() {
     world.sees("3 failed in the last hour").await;
     world.press("Pause… Kryll").await;
 }
+
+#[tokio::test]
+async fn a_failure_of_a_deleted_store_leaves_the_list_the_figure_and_the_verdict() {
+    let world = World::start().await;
+    world
+        .execute(
+            "DELETE FROM worker_tasks WHERE status = 'failed';
+             INSERT INTO dispensaries (id, name, slug) VALUES (903, 'Zinnia', 'wrong');
+             INSERT INTO worker_tasks (role, dispensary_id, status, error_message, completed_at)
+             VALUES ('entry_point_discovery', 903, 'failed', 'no store at wrong', now())",
+        )
+        .await;
+    world.open("/admin").await;
+    world.sees("no store at wrong").await;
+    world.sees("1 task failed in an hour").await;
+    let roles = "[...document.querySelectorAll('.strip a')].some((each) => each.href.endsWith('?status=failed&role=entry_point_discovery'))";
+    world.browser.until("the figure leads to what it counts", roles).await.unwrap();
+    world.execute("DELETE FROM dispensaries WHERE id = 903").await;
+    world.open("/admin").await;
+    world.sees("nothing in the last hour; 1 mended since").await;
+    world.says_no_more("no store at wrong").await;
+    world.says_no_more("task failed in an hour").await;
+}

@@ -338,6 +338,7 @@ async fn a_menu_address_leads_to_an_id_and_a_first_fetch() {
 
 #[rstest]
 #[case::its_slug("slug = 'wrong', menu_url = NULL", "--slug SLUG")]
+#[case::its_slug_beside_another_page("slug = 'wrong', menu_url = 'https://dutchie.com/about'", "--slug SLUG")]
 #[case::its_address("menu_url = replace(menu_url, slug, 'wrong')", "--menu-url URL")]
 #[tokio::test]
 async fn an_address_that_leads_nowhere_names_the_field_to_correct(#[case] wrong: &str, #[case] flag: &str) {

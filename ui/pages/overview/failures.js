@@ -8,7 +8,7 @@ import { Loaded, Panel } from "../../parts/panel.js";
 import { Ago } from "../../parts/time.js";
 
 /** @import { Answer } from "../../core/resource.js" */
-/** @import { FailureReason, OverviewAnswer } from "../../types/api" */
+/** @import { Failures as FailureCounts, FailureReason, OverviewAnswer } from "../../types/api" */
 
 const SHOWN = 6;
 /** Minimum length of a part of a text that finds its tasks. */
@@ -16,10 +16,11 @@ const MIN_PART = 3;
 
 /** @param {{ of: Answer<OverviewAnswer> }} properties */
 export function Failures({ of }) {
-  const all = of.data?.failures.tasks ?? 0;
-  const isQuiet = of.data?.failures.reasons.length === 0;
-  const more = html`<a class="more" href=${link("/admin/tasks", { status: "failed" })}>${isQuiet ? "Failed before" : `All ${count(all)}`}</a>`;
-  return html`<${Panel} title="What fails" scope=${isQuiet ? "no task has failed in the last hour" : "last hour, by reason"} more=${of.data && more}>
+  const failures = of.data?.failures;
+  const isQuiet = failures?.tasks === 0;
+  const more = failures && html`<a class="more" href=${hrefOf(failures)}>${isQuiet ? "Failed before" : `All ${count(failures.tasks)}`}</a>`;
+  const mended = failures?.mended ? `; ${count(failures.mended)} mended since` : "";
+  return html`<${Panel} title="What fails" scope=${`${isQuiet ? "nothing in the last hour" : "last hour, by reason"}${mended}`} more=${more}>
     <${Loaded} of=${of} what="The list of failures">${(/** @type {OverviewAnswer} */ data) =>
       data.failures.reasons.length > 0 &&
         html`<table class="table fold">
@@ -29,6 +30,10 @@ export function Failures({ of }) {
           </table>`}</${Loaded}>
   </${Panel}>`;
 }
+
+/** The failed tasks of the roles that fail. @param {FailureCounts} failures */
+export const hrefOf = ({ reasons }) =>
+  link("/admin/tasks", { status: "failed", role: [...new Set(reasons.map(({ role }) => role))].join(",") || null });
 
 const Reason = memo((/** @type {{ of: FailureReason }} */ { of: reason }) => {
   const tasks = link("/admin/tasks", { status: "failed", role: reason.role, error: longestPart(reason.error_message) });

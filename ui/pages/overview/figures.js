@@ -8,6 +8,7 @@ import { Icon } from "../../parts/icon.js";
 import { Failure } from "../../parts/panel.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { isLive } from "../../parts/pods.js";
+import { hrefOf } from "./failures.js";
 import { oldestReady, runningOf } from "./verdict.js";
 
 /** @import { Refusal } from "../../core/api.js" */
@@ -21,7 +22,8 @@ export function Figures({ overview, error }) {
       ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>`
       : html`<section class="panel"><dl class="strip loading"></dl></section>`;
   }
-  const { counts } = overview;
+  const { counts, failures } = overview;
+  const mended = failures.mended > 0 ? `; ${count(failures.mended)} mended since` : "";
   const workers = overview.workers.filter(isLive);
   const hour = lastHour(overview.capacity);
   const ready = overview.ready.reduce((sum, each) => sum + each.tasks, 0);
@@ -41,10 +43,10 @@ export function Figures({ overview, error }) {
       scope=${`now, on ${plural(workers.length, "worker")}${others > 0 ? `; ${count(others)} on none of them` : ""}`} />
     <${Figure} label="Completed tasks" value=${completed} unit=${unit} href=${link("/admin/tasks", { status: "completed" })}
       scope=${`last hour, ${decimal(hour.completed / 60)} a minute`} />
-    <${Figure} label="Failed tasks" value=${count(hour.failed)} href=${link("/admin/tasks", { status: "failed" })}
-      kind=${hour.failed > 0 ? "bad" : ""}
-      icon=${hour.failed > 0 && html`<${Icon} name="failed" />`}
-      scope=${`last hour, ${share(hour.failed, hour.failed + hour.completed)} of ended`} />
+    <${Figure} label="Failed tasks" value=${count(failures.tasks)} href=${hrefOf(failures)}
+      kind=${failures.tasks > 0 ? "bad" : ""}
+      icon=${failures.tasks > 0 && html`<${Icon} name="failed" />`}
+      scope=${`last hour, ${share(failures.tasks, hour.failed + hour.completed)} of ended${mended}`} />
     <${Figure} label="Oldest ready task" value=${late ? duration(oldest) : "–"}
       href=${link("/admin/tasks", { status: "pending", role: late?.role })}
       scope=${late ? `now, ${late.role}` : "none is ready"} />

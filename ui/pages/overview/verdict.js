@@ -10,6 +10,7 @@ import { Icon } from "../../parts/icon.js";
 import { pausedThing } from "../../parts/pause.js";
 import { isLive } from "../../parts/pods.js";
 import { isInTrouble, numberOf, TROUBLE } from "../../parts/proxy-health.js";
+import { hrefOf } from "./failures.js";
 
 /** Wait from which on a ready task is blocked by something. */
 const LATE_SECONDS = 600;
@@ -151,15 +152,13 @@ function pausedThings(pauses) {
   return { kind: "hold", icon: "pause", href: link("/admin/job-queue"), text, more: `: ${more}` };
 }
 
-/** Failures of stores that were crawled since are no trouble. @param {Failures} failures @returns {Trouble | false} */
-function failedTasks({ tasks, mended, reasons }) {
-  const open = tasks - mended;
-  if (open <= 0) return false;
-  const first = reasons[0];
-  // the reasons hold the mended ones, too
-  const isNamed = mended === 0 && first?.tasks > 1 && reasons.length > 1;
-  const more = ` in an hour${isNamed ? `, ${count(first.tasks)} for one reason` : ""}`;
-  return { kind: "bad", icon: "failed", href: link("/admin/tasks", { status: "failed" }), text: `${plural(open, "task")} failed`, more };
+/** @param {Failures} failures @returns {Trouble | false} */
+function failedTasks(failures) {
+  const { tasks, reasons } = failures;
+  if (tasks === 0) return false;
+  const isNamed = reasons[0].tasks > 1 && reasons.length > 1;
+  const more = ` in an hour${isNamed ? `, ${count(reasons[0].tasks)} for one reason` : ""}`;
+  return { kind: "bad", icon: "failed", href: hrefOf(failures), text: `${plural(tasks, "task")} failed`, more };
 }
 
 /** @param {ProxyHealth[]} proxies @returns {Trouble | false} */

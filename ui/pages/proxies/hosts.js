@@ -8,16 +8,22 @@ import { html } from "../../core/html.js";
 import { Loaded, Panel } from "../../parts/panel.js";
 import { BreakerState } from "../../parts/status.js";
 
+/** @import { HostListing } from "../../types/api" */
+
 const SHOWN = 4;
 /** Share of refused requests from which on a host is in trouble. */
 const MIN_SHARE = 0.01;
 const TROUBLE = ["open", "half_open", "closed"];
 
+/** By `window_refused_since`, as the words for what it does: refusals fade, and are no trouble long before none is left. @param {HostListing} host */
+const isInTrouble = ({ breaker, window_refused_since: since, window_refusals: refusals, window_answers: answers }) =>
+  breaker !== "closed" || ((since ?? null) !== null && refusals > 0 && refusals >= MIN_SHARE * answers);
+
 export function TroubledHosts() {
   const answer = useHosts();
   const hosts = answer.data?.hosts ?? [];
   const troubled = hosts
-    .filter((host) => host.breaker !== "closed" || host.window_refusals > 0 && host.window_refusals >= MIN_SHARE * host.window_answers)
+    .filter(isInTrouble)
     .sort((a, b) => TROUBLE.indexOf(a.breaker) - TROUBLE.indexOf(b.breaker) || b.window_refusals - a.window_refusals);
   const more = html`<a class="more" href=${link("/admin/hosts")}>All hosts</a>`;
   return html`<${Panel} title="Hosts"

@@ -1,5 +1,5 @@
 // @ts-check
-// The form that corrects a store: its name, its slug, its menu's address, its id at the platform.
+// The form that corrects a store: its name, its slug, its menu's address, its id at the platform, its place.
 
 import { pathOf, send } from "../../core/api.js";
 import { html, useState } from "../../core/html.js";
@@ -29,7 +29,7 @@ export function EditStore({ of, onClose }) {
       label: "Menu",
       value: of.menu_url ?? null,
       placeholder: "https://dutchie.com/dispensary/a-name",
-      help: "its address; the id is looked up there",
+      help: "its address; the id is looked up there, not by the slug",
     },
     {
       name: "platform_dispensary_id",
@@ -37,6 +37,9 @@ export function EditStore({ of, onClose }) {
       value: of.platform_dispensary_id ?? null,
       help: "empty: it is looked up again",
     },
+    { name: "city", label: "City", value: of.city ?? null },
+    { name: "state", label: "State", value: of.state ?? null, placeholder: "AZ" },
+    { name: "timezone", label: "Time zone", value: of.timezone ?? null, placeholder: "America/Phoenix", help: "empty: that of its state" },
   ];
   const submit = (/** @type {Record<string, string | null>} */ values) => {
     // what was not touched may have changed meanwhile

@@ -30,7 +30,8 @@ WITH refreshed AS MATERIALIZED (
     FROM (SELECT DISTINCT ON (s.dispensary_id) s.dispensary_id, s.product_count
             FROM suspicious_menus s ORDER BY s.dispensary_id, s.fetched_at DESC) m
     JOIN dispensaries d ON d.id = m.dispensary_id
-   WHERE d.crawl_enabled AND (m.product_count > 0 OR d.empty_accepted_at IS NULL)
+   -- Without a whole crawl before, no menu was larger.
+   WHERE d.crawl_enabled AND d.last_complete_at IS NOT NULL AND (m.product_count > 0 OR d.empty_accepted_at IS NULL)
    UNION ALL
   SELECT d.id, 'blind_store',
          CASE WHEN d.last_complete_at IS NULL THEN 'it has never been crawled whole'
