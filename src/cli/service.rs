@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::http::Listeners;
 use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
+use crate::actors::tree::Drained;
 use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
 use db::{Db, DbError, api_tokens, proxies};
@@ -36,8 +37,9 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
     }
-    let cause = app.stop(second_signal(&stop)).await;
+    let Drained { tasks, cause } = app.stop(second_signal(&stop)).await;
     servers.close().await;
+    events::stopped(tasks.ended, tasks.given_back);
     match cause {
         Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),
