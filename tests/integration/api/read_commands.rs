@@ -132,7 +132,7 @@ async fn an_interrupted_export_leaves_the_old_file_and_no_other() {
         .args(["products", "export", "--url", &format!("http://{}", silent.local_addr().unwrap()), "--out"])
         .arg(&file);
     let mut child = testkit::Child::spawn(&mut export);
-    let _asked = silent.accept().await.unwrap();
+    let _asked = tokio::time::timeout(testkit::PATIENCE, silent.accept()).await.unwrap().unwrap();
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "it writes beside the old file");
     child.signal(nix::sys::signal::Signal::SIGINT);
     assert_eq!(child.ended(testkit::PATIENCE).await.code(), Some(130));
