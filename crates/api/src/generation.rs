@@ -19,8 +19,9 @@ use contract::tasks::{Recovery, RecoveryCounts};
 use db::{generation, tasks};
 use telemetry::events;
 
-/// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10), and counts the
-/// tasks of dead workers that still wait for the end of their lease.
+/// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10).
+///
+/// The answer also counts the tasks of dead workers that still wait for the end of their lease.
 #[utoipa::path(post, path = "/api/tasks/recover-stale", tag = "tasks",
                responses((status = 200, body = Recovery)))]
 pub async fn recover_stale(

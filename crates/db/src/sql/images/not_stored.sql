@@ -20,5 +20,5 @@ SELECT CASE WHEN reason = 'refused_host' THEN 'refused' WHEN tries >= $3 THEN 'g
        count(*) AS images
   FROM failed
  GROUP BY 1, 2
- ORDER BY host IS NOT NULL, images DESC, host
+ ORDER BY bool_and(reason = 'refused_host'), images DESC, host
  LIMIT $4
