@@ -47,7 +47,7 @@ pub struct Pods {
     worker_ids: Vec<String>,
 }
 
-/// What became of the tasks that a process held when its drain began.
+/// The tasks that a process held when its drain began, by their ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrainCounts {
     pub ended: usize,
