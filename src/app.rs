@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPool;
 use crate::actors::scheduler::chore;
-use crate::actors::tree::{StartError, Tree, TreeDeps};
+use crate::actors::tree::{Drained, StartError, Tree, TreeDeps};
 use crate::downloads::{DownloadQueue, Downloads};
 use crate::handlers::housekeeping::Housekeeping;
 use db::{Client, Db, DbError, installation, legacy, schedules, workers};
@@ -100,14 +100,13 @@ impl App {
     }
 
     /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time.
-    /// Returns the cause when the tree had failed.
-    pub async fn stop(self, at_once: impl Future<Output = ()>) -> Option<String> {
+    pub async fn stop(self, at_once: impl Future<Output = ()>) -> Drained {
         let lifecycle = self.lifecycle().clone();
         // images that are not downloaded yet are found again
         drop(self.images);
         let mut drain = std::pin::pin!(self.tree.drain());
         tokio::select! {
-            cause = &mut drain => return cause,
+            drained = &mut drain => return drained,
             () = at_once => lifecycle.advance(Phase::Releasing),
         }
         drain.await

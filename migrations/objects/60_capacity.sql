@@ -15,7 +15,7 @@ WITH live AS (
      counted AS (   -- until then, stats_minute has the runs of 24 hours; later runs are read from the tasks, of which a day has many
        SELECT greatest(now() - interval '24 hours', (SELECT p.closed_until FROM stats_progress p)) AS until),
      took AS (
-       SELECT role, sum(seconds) / nullif(sum(runs), 0) AS seconds FROM (
+       SELECT role, sum(seconds) / nullif(sum(runs), 0) AS seconds, sum(runs)::bigint AS runs FROM (
          SELECT role, runs, run_seconds AS seconds FROM stats_minute
           WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
          UNION ALL
@@ -42,6 +42,7 @@ SELECT r.role, coalesce(l.pending, 0) AS pending_tasks, coalesce(l.ready, 0) AS 
        coalesce(l.running, 0) AS running_tasks, coalesce(e.completed, 0) AS completed_last_hour, coalesce(e.failed, 0) AS failed_last_hour,
        coalesce(a.workers, 0) AS active_workers, s.seconds AS avg_duration_sec,
        p.tasks AS tasks_per_worker_hour,
-       coalesce(l.pending, 0) / nullif(p.tasks * a.workers, 0) AS estimated_hours_to_drain   -- null without active workers
+       coalesce(l.pending, 0) / nullif(p.tasks * a.workers, 0) AS estimated_hours_to_drain,   -- null without active workers
+       coalesce(s.runs, 0) AS measured_runs
   FROM roles r LEFT JOIN live l USING (role) LEFT JOIN ended e USING (role) LEFT JOIN took s USING (role) LEFT JOIN active a USING (role)
        LEFT JOIN pace p USING (role);

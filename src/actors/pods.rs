@@ -47,6 +47,14 @@ pub struct Pods {
     worker_ids: Vec<String>,
 }
 
+/// The tasks that a process held when its drain began, by their ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DrainCounts {
+    pub ended: usize,
+    /// Tasks that were put back into the queue.
+    pub given_back: usize,
+}
+
 impl Pods {
     pub async fn start<E>(
         deps: TreeDeps,
@@ -127,15 +135,17 @@ impl Pods {
 
     /// Lets tasks finish within the grace time, puts the rest back and deregisters. The process is draining
     /// already.
-    pub async fn drain(&self, limits: DrainLimits) {
+    pub async fn drain(&self, limits: DrainLimits) -> DrainCounts {
         let ActorDeps { lifecycle, held_tasks, .. } = &self.deps;
-        events::draining(held_tasks.count(), limits.grace);
+        let held = held_tasks.count();
+        events::draining(held, limits.grace);
         tokio::select! {
             () = held_tasks.until_empty() => {}
             () = lifecycle.reached(Phase::Releasing) => {}
             () = tokio::time::sleep(limits.grace) => {}
         }
         lifecycle.advance(Phase::Releasing);
+        let given_back = held_tasks.count();
         held_tasks.stop_all(Stop::Release);
         // a settlement that is under way may end
         let _ = tokio::time::timeout(limits.stop_grace, held_tasks.until_empty()).await;
@@ -143,6 +153,7 @@ impl Pods {
         let hosts = tokio::time::timeout(MAX_LAST_WRITES, self.sessions.exchange_hosts());
         let _ =
             tokio::join!(put_back, self.proxies.flush(MAX_LAST_WRITES), self.deregister(), hosts, self.write_counts());
+        DrainCounts { ended: held.saturating_sub(given_back), given_back }
     }
 
     /// Puts tasks back whose bodies did not stop: the fence keeps those bodies from writing.

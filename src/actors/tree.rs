@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::plan::Plan;
-use super::pods::Pods;
+use super::pods::{DrainCounts, Pods};
 use super::proxy_pool::ProxyPool;
 use super::scheduler::SchedulerDeps;
 use super::scheduler::chore::ChoreDeps;
@@ -25,7 +25,6 @@ use foundation::clock::Clock;
 use settings::Config;
 use supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
 use supervision::watchdog::Watchdog;
-use telemetry::events;
 
 /// Parts that the tree is built from.
 pub struct TreeDeps {
@@ -55,6 +54,13 @@ pub enum StartError<E> {
     Actors,
     #[error("{0}")]
     Services(E),
+}
+
+/// The end of a tree.
+pub struct Drained {
+    pub tasks: DrainCounts,
+    /// Why it had failed, if it had.
+    pub cause: Option<String>,
 }
 
 impl Tree {
@@ -101,19 +107,19 @@ impl Tree {
     }
 
     /// Ends the tree: claims nothing more, lets tasks finish within the grace time, gives the rest back.
-    /// Returns the cause, when something in it had failed. However long the database or a task takes, it is
-    /// over within the grace time and [`DrainLimits::after_grace`].
-    pub async fn drain(mut self) -> Option<String> {
+    /// Returns what became of its tasks, and the cause when something in it had failed. However long the
+    /// database or a task takes, it is over within the grace time and [`DrainLimits::after_grace`].
+    pub async fn drain(mut self) -> Drained {
         self.lifecycle.advance(Phase::Draining);
-        match &self.pods {
+        let tasks = match &self.pods {
             Some(pods) => pods.drain(self.limits).await,
-            None => events::draining(0, self.limits.grace),
-        }
+            None => DrainCounts::default(),
+        };
         self.lifecycle.advance(Phase::Over);
         if let Some(end) = self.end_actors.take() {
             let _ = end.send(());
         }
-        self.lifecycle.cause()
+        Drained { tasks, cause: self.lifecycle.cause() }
     }
 }
 

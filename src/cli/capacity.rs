@@ -50,7 +50,8 @@ async fn show_backlog(api: &ApiClient, args: &Args, env: &Env) -> anyhow::Result
     if !env.out.is_json() {
         env.out.line(forecast(api, args).await?.summary)?;
     }
-    let headers = ["role", "pending", "ready", "active", "done/h", "failed/h", "workers", "seconds", "hours left"];
+    let headers =
+        ["role", "pending", "ready", "active", "done/h", "failed/h", "workers", "seconds", "measured", "hours left"];
     Ok(env.out.listed("capacity", &rows, &headers, cells)?)
 }
 
@@ -68,7 +69,8 @@ fn show_forecast(forecast: &Forecast, env: &Env) -> std::io::Result<()> {
     if !env.out.is_json() {
         env.out.line(&forecast.summary)?;
     }
-    let headers = ["role", "runs/h", "seconds a run", "requests a run", "busy slots", "slots", "requests/s"];
+    let headers =
+        ["role", "runs/h", "seconds a run", "measured", "requests a run", "busy slots", "slots", "requests/s"];
     env.out.list(forecast, &forecast.roles, &headers, forecast_cells)
 }
 
@@ -77,6 +79,7 @@ fn forecast_cells(role: &RoleForecast) -> Vec<String> {
         role.role.to_string(),
         format!("{:.1}", role.runs_per_hour),
         tenths(role.seconds_per_run),
+        counted(role.measured_runs, "run"),
         tenths(role.requests_per_run),
         tenths(role.busy_slots),
         role.slots.to_string(),
@@ -100,6 +103,7 @@ fn cells(row: &Capacity) -> Vec<String> {
         row.failed_last_hour.to_string(),
         row.active_workers.to_string(),
         tenths(row.avg_duration_sec),
+        counted(row.measured_runs, "run"),
         tenths(row.estimated_hours_to_drain),
     ]
 }
@@ -120,8 +124,9 @@ fn text(role: &RoleCapacity) -> String {
         return format!("{}: {pending}; no estimate, because no task has completed within the last day", capacity.role);
     };
     format!(
-        "{}: {pending} of {seconds:.1} s each; clearing them in 1 hour takes {}, in 4 hours {four}, in 8 hours {eight}",
+        "{}: {pending} of {seconds:.1} s each (mean of {} within the last day); clearing them in 1 hour takes {}, in 4 hours {four}, in 8 hours {eight}",
         capacity.role,
+        counted(capacity.measured_runs, "run"),
         counted(one, "busy slot")
     )
 }

@@ -28,7 +28,11 @@ enum Action {
         origin: bool,
     },
     /// Check the configuration and list all faults
-    Check,
+    Check {
+        /// Also list the fingerprints with their weights and the evidence for their headers
+        #[arg(long)]
+        fingerprints: bool,
+    },
 }
 
 #[derive(Serialize)]
@@ -56,13 +60,13 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 /// The result of `config check`, which runs before the configuration must be usable; None for other commands.
 pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Result<ExitCode>> {
-    let Action::Check = args.action else { return None };
+    let Action::Check { fingerprints: lists_fingerprints } = args.action else { return None };
     Some(match Config::load(sources).and_then(usable) {
         Ok(loaded) => {
             let fingerprints = fingerprints(&loaded.config);
             let checked =
                 CheckAnswer { ok: true, environment: Some(loaded.environment), faults: Vec::new(), fingerprints };
-            out.either(&checked, text).map(|()| ExitCode::Ok).map_err(Into::into)
+            out.either(&checked, |checked| text(checked, lists_fingerprints)).map(|()| ExitCode::Ok).map_err(Into::into)
         }
         Err(faults) if out.is_json() => {
             let checked = CheckAnswer { ok: false, environment: None, faults: faults.0, fingerprints: Vec::new() };
@@ -72,7 +76,10 @@ pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Res
     })
 }
 
-fn text(checked: &CheckAnswer) -> String {
+fn text(checked: &CheckAnswer, lists_fingerprints: bool) -> String {
+    if !lists_fingerprints {
+        return "the configuration is valid".to_owned();
+    }
     let line = |it: &FingerprintSummary| format!("\n  {:<20} weight {:>3}  {}", it.id, it.weight, it.evidence.name());
     let fingerprints: String = checked.fingerprints.iter().map(line).collect();
     format!(

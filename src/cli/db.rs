@@ -2,6 +2,7 @@
 //! it.
 
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ enum Command {
     Url,
     /// Open psql on the configured or private database
     Psql {
-        /// Arguments for psql, such as -c 'SELECT 1'
+        /// Arguments for psql, such as -c 'SELECT 1'; --dir among them is drover's
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -49,6 +50,24 @@ enum Command {
 #[derive(Serialize)]
 struct Answer<'a> {
     url: &'a str,
+}
+
+impl Args {
+    /// Takes `--dir` out of the arguments for psql, where the parser has left it because it follows one of
+    /// them. psql has no such option.
+    pub fn take_dir(&mut self) -> Result<Option<PathBuf>, CliError> {
+        let Command::Psql { args } = &mut self.command else { return Ok(None) };
+        let Some(at) = args.iter().position(|arg| arg == "--dir" || arg.starts_with("--dir=")) else { return Ok(None) };
+        let dir = match args.remove(at).strip_prefix("--dir=") {
+            Some(dir) => dir.to_owned(),
+            None if at < args.len() => args.remove(at),
+            None => String::new(),
+        };
+        match dir.is_empty() {
+            true => Err(CliError::usage("--dir: name a data directory")),
+            false => Ok(Some(dir.into())),
+        }
+    }
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -78,6 +97,7 @@ async fn url(env: &Env) -> anyhow::Result<ExitCode> {
 
 /// Replaces this process by psql, which inherits the lock that keeps the server running.
 async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
+    env.require_data()?;
     let database = env.database().await?;
     database.keep_through_exec()?;
     // every process of the machine can read a command line
@@ -100,6 +120,11 @@ async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
 async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
     require_private(env)?;
     let dir = private_server::dir_in(env.config.data_dir());
+    if !dir.exists() {
+        let fault =
+            format!("there is no private server: {} does not exist; name its data directory with --dir", dir.display());
+        return Err(CliError::not_found(fault).into());
+    }
     private_server::stop(&dir).await?;
     env.out.line(format_args!("The private server in {} is stopped.", dir.display()))?;
     Ok(ExitCode::Ok)

@@ -2,7 +2,9 @@
 
 mod disk;
 mod finding;
+mod pauses;
 mod proxies;
+mod stores;
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -14,10 +16,9 @@ use chrono::{DateTime, Utc};
 use self::finding::Finding;
 use super::env::database_name;
 use super::{Env, ExitCode, process};
-use contract::overview::StoreCounts;
 use db::migrate::{self, MigrateError};
 use db::server_info::{self, ServerInfo};
-use db::{Db, DbError, overview, workers};
+use db::{Db, DbError, workers};
 use domain::worker::WorkerStatus;
 use foundation::clock::Clock;
 use geo::{Geo, GeoError};
@@ -91,7 +92,8 @@ async fn database(env: &Env) -> Vec<Finding> {
         Ok(status) if status.is_current() => {
             findings.push(Finding::well("schema", "up to date"));
             findings.push(live_workers(&db).await);
-            findings.push(stores(&db).await);
+            findings.extend(pauses::check(&db).await);
+            findings.extend(stores::check(&db).await);
             findings.extend(proxies::check(&db, env).await);
             findings.extend(disk::payload_files(&db, env.config.storage_root()).await);
         }
@@ -152,27 +154,6 @@ fn running(workers: usize) -> Finding {
     match workers {
         0 => Finding::advice("workers", "none runs: no task is done", "start some with `drover up`"),
         running => Finding::well("workers", format!("{running} run")),
-    }
-}
-
-async fn stores(db: &Db) -> Finding {
-    let read = async { overview::stores(&db.client().await?, 0).await };
-    match read.await {
-        Ok(counts) => crawlable(&counts),
-        Err(error) => unread("stores", &error),
-    }
-}
-
-fn crawlable(counts: &StoreCounts) -> Finding {
-    let enabled = counts.enabled;
-    match counts.needs_menu_id + counts.empty_menu {
-        _ if enabled == 0 => Finding::advice("stores", "none is enabled", "import some: `drover stores import FILE`"),
-        0 => Finding::well("stores", format!("{enabled} enabled")),
-        in_need => Finding::advice(
-            "stores",
-            format!("{in_need} of {enabled} have no menu id or an empty menu"),
-            "`drover stores list` shows their states",
-        ),
     }
 }
 

@@ -106,7 +106,7 @@ impl Env {
     }
 
     /// Prevents a command that only reads from creating a database in a directory that was misspelled.
-    fn require_data(&self) -> Result<(), CliError> {
+    pub(super) fn require_data(&self) -> Result<(), CliError> {
         let dir = self.config.data_dir();
         if !self.config.database.url.is_empty() || private_server::dir_in(dir).exists() {
             return Ok(());

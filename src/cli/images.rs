@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::output::counted;
 use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode, service, values};
 use crate::actors::plan::{Plan, PodPlan};
@@ -14,6 +15,9 @@ use db::Db;
 use db::images::ImageSelection;
 use domain::store::StoreId;
 use settings::Config;
+
+/// Maximum number of refused hosts that are named.
+const MAX_HOSTS: usize = 10;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -38,10 +42,10 @@ struct BackfillArgs {
     /// Maximum number of images
     #[arg(long, value_name = "N", value_parser = values::number(1..=u32::MAX))]
     limit: Option<u32>,
-    /// Count the images, and download nothing
+    /// Count the images, and the failed ones beside them, and download nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also download images that are stored or were given up
+    /// Also download images that are stored, wait for their next try, were refused or were given up
     #[arg(long)]
     refetch: bool,
 }
@@ -51,8 +55,27 @@ struct Answer {
     dry_run: bool,
     /// Images to be downloaded.
     wanted: usize,
+    /// Failed images beside these; None with `--refetch`, which downloads them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut>,
     #[serde(flatten)]
     progress: DownloadProgress,
+}
+
+#[derive(Serialize)]
+struct LeftOut {
+    /// Images whose next try is not due yet.
+    waiting: i64,
+    /// Images that are not tried again until their addresses change.
+    given_up: i64,
+    /// Images on hosts that are not permitted, the most frequent host first.
+    refused: Vec<RefusedHost>,
+}
+
+#[derive(Serialize)]
+struct RefusedHost {
+    host: String,
+    images: i64,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -60,13 +83,27 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let db = if args.dry_run { env.db_to_read().await? } else { env.db().await? };
     let asks = asks(&db, &args).await?;
     let wanted: usize = asks.iter().filter_map(|ask| ask.limit).sum();
+    let left_out = if args.refetch { None } else { Some(left_out(&db, &args).await?) };
     if args.dry_run || wanted == 0 {
-        let answer = Answer { dry_run: args.dry_run, wanted, progress: DownloadProgress::default() };
+        let answer = Answer { dry_run: args.dry_run, wanted, left_out, progress: DownloadProgress::default() };
         env.out.either(&answer, text)?;
         return Ok(ExitCode::Ok);
     }
     service::require_proxies(&db).await?;
-    backfill(env, db, &asks, wanted).await
+    let progress = backfill(env, db, &asks, wanted).await?;
+    let answer = Answer { dry_run: false, wanted, left_out, progress: progress.downloads };
+    env.out.either(&answer, text)?;
+    Ok(match progress.is_stopped {
+        true => ExitCode::Interrupted,
+        false if answer.progress.failed() + answer.progress.postponed > 0 => ExitCode::PartialFailure,
+        false => ExitCode::Ok,
+    })
+}
+
+async fn left_out(db: &Db, args: &BackfillArgs) -> anyhow::Result<LeftOut> {
+    let found = db::images::left_out(&db.client().await?, args.state.as_deref(), args.store).await?;
+    let refused = found.refused.into_iter().map(|(host, images)| RefusedHost { host, images }).collect();
+    Ok(LeftOut { waiting: found.waiting, given_up: found.given_up, refused })
 }
 
 /// The stores with wanted images, each with the number of images to take.
@@ -90,7 +127,13 @@ async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
     Ok(asks)
 }
 
-async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow::Result<ExitCode> {
+/// How far a backfill came.
+struct Backfill {
+    downloads: DownloadProgress,
+    is_stopped: bool,
+}
+
+async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow::Result<Backfill> {
     let mut config = Config::clone(&env.config);
     config.images.download = true;
     // a pod without workers: the same proxies as tasks have, and no tasks
@@ -98,19 +141,14 @@ async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow
     let plan = Plan { schedules: false, pods: vec![pod] };
     let app = App::prepare(Arc::new(config), db, env.runtime.clone(), plan).await?.start().await?;
     let bar = CommandProgress::begin(env, "images");
-    let answer = match app.downloads() {
-        Some(queue) => Answer { dry_run: false, wanted, progress: follow(queue, asks, wanted, &bar).await },
-        None => Answer { dry_run: false, wanted, progress: DownloadProgress::default() },
+    let downloads = match app.downloads() {
+        Some(queue) => follow(queue, asks, wanted, &bar).await,
+        None => DownloadProgress::default(),
     };
     let is_stopped = bar.is_stopped();
     drop(bar);
     app.stop(std::future::ready(())).await;
-    env.out.either(&answer, text)?;
-    Ok(match is_stopped {
-        true => ExitCode::Interrupted,
-        false if answer.progress.failed() + answer.progress.postponed > 0 => ExitCode::PartialFailure,
-        false => ExitCode::Ok,
-    })
+    Ok(Backfill { downloads, is_stopped })
 }
 
 /// Returns when all are done, or when a signal asks to stop: then open downloads are left for the next time.
@@ -134,13 +172,18 @@ async fn follow(queue: &DownloadQueue, asks: &[StoreAsk], wanted: usize, bar: &C
 }
 
 fn text(answer: &Answer) -> String {
-    let Answer { dry_run, wanted, progress } = answer;
-    if *dry_run {
-        return format!("{wanted} images would be downloaded");
-    }
-    if *wanted == 0 {
-        return "nothing to download: every image is stored, was given up, or waits for its next try (--refetch downloads all)".to_owned();
-    }
+    let Answer { dry_run, wanted, left_out, progress } = answer;
+    let mut lines = match (dry_run, wanted) {
+        (true, _) => vec![format!("{} would be downloaded", counted(*wanted as i64, "image"))],
+        (false, 0) if left_out.is_none() => vec!["nothing to download: no product has an image".to_owned()],
+        (false, 0) => vec!["nothing to download: every other image is stored (--refetch downloads all)".to_owned()],
+        (false, _) => downloaded(*wanted, progress),
+    };
+    lines.extend(left_out.iter().flat_map(LeftOut::lines));
+    lines.join("\n")
+}
+
+fn downloaded(wanted: usize, progress: &DownloadProgress) -> Vec<String> {
     let mut lines =
         vec![format!("{} of {wanted} images stored, {} bytes", progress.stored + progress.found, progress.bytes)];
     lines.extend(progress.failed.iter().map(|(reason, images)| format!("  {images} failed: {reason}")));
@@ -148,16 +191,66 @@ fn text(answer: &Answer) -> String {
         lines
             .push(format!("  {} postponed: no proxy, host or disk was available; try again later", progress.postponed));
     }
-    lines.join("\n")
+    lines
+}
+
+impl LeftOut {
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.waiting > 0 {
+            lines.push(format!("  {} failed before and not due for the next try", counted(self.waiting, "image")));
+        }
+        if self.given_up > 0 {
+            lines.push(format!("  {} given up", counted(self.given_up, "image")));
+        }
+        let refused = self.refused.iter().take(MAX_HOSTS);
+        lines.extend(refused.map(|it| {
+            format!(
+                "  {} refused: {}, or a host that it redirects to, is not permitted",
+                counted(it.images, "image"),
+                it.host
+            )
+        }));
+        if self.refused.len() > MAX_HOSTS {
+            lines.push(format!(
+                "  and images of {} refused as well",
+                counted((self.refused.len() - MAX_HOSTS) as i64, "host")
+            ));
+        }
+        if !self.refused.is_empty() {
+            lines
+                .push("permit hosts by platform.dutchie.image_hosts; then --refetch downloads their images".to_owned());
+        } else if !lines.is_empty() {
+            lines.push("--refetch downloads all images, these too".to_owned());
+        }
+        lines
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn dry_run(left_out: LeftOut) -> String {
+        text(&Answer { dry_run: true, wanted: 0, left_out: Some(left_out), progress: DownloadProgress::default() })
+    }
+
     #[test]
-    fn nothing_to_download_names_the_flag_that_downloads_all() {
-        let answer = Answer { dry_run: false, wanted: 0, progress: DownloadProgress::default() };
-        assert!(text(&answer).contains("--refetch"));
+    fn images_that_are_left_out_are_counted_with_the_flag_that_downloads_them() {
+        let waiting = dry_run(LeftOut { waiting: 3, given_up: 1, refused: Vec::new() });
+        assert_eq!(
+            waiting,
+            "0 images would be downloaded\n  3 images failed before and not due for the next try\n  1 image given up\n\
+             --refetch downloads all images, these too"
+        );
+        assert_eq!(dry_run(LeftOut { waiting: 0, given_up: 0, refused: Vec::new() }), "0 images would be downloaded");
+    }
+
+    #[test]
+    fn a_refused_host_is_named_with_the_setting_that_permits_it() {
+        let refused = vec![RefusedHost { host: "cdn.test".to_owned(), images: 7 }];
+        let said = dry_run(LeftOut { waiting: 0, given_up: 0, refused });
+        assert!(said.contains("7 images refused: cdn.test, or a host"), "{said}");
+        assert!(said.contains("platform.dutchie.image_hosts") && said.contains("--refetch"), "{said}");
     }
 }

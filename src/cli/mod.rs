@@ -143,7 +143,7 @@ enum Command {
     Payload(payload::Args),
     /// List or add the hashes of a platform's persisted queries
     Platforms(platforms::Args),
-    /// Find products, show one, or follow its price
+    /// Find products, show one, follow its price, or export all of them
     Products(products::Args),
     /// Import, list, export, test or switch proxies
     Proxies(proxies::Args),
@@ -286,7 +286,12 @@ fn flags(cli: &Cli) -> Vec<Flag> {
     of_command.into_iter().chain(dir).chain(url).collect()
 }
 
-fn start(cli: Cli) -> anyhow::Result<ExitCode> {
+fn start(mut cli: Cli) -> anyhow::Result<ExitCode> {
+    if let Command::Db(args) = &mut cli.command
+        && let Some(dir) = args.take_dir()?
+    {
+        cli.dir = Some(dir);
+    }
     let stop = Stop::on_signals()?;
     let out = Output::new(cli.json);
     if cli.url.is_some() && cli.command.is_of_this_machine() {

@@ -15,15 +15,19 @@ use domain::vocabulary::Word;
 use foundation::clock::Clock;
 
 const PATH: &str = "/api/pauses";
+/// clap would show the reason as optional, because the list of pauses needs none.
+const USAGE: &str = "drover pause
+       drover pause <SCOPE> [OF] --reason <TEXT> [--for <DURATION> | --until <TIME>]";
 
 #[derive(Debug, clap::Args)]
+#[command(override_usage = USAGE)]
 pub struct Args {
     /// all, family, role, pod, worker, host or store [default: list the pauses in force]
     #[arg(value_parser = values::word::<PauseScope>, requires = "reason")]
     scope: Option<PauseScope>,
     /// Name of the family (crawl, media), role, pod, worker or host, or id of the store
     of: Option<String>,
-    /// Reason to show to others
+    /// Reason to show to others; a pause needs one
     #[arg(long, value_name = "TEXT", requires = "scope")]
     reason: Option<String>,
     /// Resume after this time, such as 30m or 2h [default: when `drover resume` ends the pause]
@@ -121,7 +125,7 @@ async fn not_paused(api: &ApiClient, target: &PauseTarget) -> Result<CliError, C
 }
 
 /// Arguments of `drover resume`.
-fn arguments(pause: &Pause) -> String {
+pub(super) fn arguments(pause: &Pause) -> String {
     match &pause.of {
         None => pause.scope.to_string(),
         Some(of) => format!("{} {of}", pause.scope),

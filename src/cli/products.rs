@@ -1,5 +1,7 @@
-//! `drover products`: finds products in all stores, shows one with its options, and its prices over time.
+//! `drover products`: finds products in all stores, shows one with its options, and its prices over time;
+//! writes all products to a file.
 
+mod export;
 mod history;
 mod search;
 mod show;
@@ -27,6 +29,8 @@ enum Command {
     },
     /// Show the price and stock history of a product or one of its options, oldest first
     History(history::Args),
+    /// Write all products of one store or of all stores, with their prices in cents, as CSV or JSON
+    Export(export::Args),
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -34,5 +38,6 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Search(args) => search::run(args, env).await,
         Command::Show { id } => show::run(id, env).await,
         Command::History(args) => history::run(args, env).await,
+        Command::Export(args) => export::run(args, env).await,
     }
 }

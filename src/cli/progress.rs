@@ -1,17 +1,22 @@
-//! `CommandProgress`: runs a long command part by part, with a bar on a terminal, and a signal that is obeyed
-//! between two parts.
+//! `CommandProgress`: runs a long command part by part, with a bar on a terminal, else a line now and then,
+//! and a signal that is obeyed between two parts.
 //!
 //! In: the total and the work done. Out: the bar, on stderr, and whether to stop. It must not know the work.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Env, Stop};
 
+/// Time between two lines where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(30);
+
 pub struct CommandProgress {
     bar: ProgressBar,
+    lines: Option<Lines>,
     stop: Stop,
 }
 
@@ -21,11 +26,12 @@ impl CommandProgress {
     pub fn begin(env: &Env, noun: &str) -> CommandProgress {
         let stop = env.stop.end_after_part();
         if !std::io::stderr().is_terminal() {
-            return CommandProgress { bar: ProgressBar::hidden(), stop };
+            let lines = Lines { noun: noun.to_owned(), latest: Mutex::new(Instant::now()) };
+            return CommandProgress { bar: ProgressBar::hidden(), lines: Some(lines), stop };
         }
         let template = format!("[{{bar:30}}] {{pos}}/{{len}} {noun} · {{elapsed}} {{msg}}");
         let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        CommandProgress { bar: ProgressBar::new(0).with_style(style), stop }
+        CommandProgress { bar: ProgressBar::new(0).with_style(style), lines: None, stop }
     }
 
     pub fn set_total(&self, total: u64) {
@@ -34,6 +40,9 @@ impl CommandProgress {
 
     pub fn advance(&self, by: u64) {
         self.bar.inc(by);
+        if let Some(lines) = &self.lines {
+            lines.say(self.bar.position(), self.bar.length().unwrap_or_default());
+        }
     }
 
     /// Shows the reason of a wait beside the bar; empty = none.
@@ -61,5 +70,23 @@ impl CommandProgress {
 impl Drop for CommandProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Lines on the log in place of a bar.
+struct Lines {
+    noun: String,
+    /// When the latest line was written.
+    latest: Mutex<Instant>,
+}
+
+impl Lines {
+    fn say(&self, done: u64, total: u64) {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if latest.elapsed() < LINE_EVERY {
+            return;
+        }
+        *latest = Instant::now();
+        tracing::info!("{done} of {total} {} done", self.noun);
     }
 }

@@ -48,9 +48,10 @@ enum Command {
     Disable(IdArg),
     /// Delete a proxy; its counts of past requests stay
     Delete(IdArg),
-    /// Send one request through a proxy, as tasks do; exit code 1 when it failed
+    /// Send one request through a proxy, as tasks do; exit code 1 when it failed. Its health stays as it is
     Test(IdArg),
-    /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did
+    /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did. Their health
+    /// stays as it is
     Check,
     /// Store every password encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not be read
     Rekey {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::http::{Listeners, for_local_clients};
 use super::{CliError, Env, ExitCode, Stop};
 use crate::actors::plan::Plan;
+use crate::actors::tree::Drained;
 use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
 use db::{Db, DbError, api_tokens, proxies};
@@ -39,8 +40,9 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
         () = app.until_failed() => {}
     }
     service_manager::stopping();
-    let (cause, ()) = tokio::join!(app.stop(second_signal(&stop)), drain_delay(env, &stop));
+    let (Drained { tasks, cause }, ()) = tokio::join!(app.stop(second_signal(&stop)), drain_delay(env, &stop));
     servers.close().await;
+    events::stopped(tasks.ended, tasks.given_back);
     match cause {
         Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),

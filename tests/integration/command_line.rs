@@ -290,7 +290,89 @@ async fn a_data_directory_that_is_named_is_used_whatever_database_is_configured(
     run(&["stores", "add", "--name", "A Shop", "--slug", "a-shop"]).await;
     let listed = run(&["stores", "list", "--json"]).await;
     assert_eq!(json_lines(&listed.stdout)[0]["stores"][0]["name"], "A Shop");
+
+    let bin = tempfile::tempdir().unwrap();
+    symlink("/bin/echo", bin.path().join("psql")).unwrap();
+    let mut psql = drover();
+    psql.args(["db", "psql", "-c", "SELECT 1", "--dir"]).arg(dir.path()).env("PATH", bin.path());
+    let output = ended(psql.env("DATABASE_URL", UNREACHABLE_DATABASE)).await;
+    let command_line = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(command_line.ends_with(" -c SELECT 1\n") && !command_line.contains("127.0.0.1"), "{output:?}");
     run(&["db", "stop"]).await;
+}
+
+#[tokio::test]
+async fn a_database_command_in_a_misspelled_directory_names_it_and_creates_nothing() {
+    let dir = server_dir();
+    let missing = dir.path().join("nodir");
+    for args in [&["db", "psql"][..], &["db", "psql", "-c", "SELECT 1"], &["db", "stop"]] {
+        let output = ended(drover().args(args).arg("--dir").arg(&missing).env_remove("DATABASE_URL")).await;
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {error}");
+        assert!(error.contains(&missing.display().to_string()) && output.stdout.is_empty(), "{args:?}: {error}");
+        assert!(!missing.exists(), "{args:?}");
+    }
+    let output = ended(drover().args(["db", "psql", "-c", "SELECT 1", "--dir"])).await;
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_checked_configuration_is_one_line_and_its_fingerprints_are_listed_by_a_flag() {
+    let lines = async |flags: &[&str]| {
+        let output = ended(drover().args(["config", "check"]).args(flags)).await;
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).lines().count()
+    };
+    assert_eq!((lines(&[]).await, lines(&["--fingerprints"]).await), (1, 13));
+}
+
+#[tokio::test]
+async fn the_help_of_pause_shows_that_a_pause_needs_a_reason() {
+    let help = ended(drover().args(["pause", "--help"])).await;
+    let text = String::from_utf8_lossy(&help.stdout).into_owned();
+    assert!(text.contains("<SCOPE> [OF] --reason <TEXT>"), "{text}");
+    let refused = ended(drover().args(["pause", "all"])).await;
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("--reason <TEXT>"), "{error}");
+}
+
+#[tokio::test]
+async fn doctor_names_pauses_and_stores_in_need_with_the_commands_that_end_both() {
+    let database = database().await;
+    let doctor = async || {
+        let output = ended(drover().args(["doctor", "--json"]).env("DATABASE_URL", &database.url)).await;
+        json_lines(&output.stdout).remove(0)["findings"].as_array().unwrap().clone()
+    };
+    let find = |findings: &[Value], check: &str| findings.iter().find(|finding| finding["check"] == check).cloned();
+    let stores = "INSERT INTO dispensaries (id, name, slug, platform, platform_dispensary_id, crawl_enabled) VALUES
+                    (1, 'Leaf', 'leaf', 'dutchie', 'a', true), (2, 'Fern', 'fern', 'dutchie', NULL, true), (3, 'Moss', 'moss', 'dutchie', 'c', true)";
+    database.raw.batch_execute(stores).await.unwrap();
+    assert!(find(&doctor().await, "pauses").is_none(), "nothing is paused");
+
+    let empty = "INSERT INTO suspicious_menus (dispensary_id, product_count, fetched_at)
+                 SELECT 3, 0, now() - n * interval '1 hour' FROM generate_series(1, 3) n";
+    database.raw.batch_execute(empty).await.unwrap();
+    for (scope, target) in [("all", None), ("role", Some("product_refresh"))] {
+        let mut pause = drover();
+        pause.args(["pause", scope]).args(target).args(["--reason", "new parser"]).env("DATABASE_URL", &database.url);
+        assert!(ended(&mut pause).await.status.success());
+    }
+    let findings = doctor().await;
+    let expect = |check: &str, detail: &str, remedy: &str| {
+        let finding = find(&findings, check).unwrap_or_else(|| panic!("{check}: {findings:?}"));
+        assert_eq!(finding["result"], "advice", "{finding}");
+        assert!(finding["detail"].as_str().unwrap().contains(detail), "{finding}");
+        assert!(finding["remedy"].as_str().unwrap().contains(remedy), "{finding}");
+    };
+    expect(
+        "pauses",
+        "everything is paused (new parser); role product_refresh is paused",
+        "`drover resume all` or `drover resume role product_refresh`",
+    );
+    expect("store menus", "3 Moss", "drover stores accept-empty 3");
+    expect("menu ids", "2 Fern", "drover stores edit 2 --slug");
+    assert!(find(&findings, "stores").is_none(), "{findings:?}");
 }
 
 #[tokio::test]

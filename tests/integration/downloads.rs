@@ -214,12 +214,22 @@ async fn an_image_is_given_up_after_five_tries_until_its_address_changes() {
     end(worker).await;
     let wanted = async || backfill(&farm, &["--dry-run"]).await["wanted"].as_i64().unwrap();
     assert_eq!(wanted().await, 0, "each waits for its next try");
+    let left_out = backfill(&farm, &["--dry-run"]).await["left_out"].clone();
+    let refused: i64 = left_out["refused"].as_array().unwrap().iter().map(|it| it["images"].as_i64().unwrap()).sum();
+    let all = "SELECT (SELECT count(*) FROM product_image_failures) + (SELECT count(*) FROM brand_image_failures)";
+    assert_eq!(left_out["waiting"].as_i64().unwrap() + refused, farm.count(all).await, "{left_out}");
+    assert!(backfill(&farm, &["--dry-run", "--refetch"]).await["left_out"].is_null(), "these are wanted");
     farm.execute("UPDATE product_image_failures SET retry_at = now(), tries = 4").await;
     let failed = wanted().await;
     assert!(failed > 0);
     backfill(&farm, &[]).await;
     farm.execute("UPDATE product_image_failures SET retry_at = now()").await;
     assert_eq!(wanted().await, 0, "given up");
+    assert!(backfill(&farm, &["--dry-run"]).await["left_out"]["given_up"].as_i64().unwrap() > 0);
+    farm.execute("UPDATE product_image_failures SET reason = 'refused_host'").await;
+    let refused = backfill(&farm, &["--dry-run"]).await["left_out"]["refused"].clone();
+    let host = &farm.sim.pictures_url().trim_start_matches("http://").trim_start_matches("https://");
+    assert!(refused.as_array().unwrap().iter().any(|it| it["host"] == **host), "{refused}");
     farm.execute("UPDATE store_products SET image_url = image_url || 'x' WHERE id IN (SELECT product_id FROM product_image_failures)").await;
     assert_eq!(wanted().await, failed);
 }

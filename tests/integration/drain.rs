@@ -46,6 +46,9 @@ async fn a_task_that_outlasts_the_grace_is_given_back_and_costs_no_retry() {
     worker.signal(Signal::SIGTERM);
     assert_eq!(worker.ended(SOON).await.code(), Some(0));
     assert_eq!(farm.count(GIVEN_BACK).await, 1);
+    let log = worker.stderr();
+    let last = log.last().map(String::as_str).unwrap_or_default();
+    assert!(last.contains("Stopped") && last.contains("put back into the queue: 1"), "{log:?}");
 }
 
 #[tokio::test]

@@ -107,6 +107,7 @@ async fn the_statements_of_the_older_system_do_what_they_did(#[case] beside_a_pr
         "avg_duration_sec",
         "tasks_per_worker_hour",
         "estimated_hours_to_drain",
+        "measured_runs",
     ];
     assert!(columns.iter().all(|column| capacity[0].get(column).is_some()), "{capacity:?}");
     assert_eq!((&capacity[0]["claimed_tasks"], &capacity[0]["completed_last_hour"]), (&json!(2), &json!(1)));

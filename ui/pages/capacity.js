@@ -81,7 +81,7 @@ const Row = memo((/** @type {{ role: Capacity }} */ { role }) => {
     <td class="num fact" data-l="completed, 1 h">${count(role.completed_last_hour)}</td>
     <td class=${`num fact ${role.failed_last_hour > 0 ? "bad" : ""}`} data-l="failed, 1 h">
       <a href=${tasks("failed")}>${count(role.failed_last_hour)}</a></td>
-    <td class="num fact" data-l="run time">${duration(role.avg_duration_sec)}</td>
+    <td class="num fact" data-l="run time" title=${`mean of ${count(role.measured_runs)} ${role.measured_runs === 1 ? "run" : "runs"}`}>${duration(role.avg_duration_sec)}</td>
     <td class="num fact" data-l="workers" title="with a heartbeat of this role in the last 5 minutes">${count(role.active_workers)}
       ${typeof role.tasks_per_worker_hour === "number" &&
         html`<span class="sr">, ${decimal(role.tasks_per_worker_hour)} tasks an hour each</span>`}</td>

@@ -15,13 +15,15 @@ use super::{ApiError, ApiState};
 use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
 use contract::problem::Problem;
 use contract::task_requests::RequestedTask;
-use contract::tasks::RecoveryCounts;
+use contract::tasks::{Recovery, RecoveryCounts};
 use db::{generation, tasks};
 use telemetry::events;
 
 /// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10).
+///
+/// The answer also counts the tasks of dead workers that still wait for the end of their lease.
 #[utoipa::path(post, path = "/api/tasks/recover-stale", tag = "tasks",
-               responses((status = 200, body = RecoveryCounts)))]
+               responses((status = 200, body = Recovery)))]
 pub async fn recover_stale(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -33,7 +35,8 @@ pub async fn recover_stale(
     let silence = Duration::from_secs(60 * u64::from(minutes.unsigned_abs()));
     let counts = tasks::recover_silent(&change, silence).await?;
     change.audit("tasks.recover", "stale", json!({"threshold_minutes": minutes, "counts": counts}));
-    let answer = change.answer(StatusCode::OK, &counts).await?;
+    let waiting = tasks::waiting_leases(&change).await?;
+    let answer = change.answer(StatusCode::OK, &Recovery { counts, waiting }).await?;
     let RecoveryCounts { requeued, failed } = counts;
     events::tasks_recovered(u64::from(requeued.unsigned_abs()), u64::from(failed.unsigned_abs()));
     Ok(answer)

@@ -172,6 +172,23 @@ pub struct RecoveryCounts {
     pub failed: i32,
 }
 
+/// A recovery by request, and the tasks that it could not put back yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Recovery {
+    #[serde(flatten)]
+    pub counts: RecoveryCounts,
+    #[serde(flatten)]
+    pub waiting: WaitingLeases,
+}
+
+/// Tasks of workers that have left or missed three heartbeats: each is put back when its lease ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct WaitingLeases {
+    pub waiting: i64,
+    /// When the last of these leases ends; null without such a task.
+    pub waiting_until: Option<DateTime<Utc>>,
+}
+
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskPage {
     pub tasks: Vec<TaskView>,

@@ -105,7 +105,7 @@ impl From<SlotsRow> for WorkerSlots {
 rows! {
     ScheduleRow { role, interval_hours, cron, now, stores }
     SlotsRow { roles, slots }
-    RunCost { seconds, requests }
+    RunCost { seconds, runs, requests }
     HostStores { platform, api_host, stores }
     ProxyUsers { proxies, processes }
 }

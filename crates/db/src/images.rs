@@ -30,6 +30,20 @@ pub enum ImageSelection {
     All,
 }
 
+/// Maximum number of hosts whose refused images are counted: menus may name any.
+const MAX_REFUSING_HOSTS: i64 = 1_000;
+
+/// Failed images that a search for [`ImageSelection::Missing`] leaves out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOutImages {
+    /// Images whose next try is not due yet.
+    pub waiting: i64,
+    /// Images that are not tried again until their addresses change.
+    pub given_up: i64,
+    /// Images on hosts that are not on the list, by the host, the most frequent first.
+    pub refused: Vec<(String, i64)>,
+}
+
 /// Images of a store's products, after the logos of their brands.
 pub async fn of_store_and_brands(
     client: &Client,
@@ -49,6 +63,23 @@ pub async fn of_store_and_brands(
 /// Stores of a state, or the one with that id, or all.
 pub async fn stores(client: &Client, state: Option<&str>, store: Option<StoreId>) -> Result<Vec<StoreId>, DbError> {
     first_columns(&client.query(include_str!("sql/images/stores.sql"), &[&state, &store]).await?)
+}
+
+/// The failed images of these stores' products and brands, which wait or were given up.
+pub async fn left_out(client: &Client, state: Option<&str>, store: Option<StoreId>) -> Result<LeftOutImages, DbError> {
+    let rows = client
+        .query(include_str!("sql/images/not_stored.sql"), &[&state, &store, &MAX_TRIES, &MAX_REFUSING_HOSTS])
+        .await?;
+    let mut left_out = LeftOutImages::default();
+    for row in &rows {
+        let images: i64 = row.try_get("images")?;
+        match row.try_get("state")? {
+            "refused" => left_out.refused.push((row.try_get("host")?, images)),
+            "given_up" => left_out.given_up = images,
+            _ => left_out.waiting = images,
+        }
+    }
+    Ok(left_out)
 }
 
 /// Location of a product's image. None when the product does not exist.

@@ -22,7 +22,7 @@ pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
 };
 pub use self::leases::{
-    flush_renewals, lost, recover, recover_all, recover_held, recover_silent, release_unstarted, renew,
+    flush_renewals, lost, recover, recover_all, recover_held, recover_silent, release_unstarted, renew, waiting_leases,
 };
 pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, complete_and_start, ended_attempt, settle};
 pub(super) use self::sweeps::take_turn;

@@ -27,6 +27,8 @@ pub struct Capacity {
     pub tasks_per_worker_hour: Option<f64>,
     /// How long the active workers need for the pending tasks.
     pub estimated_hours_to_drain: Option<f64>,
+    /// Number of completed tasks behind `avg_duration_sec`.
+    pub measured_runs: i64,
 }
 
 /// Workers in total, not in addition, that do the pending tasks within some hours; null while nothing has completed.
@@ -70,6 +72,7 @@ mod tests {
             avg_duration_sec,
             tasks_per_worker_hour: avg_duration_sec.map(|seconds| 3600.0 / seconds),
             estimated_hours_to_drain: None,
+            measured_runs: 1,
         }
     }
 

@@ -54,6 +54,8 @@ pub struct ScheduledRuns {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunCost {
     pub seconds: Option<f64>,
+    /// Number of runs behind `seconds`.
+    pub runs: i64,
     pub requests: Option<f64>,
 }
 
@@ -107,6 +109,8 @@ pub struct RoleForecast {
     pub runs_per_hour: f64,
     /// Mean of the runs that completed within the last 24 hours; null if none did.
     pub seconds_per_run: Option<f64>,
+    /// Number of runs behind `seconds_per_run`.
+    pub measured_runs: i64,
     /// Mean of the latest completed runs.
     pub requests_per_run: Option<f64>,
     /// Slots that it keeps busy on average.
@@ -225,12 +229,13 @@ impl Supply {
     }
 
     fn role(&self, role: Role, runs_per_hour: f64, slots: Option<i64>) -> RoleForecast {
-        let RunCost { seconds, requests } = self.cost(role);
+        let RunCost { seconds, runs, requests } = self.cost(role);
         let each_second = runs_per_hour / SECONDS_PER_HOUR;
         RoleForecast {
             role,
             runs_per_hour,
             seconds_per_run: seconds,
+            measured_runs: runs,
             requests_per_run: requests,
             busy_slots: seconds.map(|seconds| each_second * seconds),
             slots: self.slots_of(&[role], slots),

@@ -138,7 +138,7 @@ impl Demo<'_> {
             () = app.until_failed() => Ok(ExitCode::Failure),
             never = faults::outages(self.sim), if has_faults => match never {},
         };
-        let cause = app.stop(service::second_signal(self.stop)).await;
+        let cause = app.stop(service::second_signal(self.stop)).await.cause;
         if let Some(servers) = servers {
             servers.close().await;
         }

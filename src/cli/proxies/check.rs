@@ -47,6 +47,7 @@ pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
             check.test.reason.clone().unwrap_or_default(),
         ]
     })?;
+    env.out.note("a check is one request by hand: it does not change the health that `drover proxies list` shows");
     Ok(exit_code(&checks))
 }
 

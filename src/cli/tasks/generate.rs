@@ -8,7 +8,7 @@ use crate::cli::output::{counted, time};
 use crate::cli::{Env, ExitCode, enqueue, values};
 use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
 use contract::task_requests::RequestedTask;
-use contract::tasks::RecoveryCounts;
+use contract::tasks::{Recovery, WaitingLeases};
 use domain::state_code::StateCode;
 
 #[derive(Debug, clap::Args)]
@@ -87,12 +87,25 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 pub async fn recover(Recover { minutes }: Recover, env: &Env) -> anyhow::Result<ExitCode> {
     let request = RecoveryRequest { threshold_minutes: minutes };
-    let counts = env.api().await?.post("/api/tasks/recover-stale", &request).await;
-    let counts: RecoveryCounts = counts.map_err(|error| error.naming_flags(|_| "--minutes".to_owned()))?;
-    env.out.either(&counts, |counts| {
-        format!("{} put back into the queue, {} failed permanently", counted(counts.requeued, "task"), counts.failed)
-    })?;
+    let recovered = env.api().await?.post("/api/tasks/recover-stale", &request).await;
+    let recovered: Recovery = recovered.map_err(|error| error.naming_flags(|_| "--minutes".to_owned()))?;
+    env.out.either(&recovered, recovered_text)?;
     Ok(ExitCode::Ok)
+}
+
+fn recovered_text(Recovery { counts, waiting }: &Recovery) -> String {
+    let text =
+        format!("{} put back into the queue, {} failed permanently", counted(counts.requeued, "task"), counts.failed);
+    match waiting {
+        WaitingLeases { waiting: 1, waiting_until: Some(until) } => {
+            format!("{text}\n1 task of a worker that is gone waits for the end of its lease, until {}", time(*until))
+        }
+        WaitingLeases { waiting, waiting_until: Some(until) } => format!(
+            "{text}\n{waiting} tasks of workers that are gone wait for the ends of their leases, the last until {}",
+            time(*until)
+        ),
+        WaitingLeases { waiting_until: None, .. } => text,
+    }
 }
 
 fn resync_text(made: &Resync) -> String {

@@ -142,9 +142,9 @@ async fn the_schedules_need_slots_requests_and_proxies() {
     assert_eq!(
         roles[..],
         [
-            json!({"role": "payload_fetch", "runs_per_hour": 250.0, "seconds_per_run": 72.0, "requests_per_run": 18.0,
+            json!({"role": "payload_fetch", "runs_per_hour": 250.0, "seconds_per_run": 72.0, "measured_runs": 1, "requests_per_run": 18.0,
                    "busy_slots": 5.0, "slots": 8, "requests_per_second": 1.25}),
-            json!({"role": "product_refresh", "runs_per_hour": 250.0, "seconds_per_run": 36.0, "requests_per_run": 0.0,
+            json!({"role": "product_refresh", "runs_per_hour": 250.0, "seconds_per_run": 36.0, "measured_runs": 1, "requests_per_run": 0.0,
                    "busy_slots": 2.5, "slots": 8, "requests_per_second": 0.0}),
         ]
     );

@@ -337,11 +337,12 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
     let done = "INSERT INTO worker_tasks (role, status, started_at, completed_at)
                 VALUES ('payload_fetch', 'completed', now() - interval '72 seconds', now())";
     database.raw.batch_execute(done).await.unwrap();
-    let expected = "payload_fetch: 1 pending task of 72.0 s each; clearing them in 1 hour takes 1 busy slot, in 4 hours 1, in 8 hours 1\n";
+    let expected = "payload_fetch: 1 pending task of 72.0 s each (mean of 1 run within the last day); clearing them in 1 hour takes 1 busy slot, in 4 hours 1, in 8 hours 1\n";
     assert_eq!(text(&["capacity", "payload_fetch"]).await, expected);
     let backlog = text(&["capacity"]).await;
     assert!(
-        backlog.starts_with("No enabled schedule crawls a store; you have 0 slots")
+        backlog.contains("72.0     1 run ")
+            && backlog.starts_with("No enabled schedule crawls a store; you have 0 slots")
             && backlog.contains("store_discovery"),
         "{backlog}"
     );
@@ -354,6 +355,27 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
     assert!(stderr.contains("--every: expected a duration from 4s to 366d"), "{stderr}");
     let stderr = ended(&run(&database, &["capacity", "payload fetch"]).await, 2);
     assert!(stderr.contains("ROLE: unknown role 'payload fetch'"), "{stderr}");
+}
+
+#[tokio::test]
+async fn a_recovery_says_how_many_tasks_of_dead_workers_wait_for_their_leases_and_until_when() {
+    let database = testkit::database().await;
+    let tasks = "SET drover.own = on;
+        INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, started_at, last_heartbeat_at, heartbeat_seconds) VALUES
+          ('off', 'A', 'P', 'any', crawl_roles(), 'offline', 4, now(), now(), 10), ('killed', 'B', 'P', 'any', crawl_roles(), 'active', 4, now(), now() - interval '1 minute', 10),
+          ('lives', 'C', 'P', 'any', crawl_roles(), 'active', 4, now(), now(), 10);
+        INSERT INTO worker_tasks (role, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at) VALUES
+          ('analytics_refresh', 'running', 1, 'off', now(), now(), '2100-01-01 14:02:11Z'), ('analytics_refresh', 'claimed', 1, 'killed', now(), now(), '2100-01-01 14:00:00Z'),
+          ('analytics_refresh', 'running', 1, 'lives', now(), now(), '2100-01-02Z')";
+    database.raw.batch_execute(tasks).await.unwrap();
+    let output = run(&database, &["tasks", "recover"]).await;
+    ended(&output, 0);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let waiting =
+        "2 tasks of workers that are gone wait for the ends of their leases, the last until 2100-01-01 14:02:11 UTC\n";
+    assert!(text.ends_with(waiting), "{text}");
+    let answer = json(&run(&database, &["tasks", "recover", "--json"]).await);
+    assert_eq!((&answer["waiting"], &answer["requeued"]), (&2.into(), &0.into()), "{answer}");
 }
 
 #[tokio::test]

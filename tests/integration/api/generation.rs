@@ -33,7 +33,7 @@ async fn silent_tasks_are_recovered_and_counted(#[case] body: Value, #[case] req
                VALUES ('analytics_refresh', 'running', 1, 'w', now(), now() - interval '20 minutes', now() + interval '1 hour')";
     server.database.raw.batch_execute(sql).await.unwrap();
     let counts = server.post("/api/tasks/recover-stale", body).await.expect(200);
-    assert_eq!(counts, json!({"requeued": requeued, "failed": 0}));
+    assert_eq!(counts, json!({"requeued": requeued, "failed": 0, "waiting": 0, "waiting_until": null}));
     assert_eq!(server.audited().await, ["tasks.recover"]);
 }
 

@@ -1,6 +1,7 @@
 //! `drover products`, `payload list`, `payload diff` and `stores`, as people run them: on the database
 //! itself, and on a server by `--url`. The server refuses data that the API does not serve.
 
+use std::collections::BTreeSet;
 use std::process::Output;
 
 use rstest::rstest;
@@ -73,6 +74,70 @@ async fn a_products_price_is_followed_from_the_command_line_alone(#[case] api: A
 
     let answer: Value = serde_json::from_str(&text(&run(&["products", "search", "blue", "--json"]).await)).unwrap();
     assert_eq!(answer, server.get("/api/products/search?q=blue&limit=20").await.expect(200), "the API's answer");
+}
+
+#[rstest]
+#[case::in_process(InProcess)]
+#[case::of_a_server(OfServer)]
+#[tokio::test]
+async fn all_products_are_exported_page_by_page_with_their_prices(#[case] api: Api) {
+    let server = Server::start().await;
+    let (store, _) = selling(&server).await;
+    let more = "INSERT INTO store_products (dispensary_id, provider, provider_product_id, name_raw, price_rec, is_on_special, quantity_censored, is_in_stock,
+                                            stock_status, first_seen_at, last_seen_at)
+                SELECT d.id, 'dutchie', 'x' || n, 'Granite, \"' || n || '\"', 1200, false, false, true, 'in_stock', now(), now()
+                  FROM dispensaries d, generate_series(1, 501) n";
+    server.add_store("b-shop").await;
+    server.database.raw.batch_execute(more).await.unwrap();
+    let run = async |args: &[&str]| run(&server, api, args).await;
+
+    let csv = text(&run(&["products", "export"]).await);
+    let (headers, rows) = csv.split_once('\n').unwrap();
+    let headers: BTreeSet<&str> = headers.split(',').collect();
+    let ids: BTreeSet<&str> = rows.lines().filter_map(|row| row.split(',').next()).collect();
+    assert_eq!((rows.lines().count(), ids.len()), (2 + 2 * 501, 2 + 2 * 501), "each once");
+    let quoted = rows.lines().filter(|row| row.contains(",dutchie,x7,,\"Granite, \"\"7\"\"\",,,,,1200,1200,"));
+    assert_eq!(quoted.count(), 2, "{csv}");
+
+    let id = store.to_string();
+    for args in [
+        &["products", "export", "--store", &id, "--format", "json"][..],
+        &["products", "export", "--store", &id, "--json"],
+    ] {
+        let products: Value = serde_json::from_str(&text(&run(args).await)).unwrap();
+        let products = products.as_array().unwrap();
+        assert_eq!(products.len(), 2 + 501);
+        let names: BTreeSet<&str> = products[0].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names, headers, "the columns are those of the API");
+    }
+
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("products.csv");
+    let written = text(&run(&["products", "export", "--out", file.to_str().unwrap()]).await);
+    assert_eq!(written, format!("1004 products written to {}\n", file.display()));
+    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), csv.lines().count());
+    let absent = dir.path().join("none.csv");
+    let stderr = refused(&run(&["products", "export", "--store", "4711", "--out", absent.to_str().unwrap()]).await, 3);
+    assert!(stderr.contains("4711") && std::fs::read_dir(dir.path()).unwrap().count() == 1, "{stderr}");
+}
+
+#[tokio::test]
+async fn an_interrupted_export_leaves_the_old_file_and_no_other() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("products.csv");
+    std::fs::write(&file, "old").unwrap();
+    let mut export = drover();
+    export
+        .args(["products", "export", "--url", &format!("http://{}", silent.local_addr().unwrap()), "--out"])
+        .arg(&file);
+    let mut child = testkit::Child::spawn(&mut export);
+    let _asked = tokio::time::timeout(testkit::PATIENCE, silent.accept()).await.unwrap().unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "it writes beside the old file");
+    child.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(child.ended(testkit::PATIENCE).await.code(), Some(130));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
 }
 
 #[tokio::test]

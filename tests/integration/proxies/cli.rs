@@ -143,6 +143,7 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
 
     let output = proxies(&database, &["check", "--json"], "").await;
     assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert!(output.stderr.is_empty(), "the note is for people: {output:?}");
     let checks = json(&output);
     let result = |n: usize| (checks[n]["ok"].as_bool().unwrap(), checks[n]["reason"].as_str().unwrap_or_default());
     assert_eq!(checks.as_array().unwrap().len(), 5, "the one switched off is never tried");
@@ -159,7 +160,10 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
     assert_eq!(String::from_utf8_lossy(&one.stderr), "", "no alarm");
 
     database.raw.execute("DELETE FROM proxies WHERE id < 2", &[]).await.unwrap();
-    assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(1));
+    let failed = proxies(&database, &["check"], "").await;
+    assert_eq!(failed.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(said.contains("does not change the health"), "{said}");
     database.raw.execute("DELETE FROM proxies", &[]).await.unwrap();
     assert_eq!(proxies(&database, &["check"], "").await.status.code(), Some(3));
 }

@@ -43,7 +43,7 @@ async fn each_number_counts_what_its_name_says() {
         json!({
             "role": "payload_fetch", "pending_tasks": 6, "ready_tasks": 6, "claimed_tasks": 2, "running_tasks": 1,
             "completed_last_hour": 4, "failed_last_hour": 2, "active_workers": 1, "avg_duration_sec": 72,
-            "tasks_per_worker_hour": 50, "estimated_hours_to_drain": 0.12
+            "tasks_per_worker_hour": 50, "estimated_hours_to_drain": 0.12, "measured_runs": 12
         })
     );
 }
@@ -68,11 +68,13 @@ async fn the_average_holds_each_run_once_whether_its_minute_has_been_counted_or_
         .await;
     let average = async || queue.capacity("payload_fetch").await["avg_duration_sec"].clone();
     assert_eq!(average().await, json!(57));
+    assert_eq!(queue.capacity("payload_fetch").await["measured_runs"], json!(4));
     let turn = StatsTurn { every: Duration::ZERO, grace: Duration::from_secs(60), keep: Duration::from_secs(86_400) };
     stats_minute::count(&queue.database.db, turn).await.unwrap().unwrap();
     assert_eq!(average().await, json!(57));
     queue.sql("DELETE FROM worker_tasks WHERE claimed_at IS NOT NULL").await;
     assert_eq!(average().await, json!(57), "a counted minute needs no tasks");
+    assert_eq!(queue.capacity("payload_fetch").await["measured_runs"], json!(4));
 }
 
 #[rstest]

@@ -7,7 +7,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::{Client, DbError};
 use crate::row::{FromRow, first_column, rows};
-use contract::tasks::RecoveryCounts;
+use contract::tasks::{RecoveryCounts, WaitingLeases};
 use domain::task::{Blame, TaskId, TaskLease};
 
 /// Maximum batches, with 1,000 tasks each.
@@ -15,6 +15,7 @@ const MAX_BATCHES: usize = 1_000;
 
 rows! {
     RecoveryCounts { requeued, failed }
+    WaitingLeases { waiting, waiting_until }
 }
 
 /// Renews these leases, each with the age of its latest beat, and returns the renewed ids.
@@ -70,6 +71,11 @@ pub async fn recover_silent(client: &Client, silence: Duration) -> Result<Recove
         (all.requeued, all.failed) = (all.requeued + batch.requeued, all.failed + batch.failed);
     }
     Ok(all)
+}
+
+/// Tasks of workers that are gone whose leases have not ended.
+pub async fn waiting_leases(client: &Client) -> Result<WaitingLeases, DbError> {
+    WaitingLeases::from_row(&client.query_one(include_str!("../sql/tasks/waiting_leases.sql"), &[]).await?)
 }
 
 /// Puts back every active task, without counting a loss or a retry, for a caller that knows that every worker

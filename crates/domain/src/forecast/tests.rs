@@ -7,7 +7,7 @@ use super::*;
 
 /// 200 s and 64.8 requests a fetch, 23.2 s a refresh; 75 slots for all roles, 10 requests a second.
 fn supply() -> Supply {
-    let measured = |seconds, requests| RunCost { seconds: Some(seconds), requests: Some(requests) };
+    let measured = |seconds, requests| RunCost { seconds: Some(seconds), runs: 3, requests: Some(requests) };
     Supply {
         schedules: vec![every(4.0, 100)],
         costs: [(Role::PayloadFetch, measured(200.0, 64.8)), (Role::ProductRefresh, measured(23.2, 0.0))].into(),
@@ -145,7 +145,7 @@ fn a_schedule_of_some_stores_grows_with_all_of_them(#[case] crawlable_stores: i6
 #[test]
 fn a_role_that_asks_no_host_needs_no_measured_requests() {
     let mut supply = supply();
-    supply.costs.insert(Role::ProductRefresh, RunCost { seconds: Some(23.2), requests: None });
+    supply.costs.insert(Role::ProductRefresh, RunCost { seconds: Some(23.2), runs: 3, requests: None });
     let forecast = supply.forecast(WhatIf::default());
     assert_eq!((forecast.unmeasured, forecast.slots_needed), (vec![], Some(2)));
 }
@@ -185,7 +185,7 @@ fn a_schedule_of_one_task_does_not_grow_with_the_stores() {
 #[case::one_round(5, 20.0)]
 #[case::more_slots_than_stores(50, 10.0)]
 fn a_slot_takes_one_store_after_another(#[case] slots: i64, #[case] seconds: f64) {
-    let cost = |seconds| RunCost { seconds: Some(seconds), requests: Some(1.0) };
+    let cost = |seconds| RunCost { seconds: Some(seconds), runs: 3, requests: Some(1.0) };
     let costs = [(Role::PayloadFetch, cost(8.0)), (Role::ProductRefresh, cost(2.0))].into();
     let supply = Supply { costs, permitted_rate: None, ..supply() };
     let what_if = WhatIf { stores: Some(10), slots: Some(slots), ..WhatIf::default() };
@@ -206,7 +206,7 @@ fn a_crawl_of_ten_stores_takes_as_long_as_its_tightest_limit_makes_it(
     #[case] permitted_rate: Option<f64>,
     #[case] seconds: Option<f64>,
 ) {
-    let cost = |seconds| RunCost { seconds: Some(seconds), requests: Some(3.0) };
+    let cost = |seconds| RunCost { seconds: Some(seconds), runs: 3, requests: Some(3.0) };
     let costs = [(Role::PayloadFetch, cost(8.0)), (Role::ProductRefresh, cost(2.0))].into();
     let workers = slots.iter().map(|(roles, slots)| workers(roles, *slots)).collect();
     let supply = Supply { costs, workers, sessions, permitted_rate, ..supply() };

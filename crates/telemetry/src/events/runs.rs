@@ -149,6 +149,15 @@ pub fn draining(tasks: usize, grace: Duration) {
     }
 }
 
+/// The last line of a service. `ended`: tasks that ended while it drained; `given_back`: tasks that it put
+/// back into the queue.
+pub fn stopped(ended: usize, given_back: usize) {
+    info!(
+        ended,
+        given_back, "Stopped. Tasks that ended meanwhile: {ended}; tasks put back into the queue: {given_back}"
+    );
+}
+
 pub fn release_incomplete(tasks: usize, error: &dyn fmt::Display) {
     warn!(tasks, "Tasks could not be given back: {error}; leases that will run out: {tasks}");
 }

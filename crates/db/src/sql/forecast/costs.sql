@@ -5,7 +5,7 @@
 WITH counted AS (
   SELECT greatest(now() - interval '24 hours', (SELECT p.closed_until FROM stats_progress p)) AS until
 ), took AS (
-  SELECT role, sum(seconds) / nullif(sum(runs), 0) AS seconds
+  SELECT role, sum(seconds) / nullif(sum(runs), 0) AS seconds, sum(runs)::bigint AS runs
     FROM (SELECT role, runs, run_seconds AS seconds FROM stats_minute
            WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
           UNION ALL
@@ -24,4 +24,4 @@ WITH counted AS (
    WHERE status = 'completed' AND jsonb_typeof(detail->'requests') = 'number'
    GROUP BY role
 )
-SELECT role, t.seconds, s.requests FROM took t FULL JOIN sent s USING (role)
+SELECT role, t.seconds, coalesce(t.runs, 0) AS runs, s.requests FROM took t FULL JOIN sent s USING (role)

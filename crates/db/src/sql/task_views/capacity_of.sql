@@ -13,7 +13,7 @@ WITH live AS (
 ), counted AS (
   SELECT greatest(now() - interval '24 hours', (SELECT p.closed_until FROM stats_progress p)) AS until
 ), took AS (
-  SELECT sum(seconds) / nullif(sum(runs), 0) AS seconds
+  SELECT sum(seconds) / nullif(sum(runs), 0) AS seconds, coalesce(sum(runs), 0)::bigint AS runs
     FROM (SELECT runs, run_seconds AS seconds FROM stats_minute
            WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
              AND role = ANY ($1)
@@ -39,5 +39,6 @@ WITH live AS (
 SELECT $2::text AS role, l.pending AS pending_tasks, l.ready AS ready_tasks, l.claimed AS claimed_tasks, l.running AS running_tasks,
        e.completed AS completed_last_hour, e.failed AS failed_last_hour, a.workers AS active_workers, s.seconds AS avg_duration_sec,
        p.tasks AS tasks_per_worker_hour,
-       l.pending / nullif(p.tasks * a.workers, 0) AS estimated_hours_to_drain
+       l.pending / nullif(p.tasks * a.workers, 0) AS estimated_hours_to_drain,
+       s.runs AS measured_runs
   FROM live l, ended e, took s, active a, pace p
