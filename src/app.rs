@@ -27,7 +27,7 @@ use crate::handlers::housekeeping::Housekeeping;
 use db::{Client, Db, DbError, installation, legacy, schedules, workers};
 use foundation::clock::Clock;
 pub use services::{ServicesError, services};
-use settings::Config;
+use settings::LiveConfig;
 use storage::{Ownership, Payloads};
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
@@ -63,12 +63,8 @@ impl From<StartError<ServicesError>> for AppError {
 impl App {
     /// Recovers tasks whose lease ran out. Where schedules run in this process, makes the default ones and
     /// closes job runs that the older schema left running. Starts nothing.
-    pub async fn prepare(
-        config: Arc<Config>,
-        db: Db,
-        runtime: Arc<Runtime>,
-        plan: Plan,
-    ) -> Result<PreparedApp, AppError> {
+    pub async fn prepare(live: LiveConfig, db: Db, runtime: Arc<Runtime>, plan: Plan) -> Result<PreparedApp, AppError> {
+        let config = Arc::new(live.current().config.clone());
         chore::recover(&db, &config).await?;
         if plan.schedules {
             schedules::ensure_defaults(&db.client().await?).await?;
@@ -77,7 +73,7 @@ impl App {
         let payloads = payloads(config.storage_root(), &db.client().await?, !plan.pods.is_empty()).await?;
         let started_at = workers::now(&db.client().await?).await?;
         let housekeeping = Housekeeping { db: db.clone(), payloads };
-        Ok(PreparedApp(TreeDeps { config, db, runtime, clock: Clock::system(), housekeeping, plan, started_at }))
+        Ok(PreparedApp(TreeDeps { config, live, db, runtime, clock: Clock::system(), housekeeping, plan, started_at }))
     }
 
     /// None where no tasks run.

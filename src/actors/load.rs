@@ -21,6 +21,7 @@ use tokio::time::MissedTickBehavior;
 use cgroup::{Memory, allowed_cpus, cpu_time_of_container};
 use domain::worker::Resources;
 use queue::held_tasks::HeldTasks;
+use settings::LiveConfig;
 use telemetry::events::{self, Backoff};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -35,9 +36,9 @@ pub struct Load {
 }
 
 /// Samples in the background until the last receiver is gone.
-pub fn start_sampling(config: &settings::Worker, held_tasks: HeldTasks) -> watch::Receiver<Load> {
-    let mut sampler = Sampler::new(config, held_tasks);
-    let (sender, receiver) = watch::channel(sampler.sample());
+pub fn start_sampling(live: LiveConfig, held_tasks: HeldTasks) -> watch::Receiver<Load> {
+    let mut sampler = Sampler::new(held_tasks);
+    let (sender, receiver) = watch::channel(sampler.sample(&live.current().config.worker));
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(SAMPLE_INTERVAL);
         // samples in a row would shrink the average's window
@@ -45,16 +46,13 @@ pub fn start_sampling(config: &settings::Worker, held_tasks: HeldTasks) -> watch
         while !sender.is_closed() {
             tick.tick().await;
             fail::fail_point!("resources");
-            sender.send_replace(sampler.sample());
+            sender.send_replace(sampler.sample(&live.current().config.worker));
         }
     });
     receiver
 }
 
 struct Sampler {
-    memory_threshold: f64,
-    cpu_threshold: f64,
-    backoff_duration: Duration,
     held_tasks: HeldTasks,
     system: System,
     cpu: VecDeque<(Instant, Duration)>,
@@ -63,37 +61,30 @@ struct Sampler {
 }
 
 impl Sampler {
-    fn new(config: &settings::Worker, held_tasks: HeldTasks) -> Self {
-        Sampler {
-            memory_threshold: config.memory_backoff_threshold,
-            cpu_threshold: config.cpu_backoff_threshold,
-            backoff_duration: config.backoff_duration,
-            held_tasks,
-            system: System::new(),
-            cpu: VecDeque::new(),
-            backing_off: None,
-        }
+    fn new(held_tasks: HeldTasks) -> Self {
+        Sampler { held_tasks, system: System::new(), cpu: VecDeque::new(), backing_off: None }
     }
 
-    fn sample(&mut self) -> Load {
+    fn sample(&mut self, config: &settings::Worker) -> Load {
         let now = Instant::now();
         let memory = self.memory();
         let cpu_share = self.cpu_share(now);
-        self.update_backoff(now, memory.share(), cpu_share);
+        self.update_backoff(config, now, memory.share(), cpu_share);
         events::resources_sampled(memory.share(), cpu_share, self.held_tasks.count());
         Load { used: self.resources(&memory, cpu_share), backoff: self.backing_off.map(|(_, why)| why) }
     }
 
-    fn update_backoff(&mut self, now: Instant, memory: f64, cpu: f64) {
-        let too_much = if self.memory_threshold > 0.0 && memory > self.memory_threshold {
-            Some(Backoff::Memory { share: memory, threshold: self.memory_threshold })
-        } else if self.cpu_threshold > 0.0 && cpu > self.cpu_threshold && self.held_tasks.count() > 0 {
-            Some(Backoff::Cpu { share: cpu, threshold: self.cpu_threshold })
+    fn update_backoff(&mut self, config: &settings::Worker, now: Instant, memory: f64, cpu: f64) {
+        let (max_memory, max_cpu) = (config.memory_backoff_threshold, config.cpu_backoff_threshold);
+        let too_much = if max_memory > 0.0 && memory > max_memory {
+            Some(Backoff::Memory { share: memory, threshold: max_memory })
+        } else if max_cpu > 0.0 && cpu > max_cpu && self.held_tasks.count() > 0 {
+            Some(Backoff::Cpu { share: cpu, threshold: max_cpu })
         } else {
             None
         };
         match too_much {
-            Some(why) => self.backing_off = Some((now + self.backoff_duration, why)),
+            Some(why) => self.backing_off = Some((now + config.backoff_duration, why)),
             None => self.backing_off = self.backing_off.filter(|(until, _)| now < *until),
         }
     }
@@ -170,17 +161,17 @@ mod tests {
         let settings = [("worker.memory_backoff_threshold", "0"), ("worker.cpu_backoff_threshold", "0.9")];
         let config = settings::Config::with(&settings).unwrap().worker;
         let held_tasks = HeldTasks::default();
-        let mut sampler = Sampler::new(&config, held_tasks.clone());
+        let mut sampler = Sampler::new(held_tasks.clone());
         let now = Instant::now();
-        sampler.update_backoff(now, 0.0, 0.95);
+        sampler.update_backoff(&config, now, 0.0, 0.95);
         assert_eq!(sampler.backing_off, None);
         let lease = domain::task::TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() };
         let _stop_signal = held_tasks.enter(HeldTask { lease, task_actor: 1, is_suspect: false, stop_at: now });
-        sampler.update_backoff(now, 0.0, 0.95);
+        sampler.update_backoff(&config, now, 0.0, 0.95);
         assert!(sampler.backing_off.is_some());
-        sampler.update_backoff(now + Duration::from_secs(9), 0.0, 0.1);
+        sampler.update_backoff(&config, now + Duration::from_secs(9), 0.0, 0.1);
         assert!(sampler.backing_off.is_some(), "it lasts for the whole duration");
-        sampler.update_backoff(now + Duration::from_secs(11), 0.0, 0.1);
+        sampler.update_backoff(&config, now + Duration::from_secs(11), 0.0, 0.1);
         assert_eq!(sampler.backing_off, None);
     }
 }

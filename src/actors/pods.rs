@@ -35,6 +35,7 @@ use queue::execute::Executor;
 use queue::heartbeat::Heartbeat;
 use queue::held_tasks::{HeldTasks, Stop};
 use queue::pauses::watch_pauses;
+use settings::LiveConfig;
 use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
 use supervision::watchdog::Watchdog;
 use telemetry::events;
@@ -63,7 +64,7 @@ impl Pods {
         lifecycle: Lifecycle,
         services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
     ) -> Result<Pods, StartError<E>> {
-        let TreeDeps { config, db, runtime, clock, plan, started_at, .. } = deps;
+        let TreeDeps { config, live, db, runtime, clock, plan, started_at, .. } = deps;
         let times = config.lease_times();
         let held_tasks = HeldTasks::default();
         let heartbeat = Heartbeat {
@@ -98,7 +99,7 @@ impl Pods {
         });
         let deps = ActorDeps {
             wake_ups: listen::listen(db.server(), tasks::WAKE_CHANNEL),
-            load: load::start_sampling(&config.worker, held_tasks.clone()),
+            load: load::start_sampling(live.clone(), held_tasks.clone()),
             decommissioned: DecommissionedWorkers::new(&plan, lifecycle.clone()),
             executor: Executor::new(
                 db.clone(),
@@ -112,6 +113,7 @@ impl Pods {
             runtime: runtime.handle().clone(),
             owned_runtime: runtime,
             config,
+            live,
             db,
             times,
             lifecycle,
@@ -123,7 +125,7 @@ impl Pods {
         };
         let worker_ids: Vec<String> =
             plan.pods.iter().flat_map(|pod| &pod.workers).map(|worker| worker.id.clone()).collect();
-        events::workers_planned(worker_ids.len(), worker_ids.len() * deps.config.topology.slots);
+        tokio::spawn(keep_counting_slots(deps.live.clone(), worker_ids.len(), deps.lifecycle.clone()));
         let pods = StartPods { deps: deps.clone(), pods: plan.pods };
         supervisor.send(pods).await.map_err(|_| StartError::Actors)?;
         Ok(Pods { deps, proxies, sessions, fetch_counts, worker_ids })
@@ -186,6 +188,18 @@ impl Pods {
 }
 
 /// Shares the sessions' observations of hosts every `every`, until the process is over.
+async fn keep_counting_slots(live: LiveConfig, workers: usize, lifecycle: Lifecycle) {
+    let mut config = live.subscribe();
+    loop {
+        let slots = config.borrow_and_update().config.topology.slots;
+        events::workers_planned(workers, workers * slots);
+        tokio::select! {
+            () = lifecycle.reached(Phase::Over) => return,
+            _ = config.changed() => {}
+        }
+    }
+}
+
 async fn keep_sharing_hosts(sessions: Sessions, every: Duration, lifecycle: Lifecycle) {
     loop {
         tokio::select! {

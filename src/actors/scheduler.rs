@@ -77,7 +77,8 @@ impl SchedulerActor {
             deps.runs_schedules.then_some([Chore::Schedules, Chore::Operations, Chore::Indexes]).into_iter().flatten();
         let storage = deps.runs_tasks.then_some(Chore::Storage);
         let chores = Chore::COMMON.into_iter().chain(schedules).chain(storage);
-        let entries = chores.map(|chore| Entry::new(chore, chore.interval(&deps.chores.config))).collect();
+        let config = &deps.chores.live.current().config;
+        let entries = chores.map(|chore| Entry::new(chore, chore.interval(config))).collect();
         SchedulerActor { deps, entries, instance: 0 }
     }
 

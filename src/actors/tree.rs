@@ -22,13 +22,15 @@ use crate::handlers::housekeeping::Housekeeping;
 use crate::stealth::ProxySource;
 use db::Db;
 use foundation::clock::Clock;
-use settings::Config;
+use settings::{Config, LiveConfig};
 use supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
 use supervision::watchdog::Watchdog;
 
 /// Parts that the tree is built from.
 pub struct TreeDeps {
+    /// As it was when the process started.
     pub config: Arc<Config>,
+    pub live: LiveConfig,
     pub db: Db,
     pub runtime: Arc<Runtime>,
     pub clock: Clock,
@@ -124,9 +126,9 @@ impl Tree {
 }
 
 fn scheduler_deps(deps: &TreeDeps) -> SchedulerDeps {
-    let TreeDeps { config, db, runtime, housekeeping, plan, .. } = deps;
+    let TreeDeps { live, db, runtime, housekeeping, plan, .. } = deps;
     SchedulerDeps {
-        chores: ChoreDeps { config: config.clone(), db: db.clone(), housekeeping: housekeeping.clone() },
+        chores: ChoreDeps { live: live.clone(), db: db.clone(), housekeeping: housekeeping.clone() },
         runs_schedules: plan.schedules,
         runs_tasks: !plan.pods.is_empty(),
         runtime: runtime.handle().clone(),

@@ -27,6 +27,8 @@ enum Action {
         #[arg(long)]
         origin: bool,
     },
+    /// Show what the running service, here or at --url, would take over from the files, and what needs a restart
+    Diff,
     /// Check the configuration and list all faults
     Check {
         /// Also list the fingerprints with their weights and the evidence for their headers
@@ -52,10 +54,28 @@ struct FingerprintSummary {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    if let Action::Show { origin } = args.action {
-        show(&env.loaded.settings, origin, &env.out)?;
+    match args.action {
+        Action::Show { origin } => show(&env.loaded.settings, origin, &env.out)?,
+        Action::Diff => diff(env).await?,
+        // ran before
+        Action::Check { .. } => {}
     }
     Ok(ExitCode::Ok)
+}
+
+/// Compares the configuration of this command with that of the running service.
+async fn diff(env: &Env) -> anyhow::Result<()> {
+    let running: api::Settings = env.running_service().await?.get("/api/config").await?;
+    let changes = settings::changes(&running.settings, &env.loaded.settings);
+    if changes.is_empty() && !env.out.is_json() {
+        env.out.line("the service has these settings already")?;
+        return Ok(());
+    }
+    env.out.listed("changes", &changes, &["key", "in use", "new", "takes effect"], |change| {
+        let when = if change.needs_restart { "after a restart" } else { "with a reload" };
+        vec![change.key.clone(), change.from.to_string(), change.to.to_string(), when.to_owned()]
+    })?;
+    Ok(())
 }
 
 /// The result of `config check`, which runs before the configuration must be usable; None for other commands.

@@ -16,7 +16,7 @@ use crate::app::database::{self, OpenDatabase, OpenError};
 use api::{Actors, Health};
 use db::migrate::{self, MigrateError};
 use db::{Db, DbError};
-use settings::{Config, DatabaseUrl, LoadedConfig};
+use settings::{Config, DatabaseUrl, LiveConfig, LoadedConfig, Sources};
 
 /// The file of a demo in its data directory.
 pub const DEMO_FILE: &str = "demo.json";
@@ -25,6 +25,9 @@ pub struct Env {
     pub config: Arc<Config>,
     /// The configuration with its origins.
     pub loaded: LoadedConfig,
+    /// The configuration of a service, some of whose keys follow `sources`.
+    pub live: LiveConfig,
+    pub sources: Sources,
     pub out: Output,
     /// The process's one runtime; actors' threads run on it too.
     pub runtime: Arc<Runtime>,
@@ -38,12 +41,23 @@ pub struct Env {
 impl Env {
     pub(super) fn new(
         loaded: LoadedConfig,
+        sources: Sources,
         out: Output,
         runtime: Arc<Runtime>,
         stop: Stop,
         dir: Option<PathBuf>,
     ) -> Self {
-        Env { config: Arc::new(loaded.config.clone()), loaded, out, runtime, stop, dir, database: OnceCell::new() }
+        Env {
+            config: Arc::new(loaded.config.clone()),
+            live: LiveConfig::new(loaded.clone()),
+            loaded,
+            sources,
+            out,
+            runtime,
+            stop,
+            dir,
+            database: OnceCell::new(),
+        }
     }
 
     /// Whether `--dir` names the directory of a demo.
@@ -115,6 +129,16 @@ impl Env {
             "there is no drover data in {}: name another directory with --dir, or begin with `drover stores import FILE` or `drover up`",
             dir.display()
         )))
+    }
+
+    /// The API of the service that runs at --url, else on this machine.
+    pub async fn running_service(&self) -> anyhow::Result<ApiClient> {
+        if let Some(remote) = self.remote()? {
+            return Ok(remote);
+        }
+        let api = &self.config.api;
+        let url = format!("{}{}", http::local_url(&api.listen).await?, api.base_path);
+        Ok(ApiClient::remote(Remote::new(&url, self.config.client.token.clone())?))
     }
 
     fn remote(&self) -> anyhow::Result<Option<ApiClient>> {

@@ -1,6 +1,5 @@
 //! `drover healthcheck`: asks the service of this machine, or at `--url`, whether it works; for containers and scripts.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -8,9 +7,8 @@ use http::header::HOST;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
-use tokio::net::lookup_host;
 
-use super::http::for_local_clients;
+use super::http::local_url;
 use super::remote::Remote;
 use super::{CliError, Env, ExitCode};
 use contract::health::{CheckState, Readiness};
@@ -43,17 +41,11 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// The probes' address, else the API's.
 async fn service(config: &Config) -> anyhow::Result<Remote> {
     let url = match (config.client.url.as_str(), config.probes.listen.as_str()) {
-        ("", "") => format!("http://{}{}", local(&config.api.listen).await?, config.api.base_path),
-        ("", probes) => format!("http://{}", local(probes).await?),
+        ("", "") => format!("{}{}", local_url(&config.api.listen).await?, config.api.base_path),
+        ("", probes) => local_url(probes).await?,
         (url, _) => url.to_owned(),
     };
     Ok(Remote::new(&url, Secret::default())?)
-}
-
-/// `listen`: an address or name, and a port.
-async fn local(listen: &str) -> Result<SocketAddr, CliError> {
-    let mut found = lookup_host(listen).await.map_err(|error| failure(format!("{listen}: {error}")))?;
-    found.next().map(for_local_clients).ok_or_else(|| failure(format!("{listen}: the name has no address")))
 }
 
 async fn ask(service: &Remote, path: &str) -> Result<(StatusCode, Value), CliError> {

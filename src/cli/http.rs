@@ -1,5 +1,6 @@
 //! The HTTP servers of a service: bound before the actors start, closed after they have stopped.
 
+use std::fmt::Display;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -84,6 +85,14 @@ impl Servers {
     }
 }
 
+/// The URL at which a client on this machine reaches the listener that `listen` configures.
+pub async fn local_url(listen: &str) -> Result<String, CliError> {
+    let fault = |fault: &dyn Display| CliError::unavailable(format!("{listen}: {fault}"));
+    let mut found = lookup_host(listen).await.map_err(|error| fault(&error))?;
+    let address = found.next().ok_or_else(|| fault(&"the name has no address"))?;
+    Ok(format!("http://{}", for_local_clients(address)))
+}
+
 /// The address at which a client on this machine reaches a listener: 0.0.0.0 is none.
 pub fn for_local_clients(listener: SocketAddr) -> SocketAddr {
     let local: IpAddr = match listener.ip() {
@@ -134,7 +143,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         health,
         keys: config.secrets.keys(),
         budgets: config.proxies.budgets(),
-        settings: env.loaded.settings.clone().into(),
+        live: env.live.clone(),
         proxy_tester: Arc::new(ApiTester(config.clone())),
         politeness: config.politeness.clone(),
         crawl_limits: CrawlLimits::of(config),

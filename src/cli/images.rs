@@ -1,7 +1,5 @@
 //! `drover images`: downloads images that no refresh has brought yet.
 
-use std::sync::Arc;
-
 use clap::Subcommand;
 use serde::Serialize;
 
@@ -14,7 +12,7 @@ use crate::downloads::{DownloadProgress, DownloadQueue, StoreAsk};
 use db::Db;
 use db::images::ImageSelection;
 use domain::store::StoreId;
-use settings::Config;
+use settings::{Config, LiveConfig};
 
 /// Maximum number of refused hosts that are named.
 const MAX_HOSTS: usize = 10;
@@ -139,7 +137,7 @@ async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow
     // a pod without workers: the same proxies as tasks have, and no tasks
     let pod = PodPlan { name: "images".to_owned(), workers: Vec::new() };
     let plan = Plan { schedules: false, pods: vec![pod] };
-    let app = App::prepare(Arc::new(config), db, env.runtime.clone(), plan).await?.start().await?;
+    let app = App::prepare(LiveConfig::fixed(config), db, env.runtime.clone(), plan).await?.start().await?;
     let bar = CommandProgress::begin(env, "images");
     let downloads = match app.downloads() {
         Some(queue) => follow(queue, asks, wanted, &bar).await,

@@ -43,6 +43,7 @@ mod platforms;
 mod products;
 mod progress;
 mod quality;
+mod reload;
 mod remote;
 mod retention;
 mod scheduler;
@@ -307,7 +308,7 @@ fn start(mut cli: Cli) -> anyhow::Result<ExitCode> {
     let loaded = Config::load(&sources)?;
     log::start(&cli.command.log(&loaded));
     let runtime = Arc::new(tokio::runtime::Builder::new_multi_thread().enable_all().build()?);
-    let env = Env::new(loaded, out, runtime.clone(), stop, cli.dir);
+    let env = Env::new(loaded, sources, out, runtime.clone(), stop, cli.dir);
     let result = runtime.block_on(run(cli.command, &env));
     // dropping a runtime waits for its blocking calls, and one of them may hang
     std::mem::forget((env, runtime));

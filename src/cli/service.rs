@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::http::{Listeners, for_local_clients};
-use super::{CliError, Env, ExitCode, Stop};
+use super::{CliError, Env, ExitCode, Stop, reload};
 use crate::actors::plan::Plan;
 use crate::actors::tree::Drained;
 use crate::app::{App, PreparedApp};
@@ -38,6 +38,7 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
+        never = reload::follow(&env.sources, &env.live) => match never {},
     }
     service_manager::stopping();
     let (Drained { tasks, cause }, ()) = tokio::join!(app.stop(second_signal(&stop)), drain_delay(env, &stop));
@@ -79,7 +80,7 @@ async fn prepare(
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == HealthCounts::default() {
         events::no_proxies();
     }
-    let app = App::prepare(env.config.clone(), db.clone(), env.runtime.clone(), plan).await?;
+    let app = App::prepare(env.live.clone(), db.clone(), env.runtime.clone(), plan).await?;
     Ok(ServiceParts { db, app, has_token })
 }
 

@@ -1,7 +1,6 @@
 //! The periodic work of a process, and its scheduler's view of it.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix::Addr;
@@ -9,6 +8,7 @@ use db::retention_runs;
 use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::actors::scheduler::{ChoreView, SchedulerActor, SchedulerDeps};
 use drover::handlers::housekeeping::Housekeeping;
+use settings::LiveConfig;
 use storage::Payloads;
 use supervision::messages::Observe;
 use supervision::runner::RunnerHandle;
@@ -20,7 +20,7 @@ use testkit::{PATIENCE, TestDatabase, config, database, start_actor, until};
 fn chore_deps(database: &TestDatabase, storage: &Path, settings: &[(&'static str, &str)]) -> ChoreDeps {
     let payloads = Payloads::new(storage, "the test's".to_owned());
     ChoreDeps {
-        config: Arc::new(config(settings)),
+        live: LiveConfig::fixed(config(settings)),
         db: database.db.clone(),
         housekeeping: Housekeeping { db: database.db.clone(), payloads },
     }

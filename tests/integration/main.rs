@@ -37,6 +37,7 @@ mod proxies;
 mod quality;
 mod queue;
 mod reads;
+mod reload;
 mod replays;
 mod robots;
 mod roles;

@@ -1,6 +1,5 @@
 //! Counts by minute: runs that ended, and requests to hosts.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -12,6 +11,7 @@ use domain::store_fetch_counts::StoreDay;
 use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::handlers::housekeeping::Housekeeping;
 use nix::sys::signal::Signal;
+use settings::LiveConfig;
 use storage::Payloads;
 
 use testkit::{Child, Farm, PATIENCE, TestDatabase, config, database};
@@ -232,7 +232,7 @@ async fn what_is_older_than_it_is_kept_goes() {
     let storage = tempfile::tempdir().unwrap();
     let payloads = Payloads::new(storage.path(), "the test's".to_owned());
     let deps = ChoreDeps {
-        config: Arc::new(config(&[("retention.prune_batch", "3")])),
+        live: LiveConfig::fixed(config(&[("retention.prune_batch", "3")])),
         db: database.db.clone(),
         housekeeping: Housekeeping { db: database.db.clone(), payloads },
     };

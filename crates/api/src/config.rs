@@ -22,5 +22,5 @@ pub async fn show(
     State(api): State<ApiState>,
     _: Query<NoParameters>,
 ) -> Result<Json<Settings>, ApiError> {
-    Ok(Json(Settings { settings: api.settings.to_vec() }))
+    Ok(Json(Settings { settings: api.live.current().settings.clone() }))
 }

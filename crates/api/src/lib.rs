@@ -82,6 +82,7 @@ use std::future::Future;
 use axum::Router;
 use tokio::net::TcpListener;
 
+pub use config::Settings;
 pub use error::ApiError;
 pub use files::PayloadFiles;
 pub use process_health::{Actors, Health};

@@ -27,7 +27,8 @@ pub async fn show(
     State(api): State<ApiState>,
     _: Query<NoParameters>,
 ) -> Result<Json<Retention>, ApiError> {
-    let settings = api.settings.iter().filter(|setting| setting.key.starts_with("retention.")).cloned().collect();
+    let settings = &api.live.current().settings;
+    let settings = settings.iter().filter(|setting| setting.key.starts_with("retention.")).cloned().collect();
     let runs = retention_runs::list(&api.db.api_client().await?).await?;
     Ok(Json(Retention { settings, runs }))
 }

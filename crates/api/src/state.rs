@@ -22,7 +22,7 @@ use domain::proxy::Budgets;
 use domain::store::{MenuUrlFault, Platform};
 use foundation::secrets::SecretKeys;
 use geo::Geo;
-use settings::Setting;
+use settings::LiveConfig;
 
 /// The parts of the program that the API uses.
 pub struct ApiServices {
@@ -32,8 +32,8 @@ pub struct ApiServices {
     pub keys: SecretKeys,
     /// Budgets of proxies.
     pub budgets: Budgets,
-    /// The effective configuration, secrets masked.
-    pub settings: Arc<[Setting]>,
+    /// The effective configuration; its settings are shown with secrets masked.
+    pub live: LiveConfig,
     pub proxy_tester: Arc<dyn ProxyTester>,
     /// Rules for requests to hosts.
     pub politeness: settings::Politeness,

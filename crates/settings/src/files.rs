@@ -11,6 +11,9 @@ use super::errors::ConfigErrors;
 /// The manual, which is also the schema.
 pub const DEFAULT: File<'static> = File::compiled("default", include_str!("../../../config/default.toml"));
 
+/// Read where no directory is named.
+pub const USUAL_DIRECTORY: &str = "config";
+
 const ENVIRONMENTS: [File<'static>; 3] = [
     File::compiled("development", include_str!("../../../config/development.toml")),
     File::compiled("test", include_str!("../../../config/test.toml")),
@@ -73,7 +76,7 @@ impl Directory {
     }
 
     fn usual(sudo_uid: Option<&str>, errors: &mut ConfigErrors) -> Directory {
-        let path = PathBuf::from("config");
+        let path = PathBuf::from(USUAL_DIRECTORY);
         if !path.join("default.toml").exists() {
             return Directory::default();
         }

@@ -61,6 +61,11 @@ impl Sources {
         Sources { dir, variables: all.map(|(name, value)| (text(name), text(value))).collect(), flags }
     }
 
+    /// The directory whose files are laid over the compiled ones, where there is one.
+    pub fn directory(&self) -> Option<PathBuf> {
+        Some(self.dir.clone().unwrap_or_else(|| PathBuf::from(files::USUAL_DIRECTORY))).filter(|dir| dir.is_dir())
+    }
+
     fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|text| !text.is_empty())
     }

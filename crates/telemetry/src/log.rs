@@ -14,7 +14,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{Layer, fmt};
+use tracing_subscriber::{Layer, Registry, fmt, reload};
 
 use lines::Lines;
 use settings::Log;
@@ -22,6 +22,9 @@ use terminal_fields::TerminalFields;
 
 /// Whether log lines are JSON; set when logging begins.
 static JSON: OnceLock<bool> = OnceLock::new();
+
+/// The levels of the running log; set when logging begins.
+static LEVELS: OnceLock<reload::Handle<Targets, Registry>> = OnceLock::new();
 
 /// None where the thread could not be started: lines are then written by the thread that logs.
 static LINES: LazyLock<Option<Lines>> = LazyLock::new(|| Lines::start(io::stderr()).ok());
@@ -32,6 +35,14 @@ const MAX_FLUSH_TIME: Duration = Duration::from_secs(1);
 /// Begins logging; a second call changes nothing.
 pub fn start(config: &Log) {
     JSON.get_or_init(|| begin(&config.level, &config.format, &config.color));
+}
+
+/// Changes the levels of the running log. Without one, nothing changes.
+pub fn set_level(level: &str) {
+    if let Some(levels) = LEVELS.get() {
+        // fails only where the subscriber is gone
+        let _ = levels.reload(filter(level));
+    }
 }
 
 /// Whether log lines are JSON, for programs; else people read them.
@@ -86,7 +97,9 @@ fn begin(level: &str, format: &str, colour: &str) -> bool {
         lines.with_ansi(colour).with_target(false).fmt_fields(TerminalFields).boxed()
     };
     // fails when a test has installed its own subscriber, which then is used
-    let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).try_init();
+    let (levels, handle) = reload::Layer::new(filter(level));
+    LEVELS.get_or_init(|| handle);
+    let _ = tracing_subscriber::registry().with(lines.with_filter(levels)).try_init();
     json
 }
 

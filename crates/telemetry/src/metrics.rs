@@ -56,6 +56,8 @@ metrics! {
     CPU_RATIO: Gauge = gauge("drover_cpu_ratio", "Share of CPU in use, as back-off of workers sees it");
     ACTOR_RESTARTS: IntCounterVec = counters("drover_actor_restarts_total", "Actors started again after a crash", &["actor"]);
     PANICS: IntCounter = counter("drover_panics_total", "Panics caught");
+    CONFIG_RELOADS: IntCounterVec = counters("drover_config_reloads_total", "Times that the configuration was read again", &["result"]);
+    CONFIG_REFUSED: IntGauge = int_gauge("drover_config_refused", "1 while the configuration's files are faulty, and an older one is in use");
 
     // fetch
     QUALITY_FINDINGS: IntGaugeVec = int_gauges("drover_quality_findings", "Stores with faulty data", &["kind"]);

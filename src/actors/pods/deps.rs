@@ -16,14 +16,16 @@ use domain::task::LeaseTimes;
 use queue::claimer::Claimer;
 use queue::execute::Executor;
 use queue::held_tasks::HeldTasks;
-use settings::Config;
+use settings::{Config, LiveConfig};
 use supervision::lifecycle::Lifecycle;
 use supervision::watchdog::Watchdog;
 
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct ActorDeps {
+    /// As it was when the process started.
     pub config: Arc<Config>,
+    pub live: LiveConfig,
     pub db: Db,
     pub times: LeaseTimes,
     pub lifecycle: Lifecycle,

@@ -10,7 +10,7 @@ use actix::prelude::*;
 
 use super::deps::ActorDeps;
 use super::recovery;
-use super::worker::{Command, PausesChanged, Wake, WorkerActor};
+use super::worker::{Command, ConfigChanged, PausesChanged, Wake, WorkerActor};
 use crate::actors::plan::PodPlan;
 use db::workers::{self, OpenCommand};
 use domain::task::Blame;
@@ -88,6 +88,19 @@ impl PodActor {
         );
     }
 
+    fn forward_config(&self, ctx: &mut Context<Self>) {
+        let mut config = self.deps.live.subscribe();
+        let pod = ctx.address();
+        ctx.spawn(
+            async move {
+                while config.changed().await.is_ok() {
+                    pod.do_send(ConfigChanged);
+                }
+            }
+            .into_actor(self),
+        );
+    }
+
     fn read_commands(&mut self, ctx: &mut Context<Self>) {
         if std::mem::replace(&mut self.is_reading_commands, true) {
             return;
@@ -154,6 +167,7 @@ impl Actor for PodActor {
         self.children.resume_parked(Instant::now());
         self.forward_wake_ups(ctx);
         self.forward_pauses(ctx);
+        self.forward_config(ctx);
         ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
     }
 }
@@ -195,6 +209,14 @@ impl Handler<PausesChanged> for PodActor {
     fn handle(&mut self, changed: PausesChanged, ctx: &mut Context<Self>) {
         self.workers.iter().for_each(|worker| drop(worker.try_send(changed)));
         self.read_commands(ctx);
+    }
+}
+
+impl Handler<ConfigChanged> for PodActor {
+    type Result = ();
+
+    fn handle(&mut self, changed: ConfigChanged, _: &mut Context<Self>) {
+        self.workers.iter().for_each(|worker| drop(worker.try_send(changed)));
     }
 }
 

@@ -67,6 +67,11 @@ struct HandOnBeats;
 #[rtype(result = "()")]
 pub struct PausesChanged;
 
+/// The live part of the configuration has changed.
+#[derive(Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct ConfigChanged;
+
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct Command(pub WorkerCommand);
@@ -94,9 +99,13 @@ impl WorkerActor {
         if self.must_not_claim() {
             return;
         }
-        while self.slots.len() < self.deps.config.topology.slots {
+        while self.slots.len() < self.max_slots() {
             self.open_slot(ctx);
         }
+    }
+
+    fn max_slots(&self) -> usize {
+        self.deps.live.current().config.topology.slots
     }
 
     fn must_not_claim(&mut self) -> bool {
@@ -172,7 +181,7 @@ impl WorkerActor {
             current_task_id: current_task_ids.first().copied(),
             active_task_count: current_task_ids.len(),
             current_task_ids,
-            max_concurrent_tasks: self.deps.config.topology.slots,
+            max_concurrent_tasks: self.max_slots(),
             status: self.status(),
             resources: Resources {
                 is_backing_off: self.backing_off.is_some(),
@@ -278,6 +287,16 @@ impl Handler<Wake> for WorkerActor {
     fn handle(&mut self, _: Wake, ctx: &mut Context<Self>) {
         self.woken = self.is_asking();
         self.fill_slots(ctx);
+    }
+}
+
+impl Handler<ConfigChanged> for WorkerActor {
+    type Result = ();
+
+    /// Fewer slots than task actors: none is started until enough of them have ended.
+    fn handle(&mut self, _: ConfigChanged, ctx: &mut Context<Self>) {
+        self.fill_slots(ctx);
+        self.register();
     }
 }
 

@@ -4,7 +4,6 @@
 //! payload files. Out: a [`ChoreStatus`]. It must not know its caller, or when it runs.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -20,7 +19,7 @@ use db::{
 };
 use domain::retention::RetentionKind;
 use queue::TaskError;
-use settings::Config;
+use settings::{Config, LiveConfig};
 use supervision::panics;
 use telemetry::events;
 
@@ -107,7 +106,7 @@ pub enum ChoreStatus {
 /// Dependencies of the chores of a process. Cheap to clone.
 #[derive(Clone)]
 pub struct ChoreDeps {
-    pub config: Arc<Config>,
+    pub live: LiveConfig,
     pub db: Db,
     pub housekeeping: Housekeeping,
 }
@@ -178,7 +177,8 @@ impl Chore {
     /// How much was changed; none: another process has just done the same.
     async fn turn(self, deps: &ChoreDeps) -> Result<Option<u64>, TaskError> {
         fail::fail_point!("chore");
-        let ChoreDeps { config, db, housekeeping } = deps;
+        let ChoreDeps { live, db, housekeeping } = deps;
+        let config = &live.current().config;
         let interval = self.interval(config);
         let changed = match self {
             Chore::SweepDue => return counted(sweep_due(&db.client().await?, interval).await?),

@@ -39,7 +39,7 @@ use crate::app::{App, PreparedApp, names};
 use dashboard::IS_BUILT;
 use db::{Db, migrate, schedules, tasks};
 use domain::store::StoreId;
-use settings::{Config, Secret};
+use settings::{Config, LiveConfig, Secret};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -164,7 +164,9 @@ impl Demo<'_> {
         // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { schedules: false, pods: names::pods(config, &[])? };
-        let app = App::prepare(config.clone(), opened.db.clone(), self.env.runtime.clone(), plan).await?;
+        let app =
+            App::prepare(LiveConfig::fixed(Config::clone(config)), opened.db.clone(), self.env.runtime.clone(), plan)
+                .await?;
         Ok(Prepared { opened, apart, app })
     }
 

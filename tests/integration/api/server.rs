@@ -16,7 +16,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use settings::Setting;
+use settings::{LiveConfig, LoadedConfig, Setting};
 use storage::{Images, Variants};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -110,12 +110,14 @@ impl Server {
         let storage = tempfile::tempdir().unwrap();
         let files = PayloadFiles::new(storage.path(), drover::platforms::normalise);
         let whole = Arc::new(testkit::config(&[]));
+        let loaded =
+            LoadedConfig { config: testkit::config(&[]), environment: "test".to_owned(), settings: shown_settings() };
         let services = ApiServices {
             files,
             health,
             keys: SecretKeys::default(),
             budgets,
-            settings: shown_settings().into(),
+            live: LiveConfig::new(loaded),
             politeness: whole.politeness.clone(),
             crawl_limits: CrawlLimits::of(&whole),
             allowed_hosts: Arc::default(),

@@ -1,6 +1,7 @@
 //! Workers and their process: back-off, the registry, actors, panics, the end of the process.
 
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use tracing::{debug, error, info, warn};
@@ -123,6 +124,34 @@ pub fn process_ending(cause: &str) {
 /// The drain hangs: the process exits without it, and its leases run out.
 pub fn exit_forced(cause: &str) {
     error!("Exiting without a drain, which hangs: {cause}");
+}
+
+/// `applied`: changes that took effect; `waiting`: those that need a restart.
+pub fn config_reloaded(applied: &[String], waiting: &[String]) {
+    metrics::CONFIG_RELOADS.with_label_values(&["applied"]).inc();
+    metrics::CONFIG_REFUSED.set(0);
+    if !applied.is_empty() {
+        info!("Configuration reloaded; in use now: {}", applied.join(", "));
+    }
+    if !waiting.is_empty() {
+        warn!("These settings need a restart, and until then keep their values: {}", waiting.join(", "));
+    }
+    if applied.is_empty() && waiting.is_empty() {
+        info!("Configuration reloaded; nothing has changed");
+    }
+}
+
+/// The one in use stays. `is_new`: this fault was not logged before.
+pub fn config_refused(fault: &str, is_new: bool) {
+    metrics::CONFIG_RELOADS.with_label_values(&["refused"]).inc();
+    metrics::CONFIG_REFUSED.set(1);
+    if is_new {
+        warn!("The changed configuration is refused as a whole, and the one in use stays: {fault}");
+    }
+}
+
+pub fn config_not_watched(directory: &Path, error: &dyn fmt::Display) {
+    warn!("Changes of {} are not noticed, so send SIGHUP after each: {error}", directory.display());
 }
 
 /// It takes a process that it hears nothing of for hung, and starts it again.

@@ -1,0 +1,131 @@
+//! `LiveConfig`: the configuration of a running process, of which some keys follow their files.
+//!
+//! In: the sources, read again. Out: which keys changed, which of them wait for a restart, and the new configuration for all that
+//! watch it. A faulty file changes nothing. It must not know when the files change, or what the keys do.
+
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use super::load::{LoadedConfig, Sources};
+use super::show::Setting;
+use super::{Config, ConfigErrors, Log, Retention, Topology, Worker};
+
+/// Keys that take effect in a running process; [`Config::with_live_keys_of`] takes the same ones over.
+const LIVE_KEYS: [&str; 11] = [
+    "log.level",
+    "retention.audit",
+    "retention.completed",
+    "retention.failed",
+    "retention.payloads",
+    "retention.prune_batch",
+    "retention.snapshots",
+    "topology.slots",
+    "worker.backoff_duration",
+    "worker.cpu_backoff_threshold",
+    "worker.memory_backoff_threshold",
+];
+
+/// Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct LiveConfig(Arc<watch::Sender<Arc<LoadedConfig>>>);
+
+/// A key whose value in the sources differs from the one in use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SettingChange {
+    pub key: String,
+    /// The value in use.
+    pub from: serde_json::Value,
+    pub to: serde_json::Value,
+    /// The running process keeps the value in use until it is started again.
+    pub needs_restart: bool,
+}
+
+impl LiveConfig {
+    pub fn new(loaded: LoadedConfig) -> LiveConfig {
+        LiveConfig(Arc::new(watch::Sender::new(Arc::new(loaded))))
+    }
+
+    /// A configuration without files that it could follow.
+    pub fn fixed(config: Config) -> LiveConfig {
+        LiveConfig::new(LoadedConfig { config, environment: String::new(), settings: Vec::new() })
+    }
+
+    pub fn current(&self) -> Arc<LoadedConfig> {
+        self.0.borrow().clone()
+    }
+
+    /// Changes with each reload that changed something.
+    pub fn subscribe(&self) -> watch::Receiver<Arc<LoadedConfig>> {
+        self.0.subscribe()
+    }
+
+    /// Reads the sources again and takes over what may change. Returns all changes.
+    pub fn reload(&self, sources: &Sources) -> Result<Vec<SettingChange>, ConfigErrors> {
+        let (old, new) = (self.current(), Config::load(sources)?);
+        let changes = changes(&old.settings, &new.settings);
+        if changes.iter().any(|change| !change.needs_restart) {
+            self.0.send_replace(Arc::new(old.with_live_keys_of(&new)));
+        }
+        Ok(changes)
+    }
+}
+
+/// Differences between the settings in use and those of the sources. Of a secret, only whether there is one is known.
+pub fn changes(in_use: &[Setting], sources: &[Setting]) -> Vec<SettingChange> {
+    let value_in_use = |key: &str| in_use.iter().find(|setting| setting.key == key).map(|setting| &setting.value);
+    let changed = sources.iter().filter_map(|Setting { key, value, .. }| {
+        let from = value_in_use(key).filter(|from| *from != value)?;
+        Some(SettingChange { key: key.clone(), from: from.clone(), to: value.clone(), needs_restart: !is_live(key) })
+    });
+    changed.collect()
+}
+
+fn is_live(key: &str) -> bool {
+    LIVE_KEYS.contains(&key)
+}
+
+impl LoadedConfig {
+    fn with_live_keys_of(&self, new: &LoadedConfig) -> LoadedConfig {
+        let settings = self.settings.iter().map(|old| {
+            let newer = new.settings.iter().find(|setting| setting.key == old.key && is_live(&old.key));
+            newer.unwrap_or(old).clone()
+        });
+        LoadedConfig {
+            config: self.config.with_live_keys_of(&new.config),
+            environment: self.environment.clone(),
+            settings: settings.collect(),
+        }
+    }
+}
+
+impl Config {
+    fn with_live_keys_of(&self, new: &Config) -> Config {
+        let old = self.clone();
+        Config {
+            log: Log { level: new.log.level.clone(), ..old.log },
+            retention: Retention {
+                prune_every: old.retention.prune_every,
+                stats: old.retention.stats,
+                ..new.retention.clone()
+            },
+            topology: Topology { slots: new.topology.slots, ..old.topology },
+            worker: Worker {
+                backoff_duration: new.worker.backoff_duration,
+                cpu_backoff_threshold: new.worker.cpu_backoff_threshold,
+                memory_backoff_threshold: new.worker.memory_backoff_threshold,
+                ..old.worker
+            },
+            ..old
+        }
+    }
+}
+
+impl Display for SettingChange {
+    /// `topology.slots 3 -> 5`
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} -> {}", self.key, self.from, self.to)
+    }
+}

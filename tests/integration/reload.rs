@@ -1,0 +1,111 @@
+//! The configuration of a running service follows its files, seen on whole processes.
+
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+use rstest::rstest;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use testkit::{Child, Farm, PATIENCE, until};
+
+/// A directory of configuration files.
+fn directory(text: &str) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), text);
+    directory
+}
+
+fn write(directory: &Path, text: &str) {
+    std::fs::write(directory.join("development.toml"), text).unwrap();
+}
+
+/// A service of the farm that reads `directory` and not the variables of the keys that the tests change.
+fn start(farm: &Farm, service: &str, directory: &Path) -> Child {
+    let mut command = farm.drover(&[service, "--config"]);
+    command.arg(directory);
+    for variable in ["TOPOLOGY__SLOTS", "WORKER__MEMORY_BACKOFF_THRESHOLD"] {
+        command.env_remove(format!("DROVER__{variable}"));
+    }
+    Child::spawn(&mut command)
+}
+
+const SLOTS: &str =
+    "SELECT coalesce(sum(max_concurrent_tasks), 0)::bigint FROM worker_registry WHERE status <> 'offline'";
+
+#[rstest]
+#[case::when_its_file_changes(None)]
+#[case::at_a_signal(Some(Signal::SIGHUP))]
+#[tokio::test]
+async fn more_and_fewer_slots_take_effect_without_a_restart(#[case] signal: Option<Signal>) {
+    let farm = Farm::with_stores(6).await;
+    let directory = directory("topology.slots = 2\nworker.memory_backoff_threshold = 0.0");
+    let worker = start(&farm, "worker", directory.path());
+    farm.until_counted("two workers have two slots each", SLOTS, 4).await;
+    for (slots, all) in [(5, 10), (1, 2)] {
+        write(directory.path(), &format!("topology.slots = {slots}\nworker.memory_backoff_threshold = 0.0"));
+        if let Some(signal) = signal {
+            worker.signal(signal);
+        }
+        farm.until_counted("the registry shows it", SLOTS, all).await;
+        worker.until_sample(&format!("drover_worker_slots {all}")).await;
+    }
+    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    assert_eq!(farm.count("SELECT count(*) FROM task_attempts WHERE outcome IN ('lost', 'released')").await, 0);
+}
+
+#[tokio::test]
+async fn a_faulty_file_is_refused_as_a_whole_and_said_once() {
+    let farm = Farm::with_stores(1).await;
+    let directory = directory("topology.slots = 2\nworker.memory_backoff_threshold = 0.0");
+    let worker = start(&farm, "worker", directory.path());
+    farm.until_counted("it has its slots", SLOTS, 4).await;
+
+    write(directory.path(), "topology.slots = 3\nworker.memory_backoff_threshold = 7.5");
+    worker.until_sample("drover_config_refused 1").await;
+    worker.signal(Signal::SIGHUP);
+    worker.until_sample("drover_config_reloads_total{result=\"refused\"} 2").await;
+    let refusals = worker.stderr().iter().filter(|line| line.contains("is refused as a whole")).count();
+    assert_eq!((refusals, farm.count(SLOTS).await), (1, 4));
+
+    write(directory.path(), "topology.slots = 3\nworker.memory_backoff_threshold = 0.0");
+    farm.until_counted("the corrected file is used", SLOTS, 6).await;
+    worker.until_sample("drover_config_refused 0").await;
+}
+
+#[tokio::test]
+async fn a_setting_that_needs_a_restart_is_named_and_keeps_its_value() {
+    let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("its schedules run");
+    let directory = directory("queue.retry_cap = \"20m\"");
+    let api = start(&farm, "api", directory.path());
+    let listening = api.logged("Listening on", PATIENCE).await;
+    let listening: Value = serde_json::from_str(&listening).unwrap();
+    let address = listening["address"].as_str().unwrap().to_owned();
+
+    write(directory.path(), "queue.retry_cap = \"21m\"\nlog.level = \"debug\"");
+    let said = api.logged("These settings need a restart", PATIENCE).await;
+    assert!(said.contains(r#"queue.retry_cap \"20m\" -> \"21m\""#), "{said}");
+    api.logged(r#"log.level \"info\" -> \"debug\""#, PATIENCE).await;
+
+    write(directory.path(), "queue.retry_cap = \"22m\"\nlog.level = \"debug\"\ntopology.slots = 7");
+    let mut command = farm.drover(&["config", "diff", "--json", "--config"]);
+    command.arg(directory.path()).env("DROVER__API__LISTEN", &address).env_remove("DROVER__TOPOLOGY__SLOTS");
+    let mut answer = async || -> Value {
+        let output = command.output().await.unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    };
+    let of = |answer: &Value, key: &str| -> Option<Value> {
+        answer["changes"].as_array().unwrap().iter().find(|change| change["key"] == key).cloned()
+    };
+    let changed = answer().await;
+    let waiting = of(&changed, "queue.retry_cap").unwrap();
+    assert_eq!(
+        (&waiting["from"], &waiting["to"], &waiting["needs_restart"]),
+        (&"20m".into(), &"22m".into(), &true.into())
+    );
+    assert!(of(&changed, "log.level").is_none(), "it is in use");
+    // the service follows the file by itself
+    until("the slots are in use", PATIENCE, async || of(&answer().await, "topology.slots").is_none()).await;
+}
