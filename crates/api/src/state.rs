@@ -91,6 +91,8 @@ pub struct Shared {
     pub(super) batches: Arc<Semaphore>,
     /// Places of tests of proxies.
     pub(super) proxy_tests: Arc<Semaphore>,
+    /// The place of the one question how much room there is below the storage root.
+    pub(super) disk_question: Arc<Semaphore>,
 }
 
 impl ApiState {
@@ -109,6 +111,7 @@ impl ApiState {
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
             batches: Arc::new(Semaphore::new(MAX_BATCHES)),
             proxy_tests: Arc::new(Semaphore::new(MAX_PROXY_TESTS)),
+            disk_question: Arc::new(Semaphore::new(1)),
             config,
         }))
     }
