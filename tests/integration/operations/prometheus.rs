@@ -1,4 +1,5 @@
-//! Alerts: each has tests that promtool runs, and an entry in the runbook; a real Prometheus knows every metric that they name.
+//! Alerts: each has tests that promtool runs, and an entry in the runbook; a real Prometheus knows every metric
+//! that they name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
