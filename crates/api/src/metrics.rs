@@ -4,6 +4,7 @@
 //! Without the database a scrape has only the process's own metrics.
 
 mod gauges;
+mod store_counts;
 
 use std::time::Duration;
 
@@ -18,13 +19,15 @@ use super::{ApiError, ApiState, MAX_LISTENERS};
 use contract::overview::StoreCounts;
 use contract::pauses::Pause;
 use contract::tasks::{ReadyTasks, TaskCounts};
-use db::{Db, DbError, hosts, overview, pauses, proxies, schedules, task_views, workers};
+use db::{DbError, hosts, pauses, proxies, schedules, task_views, workers};
 use domain::host::BreakerState;
 use domain::proxy::HealthCounts;
 use domain::vocabulary::Word;
 use domain::worker::WorkerDocument;
 use storage::free_space;
 use telemetry::{events, metrics};
+
+pub use store_counts::LatestStoreCounts;
 
 /// Well below the usual timeout of a scrape, so that the process's own metrics always arrive.
 const MAX_WAIT: Duration = Duration::from_secs(4);
@@ -44,9 +47,10 @@ struct ServiceMetrics {
     workers: Vec<WorkerDocument>,
     proxies: HealthCounts,
     pauses: Vec<Pause>,
-    stores: StoreCounts,
     breakers: Vec<(Word<BreakerState>, i64)>,
     schedule_lateness: f64,
+    /// None where the database takes long to count them.
+    stores: Option<StoreCounts>,
 }
 
 /// The metrics of the process and of the service, in Prometheus' text format.
@@ -57,7 +61,7 @@ pub async fn show(_: Caller<Viewer>, api: State<ApiState>) -> Result<Response, A
 
 /// The metrics of the process and of the service.
 pub async fn service(State(api): State<ApiState>) -> Result<Response, ApiError> {
-    let reading = tokio::time::timeout(MAX_WAIT, ServiceMetrics::read(&api.db));
+    let reading = tokio::time::timeout(MAX_WAIT, ServiceMetrics::read(&api));
     let (process, service) = tokio::join!(ProcessMetrics::read(&api), reading);
     let service = match service {
         Ok(Ok(service)) => Some(service),
@@ -105,17 +109,17 @@ async fn free_bytes(api: &ApiState) -> Option<u64> {
 }
 
 impl ServiceMetrics {
-    async fn read(db: &Db) -> Result<ServiceMetrics, DbError> {
-        let client = db.api_client().await?;
+    async fn read(api: &ApiState) -> Result<ServiceMetrics, DbError> {
+        let client = api.db.api_client().await?;
         Ok(ServiceMetrics {
             counts: task_views::counts::counts(&client).await?,
             ready: task_views::counts::ready(&client).await?,
             workers: workers::list(&client).await?,
             proxies: proxies::count(&client).await?,
             pauses: pauses::list(&client).await?,
-            stores: overview::stores(&client, 0).await?,
             breakers: hosts::breakers(&client).await?,
             schedule_lateness: schedules::lateness(&client).await?,
+            stores: api.store_counts.read(&client).await?,
         })
     }
 }
@@ -135,7 +139,9 @@ fn register_service(registry: &Registry, service: Option<&ServiceMetrics>) -> Re
     registry.register(Box::new(gauges::registered_workers(&service.workers)?))?;
     registry.register(Box::new(gauges::known_proxies(service.proxies)?))?;
     registry.register(Box::new(gauges::paused(&service.pauses)?))?;
-    registry.register(Box::new(gauges::stores(&service.stores)?))?;
+    if let Some(stores) = &service.stores {
+        registry.register(Box::new(gauges::stores(stores)?))?;
+    }
     registry.register(Box::new(gauges::hosts(&service.breakers)?))?;
     registry.register(Box::new(gauges::schedule_late_seconds(service.schedule_lateness)?))
 }
