@@ -120,7 +120,7 @@ async fn a_minute_that_was_written_is_told_to_those_who_draw_charts() {
 async fn a_store_whose_data_became_faulty_is_an_event() {
     let server = Server::start().await;
     let mut faults = Listener::connect(&server, "/api/events?topics=quality", None).await;
-    let halved = "INSERT INTO dispensaries (id, name, slug, platform) VALUES (1, 'Leaf', 'leaf', 'dutchie');
+    let halved = "INSERT INTO dispensaries (id, name, slug, last_complete_at) VALUES (1, 'Leaf', 'leaf', now());
                   INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) VALUES (1, now(), 5)";
     server.database.raw.batch_execute(halved).await.unwrap();
     db::quality::look(&server.database.db.client().await.unwrap()).await.unwrap();
