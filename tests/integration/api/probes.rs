@@ -287,8 +287,8 @@ async fn told_to_stop_it_answers_what_is_under_way_and_ends() {
 }
 
 fn sample(text: &str, series: &str) -> f64 {
-    let values = text.lines().filter_map(|line| line.strip_prefix(series)?.trim().parse().ok());
-    values.last().unwrap_or_else(|| panic!("{series} is missing in:\n{text}"))
+    let mut values = text.lines().filter_map(|line| line.strip_prefix(series)?.trim().parse().ok());
+    values.next().unwrap_or_else(|| panic!("{series} is missing in:\n{text}"))
 }
 
 fn assert_each_series_once(text: &str) {
