@@ -3,7 +3,7 @@
 //! In: the storage root, and how platforms' answers become products: a function, since the API knows no
 //! platforms. Whose files they are is the database's to say, which is asked when the first one is read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
@@ -24,6 +24,10 @@ pub struct PayloadFiles {
 impl PayloadFiles {
     pub fn new(root: impl Into<PathBuf>, normalise: Normalise) -> Self {
         PayloadFiles { normalise, root: root.into(), opened: Arc::default() }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     pub(super) async fn open(&self, db: &Db) -> Result<&Payloads, ApiError> {

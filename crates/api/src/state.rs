@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::credentials::Credentials;
 use super::feed::Feed;
 use super::files::PayloadFiles;
+use super::metrics::LatestStoreCounts;
 use super::origin::Hosts;
 use super::process_health::Health;
 use super::proxy_tester::ProxyTester;
@@ -91,6 +92,9 @@ pub struct Shared {
     pub(super) batches: Arc<Semaphore>,
     /// Places of tests of proxies.
     pub(super) proxy_tests: Arc<Semaphore>,
+    /// The place of the one question how much room there is below the storage root.
+    pub(super) disk_question: Arc<Semaphore>,
+    pub(super) store_counts: LatestStoreCounts,
 }
 
 impl ApiState {
@@ -109,6 +113,8 @@ impl ApiState {
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
             batches: Arc::new(Semaphore::new(MAX_BATCHES)),
             proxy_tests: Arc::new(Semaphore::new(MAX_PROXY_TESTS)),
+            disk_question: Arc::new(Semaphore::new(1)),
+            store_counts: LatestStoreCounts::default(),
             config,
         }))
     }

@@ -7,9 +7,10 @@
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::row::{FromRow, read_all, rows};
+use super::row::{FromRow, read_all, rows, word};
 use super::{Client, Db, DbError};
-use domain::host::HostState;
+use domain::host::{BreakerState, HostState};
+use domain::vocabulary::Word;
 
 /// A host's state, and its time by the database's clock.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +52,12 @@ pub async fn change<E: From<DbError>>(
 /// At most `limit` hosts that were ever asked, by name, after `after`.
 pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<HostRow>, DbError> {
     read_all(&client.query(include_str!("sql/hosts/list.sql"), &[&after, &limit]).await?)
+}
+
+/// Number of hosts by the state of their breaker; a state that no host has is left out.
+pub async fn breakers(client: &Client) -> Result<Vec<(Word<BreakerState>, i64)>, DbError> {
+    let rows = client.query(include_str!("sql/hosts/breakers.sql"), &[]).await?;
+    rows.iter().map(|row| Ok((word(row, "breaker")?, row.try_get("hosts")?))).collect()
 }
 
 /// `Missing` when there is no such row.

@@ -4,14 +4,17 @@
 //! The pools recover from an outage by themselves: a closed connection is detected before it is lent, and
 //! replaced.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Hook, HookError, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{
+    Hook, HookError, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType, Timeouts,
+};
 use futures_util::FutureExt;
 
 use super::client::{Client, Tx};
 use super::connect::{Server, lock_timeout, session_settings};
 use super::error::DbError;
+use telemetry::events;
 
 /// Maximum number of connections of each pool.
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +31,17 @@ const BORROW_GRACE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct Db {
     server: Server,
-    work: Pool,
-    api: Pool,
+    work: NamedPool,
+    api: NamedPool,
     deadlines: Deadlines,
     is_one_off: bool,
+}
+
+#[derive(Clone)]
+struct NamedPool {
+    /// As a label of metrics.
+    name: &'static str,
+    pool: Pool,
 }
 
 #[derive(Clone, Copy)]
@@ -52,7 +62,8 @@ impl Db {
             maintenance: config.maintenance_timeout,
         };
         let server = Server::parse(url, config.connect_timeout)?;
-        let (work, api) = (pool(&server, config, sizes.work)?, pool(&server, config, sizes.api)?);
+        let work = NamedPool { name: "work", pool: pool(&server, config, sizes.work)? };
+        let api = NamedPool { name: "api", pool: pool(&server, config, sizes.api)? };
         Ok(Db { server, work, api, deadlines, is_one_off: false })
     }
 
@@ -107,17 +118,21 @@ impl Db {
         Ok(self.begin_api().await?.into_snapshot())
     }
 
-    async fn begin_within(&self, pool: &Pool, deadline: Duration, lock_deadline: Duration) -> Result<Tx, DbError> {
+    async fn begin_within(&self, pool: &NamedPool, deadline: Duration, lock_deadline: Duration) -> Result<Tx, DbError> {
         Ok(Tx::begin(self.borrow(pool, deadline).await?, deadline, lock_timeout(lock_deadline)))
     }
 
-    async fn borrow(&self, pool: &Pool, deadline: Duration) -> Result<Client, DbError> {
+    async fn borrow(&self, from: &NamedPool, deadline: Duration) -> Result<Client, DbError> {
         let longest = self.deadlines.connect + BORROW_GRACE;
-        let object = match tokio::time::timeout(longest, pool.get()).await {
-            Ok(object) => object?,
-            Err(_) => return Err(DbError::Unavailable(format!("no connection within {longest:?}"))),
+        let begun = Instant::now();
+        let Ok(object) = tokio::time::timeout(longest, from.pool.get()).await else {
+            return Err(DbError::Unavailable(format!("no connection within {longest:?}")));
         };
-        Ok(Client::new(object, self.server.clone(), deadline, self.is_one_off))
+        // a server that does not answer is no lack of connections
+        if matches!(object, Ok(_) | Err(PoolError::Timeout(TimeoutType::Wait))) {
+            events::connection_awaited(from.name, begun.elapsed());
+        }
+        Ok(Client::new(object?, self.server.clone(), deadline, self.is_one_off))
     }
 }
 

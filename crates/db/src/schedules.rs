@@ -84,6 +84,11 @@ pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> 
     row.as_ref().map(Schedule::from_row).transpose()
 }
 
+/// For how many seconds the schedule that waits longest for its run has been due; 0 when none is due.
+pub async fn lateness(client: &Client) -> Result<f64, DbError> {
+    Ok(client.query_one(include_str!("sql/schedules/lateness.sql"), &[]).await?.try_get("seconds")?)
+}
+
 /// Latest runs of a schedule, newest first, and its next due times; `None` if the schedule does not exist.
 pub async fn runs(client: &Client, id: i64) -> Result<Option<ScheduleRuns>, DbError> {
     let Some(schedule) = get(client, id).await? else { return Ok(None) };

@@ -8,6 +8,7 @@ mod diff;
 mod document;
 mod durable;
 pub mod error;
+pub mod free_space;
 pub mod image_layout;
 mod image_sweep;
 mod images;

@@ -21,6 +21,7 @@ use domain::retry;
 use messages::Ping;
 use restart_limit::RestartLimit;
 use runner::{ChildExited, Exit, RunnerHandle};
+use telemetry::events;
 use watchdog::Watchdog;
 
 /// The interface of a supervised actor; `supervised!` does the rest.
@@ -121,6 +122,7 @@ impl Children {
     {
         let (address, runner) = runner::start(arbiter, self.children.len(), parent, Arc::default(), make);
         self.watchdog.watch(name, &runner.poll_times, address.clone().recipient());
+        events::actor_started(kind);
         let name = name.to_owned();
         self.children.push(Child { kind, name, runner, failures: 0, since: Instant::now(), parked: false });
         address

@@ -18,8 +18,11 @@ const SECONDS_OF_TASKS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
 const SECONDS_OF_WAITS: [f64; 9] = [0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0, 600.0, 3600.0];
 const SECONDS_OF_REQUESTS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
 const SECONDS_OF_DELAYS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
-/// Few, because every route has them.
-const SECONDS_OF_ANSWERS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
+const SECONDS_OF_BORROWS: [f64; 6] = [0.001, 0.01, 0.1, 0.5, 1.0, 5.0];
+/// Few, because every route has them: a process has at most 600 series.
+const SECONDS_OF_ANSWERS: [f64; 2] = [0.1, 1.0];
+/// Few, because every chore has them.
+const SECONDS_OF_CHORES: [f64; 2] = [1.0, 30.0];
 const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.98, 0.995, 1.0];
 
 /// One static for each metric, all of them registered before the first scrape.
@@ -90,7 +93,8 @@ metrics! {
     SCHEDULE_RUNS: IntCounterVec = counters("drover_schedule_runs_total", "Generations of schedules", &["result"]);
     CHORE_TURNS: IntCounterVec = counters("drover_chore_turns_total", "Turns of periodic chores, by how they ended", &["chore", "result"]);
     CHORE_CHANGES: IntCounterVec = counters("drover_chore_changes_total", "Rows, files and partitions that chores changed", &["chore"]);
-    CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_TASKS);
+    CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_CHORES);
+    DB_POOL_WAIT_SECONDS: HistogramVec = histograms("drover_db_pool_wait_seconds", "From asking a pool for a connection until it came, or the time to wait was over", &["pool"], &SECONDS_OF_BORROWS);
     GEO_READS: IntCounterVec = counters("drover_geo_reads_total", "Times that the geo database was read, or could not be", &["result"]);
     HTTP_CONNECTIONS_REFUSED: IntCounter = counter("drover_http_connections_refused_total", "Connections closed at once because their address had its maximum");
     HTTP_REQUESTS: IntCounterVec = counters("drover_http_requests_total", "Requests that this process answered", &["route", "status"]);

@@ -6,6 +6,7 @@ use super::finding::Finding;
 use crate::cli::output;
 use db::{Db, installation, payloads};
 use storage::Payloads;
+use storage::free_space::{self, free_bytes};
 
 /// Number of the newest payloads whose files are checked.
 const FILES_CHECKED: i64 = 100;
@@ -16,8 +17,8 @@ const ENOUGH_FREE: u64 = 2_000_000_000;
 
 pub fn root(root: &Path) -> Finding {
     let shown = root.display();
-    // a check creates nothing; a symbolic link whose target is missing exists
-    let nearest = root.ancestors().find(|dir| dir.symlink_metadata().is_ok()).unwrap_or(Path::new("."));
+    // a check creates nothing
+    let nearest = free_space::nearest(root);
     let free = tempfile::NamedTempFile::new_in(nearest).and_then(|_| free_bytes(nearest));
     match free {
         Ok(free) if nearest == root => room(&format!("{shown} is writable"), free),
@@ -28,12 +29,6 @@ pub fn root(root: &Path) -> Finding {
             "make it writable for this user, or set storage.root to another directory",
         ),
     }
-}
-
-/// Bytes that this user may still write there.
-fn free_bytes(dir: &Path) -> std::io::Result<u64> {
-    let disk = rustix::fs::statvfs(dir)?;
-    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 fn room(state: &str, free: u64) -> Finding {

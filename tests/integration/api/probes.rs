@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use super::server::{Server, send};
+use super::server::{Server, open, send};
 use testkit::{Child, Farm, PATIENCE, WORK_CONNECTIONS};
 
 #[tokio::test]
@@ -119,6 +119,74 @@ async fn metrics_tell_of_the_process_and_of_the_service() {
 }
 
 #[tokio::test]
+async fn stores_hosts_and_late_schedules_are_counted_by_state() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO dispensaries (name, platform_dispensary_id, crawl_enabled) VALUES ('a', NULL, true), ('b', 'b', true), ('c', 'c', false);
+               INSERT INTO hosts (host, breaker) VALUES ('a.test', 'open'), ('b.test', 'closed'), ('c.test', 'closed');
+               DELETE FROM task_schedules;
+               INSERT INTO task_schedules (name, role, interval_hours, next_run_at, enabled)
+               VALUES ('late', 'payload_fetch', 1, now() - interval '10 minutes', true),
+                      ('later', 'payload_fetch', 1, now() - interval '5 minutes', true),
+                      ('off', 'payload_fetch', 1, now() - interval '1 day', false)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let text = server.get("/metrics").await.text();
+    for line in [
+        "drover_stores{crawl_status=\"needs_menu_id\"} 1",
+        "drover_stores{crawl_status=\"never_crawled\"} 1",
+        "drover_stores{crawl_status=\"fresh\"} 0",
+        "drover_hosts{breaker=\"open\"} 1",
+        "drover_hosts{breaker=\"closed\"} 2",
+        "drover_hosts{breaker=\"half_open\"} 0",
+    ] {
+        assert!(text.lines().any(|sample| sample == line), "{line} is missing in:\n{text}");
+    }
+    assert!((600.0..660.0).contains(&sample(&text, "drover_schedule_late_seconds")), "{text}");
+
+    let sql = "UPDATE task_schedules SET next_run_at = now() + interval '1 hour' WHERE enabled";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    assert_eq!(sample(&server.get("/metrics").await.text(), "drover_schedule_late_seconds"), 0.0);
+}
+
+#[tokio::test]
+async fn clients_that_listen_to_events_are_counted_until_they_go() {
+    let server = Server::start().await;
+    let clients = async || sample(&server.get("/metrics").await.text(), "drover_event_clients");
+    assert_eq!(clients().await, 0.0);
+    let request = server.request(http::Method::GET, "/api/events").body(Full::default()).unwrap();
+    let listening = open(server.address, request).await;
+    assert_eq!(clients().await, 1.0);
+    drop(listening);
+    testkit::until("the client's place is free", PATIENCE, async || clients().await == 0.0).await;
+}
+
+#[tokio::test]
+async fn free_space_is_that_of_the_storage_root() {
+    let server = Server::start().await;
+    let free = sample(&server.get("/metrics").await.text(), "drover_storage_free_bytes");
+    let disk = nix::sys::statvfs::statvfs(server.storage.path()).unwrap();
+    let size = disk.blocks() * disk.fragment_size();
+    assert!(free > 0.0 && free <= size as f64, "{free} bytes of {size}");
+}
+
+#[tokio::test]
+async fn a_wait_for_a_connection_is_measured_by_its_pool() {
+    let server = Server::start().await;
+    let mut held = Vec::new();
+    for _ in 0..WORK_CONNECTIONS {
+        held.push(server.database.db.client().await.unwrap());
+    }
+    // other tests of this process wait for connections, too
+    let long_waits = async || {
+        let text = server.get("/metrics").await.text();
+        let all = sample(&text, "drover_db_pool_wait_seconds_count{pool=\"work\"}");
+        all - sample(&text, "drover_db_pool_wait_seconds_bucket{pool=\"work\",le=\"1\"}")
+    };
+    let before = long_waits().await;
+    assert!(server.database.db.client().await.is_err(), "every connection is in use");
+    assert!(long_waits().await > before);
+}
+
+#[tokio::test]
 async fn a_database_that_is_away_takes_only_its_half_of_a_scrape() {
     let server = Server::start().await;
     assert!(server.get("/metrics").await.text().contains("drover_database_up 1"));
@@ -216,6 +284,11 @@ async fn told_to_stop_it_answers_what_is_under_way_and_ends() {
     server.database.raw.batch_execute("COMMIT").await.unwrap();
     waiting.await.unwrap().expect(200);
     tokio::time::timeout(Duration::from_secs(5), &mut server.serving).await.unwrap().unwrap();
+}
+
+fn sample(text: &str, series: &str) -> f64 {
+    let mut values = text.lines().filter_map(|line| line.strip_prefix(series)?.trim().parse().ok());
+    values.next().unwrap_or_else(|| panic!("{series} is missing in:\n{text}"))
 }
 
 fn assert_each_series_once(text: &str) {

@@ -1,3 +1,4 @@
 //! Files below `deploy/`, each read by the program for which it is written. `./dev ops-test` installs these programs and runs this.
 
+mod prometheus;
 mod systemd;

@@ -167,3 +167,8 @@ pub fn migration_waits(error: &dyn fmt::Display) {
 pub fn database_awaited(error: &dyn fmt::Display) {
     warn!("The database is not available yet, trying again: {error}");
 }
+
+/// `pool` is one of few. A caller waited so long for one of its connections, whether or not it got one.
+pub fn connection_awaited(pool: &'static str, waited: Duration) {
+    metrics::DB_POOL_WAIT_SECONDS.with_label_values(&[pool]).observe(waited.as_secs_f64());
+}

@@ -93,6 +93,11 @@ pub fn workers_not_deregistered(workers: &str, error: &dyn fmt::Display) {
     );
 }
 
+/// Its count begins at zero, so that its first crash shows as an increase.
+pub fn actor_started(kind: &'static str) {
+    metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc_by(0);
+}
+
 /// It restarts after `pause`. `kind` is the actor's type, `name` its own among actors of that type.
 pub fn actor_crashed(kind: &'static str, name: &str, cause: &dyn fmt::Display, pause: Duration) {
     metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc();
