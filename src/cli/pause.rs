@@ -81,7 +81,10 @@ async fn pause(request: &PauseRequest, env: &Env) -> anyhow::Result<ExitCode> {
             || format!("until `drover resume {}`", arguments(pause)),
             |until| format!("until {}", time(until)),
         );
-        format!("{} is paused {end}; running tasks end as they would", pause.target())
+        format!(
+            "{} is paused {end}: within a second nothing more is claimed; running tasks end as they would",
+            pause.target()
+        )
     })?;
     Ok(ExitCode::Ok)
 }

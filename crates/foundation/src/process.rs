@@ -21,14 +21,28 @@ impl ProcessIdentity {
         ProcessIdentity { host: host.to_owned(), pid: nix::unistd::getpid().as_raw(), pid_space: pid_space() }
     }
 
-    /// Whether `other` is certain to have ended. A number that was given out again counts as a process that lives.
+    /// Whether `other` is certain to have ended. A number that was given out again counts as a process that lives; one that was
+    /// killed has ended, though its parent has not read that yet.
     pub fn knows_end_of(&self, other: &ProcessIdentity) -> bool {
         let is_visible = self.pid_space.is_some() && self.pid_space == other.pid_space;
-        is_visible
-            && other.pid != self.pid
-            && other.pid > 0
-            && kill(Pid::from_raw(other.pid), None) == Err(Errno::ESRCH)
+        is_visible && other.pid != self.pid && other.pid > 0 && has_ended(other.pid)
     }
+}
+
+fn has_ended(pid: i32) -> bool {
+    kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH) || is_zombie(pid)
+}
+
+#[cfg(target_os = "linux")]
+fn is_zombie(pid: i32) -> bool {
+    // `4242 (drover) Z 1 …`: the name may hold spaces and brackets
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_zombie(_: i32) -> bool {
+    false
 }
 
 /// The identity of this boot, and the namespace of process numbers.
@@ -61,6 +75,10 @@ mod tests {
         let (own, other) = (ProcessIdentity::own("here"), identity_of(child.id()));
         assert!(!own.knows_end_of(&other), "it lives");
         child.kill().unwrap();
+        while !own.knows_end_of(&other) {
+            // a zombie within a moment, as no one waits for it
+            std::thread::yield_now();
+        }
         child.wait().unwrap();
         assert!(own.knows_end_of(&other));
         for pid_space in [None, Some("another boot".to_owned())] {
