@@ -3,6 +3,8 @@
 
 mod edit;
 
+use std::time::Duration;
+
 use clap::Subcommand;
 
 use super::client::ApiClient;
@@ -97,15 +99,37 @@ fn text(run: &Run) -> String {
     format!("{}{has_run}: {}{why}", run.schedule, counted(run.tasks, "task"))
 }
 
+/// `rivals: payload_fetch of the group rivals every 30m, on, next run 2026-11-26 07:30:00`
+fn summary(schedule: &Schedule) -> String {
+    let stores = match (&schedule.group_name, &schedule.state_code) {
+        (Some(group), _) => format!(" of the group {group}"),
+        (None, Some(state)) => format!(" of the state {state}"),
+        (None, None) => String::new(),
+    };
+    let next = match schedule.next_run_at.filter(|_| schedule.enabled) {
+        Some(next) => format!("on, next run {}", time(next)),
+        None => "off".to_owned(),
+    };
+    format!("{}: {}{stores} {}, {next}", schedule.name, schedule.role, recurrence(schedule))
+}
+
+/// `every 30m`, or the cron expression.
+fn recurrence(schedule: &Schedule) -> String {
+    let every = |hours: f64| {
+        let interval = Duration::try_from_secs_f64((hours * 3600.0).round()).unwrap_or_default();
+        format!("every {}", humantime::format_duration(interval))
+    };
+    schedule.cron.clone().or(schedule.interval_hours.map(every)).unwrap_or_default()
+}
+
 fn cells(schedule: &Schedule) -> Vec<String> {
-    let hours = schedule.interval_hours.map(|hours| format!("every {hours} h"));
     vec![
         schedule.name.clone(),
         schedule.role.to_string(),
         if schedule.enabled { "on" } else { "off" }.to_owned(),
         schedule.state_code.as_deref().map(str::to_owned).unwrap_or_default(),
         schedule.group_name.clone().unwrap_or_default(),
-        schedule.cron.clone().or(hours).unwrap_or_default(),
+        recurrence(schedule),
         schedule.priority.to_string(),
         schedule.last_run_at.map(time).unwrap_or_default(),
         schedule.last_task_count.map(|tasks| tasks.to_string()).unwrap_or_default(),

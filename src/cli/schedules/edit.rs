@@ -158,9 +158,7 @@ async fn show(schedule: Schedule, env: &Env) -> anyhow::Result<ExitCode> {
         Some(group) => groups::warn_if_empty(&env.api().await?, group).await?,
         _ => None,
     };
-    env.out.either(&SavedSchedule { schedule, warning }, |shown| {
-        super::cells(&shown.schedule).join("  ").trim_end().to_owned()
-    })?;
+    env.out.either(&SavedSchedule { schedule, warning }, |shown| super::summary(&shown.schedule))?;
     Ok(ExitCode::Ok)
 }
 
