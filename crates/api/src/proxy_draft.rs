@@ -9,7 +9,7 @@ use url::{ParseError, Url};
 
 use domain::proxy::{ProxyEntry, ProxyProtocol};
 use domain::state_code::two_letters;
-use domain::vocabulary;
+use domain::{time_zone, vocabulary};
 use foundation::secrets;
 
 const EXPECTED: &str = "expected host:port, host:port:user:password or a URL";
@@ -212,11 +212,10 @@ pub fn check_state(text: &str) -> Result<(), String> {
 
 /// An IANA name, or empty.
 pub fn check_timezone(text: &str) -> Result<(), String> {
-    let is_iana = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "/_+-".contains(c));
-    if is_iana {
+    if text.is_empty() || time_zone::exists(text) {
         return Ok(());
     }
-    Err(format!("timezone '{}' is not written like America/Phoenix", begin(text)))
+    Err(format!("timezone '{}' is not a zone name such as America/Phoenix", begin(text)))
 }
 
 /// An unencoded one of these in a password ends the address before its host.

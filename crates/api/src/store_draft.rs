@@ -10,7 +10,7 @@ use domain::group;
 use domain::public_host::is_public;
 use domain::state_code::two_letters;
 use domain::store::{MenuUrlFault, NewStore, Platform};
-use domain::us_states;
+use domain::{time_zone, us_states};
 
 /// Every field as written. Empty is the same as absent.
 #[derive(Clone, Debug, Default, Deserialize, clap::Args)]
@@ -216,7 +216,8 @@ fn bad_state(text: &str) -> Option<String> {
 }
 
 fn bad_timezone(text: &str) -> Option<String> {
-    (!text.contains('/')).then(|| format!("timezone '{text}' is not a zone name such as America/Phoenix"))
+    let is_zone = text.contains('/') && time_zone::exists(text);
+    (!is_zone).then(|| format!("timezone '{text}' is not a zone name such as America/Phoenix"))
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub mod stock;
 pub mod store;
 pub mod store_fetch_counts;
 pub mod task;
+pub mod time_zone;
 pub mod us_states;
 pub mod variant_diff;
 pub mod vocabulary;

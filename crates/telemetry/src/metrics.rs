@@ -19,8 +19,8 @@ const SECONDS_OF_WAITS: [f64; 9] = [0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0, 600.0
 const SECONDS_OF_REQUESTS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
 const SECONDS_OF_DELAYS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 const SECONDS_OF_BORROWS: [f64; 6] = [0.001, 0.01, 0.1, 0.5, 1.0, 5.0];
-/// Few, because every route has them: a process has at most 600 series.
-const SECONDS_OF_ANSWERS: [f64; 2] = [0.1, 1.0];
+/// One, because every route has it, and a process has at most 600 series: the mean, and the share of slow answers.
+const SECONDS_OF_ANSWERS: [f64; 1] = [1.0];
 /// Few, because every chore has them.
 const SECONDS_OF_CHORES: [f64; 2] = [1.0, 30.0];
 const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.98, 0.995, 1.0];

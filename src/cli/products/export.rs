@@ -110,6 +110,10 @@ struct Export {
 
 impl Export {
     async fn write_all(&mut self, store: Option<StoreId>) -> anyhow::Result<()> {
+        if let Some(store) = store {
+            // the error of a missing store is all that is written
+            let _: serde_json::Value = self.api.get(&format!("/api/stores/{store}")).await?;
+        }
         match self.format {
             Format::Csv => self.write(csv_bytes(|csv| csv.write_record(COLUMNS))?).await?,
             Format::Json => self.write(b"[".to_vec()).await?,

@@ -28,6 +28,9 @@ pub struct ProxyList<'a> {
 /// names the column `host` makes it a CSV.
 pub fn read<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, String> {
     let mut lines = list_file::lines(text).peekable();
+    if let Some((n, _)) = lines.peek().filter(|(_, line)| Header::names(line, "slug")) {
+        return Err(at(file, *n, "this is a list of stores: import it with `drover stores import`".to_owned()));
+    }
     let first = lines.next_if(|(_, line)| Header::names(line, "host"));
     let header = first.map(|(n, line)| Header::parse(line, &COLUMNS).map_err(|fault| at(file, n, fault)));
     let header = header.transpose()?;
@@ -162,9 +165,14 @@ mod tests {
     #[case::short_row("host,port\nh", "its number of cells is 1, and the header's is 2")]
     #[case::open_quote("host,port,username\nh,1,\"u", "a quote is not closed")]
     #[case::state("host,port,state_code\nh,1,Arizona", "state 'ARIZONA' is not two letters")]
+    #[case::stores("name,slug\nLeaf,leaf", "this is a list of stores: import it with `drover stores import`")]
+    #[case::timezone_that_is_not_there(
+        "host,port,timezone\nh,1,Mars/Phobos",
+        "timezone 'Mars/Phobos' is not a zone name such as America/Phoenix"
+    )]
     #[case::timezone(
         "host,port,timezone\nh,1,Phoenix time",
-        "timezone 'Phoenix time' is not written like America/Phoenix"
+        "timezone 'Phoenix time' is not a zone name such as America/Phoenix"
     )]
     fn each_fault_is_named(#[case] text: &str, #[case] what: &str) {
         let found = faults(text);

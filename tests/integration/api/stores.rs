@@ -187,7 +187,9 @@ async fn the_place_of_a_store_is_corrected() {
     assert_eq!(of(&put(&server, id, json!({"name": "Leaf"})).await.expect(200)), of(&shown), "the rest stays");
     let gone = put(&server, id, json!({"city": "", "state": null, "timezone": null})).await.expect(200);
     assert_eq!(of(&gone), json!([null, null, null]));
-    for (field, wrong) in [("state", "Nevada"), ("state", "ZZ"), ("timezone", "PST"), ("city", "a\nb")] {
+    for (field, wrong) in
+        [("state", "Nevada"), ("state", "ZZ"), ("timezone", "PST"), ("timezone", "Mars/Phobos"), ("city", "a\nb")]
+    {
         let problem = put(&server, id, json!({field: wrong})).await.problem(400);
         assert_eq!(problem["field"], field, "{problem}");
     }
