@@ -64,6 +64,11 @@ BEGIN
    CROSS JOIN LATERAL lose_tasks(part.ids, blame, attempt_outcome, reason) l;
 END $f$;
 
+-- True if the worker has missed three heartbeats.
+CREATE OR REPLACE FUNCTION is_silent(w worker_registry) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT w.last_heartbeat_at < now() - make_interval(secs => 3 * least(greatest(w.heartbeat_seconds, 1), 86400))
+$f$;
+
 -- True if this run's process is known to have died alone. That is not known if the registry row of its worker was written after the lease
 -- had expired (the worker lives: it was cut off, suspended or stuck) or says that the worker drained with this task (the worker was stopped
 -- without waiting for the task's end), if the queue as a whole stood still meanwhile (`unbroken_since`; an outage or a suspended machine),

@@ -55,7 +55,7 @@ struct FingerprintSummary {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.action {
-        Action::Show { origin } => show(&env.loaded.settings, origin, &env.out)?,
+        Action::Show { origin } => show(&env.live.current().settings, origin, &env.out)?,
         Action::Diff => diff(env).await?,
         // ran before
         Action::Check { .. } => {}
@@ -66,7 +66,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// Compares the configuration of this command with that of the running service.
 async fn diff(env: &Env) -> anyhow::Result<()> {
     let running: api::Settings = env.running_service().await?.get("/api/config").await?;
-    let changes = settings::changes(&running.settings, &env.loaded.settings);
+    let changes = settings::changes(&running.settings, &env.live.current().settings);
     if changes.is_empty() && !env.out.is_json() {
         env.out.line("the service has these settings already")?;
         return Ok(());

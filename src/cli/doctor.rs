@@ -44,7 +44,8 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 /// Always good: a bad configuration ends the process before a command runs.
 fn configuration(env: &Env) -> Finding {
-    let (environment, keys) = (&env.loaded.environment, env.loaded.settings.len());
+    let loaded = env.live.current();
+    let (environment, keys) = (&loaded.environment, loaded.settings.len());
     Finding::well("configuration", format!("environment {environment}, keys: {keys}"))
 }
 

@@ -23,9 +23,7 @@ pub const DEMO_FILE: &str = "demo.json";
 
 pub struct Env {
     pub config: Arc<Config>,
-    /// The configuration with its origins.
-    pub loaded: LoadedConfig,
-    /// The configuration of a service, some of whose keys follow `sources`.
+    /// The configuration with its origins; in a service, some of its keys follow `sources`.
     pub live: LiveConfig,
     pub sources: Sources,
     pub out: Output,
@@ -49,8 +47,7 @@ impl Env {
     ) -> Self {
         Env {
             config: Arc::new(loaded.config.clone()),
-            live: LiveConfig::new(loaded.clone()),
-            loaded,
+            live: LiveConfig::new(loaded),
             sources,
             out,
             runtime,
@@ -136,8 +133,7 @@ impl Env {
         if let Some(remote) = self.remote()? {
             return Ok(remote);
         }
-        let api = &self.config.api;
-        let url = format!("{}{}", http::local_url(&api.listen).await?, api.base_path);
+        let url = http::local_api_url(&self.config.api).await?;
         Ok(ApiClient::remote(Remote::new(&url, self.config.client.token.clone())?))
     }
 

@@ -8,7 +8,7 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
 
-use super::http::local_url;
+use super::http::{local_api_url, local_url};
 use super::remote::Remote;
 use super::{CliError, Env, ExitCode};
 use contract::health::{CheckState, Readiness};
@@ -41,7 +41,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// The probes' address, else the API's.
 async fn service(config: &Config) -> anyhow::Result<Remote> {
     let url = match (config.client.url.as_str(), config.probes.listen.as_str()) {
-        ("", "") => format!("{}{}", local_url(&config.api.listen).await?, config.api.base_path),
+        ("", "") => local_api_url(&config.api).await?,
         ("", probes) => local_url(probes).await?,
         (url, _) => url.to_owned(),
     };

@@ -85,6 +85,11 @@ impl Servers {
     }
 }
 
+/// The URL at which a client on this machine reaches the API.
+pub async fn local_api_url(api: &settings::Api) -> Result<String, CliError> {
+    Ok(format!("{}{}", local_url(&api.listen).await?, api.base_path))
+}
+
 /// The URL at which a client on this machine reaches the listener that `listen` configures.
 pub async fn local_url(listen: &str) -> Result<String, CliError> {
     let fault = |fault: &dyn Display| CliError::unavailable(format!("{listen}: {fault}"));

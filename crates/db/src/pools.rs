@@ -128,7 +128,7 @@ impl Db {
         let Ok(object) = tokio::time::timeout(longest, from.pool.get()).await else {
             return Err(DbError::Unavailable(format!("no connection within {longest:?}")));
         };
-        // a server that does not answer is no lack of connections
+        // the wait for a server that does not answer says nothing about the number of connections
         if matches!(object, Ok(_) | Err(PoolError::Timeout(TimeoutType::Wait))) {
             events::connection_awaited(from.name, begun.elapsed());
         }

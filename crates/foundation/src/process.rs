@@ -3,6 +3,8 @@
 //! In: the system's identity of this boot and of the process numbers. Out: whether a process is known to have ended. It must
 //! not know what the process did.
 
+use std::sync::LazyLock;
+
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -18,7 +20,7 @@ pub struct ProcessIdentity {
 
 impl ProcessIdentity {
     pub fn own(host: &str) -> ProcessIdentity {
-        ProcessIdentity { host: host.to_owned(), pid: nix::unistd::getpid().as_raw(), pid_space: pid_space() }
+        ProcessIdentity { host: host.to_owned(), pid: nix::unistd::getpid().as_raw(), pid_space: PID_SPACE.clone() }
     }
 
     /// Whether `other` is certain to have ended. A number that was given out again counts as a process that lives; one that was
@@ -44,6 +46,9 @@ fn is_zombie(pid: i32) -> bool {
 fn is_zombie(_: i32) -> bool {
     false
 }
+
+/// Of this process, for which it never changes.
+static PID_SPACE: LazyLock<Option<String>> = LazyLock::new(pid_space);
 
 /// The identity of this boot, and the namespace of process numbers.
 #[cfg(target_os = "linux")]

@@ -11,22 +11,36 @@ use tokio::sync::watch;
 
 use super::load::{LoadedConfig, Sources};
 use super::show::Setting;
-use super::{Config, ConfigErrors, Log, Retention, Topology, Worker};
+use super::{Config, ConfigErrors};
 
-/// Keys that take effect in a running process; [`Config::with_live_keys_of`] takes the same ones over.
-const LIVE_KEYS: [&str; 11] = [
-    "log.level",
-    "retention.audit",
-    "retention.completed",
-    "retention.failed",
-    "retention.payloads",
-    "retention.prune_batch",
-    "retention.snapshots",
-    "topology.slots",
-    "worker.backoff_duration",
-    "worker.cpu_backoff_threshold",
-    "worker.memory_backoff_threshold",
-];
+/// Names the keys that take effect in a running process, and takes them over.
+macro_rules! live_keys {
+    ($($section:ident.$key:ident),+ $(,)?) => {
+        const LIVE_KEYS: &[&str] = &[$(concat!(stringify!($section), ".", stringify!($key))),+];
+
+        impl Config {
+            fn with_live_keys_of(&self, new: &Config) -> Config {
+                let mut config = self.clone();
+                $(config.$section.$key.clone_from(&new.$section.$key);)+
+                config
+            }
+        }
+    };
+}
+
+live_keys! {
+    log.level,
+    retention.audit,
+    retention.completed,
+    retention.failed,
+    retention.payloads,
+    retention.prune_batch,
+    retention.snapshots,
+    topology.slots,
+    worker.backoff_duration,
+    worker.cpu_backoff_threshold,
+    worker.memory_backoff_threshold,
+}
 
 /// Cheap to clone; all clones are one.
 #[derive(Clone)]
@@ -97,28 +111,6 @@ impl LoadedConfig {
             config: self.config.with_live_keys_of(&new.config),
             environment: self.environment.clone(),
             settings: settings.collect(),
-        }
-    }
-}
-
-impl Config {
-    fn with_live_keys_of(&self, new: &Config) -> Config {
-        let old = self.clone();
-        Config {
-            log: Log { level: new.log.level.clone(), ..old.log },
-            retention: Retention {
-                prune_every: old.retention.prune_every,
-                stats: old.retention.stats,
-                ..new.retention.clone()
-            },
-            topology: Topology { slots: new.topology.slots, ..old.topology },
-            worker: Worker {
-                backoff_duration: new.worker.backoff_duration,
-                cpu_backoff_threshold: new.worker.cpu_backoff_threshold,
-                memory_backoff_threshold: new.worker.memory_backoff_threshold,
-                ..old.worker
-            },
-            ..old
         }
     }
 }

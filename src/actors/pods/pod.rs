@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
+use tokio::sync::watch;
 
 use super::deps::ActorDeps;
 use super::recovery;
@@ -59,42 +60,19 @@ impl PodActor {
         }
     }
 
-    /// Forwards wake-ups; a burst of them wakes the workers once.
-    fn forward_wake_ups(&self, ctx: &mut Context<Self>) {
-        let mut wake_ups = self.deps.wake_ups.clone();
+    /// Sends itself `message` at each change, with a pause between two.
+    fn forward<T, M>(&self, mut changes: watch::Receiver<T>, message: M, pause: Duration, ctx: &mut Context<Self>)
+    where
+        T: Send + Sync + 'static,
+        M: Message<Result = ()> + Copy + Send + 'static,
+        Self: Handler<M>,
+    {
         let pod = ctx.address();
         ctx.spawn(
             async move {
-                while wake_ups.changed().await.is_ok() {
-                    pod.do_send(Wake);
-                    tokio::time::sleep(MIN_WAKE_INTERVAL).await;
-                }
-            }
-            .into_actor(self),
-        );
-    }
-
-    /// A worker's pause is also a command, which is read at once.
-    fn forward_pauses(&self, ctx: &mut Context<Self>) {
-        let mut pauses = self.deps.pauses.clone();
-        let pod = ctx.address();
-        ctx.spawn(
-            async move {
-                while pauses.changed().await.is_ok() {
-                    pod.do_send(PausesChanged);
-                }
-            }
-            .into_actor(self),
-        );
-    }
-
-    fn forward_config(&self, ctx: &mut Context<Self>) {
-        let mut config = self.deps.live.subscribe();
-        let pod = ctx.address();
-        ctx.spawn(
-            async move {
-                while config.changed().await.is_ok() {
-                    pod.do_send(ConfigChanged);
+                while changes.changed().await.is_ok() {
+                    pod.do_send(message);
+                    tokio::time::sleep(pause).await;
                 }
             }
             .into_actor(self),
@@ -165,9 +143,11 @@ impl Actor for PodActor {
             self.start_workers(ctx);
         }
         self.children.resume_parked(Instant::now());
-        self.forward_wake_ups(ctx);
-        self.forward_pauses(ctx);
-        self.forward_config(ctx);
+        // a burst of them wakes the workers once
+        self.forward(self.deps.wake_ups.clone(), Wake, MIN_WAKE_INTERVAL, ctx);
+        // a worker's pause is also a command, which is read at once
+        self.forward(self.deps.pauses.clone(), PausesChanged, Duration::ZERO, ctx);
+        self.forward(self.deps.live.subscribe(), ConfigChanged, Duration::ZERO, ctx);
         ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
     }
 }

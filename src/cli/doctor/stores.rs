@@ -35,25 +35,36 @@ fn findings(counts: &StoreCounts) -> Vec<Finding> {
 }
 
 fn empty_menus(counts: &StoreCounts) -> Option<Finding> {
-    let named = named(counts, StoreStatus::EmptyMenu);
-    let detail =
-        format!("{} of {} with an empty menu{}", counted(counts.empty_menu, "store"), counts.enabled, names(&named));
-    let id = named.first().map_or_else(|| "ID".to_owned(), |store| store.id.to_string());
-    let remedy = format!(
-        "if a store sells nothing, accept it with `drover stores accept-empty {id}`; `drover stores list --status empty_menu` lists them"
-    );
-    (counts.empty_menu > 0).then(|| Finding::advice("store menus", detail, remedy))
+    need(counts, StoreStatus::EmptyMenu, "store menus", (counts.empty_menu, "with an empty menu"), |id| {
+        format!(
+            "if a store sells nothing, accept it with `drover stores accept-empty {id}`; `drover stores list --status empty_menu` lists them"
+        )
+    })
 }
 
 fn menu_ids(counts: &StoreCounts) -> Option<Finding> {
-    let named = named(counts, StoreStatus::NeedsMenuId);
-    let detail =
-        format!("{} of {} without a menu id{}", counted(counts.needs_menu_id, "store"), counts.enabled, names(&named));
+    need(counts, StoreStatus::NeedsMenuId, "menu ids", (counts.needs_menu_id, "without a menu id"), |id| {
+        format!(
+            "correct the slug with `drover stores edit {id} --slug SLUG`, or give the id with --platform-id; `drover stores list --status needs_menu_id` lists them"
+        )
+    })
+}
+
+/// None where no store is in this state. `remedy` is given the id of one of them.
+fn need(
+    counts: &StoreCounts,
+    status: StoreStatus,
+    check: &'static str,
+    (number, fault): (i64, &str),
+    remedy: impl FnOnce(&str) -> String,
+) -> Option<Finding> {
+    if number == 0 {
+        return None;
+    }
+    let named = named(counts, status);
+    let detail = format!("{} of {} {fault}{}", counted(number, "store"), counts.enabled, names(&named));
     let id = named.first().map_or_else(|| "ID".to_owned(), |store| store.id.to_string());
-    let remedy = format!(
-        "correct the slug with `drover stores edit {id} --slug SLUG`, or give the id with --platform-id; `drover stores list --status needs_menu_id` lists them"
-    );
-    (counts.needs_menu_id > 0).then(|| Finding::advice("menu ids", detail, remedy))
+    Some(Finding::advice(check, detail, remedy(&id)))
 }
 
 /// The stores in this state, as far as they were read.

@@ -19,7 +19,7 @@ export function Failures({ of }) {
   const failures = of.data?.failures;
   const isQuiet = failures?.tasks === 0;
   const more = failures && html`<a class="more" href=${hrefOf(failures)}>${isQuiet ? "Failed before" : `All ${count(failures.tasks)}`}</a>`;
-  const mended = failures?.mended ? `; ${count(failures.mended)} mended since` : "";
+  const mended = failures ? mendedSince(failures) : "";
   return html`<${Panel} title="What fails" scope=${`${isQuiet ? "nothing in the last hour" : "last hour, by reason"}${mended}`} more=${more}>
     <${Loaded} of=${of} what="The list of failures">${(/** @type {OverviewAnswer} */ data) =>
       data.failures.reasons.length > 0 &&
@@ -30,6 +30,9 @@ export function Failures({ of }) {
           </table>`}</${Loaded}>
   </${Panel}>`;
 }
+
+/** `; 2 mended since`, to be added to a scope. @param {FailureCounts} failures */
+export const mendedSince = ({ mended }) => (mended > 0 ? `; ${count(mended)} mended since` : "");
 
 /** The failed tasks of the roles that fail. @param {FailureCounts} failures */
 export const hrefOf = ({ reasons }) =>

@@ -8,7 +8,7 @@ import { Icon } from "../../parts/icon.js";
 import { Failure } from "../../parts/panel.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { isLive } from "../../parts/pods.js";
-import { hrefOf } from "./failures.js";
+import { hrefOf, mendedSince } from "./failures.js";
 import { oldestReady, runningOf } from "./verdict.js";
 
 /** @import { Refusal } from "../../core/api.js" */
@@ -23,7 +23,6 @@ export function Figures({ overview, error }) {
       : html`<section class="panel"><dl class="strip loading"></dl></section>`;
   }
   const { counts, failures } = overview;
-  const mended = failures.mended > 0 ? `; ${count(failures.mended)} mended since` : "";
   const workers = overview.workers.filter(isLive);
   const hour = lastHour(overview.capacity);
   const ready = overview.ready.reduce((sum, each) => sum + each.tasks, 0);
@@ -46,7 +45,7 @@ export function Figures({ overview, error }) {
     <${Figure} label="Failed tasks" value=${count(failures.tasks)} href=${hrefOf(failures)}
       kind=${failures.tasks > 0 ? "bad" : ""}
       icon=${failures.tasks > 0 && html`<${Icon} name="failed" />`}
-      scope=${`last hour, ${share(failures.tasks, hour.failed + hour.completed)} of ended${mended}`} />
+      scope=${`last hour, ${share(failures.tasks, hour.failed + hour.completed)} of ended${mendedSince(failures)}`} />
     <${Figure} label="Oldest ready task" value=${late ? duration(oldest) : "–"}
       href=${link("/admin/tasks", { status: "pending", role: late?.role })}
       scope=${late ? `now, ${late.role}` : "none is ready"} />

@@ -14,11 +14,15 @@ pub fn tasks_enqueued(role: Role, count: u64) {
     metrics::TASKS_ENQUEUED.with_label_values(&[role.name()]).inc_by(count);
 }
 
+fn count_recovered(requeued: u64, failed: u64) {
+    metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
+    metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
+}
+
 /// Leases that had run out: tasks that are pending again, and tasks that failed because they were lost too
 /// often.
 pub fn tasks_recovered(requeued: u64, failed: u64) {
-    metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
-    metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
+    count_recovered(requeued, failed);
     if requeued + failed > 0 {
         warn!(requeued, failed, "Recovered tasks whose lease had run out");
     }
@@ -80,15 +84,13 @@ pub fn operation_ended(id: i64, action: &dyn fmt::Display, done: i64, failed: i6
 
 /// Tasks of an actor that crashed.
 pub fn dead_actors_tasks_recovered(requeued: u64, failed: u64) {
-    metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
-    metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
+    count_recovered(requeued, failed);
     warn!(requeued, failed, "Put back tasks whose actor had crashed: {requeued}; failed by it: {failed}");
 }
 
 /// Tasks of workers whose process has ended on this machine.
 pub fn ended_processes_tasks_recovered(workers: usize, requeued: u64, failed: u64) {
-    metrics::TASKS_RECOVERED.with_label_values(&["requeued"]).inc_by(requeued);
-    metrics::TASKS_RECOVERED.with_label_values(&["failed"]).inc_by(failed);
+    count_recovered(requeued, failed);
     warn!(
         workers,
         requeued,
@@ -168,7 +170,7 @@ pub fn database_awaited(error: &dyn fmt::Display) {
     warn!("The database is not available yet, trying again: {error}");
 }
 
-/// `pool` is one of few. A caller waited so long for one of its connections, whether or not it got one.
+/// `waited`: the time until a caller got a connection of this pool, or gave up because all were lent.
 pub fn connection_awaited(pool: &'static str, waited: Duration) {
     metrics::DB_POOL_WAIT_SECONDS.with_label_values(&[pool]).observe(waited.as_secs_f64());
 }

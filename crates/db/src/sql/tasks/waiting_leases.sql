@@ -7,5 +7,5 @@ SELECT count(*) AS waiting, json_time(max(t.lease_expires_at)) AS waiting_until
   LEFT JOIN worker_names n USING (worker_id)
  WHERE t.status IN ('claimed', 'running') AND t.lease_expires_at > now() AND isfinite(t.lease_expires_at)
    AND (w.status = 'offline'
-        OR w.last_heartbeat_at < now() - make_interval(secs => 3 * least(greatest(w.heartbeat_seconds, 1), 86400))
+        OR is_silent(w)
         OR w.worker_id IS NULL AND n.worker_id IS NOT NULL)

@@ -7,8 +7,8 @@ WITH old_workers AS (
 ), old_commands AS (
   DELETE FROM worker_commands WHERE created_at < now() - interval '1 day'
 ), silent AS (
-  SELECT worker_id FROM worker_registry
-   WHERE status <> 'offline' AND last_heartbeat_at < now() - make_interval(secs => 3 * least(greatest(heartbeat_seconds, 1), 86400))
+  SELECT worker_id FROM worker_registry w
+   WHERE status <> 'offline' AND is_silent(w)
      FOR UPDATE SKIP LOCKED     -- a worker that is written right now is not silent
 )
 UPDATE worker_registry SET status = 'offline', current_task_ids = '{}', active_task_count = 0
