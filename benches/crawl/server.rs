@@ -69,7 +69,8 @@ impl Server {
     pub async fn stop(self) -> Result<()> {
         let Server { running, dir, admin, .. } = self;
         drop((admin, running));
-        private_server::stop(dir.path()).await.context("the private server")
+        private_server::stop(dir.path()).await.context("the private server")?;
+        Ok(())
     }
 }
 

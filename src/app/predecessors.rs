@@ -1,7 +1,7 @@
 //! Workers of processes that ran here before: a process that starts puts their tasks back at once, instead of when the leases end.
 //!
 //! In: the registry, and the identity of this process. Out: pending tasks, and the names of pods that others use. It must not know
-//! what this process will run.
+//! what this process will run. `drover tasks recover` does the same without starting anything.
 
 use db::workers::{self, LiveWorker};
 use db::{Client, Db, DbError, tasks};
@@ -9,14 +9,55 @@ use domain::task::{Blame, TaskLease};
 use foundation::process::ProcessIdentity;
 use telemetry::events;
 
-/// Takes the workers out of the registry whose process has ended on this machine, with their tasks; returns the names of pods that
-/// other processes use. A repeated call does the rest of one that failed.
+/// Workers of ended processes, and their tasks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recovered {
+    pub workers: usize,
+    pub requeued: i32,
+    pub failed: i32,
+}
+
+/// Recovers as [`recover`] does; returns the names of pods that other processes use.
 pub async fn take_over(db: &Db, host: &str) -> Result<Vec<String>, DbError> {
     let own = ProcessIdentity::own(host);
     let client = db.client().await?;
-    let (ended, others) = workers::live(&client).await?.into_iter().partition(|worker| has_ended(&own, worker));
-    put_back(&client, ended).await?;
+    let Recovered { workers, requeued, failed } = recover(&client, host).await?;
+    if workers > 0 {
+        events::ended_processes_tasks_recovered(
+            workers,
+            i64::from(requeued).unsigned_abs(),
+            i64::from(failed).unsigned_abs(),
+        );
+    }
+    let others = workers::live(&client).await?;
     Ok(others.into_iter().filter(|worker| !is_replaced(&own, worker)).map(|worker| worker.pod).collect())
+}
+
+/// Takes the workers out of the registry whose process has ended on this machine, and puts their tasks back. A
+/// repeated call does the rest of one that failed.
+pub async fn recover(client: &Client, host: &str) -> Result<Recovered, DbError> {
+    let ids = ended(client, host).await?;
+    if ids.is_empty() {
+        return Ok(Recovered::default());
+    }
+    let (blamed, blameless): (Vec<_>, Vec<_>) =
+        workers::held_leases(client, &ids).await?.into_iter().partition(|(_, blame)| *blame == Blame::Task);
+    let mut recovered = Recovered { workers: ids.len(), ..Recovered::default() };
+    for (held, blame) in [(blamed, Blame::Task), (blameless, Blame::NoTask)] {
+        let leases: Vec<TaskLease> = held.into_iter().map(|(lease, _)| lease).collect();
+        let done = tasks::recover_held(client, &leases, blame).await?;
+        recovered.requeued += done.requeued;
+        recovered.failed += done.failed;
+    }
+    workers::mark_offline(client, &ids).await?;
+    Ok(recovered)
+}
+
+/// Ids of the registered workers whose process has ended on this machine.
+pub async fn ended(client: &Client, host: &str) -> Result<Vec<String>, DbError> {
+    let own = ProcessIdentity::own(host);
+    let ended = workers::live(client).await?.into_iter().filter(|worker| has_ended(&own, worker));
+    Ok(ended.map(|worker| worker.worker_id).collect())
 }
 
 fn has_ended(own: &ProcessIdentity, worker: &LiveWorker) -> bool {
@@ -27,22 +68,4 @@ fn has_ended(own: &ProcessIdentity, worker: &LiveWorker) -> bool {
 fn is_replaced(own: &ProcessIdentity, worker: &LiveWorker) -> bool {
     let Some(process) = &worker.process else { return false };
     !own.host.is_empty() && own.host == process.host && own.pid_space != process.pid_space
-}
-
-async fn put_back(client: &Client, ended: Vec<LiveWorker>) -> Result<(), DbError> {
-    let ids: Vec<String> = ended.into_iter().map(|worker| worker.worker_id).collect();
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let (blamed, blameless): (Vec<_>, Vec<_>) =
-        workers::held_leases(client, &ids).await?.into_iter().partition(|(_, blame)| *blame == Blame::Task);
-    let mut counts = (0, 0);
-    for (held, blame) in [(blamed, Blame::Task), (blameless, Blame::NoTask)] {
-        let leases: Vec<TaskLease> = held.into_iter().map(|(lease, _)| lease).collect();
-        let done = tasks::recover_held(client, &leases, blame).await?;
-        counts = (counts.0 + done.requeued, counts.1 + done.failed);
-    }
-    workers::mark_offline(client, &ids).await?;
-    events::ended_processes_tasks_recovered(ids.len(), counts.0 as u64, counts.1 as u64);
-    Ok(())
 }

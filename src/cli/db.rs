@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 use super::{CliError, Env, ExitCode};
 use crate::app::database;
 use db::server_info;
+use private_server::StoppedServer;
 use settings::DatabaseUrl;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -125,8 +126,15 @@ async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
             format!("there is no private server: {} does not exist; name its data directory with --dir", dir.display());
         return Err(CliError::not_found(fault).into());
     }
-    private_server::stop(&dir).await?;
-    env.out.line(format_args!("The private server in {} is stopped.", dir.display()))?;
+    let found = private_server::stop(&dir).await?;
+    let dir = dir.display();
+    env.out.line(match found {
+        StoppedServer::NotRunning => format!("No private server runs in {dir}."),
+        StoppedServer::Unused => format!("The private server in {dir} is stopped."),
+        StoppedServer::InUse => format!(
+            "The private server in {dir} is stopped. It was in use: `drover up` and other services that have lost it must be started again."
+        ),
+    })?;
     Ok(ExitCode::Ok)
 }
 

@@ -16,6 +16,7 @@ use chrono::{DateTime, Utc};
 use self::finding::Finding;
 use super::env::database_name;
 use super::{Env, ExitCode, process};
+use crate::app::predecessors;
 use db::migrate::{self, MigrateError};
 use db::server_info::{self, ServerInfo};
 use db::{Db, DbError, workers};
@@ -77,6 +78,9 @@ async fn places(env: &Env) -> Finding {
 
 /// Checks the database; if it answers, its clock and schema; if that is current, the workers, proxies and payloads.
 async fn database(env: &Env) -> Vec<Finding> {
+    if !env.has_data() {
+        return vec![no_data(env)];
+    }
     let (db, kind, info, skew) = match reach(env, &Clock::system()).await {
         Ok(reached) => reached,
         Err(error) => {
@@ -92,7 +96,7 @@ async fn database(env: &Env) -> Vec<Finding> {
     match migrate::status(&db).await {
         Ok(status) if status.is_current() => {
             findings.push(Finding::well("schema", "up to date"));
-            findings.push(live_workers(&db).await);
+            findings.push(live_workers(&db, &env.config.worker.host).await);
             findings.extend(pauses::check(&db).await);
             findings.extend(stores::check(&db).await);
             findings.extend(proxies::check(&db, env).await);
@@ -105,6 +109,23 @@ async fn database(env: &Env) -> Vec<Finding> {
         Err(error) => findings.push(bad_schema(error)),
     }
     findings
+}
+
+/// Before the first use: nothing is created by a look.
+fn no_data(env: &Env) -> Finding {
+    let dir = private_server::dir_in(env.config.data_dir());
+    match private_server::installed(&dir, env.config.database.pg_bin.as_deref()) {
+        Ok(version) => Finding::well(
+            "database",
+            format!(
+                "none yet in {}: the first `drover stores import FILE` or `drover up` creates it (PostgreSQL {version} is installed)",
+                env.config.data_dir().display()
+            ),
+        ),
+        Err(error) => {
+            Finding::fault("database", error.to_string(), "correct this, or set database.url to another server")
+        }
+    }
 }
 
 fn bad_schema(error: MigrateError) -> Finding {
@@ -143,18 +164,28 @@ fn clocks(skew: Duration) -> Finding {
     )
 }
 
-async fn live_workers(db: &Db) -> Finding {
-    let read = async { workers::list(&db.client().await?).await };
+async fn live_workers(db: &Db, host: &str) -> Finding {
+    let read = async {
+        let client = db.client().await?;
+        let live = workers::list(&client).await?.into_iter().filter(|worker| worker.status != WorkerStatus::Offline);
+        Ok((live.count(), predecessors::ended(&client, host).await?.len()))
+    };
     match read.await {
-        Ok(all) => running(all.iter().filter(|worker| worker.status != WorkerStatus::Offline).count()),
+        Ok((live, ended)) => running(live.saturating_sub(ended), ended),
         Err(error) => unread("workers", &error),
     }
 }
 
-fn running(workers: usize) -> Finding {
-    match workers {
-        0 => Finding::advice("workers", "none runs: no task is done", "start some with `drover up`"),
-        running => Finding::well("workers", format!("{running} run")),
+/// `ended`: registered workers whose process was killed.
+fn running(workers: usize, ended: usize) -> Finding {
+    match (workers, ended) {
+        (0, 0) => Finding::advice("workers", "none runs: no task is done", "start some with `drover up`"),
+        (running, 0) => Finding::well("workers", format!("{running} run")),
+        (running, ended) => Finding::advice(
+            "workers",
+            format!("{running} run; the process of {ended} was killed"),
+            "start it again, or put their tasks back with `drover tasks recover`",
+        ),
     }
 }
 

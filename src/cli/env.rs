@@ -116,12 +116,17 @@ impl Env {
         Ok(())
     }
 
+    /// Whether a database is configured, or was created in the data directory.
+    pub(super) fn has_data(&self) -> bool {
+        !self.config.database.url.is_empty() || private_server::dir_in(self.config.data_dir()).exists()
+    }
+
     /// Prevents a command that only reads from creating a database in a directory that was misspelled.
     pub(super) fn require_data(&self) -> Result<(), CliError> {
-        let dir = self.config.data_dir();
-        if !self.config.database.url.is_empty() || private_server::dir_in(dir).exists() {
+        if self.has_data() {
             return Ok(());
         }
+        let dir = self.config.data_dir();
         Err(CliError::not_found(format!(
             "there is no drover data in {}: name another directory with --dir, or begin with `drover stores import FILE` or `drover up`",
             dir.display()

@@ -7,6 +7,7 @@ mod filter;
 mod generate;
 mod list;
 mod show;
+mod stopped;
 mod tail;
 
 use clap::Subcommand;

@@ -4,6 +4,7 @@
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -298,7 +299,29 @@ async fn a_data_directory_that_is_named_is_used_whatever_database_is_configured(
     let output = ended(psql.env("DATABASE_URL", UNREACHABLE_DATABASE)).await;
     let command_line = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(command_line.ends_with(" -c SELECT 1\n") && !command_line.contains("127.0.0.1"), "{output:?}");
-    run(&["db", "stop"]).await;
+    let stops = [run(&["db", "stop"]).await, run(&["db", "stop"]).await];
+    let [first, second] = stops.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    assert!(first.contains("is stopped"), "{first}");
+    assert!(second.starts_with("No private server runs in "), "{second}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_under_its_users_says_that_they_have_lost_it() {
+    let dir = server_dir();
+    let options = testkit::server_options(Duration::from_secs(30));
+    let _user = private_server::start_with(&private_server::dir_in(dir.path()), options).await.unwrap();
+    let output = ended(drover().args(["db", "stop", "--dir"]).arg(dir.path()).env_remove("DATABASE_URL")).await;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains("It was in use"), "{output:?}");
+}
+
+#[tokio::test]
+async fn the_doctor_creates_no_database() {
+    let dir = server_dir();
+    let output = ended(drover().args(["doctor", "--dir"]).arg(dir.path()).env_remove("DATABASE_URL")).await;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("none yet in") && said.contains("is installed"), "{output:?}");
+    assert!(!private_server::dir_in(dir.path()).exists());
 }
 
 #[tokio::test]

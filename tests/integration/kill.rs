@@ -182,6 +182,27 @@ async fn a_successor_on_the_same_machine_puts_the_tasks_of_a_killed_process_back
 }
 
 #[tokio::test]
+async fn the_tasks_of_a_killed_process_are_put_back_by_hand_before_their_leases_end() {
+    let farm = Farm::with_stores(1).await;
+    farm.sim.add_fault(Fault::new(FaultKind::Hang));
+    farm.leaves_open_tasks("its fetches hang");
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut killed = Child::spawn(farm.drover(&["worker"]).env("DROVER__QUEUE__LEASE", "10m"));
+    let runs = "SELECT count(*) FROM worker_tasks WHERE role = 'payload_fetch' AND status = ";
+    farm.until_counted("it runs", &format!("{runs} 'running'"), 1).await;
+    killed.signal(Signal::SIGKILL);
+    killed.ended(PATIENCE).await;
+
+    let said =
+        async |args: &[&str]| String::from_utf8_lossy(&farm.drover(args).output().await.unwrap().stdout).into_owned();
+    let found = said(&["doctor"]).await;
+    assert!(found.contains("the process of 2 was killed"), "{found}");
+    let recovered = said(&["tasks", "recover"]).await;
+    assert!(recovered.starts_with("1 task put back"), "{recovered}");
+    assert_eq!(farm.count(&format!("{runs} 'pending'")).await, 1);
+}
+
+#[tokio::test]
 async fn a_second_process_leaves_the_names_and_workers_of_the_first_alone() {
     let farm = Farm::with_stores(1).await;
     farm.leaves_open_tasks("its schedules run, and it is stopped at once");

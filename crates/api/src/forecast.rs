@@ -14,9 +14,12 @@ use utoipa::IntoParams;
 use super::access::{Caller, Viewer};
 use super::query::{Query, number_within};
 use super::{ApiError, ApiState};
+use contract::pauses::Pause;
 use db::forecast::{self, HostStores};
-use db::{Client, DbError};
+use db::{Client, DbError, pauses, proxies};
 use domain::forecast::{Forecast, HostPoliteness, SLOTS, STORES, Supply, WhatIf};
+use domain::proxy::RestingProxies;
+use domain::role::Role;
 use domain::schedule::INTERVALS;
 use settings::durations;
 
@@ -56,6 +59,7 @@ pub async fn show(
 async fn supply(api: &ApiState, client: &Client) -> Result<Supply, DbError> {
     let stores = forecast::stores_by_host(client).await?;
     let users = forecast::proxy_users(client).await?;
+    let resting = proxies::resting(client, api.budgets).await?;
     let sessions = i64::try_from(api.crawl_limits.sessions_per_proxy).unwrap_or(i64::MAX);
     Ok(Supply {
         schedules: forecast::schedules(client).await?,
@@ -65,7 +69,16 @@ async fn supply(api: &ApiState, client: &Client) -> Result<Supply, DbError> {
         permitted_rate: permitted_rate(api, client, &stores).await?,
         // without a process yet: as many as one would have
         sessions: users.proxies.saturating_mul(users.processes.max(1)).saturating_mul(sessions),
+        stopped: stopped(&pauses::list(client).await?, &resting),
     })
+}
+
+/// Why no store is crawled now, the widest reason first.
+fn stopped(pauses: &[Pause], resting: &RestingProxies) -> Option<String> {
+    let stops = |pause: &&Pause| pause.parsed().is_some_and(|target| target.stops_role(Role::PayloadFetch));
+    let paused = pauses.iter().find(stops);
+    let paused = paused.map(|pause| format!("{} is paused by {} ({})", pause.target(), pause.created_by, pause.reason));
+    paused.or_else(|| resting.is_all().then(|| resting.to_string()))
 }
 
 /// Each host has a limit of its own: the one with the most stores is the first that reaches it.

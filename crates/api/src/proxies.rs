@@ -44,7 +44,8 @@ pub async fn list(
     let filter = ProxyFilter { above: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     let page = Page::of(proxies::list(&client, &filter, api.budgets, limit.with_next()).await?, limit, |p| p.id);
-    Ok(page.json(|proxies, next_cursor| ProxyPage { proxies, next_cursor }))
+    let resting = proxies::resting(&client, api.budgets).await?;
+    Ok(page.json(|proxies, next_cursor| ProxyPage { proxies, resting, next_cursor }))
 }
 
 /// Shows one proxy.

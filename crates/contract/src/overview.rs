@@ -8,7 +8,7 @@ use super::images::ImageTotals;
 use super::pauses::Pause;
 use super::tasks::{ReadyTasks, TaskCounts, TaskView};
 use domain::capacity::Capacity;
-use domain::proxy::HealthCounts;
+use domain::proxy::{HealthCounts, RestingProxies};
 use domain::role::Role;
 use domain::store::{StoreId, StoreStatus};
 use domain::task::TaskId;
@@ -30,6 +30,7 @@ pub struct Overview {
     pub stores: StoreCounts,
     pub images: ImageTotals,
     pub proxies: HealthCounts,
+    pub resting_proxies: RestingProxies,
     /// The pauses in force, the widest scope first.
     pub pauses: Vec<Pause>,
     /// A demo's statistics before this time are simulated; null without a demo.

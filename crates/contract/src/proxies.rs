@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::cursor::Cursor;
-use domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol, ShownHealth};
+use domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol, RestingProxies, ShownHealth};
 use domain::vocabulary::Word;
 
 /// A proxy as people see it.
@@ -87,6 +87,8 @@ pub struct ProxyFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProxyPage {
     pub proxies: Vec<ProxyListing>,
+    /// Resting ones of all proxies, also those of other pages.
+    pub resting: RestingProxies,
     /// For the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,

@@ -45,6 +45,7 @@ struct ScheduleRow {
 struct SlotsRow {
     roles: Vec<String>,
     slots: i64,
+    paused: i64,
 }
 
 /// The enabled schedules.
@@ -66,7 +67,7 @@ pub async fn costs(client: &Client) -> Result<BTreeMap<Role, RunCost>, DbError> 
     Ok(costs)
 }
 
-/// Slots of the workers that claim tasks now.
+/// Slots of the workers that claim tasks, or will after a pause.
 pub async fn workers(client: &Client) -> Result<Vec<WorkerSlots>, DbError> {
     let rows = client.query(include_str!("sql/forecast/workers.sql"), &[]).await?;
     Ok(read_all::<SlotsRow>(&rows)?.into_iter().map(WorkerSlots::from).collect())
@@ -98,13 +99,13 @@ impl ScheduleRow {
 impl From<SlotsRow> for WorkerSlots {
     fn from(row: SlotsRow) -> WorkerSlots {
         let roles = row.roles.iter().filter_map(|role| role.parse().ok()).collect();
-        WorkerSlots { roles, slots: row.slots }
+        WorkerSlots { roles, slots: row.slots, paused: row.paused }
     }
 }
 
 rows! {
     ScheduleRow { role, interval_hours, cron, now, stores }
-    SlotsRow { roles, slots }
+    SlotsRow { roles, slots, paused }
     RunCost { seconds, runs, requests }
     HostStores { platform, api_host, stores }
     ProxyUsers { proxies, processes }

@@ -10,6 +10,7 @@ use super::{Client, DbError, Tx, images, installation, pauses, proxies, workers}
 use contract::overview::{Failures, Navigation, Overview, StoreCounts};
 use contract::tasks::QueuePicture;
 use domain::pod;
+use domain::proxy::Budgets;
 
 /// Maximum failures read; enough to find the common cause.
 const MAX_READ: i64 = 10_000;
@@ -21,7 +22,7 @@ const MAX_RUNNING_SHOWN: i64 = 8;
 const MAX_RUNNING: i64 = 500;
 
 /// `snapshot`: all that it reads is of one moment.
-pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
+pub async fn read(snapshot: &Tx, hours: i32, budgets: Budgets) -> Result<Overview, DbError> {
     Ok(Overview {
         counts: counts::counts(snapshot).await?,
         ready: counts::ready(snapshot).await?,
@@ -32,6 +33,7 @@ pub async fn read(snapshot: &Tx, hours: i32) -> Result<Overview, DbError> {
         stores: stores(snapshot, MAX_TROUBLED).await?,
         images: images::totals(snapshot).await?,
         proxies: proxies::count(snapshot).await?,
+        resting_proxies: proxies::resting(snapshot, budgets).await?,
         pauses: pauses::list(snapshot).await?,
         simulated_until: installation::simulated_until(snapshot).await?,
     })

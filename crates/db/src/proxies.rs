@@ -15,7 +15,7 @@ use super::{Client, Db, DbError, Tx, proxy_benches, proxy_usage};
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
     Budgets, ConditionChange, CounterDelta, Counters, HealthCounts, HealthFacts, Proxy, ProxyEntry, ProxyId, ProxyRow,
-    RecentRequests, ShownHealth, StoredState, UsageToday, recent_requests,
+    RecentRequests, RestingProxies, ShownHealth, StoredState, UsageToday, recent_requests,
 };
 use domain::vocabulary;
 use foundation::secrets::SecretKeys;
@@ -120,6 +120,18 @@ fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
 /// Number of proxies by their health.
 pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
     client.query(include_str!("sql/proxies/count.sql"), &[]).await?.iter().map(health).collect()
+}
+
+/// The proxies that have spent their budget of today. Reads every minute of the day where there is a budget.
+pub async fn resting(client: &Client, budgets: Budgets) -> Result<RestingProxies, DbError> {
+    let mut switched_on = Vec::new();
+    for row in &client.query(include_str!("sql/proxies/count.sql"), &[]).await? {
+        if health(row)? != ShownHealth::Off {
+            switched_on.push(row.try_get("id")?);
+        }
+    }
+    let usage = if budgets.is_set() { proxy_usage::today(client).await? } else { UsageToday::default() };
+    Ok(RestingProxies::of(&switched_on, budgets, &usage))
 }
 
 /// Adds `entries`, or changes the password, and state and timezone where given, of existing proxies; all or

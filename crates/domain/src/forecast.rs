@@ -64,6 +64,8 @@ pub struct RunCost {
 pub struct WorkerSlots {
     pub roles: Vec<Role>,
     pub slots: i64,
+    /// Those of `slots` that claim nothing until a pause ends.
+    pub paused: i64,
 }
 
 /// The schedules, and everything that limits how fast their tasks are done.
@@ -78,6 +80,8 @@ pub struct Supply {
     pub permitted_rate: Option<f64>,
     /// Sessions that the usable proxies can serve at the same time.
     pub sessions: i64,
+    /// Why no store is crawled now, as a part of a sentence.
+    pub stopped: Option<String>,
 }
 
 /// Changes to try out; an empty field keeps the present state.
@@ -129,8 +133,9 @@ pub struct Forecast {
     /// Mean time between two crawls of a store; null if no schedule crawls.
     pub every_hours: Option<f64>,
     pub slots_needed: Option<i64>,
-    /// Slots of live workers that are not paused.
+    /// Slots of live workers, paused ones too.
     pub slots: i64,
+    pub slots_paused: i64,
     pub requests_per_second_needed: Option<f64>,
     /// To all hosts together, if the stores' hosts are asked in proportion to their stores; null: no limit.
     pub requests_per_second_permitted: Option<f64>,
@@ -145,6 +150,8 @@ pub struct Forecast {
     pub is_enough: Option<bool>,
     /// Expected duration of one crawl of all the stores; null if it is not known, or would never end.
     pub crawl_seconds: Option<f64>,
+    /// Why no store is crawled now: a pause, or proxies that all rest; null if neither is the case.
+    pub stopped: Option<String>,
     /// Roles that are needed and have no measured run. Needs are without them, and not known where a role of crawls is among them.
     pub unmeasured: Vec<Role>,
     pub roles: Vec<RoleForecast>,
@@ -167,13 +174,15 @@ impl Supply {
         let roles: Vec<RoleForecast> =
             needed.iter().map(|(role, runs)| self.role(*role, *runs, what_if.slots)).collect();
         let stores = what_if.stores.unwrap_or(self.crawled_stores());
+        let needed_roles: Vec<Role> = needed.keys().copied().collect();
         let crawls = crawls_of(&needed);
         let mut forecast = Forecast {
             summary: String::new(),
             stores,
             every_hours: (crawls > 0.0 && stores > 0).then(|| stores as f64 / crawls),
             slots_needed: sum(&roles, |role| role.busy_slots).map(whole_above),
-            slots: self.slots_of(&needed.keys().copied().collect::<Vec<_>>(), what_if.slots),
+            slots: self.slots_of(&needed_roles, what_if.slots),
+            slots_paused: what_if.slots.map_or_else(|| self.paused_slots_of(&needed_roles), |_| 0),
             requests_per_second_needed: sum(&roles, |role| role.requests_per_second),
             requests_per_second_permitted: self.permitted_rate,
             sessions_needed: sum(&roles, sessions_of).map(whole_above),
@@ -182,6 +191,7 @@ impl Supply {
             share_of_limit: None,
             is_enough: None,
             crawl_seconds: self.crawl_seconds(stores, what_if.slots),
+            stopped: self.stopped.clone(),
             unmeasured: roles.iter().filter(|role| is_unmeasured(role)).map(|role| role.role).collect(),
             roles,
         };
@@ -253,8 +263,16 @@ impl Supply {
 
     /// Slots in which any of these roles may run; of all workers if there is no role.
     fn slots_of(&self, roles: &[Role], supposed: Option<i64>) -> i64 {
+        supposed.unwrap_or_else(|| self.workers_for(roles).map(|worker| worker.slots).sum())
+    }
+
+    fn paused_slots_of(&self, roles: &[Role]) -> i64 {
+        self.workers_for(roles).map(|worker| worker.paused).sum()
+    }
+
+    fn workers_for(&self, roles: &[Role]) -> impl Iterator<Item = &WorkerSlots> {
         let is_for = |worker: &&WorkerSlots| roles.is_empty() || worker.roles.iter().any(|role| roles.contains(role));
-        supposed.unwrap_or_else(|| self.workers.iter().filter(is_for).map(|worker| worker.slots).sum())
+        self.workers.iter().filter(is_for)
     }
 
     /// The longest of the times that slots, proxies and the rate take for one crawl of `stores`.

@@ -14,6 +14,7 @@ mod outage;
 pub mod pool;
 pub mod pooled_proxy;
 pub mod recent_requests;
+mod resting;
 pub mod shown_health;
 
 use std::fmt;
@@ -28,6 +29,7 @@ pub use notice::Notice;
 pub use pool::{Pool, PoolState};
 pub use pooled_proxy::PooledProxy;
 pub use recent_requests::{RecentRequests, RequestEnd};
+pub use resting::RestingProxies;
 pub use shown_health::{HealthCounts, HealthFacts, ShownHealth};
 
 use super::vocabulary::vocabulary;

@@ -14,7 +14,7 @@ const MIN_MAJOR: u32 = 15;
 pub struct Install {
     pub bin: PathBuf,
     pub major: u32,
-    version: String,
+    pub version: String,
 }
 
 impl Install {

@@ -119,8 +119,23 @@ pub async fn start_with(dir: &Path, options: Options) -> Result<PrivateServer, P
     in_background("start the private server", move || start_blocking(&dir, &options)).await
 }
 
-/// Stops the server in `dir`, even while it is in use. Ok when none runs.
-pub async fn stop(dir: &Path) -> Result<(), PrivateServerError> {
+/// Version of the installed server that would run a cluster in `dir`; creates nothing.
+pub fn installed(dir: &Path, bin: Option<&Path>) -> Result<String, PrivateServerError> {
+    account::for_server(&dir.join("data"))?;
+    Ok(Install::for_cluster(&dir.join("data"), bin)?.version)
+}
+
+/// The server as [`stop`] found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoppedServer {
+    NotRunning,
+    Unused,
+    /// Processes have lost their database.
+    InUse,
+}
+
+/// Stops the server in `dir`, even while it is in use.
+pub async fn stop(dir: &Path) -> Result<StoppedServer, PrivateServerError> {
     let dir = dir.to_owned();
     in_background("stop the private server", move || stop_blocking(&dir)).await
 }
@@ -165,19 +180,26 @@ fn start_blocking(dir: &Path, options: &Options) -> Result<PrivateServer, Privat
     Ok(PrivateServer { url: layout.url(), user })
 }
 
-fn stop_blocking(dir: &Path) -> Result<(), PrivateServerError> {
+fn stop_blocking(dir: &Path) -> Result<StoppedServer, PrivateServerError> {
     if !dir.exists() {
-        return Ok(());
+        return Ok(StoppedServer::NotRunning);
     }
     let layout = Layout::create(dir)?;
     let account = account::for_server(&layout.data)?;
     let _starting = Lock::acquire(&layout.start_lock(), Kind::Exclusive, account.as_ref(), START_DEADLINE)?;
+    let found = match server::running(&layout) {
+        None => StoppedServer::NotRunning,
+        Some(_) if Lock::try_acquire(&layout.users_lock(), Kind::Exclusive, account.as_ref())?.is_some() => {
+            StoppedServer::Unused
+        }
+        Some(_) => StoppedServer::InUse,
+    };
     layout.request_stop()?;
     // the keeper holds its lock until the server is down; without a keeper, this process stops the server
     let _keeper = Lock::acquire(&layout.keeper_lock(), Kind::Exclusive, account.as_ref(), STOP_DEADLINE)?;
     let stopped = server::stop(&layout);
     layout.clear_stop_request()?;
-    stopped
+    stopped.map(|()| found)
 }
 
 /// An I/O error with the action that failed, such as "open x".

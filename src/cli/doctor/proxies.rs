@@ -9,7 +9,7 @@ use crate::cli::proxies::checker::Checker;
 use contract::proxies::{ProxyFilter, ProxyListing};
 use db::proxy_passwords::{RekeyReport, rekey};
 use db::{Client, Db, DbError, proxies};
-use domain::proxy::{Budgets, HealthCounts, ProxyRow, ShownHealth, StoredState, address};
+use domain::proxy::{Budgets, HealthCounts, ProxyRow, RestingProxies, ShownHealth, StoredState, address};
 use foundation::secrets::SecretKeys;
 
 const CHECK: &str = "request";
@@ -20,19 +20,24 @@ const TRIED: usize = 3;
 
 pub async fn check(db: &Db, env: &Env) -> Vec<Finding> {
     let keys = env.config.secrets.keys();
-    let mut findings = vec![proxy_table(db).await];
+    let mut findings = vec![proxy_table(db, env.config.proxies.budgets()).await];
     findings.extend(request(db, &keys, env).await);
     findings.push(passwords(db, &keys).await);
     findings
 }
 
-async fn proxy_table(db: &Db) -> Finding {
+async fn proxy_table(db: &Db, budgets: Budgets) -> Finding {
     let read = async {
         let client = db.client().await?;
-        Ok::<_, DbError>((proxies::count(&client).await?, dead_proxies(&client).await?))
+        Ok::<_, DbError>((
+            proxies::count(&client).await?,
+            dead_proxies(&client).await?,
+            proxies::resting(&client, budgets).await?,
+        ))
     };
     match read.await {
-        Ok((counts, dead)) => pool(counts, &dead),
+        Ok((_, _, resting)) if resting.proxies > 0 => rest(&resting),
+        Ok((counts, dead, _)) => pool(counts, &dead),
         Err(error) => unread("proxies", &error),
     }
 }
@@ -57,6 +62,15 @@ fn named(proxy: &ProxyListing) -> String {
     let address = address(&proxy.protocol, &proxy.host, proxy.port);
     let error = proxy.last_error.as_ref().map(|error| format!(" ({error})")).unwrap_or_default();
     format!("proxy {} {address}{error}", proxy.id)
+}
+
+/// Said before their health: benched or not, they carry nothing more today.
+fn rest(resting: &RestingProxies) -> Finding {
+    let remedy = "wait, raise the budget, or import others: `drover proxies import FILE`";
+    match resting.is_all() {
+        true => Finding::fault("proxies", format!("nothing is fetched: {resting}"), remedy),
+        false => Finding::advice("proxies", resting.to_string(), remedy),
+    }
 }
 
 /// `dead`: some of those that bring no answer.

@@ -4,6 +4,7 @@
 use chrono::NaiveDate;
 use clap::Subcommand;
 
+use crate::app::predecessors::{self, Recovered};
 use crate::cli::output::{counted, time};
 use crate::cli::{Env, ExitCode, enqueue, values};
 use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
@@ -86,9 +87,15 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 pub async fn recover(Recover { minutes }: Recover, env: &Env) -> anyhow::Result<ExitCode> {
+    let ended = match env.is_remote() {
+        true => Recovered::default(),
+        false => predecessors::recover(&env.db().await?.client().await?, &env.config.worker.host).await?,
+    };
     let request = RecoveryRequest { threshold_minutes: minutes };
     let recovered = env.api().await?.post("/api/tasks/recover-stale", &request).await;
-    let recovered: Recovery = recovered.map_err(|error| error.naming_flags(|_| "--minutes".to_owned()))?;
+    let mut recovered: Recovery = recovered.map_err(|error| error.naming_flags(|_| "--minutes".to_owned()))?;
+    recovered.counts.requeued += ended.requeued;
+    recovered.counts.failed += ended.failed;
     env.out.either(&recovered, recovered_text)?;
     Ok(ExitCode::Ok)
 }

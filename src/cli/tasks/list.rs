@@ -1,11 +1,18 @@
 //! `drover tasks list`.
 
+use std::collections::BTreeSet;
+
 use super::filter::{Filter, flag, list_path};
+use super::stopped::Stopped;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
 use contract::tasks::{Counts, TaskCounts, TaskPage, TaskView};
 use domain::retry_state::RetryState;
+use domain::shown_status::ShownStatus;
 use domain::vocabulary::Word;
+
+/// Maximum number of reasons shown why pending tasks are not claimed.
+const MAX_REASONS: usize = 5;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -27,10 +34,21 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
             env.out.line(format_args!("Completed and failed tasks are counted up to {}", time(counts.as_of)))?;
         }
     }
+    if !env.out.is_json() && page.tasks.iter().any(is_pending) {
+        let stopped = Stopped::read(&api).await?;
+        let reasons: BTreeSet<String> = page.tasks.iter().flat_map(|task| stopped.reasons(task)).collect();
+        for reason in reasons.iter().take(MAX_REASONS) {
+            env.out.line(format_args!("Not claimed: {reason}"))?;
+        }
+    }
     let headers = ["id", "role", "store", "status", "prio", "retries", "worker", "created", "error"];
     env.out.list(&page, &page.tasks, &headers, cells)?;
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
+}
+
+fn is_pending(task: &TaskView) -> bool {
+    task.status == Word::Known(ShownStatus::Pending)
 }
 
 /// Claimed and stale tasks belong to a worker: they count as running.

@@ -2,25 +2,23 @@
 
 use serde_json::Value;
 
+use super::stopped::Stopped;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
-use contract::pauses::{Pause, PauseList};
 use contract::tasks::{AttemptView, TaskDetail, TaskView};
-use domain::pause::PauseTarget;
 use domain::retry_state::RetryState;
-use domain::shown_status::ShownStatus;
 use domain::task::TaskId;
 use domain::vocabulary::Word;
 
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let task: TaskDetail = api.get(&format!("/api/tasks/{id}")).await?;
-    let PauseList { pauses } = api.get("/api/pauses").await?;
-    env.out.either(&task, |task| text(task, &pauses))?;
+    let stopped = Stopped::read(&api).await?;
+    env.out.either(&task, |task| text(task, &stopped))?;
     Ok(ExitCode::Ok)
 }
 
-fn text(detail: &TaskDetail, pauses: &[Pause]) -> String {
+fn text(detail: &TaskDetail, stopped: &Stopped) -> String {
     let task = &detail.task;
     let fields = [
         ("task", Some(format!("{} {}", task.id, task.role))),
@@ -29,7 +27,7 @@ fn text(detail: &TaskDetail, pauses: &[Pause]) -> String {
         ("platform", task.platform.as_ref().map(ToString::to_string)),
         ("priority", Some(task.priority.to_string())),
         ("retries", Some(retries(task))),
-        ("paused", pausing(task, pauses)),
+        ("stopped", Some(stopped.reasons(task).join("; ")).filter(|reasons| !reasons.is_empty())),
         ("due", task.scheduled_for.map(time)),
         ("worker", task.worker_id.clone().map(|id| named(id, task.worker_name.as_deref()))),
         ("created", Some(time(task.created_at))),
@@ -45,19 +43,6 @@ fn text(detail: &TaskDetail, pauses: &[Pause]) -> String {
     let fields = fields.into_iter().filter_map(|(name, value)| Some(format!("{name:<10}{}", value?)));
     let runs = detail.attempts.iter().map(run_line);
     fields.chain(runs).collect::<Vec<_>>().join("\n")
-}
-
-/// The pauses that a pending task waits for, as `role payload_fetch: a new parser`.
-fn pausing(task: &TaskView, pauses: &[Pause]) -> Option<String> {
-    let stops = |pause: &&Pause| match (pause.parsed(), &task.role) {
-        (Some(PauseTarget::Store(id)), _) => task.dispensary_id == Some(id),
-        (Some(target), Word::Known(role)) => target.stops_role(*role),
-        _ => false,
-    };
-    let is_pending = task.status == Word::Known(ShownStatus::Pending);
-    let named = pauses.iter().filter(|_| is_pending).filter(stops);
-    let named: Vec<String> = named.map(|pause| format!("{}: {}", pause.target(), pause.reason)).collect();
-    (!named.is_empty()).then(|| named.join("; "))
 }
 
 fn retries(task: &TaskView) -> String {

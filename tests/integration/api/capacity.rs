@@ -135,7 +135,7 @@ async fn the_schedules_need_slots_requests_and_proxies() {
     let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
     assert_eq!(
         forecast["summary"],
-        "1,000 stores every 4 h need 8 slots and 1.2 requests/s; you have 8 slots and may send 5/s. That is not enough. \
+        "1,000 stores every 4 h need 8 slots and 1.2 requests/s; you have 12 slots, 4 of them paused, and may send 5/s. That is not enough. \
          The bottleneck is the number of proxies: 125 % of it is needed. One crawl of 1,000 stores takes about 5 h."
     );
     let roles = forecast["roles"].as_array().unwrap();
@@ -143,9 +143,9 @@ async fn the_schedules_need_slots_requests_and_proxies() {
         roles[..],
         [
             json!({"role": "payload_fetch", "runs_per_hour": 250.0, "seconds_per_run": 72.0, "measured_runs": 1, "requests_per_run": 18.0,
-                   "busy_slots": 5.0, "slots": 8, "requests_per_second": 1.25}),
+                   "busy_slots": 5.0, "slots": 12, "requests_per_second": 1.25}),
             json!({"role": "product_refresh", "runs_per_hour": 250.0, "seconds_per_run": 36.0, "measured_runs": 1, "requests_per_run": 0.0,
-                   "busy_slots": 2.5, "slots": 8, "requests_per_second": 0.0}),
+                   "busy_slots": 2.5, "slots": 12, "requests_per_second": 0.0}),
         ]
     );
     let numbers = [
@@ -170,7 +170,7 @@ async fn the_schedules_need_slots_requests_and_proxies() {
             json!(1000),
             json!(4.0),
             json!(8),
-            json!(8),
+            json!(12),
             json!(5),
             json!(4),
             json!("proxies"),
@@ -185,8 +185,8 @@ async fn the_schedules_need_slots_requests_and_proxies() {
 }
 
 #[rstest]
-#[case::more_stores("stores=2000", 2000, 4.0, [15, 8])]
-#[case::more_often("every=1h", 1000, 1.0, [30, 8])]
+#[case::more_stores("stores=2000", 2000, 4.0, [15, 12])]
+#[case::more_often("every=1h", 1000, 1.0, [30, 12])]
 #[case::all_of_it("stores=500&every=30m&slots=75", 500, 0.5, [30, 75])]
 #[tokio::test]
 async fn other_stores_intervals_and_slots_are_tried_out(

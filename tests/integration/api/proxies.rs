@@ -162,6 +162,27 @@ async fn a_proxy_shows_what_it_has_carried_today_and_how_long_it_rests() {
     let health: Vec<&Value> = (0..3).map(|n| &listed["proxies"][n]["health"]).collect();
     assert_eq!(health, [&json!("untested"); 3], "a rest is no bench");
     assert_eq!(server.get("/api/proxies/2").await.expect(200), listed["proxies"][1]);
+    assert_eq!(listed["resting"], json!({"proxies": 1, "switched_on": 3, "until": midnight}));
+}
+
+#[tokio::test]
+async fn where_every_proxy_rests_the_overview_the_forecast_and_the_tasks_say_so() {
+    let server = Server::with_budgets(Budgets { each: Some(5_000), in_all: None }).await;
+    let sql = "INSERT INTO proxies (id, host, port, is_active) VALUES (1, 'a', 1, true), (2, 'b', 1, false);
+               INSERT INTO fetch_minute SELECT began, 1, 'menu.test', 1, 'ok', 1, 1000, 4000, 1 FROM day_in('UTC')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let task = json!({"role": "store_discovery", "platform": "dutchie"});
+    call(&server, Method::POST, "/api/tasks", task).await.expect(201);
+    let resting = server.get("/api/overview").await.expect(200)["resting_proxies"].clone();
+    assert_eq!((&resting["proxies"], &resting["switched_on"]), (&json!(1), &json!(1)));
+    let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
+    assert!(forecast["stopped"].as_str().unwrap().starts_with("every proxy rests until "), "{forecast}");
+    assert!(forecast["summary"].as_str().unwrap().starts_with("No store is crawled now: every proxy"), "{forecast}");
+    for args in [&["tasks", "list"][..], &["tasks", "show", "1"]] {
+        let output = testkit::drover().args(["--url", &format!("http://{}", server.address)]).args(args).output().await;
+        let said = String::from_utf8_lossy(&output.unwrap().stdout).into_owned();
+        assert!(said.contains("every proxy rests until "), "{args:?}: {said}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 // One sentence on the state, and the worst problems.
 
 import { link } from "../../core/base.js";
-import { age, count, duration, plural } from "../../core/format.js";
+import { age, count, duration, plural, shortTime } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { now } from "../../core/clock.js";
 import { may } from "../../core/session.js";
@@ -70,11 +70,16 @@ export function sentence({ overview, schedules = [], proxies }) {
   const workers = overview.workers.filter(isLive);
   const running = runningOf(counts);
   const usable = (proxies ?? []).filter(({ proxy }) => mayBeUsed(proxy)).length;
+  const resting = overview.resting_proxies;
   const isWaiting = counts.pending > 0;
   const next = nextRun(schedules);
   const fresh = `${count(stores.fresh)} of ${plural(stores.enabled, "store")} ${stores.fresh === 1 ? "is" : "are"} fresh.`;
   if (workers.length === 0) return { state: "Not crawling: no worker runs.", why: "Start some by drover up, or drover worker." };
   if (usable === 0) return { state: "Not crawling: no proxy is usable.", why: "Import some, or wait until they are no longer benched." };
+  if (resting.proxies > 0 && resting.proxies === resting.switched_on) {
+    const until = resting.until ? ` until ${shortTime(resting.until)}` : "";
+    return { state: `Not crawling: every proxy rests${until}.`, why: "The budget of the day is spent (proxies.budget_bytes_per_day)." };
+  }
   if (stores.enabled === 0) return { state: "No store to crawl yet.", why: "Import some, or let discovery find them." };
   const all = overview.pauses.find(({ scope }) => scope === "all");
   if (all) return { state: "Paused: no task is claimed.", why: `${all.created_by}: ${all.reason}. ${goesOn(running)}${fresh}` };

@@ -5,7 +5,8 @@ use super::{Forecast, Limit};
 /// The needs and what there is, the bottleneck, the duration of one crawl, and roles that are left out.
 pub(super) fn of(forecast: &Forecast) -> String {
     let needs = format!("{}; {}.", needs(forecast), there_is(forecast));
-    let parts = [Some(needs), verdict(forecast), crawl(forecast), left_out(forecast)];
+    let stopped = forecast.stopped.as_ref().map(|why| format!("No store is crawled now: {why}."));
+    let parts = [stopped, Some(needs), verdict(forecast), crawl(forecast), left_out(forecast)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
@@ -35,7 +36,13 @@ fn unmeasured(forecast: &Forecast, between: &str) -> String {
 }
 
 fn there_is(forecast: &Forecast) -> String {
+    let paused = match forecast.slots_paused {
+        0 => String::new(),
+        paused if paused == forecast.slots => ", all of them paused,".to_owned(),
+        paused => format!(", {paused} of them paused,"),
+    };
     let slots = counted(forecast.slots, "slot");
+    let slots = format!("{slots}{paused}");
     match forecast.requests_per_second_permitted {
         Some(rate) => format!("you have {slots} and may send {}/s", decimal(rate)),
         None => format!("you have {slots}, and the request rate is not limited"),

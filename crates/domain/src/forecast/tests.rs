@@ -15,6 +15,7 @@ fn supply() -> Supply {
         crawlable_stores: 100,
         permitted_rate: Some(10.0),
         sessions: 200,
+        stopped: None,
     }
 }
 
@@ -23,7 +24,7 @@ fn every(hours: f64, stores: i64) -> ScheduledRuns {
 }
 
 fn workers(roles: &[Role], slots: i64) -> WorkerSlots {
-    WorkerSlots { roles: roles.to_vec(), slots }
+    WorkerSlots { roles: roles.to_vec(), slots, paused: 0 }
 }
 
 fn what_if(stores: i64, every_hours: f64) -> WhatIf {
@@ -74,6 +75,17 @@ fn the_verdict_names_a_limit_only_where_there_is_one(
     let supply = Supply { workers: vec![workers(&Role::CRAWL, slots)], permitted_rate, sessions, ..supply() };
     let forecast = supply.forecast(WhatIf::default());
     assert!(forecast.summary.contains(verdict), "{}", forecast.summary);
+}
+
+#[test]
+fn a_pause_is_named_and_keeps_its_slots() {
+    let workers = vec![WorkerSlots { paused: 75, ..workers(&Role::CRAWL, 75) }];
+    let stopped = Some("everything is paused by ada (a new parser)".to_owned());
+    let forecast = Supply { workers, stopped, ..supply() }.forecast(WhatIf::default());
+    let summary = forecast.summary;
+    assert!(summary.starts_with("No store is crawled now: everything is paused by ada (a new parser). "), "{summary}");
+    assert!(summary.contains("you have 75 slots, all of them paused, and may send 10/s"), "{summary}");
+    assert_eq!(forecast.is_enough, Some(true));
 }
 
 #[rstest]
