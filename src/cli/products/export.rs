@@ -202,6 +202,9 @@ impl Sink {
             return Err(io::Error::other("it is a directory"));
         }
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !dir.is_dir() {
+            return Err(io::Error::other("its directory does not exist"));
+        }
         let mut builder = tempfile::Builder::new();
         // for others to read, as far as the umask lets them
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -231,8 +234,7 @@ impl Sink {
 
 /// The error without the name of the temporary file, which is none of the caller's.
 fn without_path(error: io::Error) -> io::Error {
-    let cause = error.get_ref().and_then(|inner| inner.source()).map(ToString::to_string);
-    cause.map(|cause| io::Error::new(error.kind(), cause)).unwrap_or(error)
+    error.kind().into()
 }
 
 fn print(bytes: &[u8]) -> io::Result<()> {
