@@ -21,7 +21,7 @@ import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 import { Runs } from "./schedules/runs.js";
 
-/** @import { Run, Schedule, ScheduleRequest } from "../types/api" */
+/** @import { Run, SavedSchedule, Schedule, ScheduleRequest } from "../types/api" */
 /** @import { Keys } from "../parts/sort.js" */
 /** @import { Field } from "../parts/form.js" */
 
@@ -92,7 +92,7 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen })
     <td class="num line">${isOperator && html`<${Actions} schedule=${schedule} onEdit=${onEdit} />`}</td>
   </tr>
   ${!schedule.last_error && schedule.last_note &&
-    html`<tr><td colspan="9" class="line dim">The last run made no task: ${schedule.last_note}</td></tr>`}
+    html`<tr><td colspan="9" class="line dim">${schedule.last_task_count === 0 ? "The last run made no task" : "The last run"}: ${schedule.last_note}</td></tr>`}
   ${schedule.last_error && html`<tr>
     <td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
 });
@@ -178,7 +178,7 @@ function Form({ schedule, onClose }) {
   };
   return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"}
     action=${schedule ? "Save" : "Create schedule"} fields=${fields} submit=${submit}
-    done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
+    done=${(/** @type {SavedSchedule} */ saved) => [`${saved.name} is saved`, saved.notice].filter(Boolean).join("; ")} onClose=${onClose} />`;
 }
 
 /**

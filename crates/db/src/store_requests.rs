@@ -27,9 +27,15 @@ pub enum StoreChangeError {
     Taken { other: StoreId, platform_id: String },
     #[error(
         "store {other} ({name}) has the slug {slug} already: correct that store first (drover stores edit {other} --slug SLUG), or delete \
-         it if both are one store (drover stores delete {other})"
+         it if both are one store (drover stores delete {other}{flag})"
     )]
-    SlugTaken { other: StoreId, name: String, slug: String },
+    SlugTaken {
+        other: StoreId,
+        name: String,
+        slug: String,
+        /// ` --with-products` where the other store is not deleted without it.
+        flag: &'static str,
+    },
     #[error(
         "store {id} is looked up by its menu URL {menu_url}, so another slug changes nothing: give menu_url, too, or an empty one, which \
          removes it (--menu-url URL, --menu-url '')"
@@ -45,6 +51,14 @@ pub enum StoreChangeError {
     HasProducts { id: StoreId, products: i64, payloads: i64 },
     #[error(transparent)]
     Db(#[from] DbError),
+}
+
+/// Effect of the change of a store.
+#[derive(Debug)]
+pub struct Changed {
+    pub is_rewritten: bool,
+    /// Why its new address leaves its crawls as they are.
+    pub notice: Option<String>,
 }
 
 /// Adds the stores that are not known. A store without its platform's id gets a task that finds the id.
@@ -74,14 +88,13 @@ pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError
 }
 
 /// Changes a store, and queues what follows: the look-up of its platform id after a change of its addresses, its
-/// first crawl after a change of the id. Its open tasks for the address or id before are cancelled. Returns
-/// whether anything changed. `menu_url_fault` judges a new menu URL.
+/// first crawl after a change of the id. Its open tasks for the address or id before are cancelled. `menu_url_fault` judges a new menu URL.
 pub async fn change(
     tx: &Tx,
     id: StoreId,
     change: &StoreChange,
     menu_url_fault: &MenuUrlFault,
-) -> Result<bool, StoreChangeError> {
+) -> Result<Changed, StoreChangeError> {
     let before = stores::get_locked(tx, id).await?;
     let after = changed(before.clone(), change);
     if [&after.platform_dispensary_id, &after.slug, &after.menu_url].iter().all(|key| key.is_none()) {
@@ -95,14 +108,34 @@ pub async fn change(
     require_free_id(tx, &after).await?;
     let is_rewritten = stores::change(tx, &after, change.city.as_ref()).await?;
     follow(tx, &before, &after).await?;
-    Ok(switched || is_rewritten)
+    Ok(Changed { is_rewritten: switched || is_rewritten, notice: notice(&before, &after) })
+}
+
+/// A store with a platform id is crawled by it, whatever its slug and menu URL are.
+fn notice(before: &Store, after: &Store) -> Option<String> {
+    let platform_id = after.platform_dispensary_id.as_ref()?;
+    if before.platform_dispensary_id.as_ref() != Some(platform_id) {
+        return None;
+    }
+    let (address, remedy) = match (&before.menu_url == &after.menu_url, &after.menu_url) {
+        (false, _) => ("menu URL", "--platform-id ''"),
+        (true, _) if before.slug == after.slug => return None,
+        (true, None) => ("slug", "--platform-id ''"),
+        (true, Some(_)) => ("slug", "--platform-id '' --menu-url ''"),
+    };
+    Some(format!(
+        "the new {address} is stored, and changes nothing in what is crawled: store {id} is crawled by its platform id {platform_id}. To look \
+         the id up by the {address}, run drover stores edit {id} {remedy}",
+        id = after.id
+    ))
 }
 
 /// Deletes a store and cancels its open tasks. A store with products or payloads is deleted only `with_products`.
 pub async fn delete(tx: &Tx, id: StoreId, with_products: bool) -> Result<DeletedStore, StoreChangeError> {
     let store = stores::get_locked(tx, id).await?;
-    let Holdings { products, payloads, is_discovered } = stores::holdings(tx, id).await?;
-    if !with_products && (products > 0 || payloads > 0) {
+    let holdings = stores::holdings(tx, id).await?;
+    let Holdings { products, payloads, is_discovered } = holdings;
+    if !with_products && !holdings.is_empty() {
         return Err(StoreChangeError::HasProducts { id, products, payloads });
     }
     cancel_open(tx, id, Role::VARIANTS).await?;
@@ -164,7 +197,8 @@ async fn require_address(
     }
     let facts = stores::address(tx, after, slug, menu_url).await?;
     if let (Some(other), Some(name), Some(slug)) = (facts.other, facts.other_name, facts.other_slug) {
-        return Err(StoreChangeError::SlugTaken { other, name, slug });
+        let flag = if stores::holdings(tx, other).await?.is_empty() { "" } else { " --with-products" };
+        return Err(StoreChangeError::SlugTaken { other, name, slug, flag });
     }
     let is_looked_up = after.platform_dispensary_id.is_none() && menu_url.is_none();
     match (slug, facts.menu_entry, &after.menu_url) {

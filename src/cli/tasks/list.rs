@@ -6,13 +6,15 @@ use super::filter::{Filter, flag, list_path};
 use super::stopped::Stopped;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use contract::tasks::{Counts, TaskCounts, TaskPage, TaskView};
+use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
 use domain::retry_state::RetryState;
 use domain::shown_status::ShownStatus;
 use domain::vocabulary::Word;
 
 /// Maximum number of reasons shown why pending tasks are not claimed.
 const MAX_REASONS: usize = 5;
+/// Ends the summary above tasks that a filter chose.
+const WHOLE_QUEUE: &str = " (of the whole queue)";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -25,11 +27,13 @@ pub struct Args {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
-    let path = list_path(&args.filter.into(), args.limit)?;
+    let filter = TaskFilter::from(args.filter);
+    let path = list_path(&filter, args.limit)?;
     let page: TaskPage = api.get(&path).await.map_err(|error| error.naming_flags(flag))?;
     if !env.out.is_json() {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;
-        env.out.line(summary(&counts.all))?;
+        let is_filtered = filter != TaskFilter::default();
+        env.out.line(format_args!("{}{}", summary(&counts.all), if is_filtered { WHOLE_QUEUE } else { "" }))?;
         if page.tasks.iter().any(|task| task.completed_at > Some(counts.as_of)) {
             env.out.line(format_args!("Completed and failed tasks are counted up to {}", time(counts.as_of)))?;
         }
@@ -43,6 +47,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let headers = ["id", "role", "store", "status", "prio", "retries", "worker", "created", "error"];
     env.out.list(&page, &page.tasks, &headers, cells)?;
+    env.out.note_of_none(&page.tasks, "no tasks to show: schedules make tasks, and so does `drover tasks generate`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }
