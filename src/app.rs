@@ -7,7 +7,6 @@
 pub mod data;
 pub mod database;
 pub mod hosts;
-pub mod names;
 pub mod predecessors;
 pub mod robots;
 mod services;

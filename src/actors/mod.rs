@@ -18,6 +18,7 @@
 //! scheduler     SchedulerActor and the chores that it begins
 //! proxy_pool    ProxyPoolActor, the handle that sessions hold, the counts of requests
 //! pods          PodActor, WorkerActor and TaskActor, the worker's row of the registry, recovery
+//! names         names of pods
 //! load          memory and CPU, by which workers back off
 //! ```
 //!
@@ -28,6 +29,7 @@
 //! multi-thread runtime. Actors must not know HTTP routes, platforms or files.
 
 pub mod load;
+pub mod names;
 pub mod plan;
 pub mod pods;
 pub mod proxy_pool;

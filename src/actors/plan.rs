@@ -7,7 +7,9 @@ use domain::role::RoleSet;
 #[derive(Clone, Debug)]
 pub struct PodPlan {
     pub name: String,
-    pub workers: Vec<WorkerPlan>,
+    pub roles: RoleSet,
+    /// Number of workers that it starts with.
+    pub workers: usize,
 }
 
 /// The parts that this process runs.
@@ -15,6 +17,16 @@ pub struct PodPlan {
 pub struct Plan {
     pub schedules: bool,
     pub pods: Vec<PodPlan>,
+    pub follows: Follows,
+}
+
+/// The numbers of the topology that a running process takes over when its configuration changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Follows {
+    #[default]
+    Nothing,
+    Workers,
+    PodsAndWorkers,
 }
 
 /// One worker to be started.
@@ -25,4 +37,12 @@ pub struct WorkerPlan {
     pub friendly_name: String,
     pub pod: String,
     pub roles: RoleSet,
+}
+
+impl PodPlan {
+    /// `number`: of the worker in its pod, from 1.
+    pub fn worker(&self, number: usize, id: String) -> WorkerPlan {
+        let friendly_name = format!("{}-{number}", self.name);
+        WorkerPlan { id, friendly_name, pod: self.name.clone(), roles: self.roles.clone() }
+    }
 }

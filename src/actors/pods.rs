@@ -4,8 +4,8 @@
 //! In: the tree's dependencies, its supervisor, a plan with pods. Out: workers that claim, and a drain that
 //! puts the rest of the tasks back. It must not know what tasks do.
 
-mod decommissioned_workers;
 pub mod deps;
+mod own_workers;
 pub mod pod;
 mod recovery;
 mod registration;
@@ -20,33 +20,36 @@ use actix::Addr;
 use tokio::sync::watch;
 
 use super::load;
-use super::plan::WorkerPlan;
+use super::names;
+use super::plan::{Follows, PodPlan};
 use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
-use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
+use super::supervisor::{RetirePods, StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{StartError, TreeDeps};
 use crate::handlers::TaskServices;
 use crate::stealth::{ProxySource, Sessions};
-use db::{DbError, listen, tasks};
-use decommissioned_workers::DecommissionedWorkers;
+use db::{DbError, listen, tasks, workers};
 use deps::ActorDeps;
 use domain::pause::Pauses;
 use domain::task::{Blame, TaskLease};
+use own_workers::OwnWorkers;
 use queue::claimer::{Claimer, ClaimerDeps};
 use queue::execute::Executor;
 use queue::heartbeat::Heartbeat;
 use queue::held_tasks::{HeldTasks, Stop};
 use queue::pauses::watch_pauses;
-use settings::LiveConfig;
+use settings::{Config, LiveConfig};
 use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
 use supervision::watchdog::Watchdog;
 use telemetry::events;
+
+/// Between two attempts to start more pods.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Pods {
     deps: ActorDeps,
     proxies: ProxyPool,
     sessions: Sessions,
     fetch_counts: FetchCountsWriter,
-    workers: Vec<WorkerPlan>,
 }
 
 /// The tasks that a process held when its drain began, by their ends.
@@ -101,7 +104,8 @@ impl Pods {
         let deps = ActorDeps {
             wake_ups: listen::listen(db.server(), tasks::WAKE_CHANNEL),
             load: load::start_sampling(live.clone(), held_tasks.clone()),
-            decommissioned: DecommissionedWorkers::new(&plan, lifecycle.clone()),
+            own_workers: OwnWorkers::new(&config, &plan, lifecycle.clone()),
+            follows: plan.follows,
             executor: Executor::new(
                 db.clone(),
                 claimer.clone(),
@@ -124,11 +128,13 @@ impl Pods {
             claimer,
             watchdog,
         };
-        let workers: Vec<WorkerPlan> = plan.pods.iter().flat_map(|pod| &pod.workers).cloned().collect();
-        tokio::spawn(keep_counting_slots(deps.live.clone(), workers.len(), deps.lifecycle.clone()));
+        tokio::spawn(keep_counting_slots(deps.live.clone(), deps.own_workers.clone(), deps.lifecycle.clone()));
+        if plan.follows == Follows::PodsAndWorkers {
+            tokio::spawn(keep_pod_count(supervisor.clone(), deps.clone(), plan.pods.clone()));
+        }
         let pods = StartPods { deps: deps.clone(), pods: plan.pods };
         supervisor.send(pods).await.map_err(|_| StartError::Actors)?;
-        Ok(Pods { deps, proxies, sessions, fetch_counts, workers })
+        Ok(Pods { deps, proxies, sessions, fetch_counts })
     }
 
     pub fn proxies(&self) -> &ProxyPool {
@@ -179,28 +185,80 @@ impl Pods {
     async fn deregister(&self) {
         let deregistered = async {
             let _writes_have_ended = self.deps.registry.write().await;
-            registration::deregister(&self.deps.db, &self.workers).await
+            registration::deregister(&self.deps.db, &self.deps.own_workers.all()).await
         };
         if let Err(error) = within_last_writes(deregistered).await {
-            let names: Vec<&str> = self.workers.iter().map(|worker| worker.friendly_name.as_str()).collect();
+            let workers = self.deps.own_workers.all();
+            let names: Vec<&str> = workers.iter().map(|worker| worker.friendly_name.as_str()).collect();
             events::workers_not_deregistered(&names.join(", "), &error);
         }
     }
 }
 
-/// Shares the sessions' observations of hosts every `every`, until the process is over.
-async fn keep_counting_slots(live: LiveConfig, workers: usize, lifecycle: Lifecycle) {
-    let mut config = live.subscribe();
+/// Reports how many workers and slots there are, until the process is over.
+async fn keep_counting_slots(live: LiveConfig, own_workers: OwnWorkers, lifecycle: Lifecycle) {
+    let (mut config, mut workers) = (live.subscribe(), own_workers.subscribe());
     loop {
         let slots = config.borrow_and_update().config.topology.slots;
-        events::workers_planned(workers, workers * slots);
+        let count = workers.borrow_and_update().len();
+        events::workers_planned(count, count * slots);
         tokio::select! {
             () = lifecycle.reached(Phase::Over) => return,
             _ = config.changed() => {}
+            _ = workers.changed() => {}
         }
     }
 }
 
+/// Starts and retires pods when `topology.pods` changes, until the process drains.
+async fn keep_pod_count(supervisor: Addr<SupervisorActor>, deps: ActorDeps, mut pods: Vec<PodPlan>) {
+    let mut live = deps.live.subscribe();
+    loop {
+        tokio::select! {
+            () = deps.lifecycle.reached(Phase::Draining) => return,
+            changed = live.changed() => if changed.is_err() { return },
+        }
+        let config = live.borrow_and_update().config.clone();
+        let retired = pods.split_off(config.topology.pods.min(pods.len()));
+        if !retired.is_empty() {
+            supervisor.do_send(RetirePods(retired.into_iter().map(|pod| pod.name).collect()));
+        }
+        let missing = config.topology.pods - pods.len();
+        let new = tokio::select! {
+            () = deps.lifecycle.reached(Phase::Draining) => return,
+            new = new_pods(&deps, &config, missing, &pods) => new,
+        };
+        pods.extend_from_slice(&new);
+        if !new.is_empty() {
+            supervisor.do_send(StartPods { deps: deps.clone(), pods: new });
+        }
+    }
+}
+
+/// Pods with names that no process uses; waits for a database that does not answer.
+async fn new_pods(deps: &ActorDeps, config: &Config, missing: usize, pods: &[PodPlan]) -> Vec<PodPlan> {
+    if missing == 0 {
+        return Vec::new();
+    }
+    let mut is_logged = false;
+    loop {
+        let read = async { workers::live(&deps.db.client().await?).await };
+        match read.await {
+            Ok(live) => {
+                let others = live.into_iter().map(|worker| worker.pod);
+                let names: Vec<String> = others.chain(pods.iter().map(|pod| pod.name.clone())).collect();
+                // the roles were parsed at the start
+                return names::pods(config, missing, &names).unwrap_or_default();
+            }
+            Err(error) if !is_logged => events::pods_not_started(missing, &error),
+            Err(_) => {}
+        }
+        is_logged = true;
+        tokio::time::sleep(RETRY_PAUSE).await;
+    }
+}
+
+/// Shares the sessions' observations of hosts every `every`, until the process is over.
 async fn keep_sharing_hosts(sessions: Sessions, every: Duration, lifecycle: Lifecycle) {
     loop {
         tokio::select! {

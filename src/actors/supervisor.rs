@@ -14,7 +14,7 @@ use actix::prelude::*;
 
 use super::plan::PodPlan;
 use super::pods::deps::ActorDeps;
-use super::pods::pod::{PodActor, PodFailed};
+use super::pods::pod::{PodActor, PodEnded, PodFailed, Retire};
 use super::proxy_pool::{ProxyPoolActor, ProxyPoolDeps};
 use super::scheduler::{SchedulerActor, SchedulerDeps};
 use supervision::lifecycle::Lifecycle;
@@ -27,6 +27,15 @@ use telemetry::events;
 pub struct SupervisorActor {
     children: Children,
     lifecycle: Lifecycle,
+    pods: Vec<RunningPod>,
+}
+
+/// A pod, on a thread of its own.
+struct RunningPod {
+    name: String,
+    child_index: usize,
+    address: Addr<PodActor>,
+    thread: ArbiterHandle,
 }
 
 #[derive(Message)]
@@ -45,20 +54,24 @@ pub struct StartPods {
     pub pods: Vec<PodPlan>,
 }
 
+/// Lets the workers of these pods finish their tasks; a pod ends with its last worker.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct RetirePods(pub Vec<String>);
+
 impl SupervisorActor {
     pub fn new(children: Children, lifecycle: Lifecycle) -> Self {
-        SupervisorActor { children, lifecycle }
+        SupervisorActor { children, lifecycle, pods: Vec::new() }
     }
 
-    /// Each pod has a thread of its own.
     fn start_pod(&mut self, deps: &ActorDeps, pod: PodPlan, ctx: &mut Context<Self>) {
-        let (deps, supervisor) = (deps.clone(), ctx.address().recipient());
+        let (deps, supervisor) = (deps.clone(), ctx.address());
         let runtime = deps.owned_runtime.clone();
-        let thread = Arbiter::with_tokio_rt(move || runtime);
-        let label = format!("pod {}", pod.name);
-        self.children.start("pod", &label, &thread.handle(), ctx.address().recipient(), move || {
-            PodActor::new(deps, pod, supervisor)
-        });
+        let thread = Arbiter::with_tokio_rt(move || runtime).handle();
+        let (name, label) = (pod.name.clone(), format!("pod {}", pod.name));
+        let make = move || PodActor::new(deps, pod, supervisor);
+        let (address, child_index) = self.children.start("pod", &label, &thread, ctx.address().recipient(), make);
+        self.pods.push(RunningPod { name, child_index, address, thread });
     }
 }
 
@@ -73,7 +86,8 @@ impl Actor for SupervisorActor {
 
 impl Rebuild for SupervisorActor {
     fn rebuilt(&mut self) -> Self {
-        SupervisorActor::new(self.children.take(), self.lifecycle.clone())
+        let pods = std::mem::take(&mut self.pods);
+        SupervisorActor { pods, ..SupervisorActor::new(self.children.take(), self.lifecycle.clone()) }
     }
 }
 
@@ -94,7 +108,7 @@ impl Handler<StartProxyPool> for SupervisorActor {
     fn handle(&mut self, StartProxyPool(deps): StartProxyPool, ctx: &mut Context<Self>) -> Self::Result {
         let parent = ctx.address().recipient();
         let make = move || ProxyPoolActor::new(deps);
-        MessageResult(self.children.start("proxy_pool", "proxy pool", &Arbiter::current(), parent, make))
+        MessageResult(self.children.start("proxy_pool", "proxy pool", &Arbiter::current(), parent, make).0)
     }
 }
 
@@ -105,6 +119,28 @@ impl Handler<StartPods> for SupervisorActor {
         for pod in pods {
             self.start_pod(&deps, pod, ctx);
         }
+    }
+}
+
+impl Handler<RetirePods> for SupervisorActor {
+    type Result = ();
+
+    fn handle(&mut self, RetirePods(names): RetirePods, _: &mut Context<Self>) {
+        for pod in self.pods.iter().filter(|pod| names.contains(&pod.name)) {
+            pod.address.do_send(Retire);
+        }
+    }
+}
+
+impl Handler<PodEnded> for SupervisorActor {
+    type Result = ();
+
+    fn handle(&mut self, PodEnded(name): PodEnded, _: &mut Context<Self>) {
+        let Some(at) = self.pods.iter().position(|pod| pod.name == name) else { return };
+        let RunningPod { child_index, thread, .. } = self.pods.remove(at);
+        self.children.remove(child_index);
+        thread.stop();
+        events::pod_ended(&name);
     }
 }
 
@@ -127,6 +163,7 @@ impl Handler<ChildExited> for SupervisorActor {
                 events::actor_crashed(kind, &name, &child.exit, pause);
                 ctx.run_later(pause, move |actor, _| actor.children.resume(child.child_index, Instant::now()));
             }
+            RestartDecision::Nothing => {}
             RestartDecision::Escalate => self.lifecycle.fail_too_often(&name, &child.exit),
         }
     }

@@ -8,5 +8,5 @@ use crate::actors::plan::Plan;
 pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    service::run(env, Http::Api, async |_| Ok(Plan { schedules: true, pods: Vec::new() })).await
+    service::run(env, Http::Api, async |_| Ok(Plan { schedules: true, ..Plan::default() })).await
 }

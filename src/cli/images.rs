@@ -12,6 +12,7 @@ use crate::downloads::{DownloadProgress, DownloadQueue, StoreAsk};
 use crate::stealth::AllowList;
 use db::Db;
 use db::images::{ImageSelection, RefusedImages};
+use domain::role::RoleSet;
 use domain::store::StoreId;
 use settings::{Config, LiveConfig};
 
@@ -147,8 +148,8 @@ async fn backfill(env: &Env, db: Db, asks: &[StoreAsk], wanted: usize) -> anyhow
     let mut config = Config::clone(&env.config);
     config.images.download = true;
     // a pod without workers: the same proxies as tasks have, and no tasks
-    let pod = PodPlan { name: "images".to_owned(), workers: Vec::new() };
-    let plan = Plan { schedules: false, pods: vec![pod] };
+    let pod = PodPlan { name: "images".to_owned(), roles: RoleSet::any(), workers: 0 };
+    let plan = Plan { pods: vec![pod], ..Plan::default() };
     let app = App::prepare(LiveConfig::fixed(config), db, env.runtime.clone(), plan).await?.start().await?;
     let bar = CommandProgress::begin(env, "images");
     let downloads = match app.downloads() {

@@ -2,8 +2,9 @@
 
 use super::service::{self, Http};
 use super::{Env, ExitCode};
-use crate::actors::plan::Plan;
-use crate::app::{names, predecessors};
+use crate::actors::names;
+use crate::actors::plan::{Follows, Plan};
+use crate::app::predecessors;
 use db::Db;
 
 #[derive(Debug, clap::Args)]
@@ -15,5 +16,6 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
     let names_in_use = predecessors::take_over(db, &env.config.worker.host).await?;
-    Ok(Plan { schedules: true, pods: names::pods(&env.config, &names_in_use)? })
+    let pods = names::pods(&env.config, env.config.topology.pods, &names_in_use)?;
+    Ok(Plan { schedules: true, pods, follows: Follows::PodsAndWorkers })
 }

@@ -2,8 +2,9 @@
 
 use super::service::{self, Http};
 use super::{Env, ExitCode, values};
-use crate::actors::plan::Plan;
-use crate::app::{names, predecessors};
+use crate::actors::names;
+use crate::actors::plan::{Follows, Plan};
+use crate::app::predecessors;
 use db::Db;
 use domain::role::RoleSet;
 use settings::Flag;
@@ -44,7 +45,7 @@ async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
     require_proxies(env, db).await?;
     let names_in_use = predecessors::take_over(db, &env.config.worker.host).await?;
     let pod = names::own_pod(&env.config, &env.config.worker.host, &names_in_use)?;
-    Ok(Plan { schedules: false, pods: vec![pod] })
+    Ok(Plan { schedules: false, pods: vec![pod], follows: Follows::Workers })
 }
 
 /// A worker whose roles need a proxy does not start without one that is switched on.

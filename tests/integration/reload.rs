@@ -1,12 +1,14 @@
 //! The configuration of a running service follows its files, seen on whole processes.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use sim::Settings;
 use testkit::{Child, Farm, PATIENCE, until};
 
 /// A directory of configuration files.
@@ -20,14 +22,15 @@ fn write(directory: &Path, text: &str) {
     std::fs::write(directory.join("development.toml"), text).unwrap();
 }
 
-/// A service of the farm that reads `directory` and not the variables of the keys that the tests change.
+/// A service of the farm that reads `directory`, and not the variables of the keys that its file has.
 fn start(farm: &Farm, service: &str, directory: &Path) -> Child {
+    let file = std::fs::read_to_string(directory.join("development.toml")).unwrap();
     let mut command = farm.drover(&[service, "--config"]);
     command.arg(directory);
-    for variable in ["TOPOLOGY__SLOTS", "WORKER__MEMORY_BACKOFF_THRESHOLD"] {
-        command.env_remove(format!("DROVER__{variable}"));
+    for key in ["slots", "workers_per_pod", "pods"].iter().filter(|key| file.contains(&format!("{key} = "))) {
+        command.env_remove(format!("DROVER__TOPOLOGY__{}", key.to_uppercase()));
     }
-    Child::spawn(&mut command)
+    Child::spawn(command.env_remove("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD"))
 }
 
 const SLOTS: &str =
@@ -55,6 +58,70 @@ async fn more_and_fewer_slots_take_effect_without_a_restart(#[case] signal: Opti
     assert_eq!(farm.count("SELECT count(*) FROM task_attempts WHERE outcome IN ('lost', 'released')").await, 0);
 }
 
+const WORKERS: &str = "SELECT count(*) FROM worker_registry WHERE status = 'active'";
+const NOT_WHOLE: &str = "SELECT count(*) FROM task_attempts WHERE outcome IN ('lost', 'released')";
+
+/// Each worker has one slot.
+fn topology(pods: usize, workers: usize) -> String {
+    format!(
+        "topology = {{ pods = {pods}, workers_per_pod = {workers}, slots = 1 }}\nworker.memory_backoff_threshold = 0.0"
+    )
+}
+
+#[tokio::test]
+async fn a_busy_process_grows_at_once_and_shrinks_by_draining() {
+    let latency = Duration::from_millis(30);
+    let farm = Farm::changed(40, |settings| Settings { latency, ..settings }).await;
+    farm.leaves_open_tasks("its schedules run");
+    let directory = directory(&topology(1, 5));
+    let up = start(&farm, "up", directory.path());
+    farm.until_counted("five workers run", WORKERS, 5).await;
+    farm.until_counted(
+        "its schedule keeps them busy",
+        "SELECT least(count(*), 4) FROM worker_tasks WHERE status = 'running'",
+        4,
+    )
+    .await;
+    for workers in [8, 2] {
+        write(directory.path(), &topology(1, workers));
+        let written = Instant::now();
+        farm.until_counted("the registry shows it", WORKERS, workers as i64).await;
+        assert!(written.elapsed() < Duration::from_secs(2), "{:?}", written.elapsed());
+    }
+    farm.until_counted("the others have left", "SELECT count(*) FROM worker_registry", 2).await;
+    up.until_sample("drover_process_workers 2").await;
+    farm.until_crawled().await;
+    assert_eq!(farm.count(NOT_WHOLE).await, 0);
+    write(directory.path(), &topology(1, 3));
+    farm.until_counted(
+        "a free number is used again",
+        "SELECT count(*) FROM worker_registry WHERE friendly_name LIKE '%-3'",
+        1,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn pods_are_started_and_retired_without_a_restart() {
+    let farm = Farm::with_stores(6).await;
+    farm.leaves_open_tasks("its schedules run");
+    let directory = directory(&topology(1, 2));
+    let up = start(&farm, "up", directory.path());
+    farm.until_counted("one pod runs", WORKERS, 2).await;
+    let _other = start(&farm, "worker", directory.path());
+    farm.until_counted("another process runs the second name", WORKERS, 4).await;
+    write(directory.path(), &topology(3, 2));
+    farm.until_counted("three pods run beside it", WORKERS, 8).await;
+    let names = "SELECT count(DISTINCT friendly_name) FROM worker_registry";
+    assert_eq!(farm.count(names).await, 8, "no name is used twice");
+    write(directory.path(), &topology(1, 2));
+    up.logged("has ended: its last worker", PATIENCE).await;
+    farm.until_counted("the first pod is left", "SELECT count(*) FROM worker_registry", 4).await;
+    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    assert_eq!(farm.count(NOT_WHOLE).await, 0);
+}
+
 #[tokio::test]
 async fn a_faulty_file_is_refused_as_a_whole_and_said_once() {
     let farm = Farm::with_stores(1).await;
@@ -78,13 +145,13 @@ async fn a_faulty_file_is_refused_as_a_whole_and_said_once() {
 async fn a_setting_that_needs_a_restart_is_named_and_keeps_its_value() {
     let farm = Farm::with_stores(1).await;
     farm.leaves_open_tasks("its schedules run");
-    let directory = directory("queue.retry_cap = \"20m\"");
+    let directory = directory("queue.retry_cap = \"20m\"\ntopology.slots = 2");
     let api = start(&farm, "api", directory.path());
     let listening = api.logged("Listening on", PATIENCE).await;
     let listening: Value = serde_json::from_str(&listening).unwrap();
     let address = listening["address"].as_str().unwrap().to_owned();
 
-    write(directory.path(), "queue.retry_cap = \"21m\"\nlog.level = \"debug\"");
+    write(directory.path(), "queue.retry_cap = \"21m\"\ntopology.slots = 2\nlog.level = \"debug\"");
     let said = api.logged("These settings need a restart", PATIENCE).await;
     assert!(said.contains(r#"queue.retry_cap \"20m\" -> \"21m\""#), "{said}");
     api.logged(r#"log.level \"info\" -> \"debug\""#, PATIENCE).await;

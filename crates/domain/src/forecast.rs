@@ -64,7 +64,7 @@ pub struct RunCost {
 pub struct WorkerSlots {
     pub roles: Vec<Role>,
     pub slots: i64,
-    /// Those of `slots` that claim nothing until a pause ends.
+    /// Slots among these that claim nothing until a pause ends.
     pub paused: i64,
 }
 

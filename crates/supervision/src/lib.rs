@@ -13,6 +13,7 @@ pub mod runner;
 pub mod service_manager;
 pub mod watchdog;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -54,6 +55,8 @@ macro_rules! supervised {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RestartDecision {
     RestartAfter(Duration),
+    /// The child had been removed: its end was wanted.
+    Nothing,
     /// Too many restarts, or nothing to restart: the supervisor itself has failed.
     Escalate,
 }
@@ -85,7 +88,9 @@ impl From<&settings::Supervision> for RestartPolicy {
 pub struct Children {
     policy: RestartPolicy,
     watchdog: Watchdog,
-    children: Vec<Child>,
+    by_index: BTreeMap<usize, Child>,
+    /// Index of the next child; none is used twice.
+    next_index: usize,
     failures: RestartLimit,
 }
 
@@ -105,10 +110,10 @@ struct Child {
 impl Children {
     pub fn new(policy: RestartPolicy, watchdog: Watchdog) -> Self {
         let failures = policy.restart_limit.clone();
-        Children { policy, watchdog, children: Vec::new(), failures }
+        Children { policy, watchdog, by_index: BTreeMap::new(), next_index: 0, failures }
     }
 
-    /// Starts a child on `arbiter`; its exits come to `parent` with its index, in the order of the starts.
+    /// Starts a child on `arbiter`; its exits come to `parent` with its index, which is returned.
     pub fn start<A>(
         &mut self,
         kind: &'static str,
@@ -116,28 +121,36 @@ impl Children {
         arbiter: &ArbiterHandle,
         parent: Recipient<ChildExited>,
         make: impl FnOnce() -> A + Send + 'static,
-    ) -> Addr<A>
+    ) -> (Addr<A>, usize)
     where
         A: Actor<Context = Context<A>> + Supervised + Handler<Ping>,
     {
-        let (address, runner) = runner::start(arbiter, self.children.len(), parent, Arc::default(), make);
+        let index = self.next_index;
+        self.next_index += 1;
+        let (address, runner) = runner::start(arbiter, index, parent, Arc::default(), make);
         self.watchdog.watch(name, &runner.poll_times, address.clone().recipient());
         events::actor_started(kind);
         let name = name.to_owned();
-        self.children.push(Child { kind, name, runner, failures: 0, since: Instant::now(), parked: false });
-        address
+        let child = Child { kind, name, runner, failures: 0, since: Instant::now(), parked: false };
+        self.by_index.insert(index, child);
+        (address, index)
+    }
+
+    /// Discards a child that has nothing left to do; its exit is not reported.
+    pub fn remove(&mut self, child_index: usize) {
+        self.by_index.remove(&child_index);
     }
 
     pub fn kind_and_name(&self, child_index: usize) -> (&'static str, String) {
-        self.children.get(child_index).map_or(("?", "?".to_owned()), |child| (child.kind, child.name.clone()))
+        self.by_index.get(&child_index).map_or(("?", "?".to_owned()), |child| (child.kind, child.name.clone()))
     }
 
     /// Decides about a child that exited; [`Children::resume`] carries a restart out.
     pub fn exited(&mut self, child_index: usize, exit: &Exit, now: Instant) -> RestartDecision {
+        let Some(child) = self.by_index.get_mut(&child_index) else { return RestartDecision::Nothing };
         if exit.is_final() || self.failures.record_failure(now) {
             return RestartDecision::Escalate;
         }
-        let Some(child) = self.children.get_mut(child_index) else { return RestartDecision::Escalate };
         child.parked = true;
         let healthy_for = now.saturating_duration_since(child.since);
         child.failures = if healthy_for > self.policy.window { 1 } else { child.failures + 1 };
@@ -145,7 +158,7 @@ impl Children {
     }
 
     pub fn resume(&mut self, child_index: usize, now: Instant) {
-        if let Some(child) = self.children.get_mut(child_index) {
+        if let Some(child) = self.by_index.get_mut(&child_index) {
             child.since = now;
             child.parked = false;
             child.runner.resume();
@@ -154,10 +167,9 @@ impl Children {
 
     /// For a supervisor that crashed between a child's exit and its restart.
     pub fn resume_parked(&mut self, now: Instant) {
-        for child_index in 0..self.children.len() {
-            if self.children[child_index].parked {
-                self.resume(child_index, now);
-            }
+        let parked = self.by_index.iter().filter(|(_, child)| child.parked).map(|(index, _)| *index);
+        for child_index in parked.collect::<Vec<usize>>() {
+            self.resume(child_index, now);
         }
     }
 
@@ -165,10 +177,6 @@ impl Children {
     pub fn take(&mut self) -> Children {
         let empty = Children::new(self.policy.clone(), self.watchdog.clone());
         std::mem::replace(self, empty)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.children.is_empty()
     }
 
     pub fn tick_interval(&self) -> Duration {

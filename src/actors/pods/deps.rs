@@ -8,8 +8,9 @@ use chrono::{DateTime, Utc};
 use tokio::runtime::Runtime;
 use tokio::sync::{RwLock, watch};
 
-use super::decommissioned_workers::DecommissionedWorkers;
+use super::own_workers::OwnWorkers;
 use crate::actors::load::Load;
+use crate::actors::plan::Follows;
 use db::Db;
 use domain::pause::Pauses;
 use domain::task::LeaseTimes;
@@ -41,7 +42,8 @@ pub struct ActorDeps {
     pub pauses: watch::Receiver<Pauses>,
     /// The database's time when the process started.
     pub started_at: DateTime<Utc>,
-    pub decommissioned: DecommissionedWorkers,
+    pub own_workers: OwnWorkers,
+    pub follows: Follows,
     /// Held to read by every write of the registry, and to write by the last removal.
     pub registry: Arc<RwLock<()>>,
     pub runtime: tokio::runtime::Handle,

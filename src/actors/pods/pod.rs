@@ -1,8 +1,9 @@
 //! `PodActor`: a named group of workers: starts them, wakes them, hands them their commands, restarts them
 //! when they crash.
 //!
-//! In: commands from the database, wake-ups. Out: messages to its workers. The tasks of a worker that died
-//! are stopped and put back at once. It must not know what its workers claim.
+//! In: commands from the database, wake-ups, the number of workers that the configuration wants. Out: messages to its workers, and its
+//! own end when it is retired and its last worker has left. The tasks of a worker that died are stopped and put back at once. It must
+//! not know what its workers claim.
 
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,11 @@ use tokio::sync::watch;
 use super::deps::ActorDeps;
 use super::recovery;
 use super::worker::{Command, ConfigChanged, PausesChanged, Wake, WorkerActor};
-use crate::actors::plan::PodPlan;
+use crate::actors::plan::{Follows, PodPlan};
+use crate::actors::supervisor::SupervisorActor;
 use db::workers::{self, OpenCommand};
 use domain::task::Blame;
+use domain::worker::WorkerCommand;
 use supervision::messages::Tick;
 use supervision::runner::{ChildExited, Exit};
 use supervision::supervised;
@@ -24,10 +27,40 @@ use telemetry::events;
 pub struct PodActor {
     deps: ActorDeps,
     plan: PodPlan,
-    supervisor: Recipient<PodFailed>,
-    workers: Vec<Addr<WorkerActor>>,
+    supervisor: Addr<SupervisorActor>,
+    workers: Vec<PodWorker>,
+    /// Number of workers that was asked for last; none before the start.
+    wanted: Option<usize>,
+    is_retired: bool,
     children: Children,
     is_reading_commands: bool,
+}
+
+struct PodWorker {
+    id: String,
+    /// In the pod, from 1.
+    number: usize,
+    address: Addr<WorkerActor>,
+    child_index: usize,
+    /// Decommissioned: it ends with its last task.
+    is_leaving: bool,
+}
+
+/// Decommissions all workers; the pod ends with the last one.
+#[derive(Clone, Copy, Message)]
+#[rtype(result = "()")]
+pub struct Retire;
+
+/// A retired pod has no worker left.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct PodEnded(pub String);
+
+/// A decommissioned worker has finished its tasks.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "()")]
+pub struct WorkerLeft {
+    pub worker_id: String,
 }
 
 /// A pod gives up: one of its workers cannot be restarted, or they crashed too often together.
@@ -43,23 +76,59 @@ pub struct PodFailed {
 const MIN_WAKE_INTERVAL: Duration = Duration::from_millis(20);
 
 impl PodActor {
-    pub fn new(deps: ActorDeps, plan: PodPlan, supervisor: Recipient<PodFailed>) -> Self {
+    pub fn new(deps: ActorDeps, plan: PodPlan, supervisor: Addr<SupervisorActor>) -> Self {
         let children = Children::new(RestartPolicy::from(&deps.config.supervision), deps.watchdog.clone());
-        PodActor { deps, plan, supervisor, workers: Vec::new(), children, is_reading_commands: false }
+        PodActor {
+            deps,
+            plan,
+            supervisor,
+            workers: Vec::new(),
+            wanted: None,
+            is_retired: false,
+            children,
+            is_reading_commands: false,
+        }
     }
 
     fn start_workers(&mut self, ctx: &mut Context<Self>) {
         // a pod without workers is a command that uses the proxies alone
-        if let Some(first) = self.plan.workers.first() {
-            let (workers, slots) = (self.plan.workers.len(), self.deps.config.topology.slots);
-            events::pod_started(&self.plan.name, workers, slots, &first.roles.label());
+        if self.plan.workers > 0 {
+            let slots = self.deps.live.current().config.topology.slots;
+            events::pod_started(&self.plan.name, self.plan.workers, slots, &self.plan.roles.label());
         }
-        let arbiter = Arbiter::current();
-        for plan in self.plan.workers.clone() {
-            let (deps, own_arbiter) = (self.deps.clone(), arbiter.clone());
-            let name = plan.friendly_name.clone();
-            let make = move || WorkerActor::new(deps, plan, own_arbiter);
-            self.workers.push(self.children.start("worker", &name, &arbiter, ctx.address().recipient(), make));
+        self.resize(self.plan.workers, ctx);
+    }
+
+    /// Starts workers at once, or decommissions the ones with the highest numbers, as often as the number changes: a worker
+    /// that an operator decommissioned is not replaced before.
+    fn resize(&mut self, wanted: usize, ctx: &mut Context<Self>) {
+        if self.wanted.replace(wanted) == Some(wanted) || !self.deps.lifecycle.is_running() {
+            return;
+        }
+        let staying = self.workers.iter().filter(|worker| !worker.is_leaving).count();
+        (staying..wanted).for_each(|_| self.start_worker(ctx));
+        self.workers.sort_by_key(|worker| worker.number);
+        let surplus =
+            self.workers.iter_mut().rev().filter(|worker| !worker.is_leaving).take(staying.saturating_sub(wanted));
+        surplus.for_each(PodWorker::leave);
+    }
+
+    /// Under the lowest number that no worker has.
+    fn start_worker(&mut self, ctx: &mut Context<Self>) {
+        let is_free = |number: &usize| self.workers.iter().all(|worker| worker.number != *number);
+        let number = (1..).find(is_free).unwrap_or_default();
+        let plan = self.deps.own_workers.add(&self.plan, number);
+        let (deps, arbiter, pod) = (self.deps.clone(), Arbiter::current(), ctx.address().recipient());
+        let (id, name) = (plan.id.clone(), plan.friendly_name.clone());
+        let own_arbiter = arbiter.clone();
+        let make = move || WorkerActor::new(deps, plan, own_arbiter, pod);
+        let (address, child_index) = self.children.start("worker", &name, &arbiter, ctx.address().recipient(), make);
+        self.workers.push(PodWorker { id, number, address, child_index, is_leaving: false });
+    }
+
+    fn end_when_empty(&self) {
+        if self.is_retired && self.workers.is_empty() {
+            self.supervisor.do_send(PodEnded(self.plan.name.clone()));
         }
     }
 
@@ -87,7 +156,7 @@ impl PodActor {
             return;
         }
         let (db, name) = (self.deps.db.clone(), self.plan.name.clone());
-        let ids: Vec<String> = self.plan.workers.iter().map(|worker| worker.id.clone()).collect();
+        let ids: Vec<String> = self.workers.iter().map(|worker| worker.id.clone()).collect();
         let since = self.deps.started_at;
         let reading = self.deps.runtime.spawn(async move {
             fail::fail_point!("pod.commands");
@@ -108,8 +177,10 @@ impl PodActor {
     fn deliver(&mut self, commands: Vec<OpenCommand>) {
         self.is_reading_commands = false;
         for open in &commands {
-            if let Some(worker) = self.worker(&open.worker_id) {
-                worker.do_send(Command(open.command));
+            match self.workers.iter_mut().find(|worker| worker.id == open.worker_id) {
+                Some(worker) if open.command == WorkerCommand::Decommission => worker.leave(),
+                Some(worker) => worker.address.do_send(Command(open.command)),
+                None => {}
             }
         }
         if commands.is_empty() {
@@ -125,16 +196,18 @@ impl PodActor {
         });
     }
 
-    fn worker(&self, id: &str) -> Option<&Addr<WorkerActor>> {
-        let index = self.plan.workers.iter().position(|worker| worker.id == id)?;
-        self.workers.get(index)
-    }
-
     /// A worker's crash counts against none of its tasks.
-    fn recover_tasks_of(&self, worker_index: usize) {
-        if let Some(worker) = self.plan.workers.get(worker_index) {
+    fn recover_tasks_of(&self, child_index: usize) {
+        if let Some(worker) = self.workers.iter().find(|worker| worker.child_index == child_index) {
             recovery::recover(&self.deps, self.deps.held_tasks.take_from_worker(&worker.id), Blame::NoTask);
         }
+    }
+}
+
+impl PodWorker {
+    fn leave(&mut self) {
+        self.is_leaving = true;
+        self.address.do_send(Command(WorkerCommand::Decommission));
     }
 }
 
@@ -142,7 +215,7 @@ impl Actor for PodActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if self.children.is_empty() {
+        if self.wanted.is_none() {
             self.start_workers(ctx);
         }
         self.children.resume_parked(Instant::now());
@@ -160,6 +233,8 @@ impl Rebuild for PodActor {
     fn rebuilt(&mut self) -> Self {
         PodActor {
             workers: std::mem::take(&mut self.workers),
+            wanted: self.wanted,
+            is_retired: self.is_retired,
             children: self.children.take(),
             ..PodActor::new(self.deps.clone(), self.plan.clone(), self.supervisor.clone())
         }
@@ -182,7 +257,7 @@ impl Handler<Wake> for PodActor {
 
     fn handle(&mut self, wake: Wake, _: &mut Context<Self>) {
         // one that is behind with its messages will look for work anyway
-        self.workers.iter().for_each(|worker| drop(worker.try_send(wake)));
+        self.workers.iter().for_each(|worker| drop(worker.address.try_send(wake)));
     }
 }
 
@@ -190,7 +265,7 @@ impl Handler<PausesChanged> for PodActor {
     type Result = ();
 
     fn handle(&mut self, changed: PausesChanged, ctx: &mut Context<Self>) {
-        self.workers.iter().for_each(|worker| drop(worker.try_send(changed)));
+        self.workers.iter().for_each(|worker| drop(worker.address.try_send(changed)));
         self.read_commands(ctx);
     }
 }
@@ -198,8 +273,32 @@ impl Handler<PausesChanged> for PodActor {
 impl Handler<ConfigChanged> for PodActor {
     type Result = ();
 
-    fn handle(&mut self, changed: ConfigChanged, _: &mut Context<Self>) {
-        self.workers.iter().for_each(|worker| drop(worker.try_send(changed)));
+    fn handle(&mut self, changed: ConfigChanged, ctx: &mut Context<Self>) {
+        if self.deps.follows != Follows::Nothing && !self.is_retired {
+            self.resize(self.deps.live.current().config.topology.workers_per_pod, ctx);
+        }
+        self.workers.iter().for_each(|worker| drop(worker.address.try_send(changed)));
+    }
+}
+
+impl Handler<Retire> for PodActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Retire, ctx: &mut Context<Self>) {
+        self.is_retired = true;
+        self.resize(0, ctx);
+        self.end_when_empty();
+    }
+}
+
+impl Handler<WorkerLeft> for PodActor {
+    type Result = ();
+
+    fn handle(&mut self, WorkerLeft { worker_id }: WorkerLeft, _: &mut Context<Self>) {
+        let Some(at) = self.workers.iter().position(|worker| worker.id == worker_id) else { return };
+        let worker = self.workers.remove(at);
+        self.children.remove(worker.child_index);
+        self.end_when_empty();
     }
 }
 
@@ -214,6 +313,7 @@ impl Handler<ChildExited> for PodActor {
                 events::actor_crashed(kind, &name, &child.exit, pause);
                 ctx.run_later(pause, move |pod, _| pod.children.resume(child.child_index, Instant::now()));
             }
+            RestartDecision::Nothing => {}
             RestartDecision::Escalate => {
                 let worker = format!("{}: {name}", self.plan.name);
                 self.supervisor.do_send(PodFailed { worker, exit: child.exit });

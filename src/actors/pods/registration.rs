@@ -39,13 +39,18 @@ impl Registration {
     pub fn new(deps: &ActorDeps, plan: &WorkerPlan) -> Registration {
         let (wanted, mut changes) = watch::channel(DesiredRow::Unchanged);
         let (db, lifecycle, registry) = (deps.db.clone(), deps.lifecycle.clone(), deps.registry.clone());
+        let own_workers = deps.own_workers.clone();
         let (plan, process) = (plan.clone(), ProcessIdentity::own(&deps.config.worker.host));
         deps.runtime.spawn(async move {
             while changes.changed().await.is_ok() {
                 // a write that is still under way when the drain removes the rows would bring its row back
                 let _writes = registry.read().await;
                 let wanted = changes.borrow_and_update().clone();
+                let is_end = matches!(wanted, DesiredRow::NoRow);
                 apply(&db, &lifecycle, &plan, &process, wanted).await;
+                if is_end {
+                    own_workers.remove(&plan.id);
+                }
             }
         });
         Registration { wanted }

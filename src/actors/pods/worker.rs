@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 
 use super::deps::ActorDeps;
+use super::pod::WorkerLeft;
 use super::recovery;
 use super::registration::Registration;
 use crate::actors::plan::WorkerPlan;
@@ -31,6 +32,7 @@ pub struct WorkerActor {
     deps: ActorDeps,
     plan: WorkerPlan,
     arbiter: ArbiterHandle,
+    pod: Recipient<WorkerLeft>,
     registration: Registration,
     last_task_actor: TaskActorId,
     /// The slots that are in use.
@@ -78,12 +80,13 @@ pub struct ConfigChanged;
 pub struct Command(pub WorkerCommand);
 
 impl WorkerActor {
-    pub fn new(deps: ActorDeps, plan: WorkerPlan, arbiter: ArbiterHandle) -> Self {
+    pub fn new(deps: ActorDeps, plan: WorkerPlan, arbiter: ArbiterHandle, pod: Recipient<WorkerLeft>) -> Self {
         WorkerActor {
             registration: Registration::new(&deps, &plan),
             deps,
             plan,
             arbiter,
+            pod,
             last_task_actor: 0,
             slots: HashMap::new(),
             poll_times: Arc::default(),
@@ -225,7 +228,7 @@ impl WorkerActor {
         }
         self.registration.remove();
         events::worker_stopped(&self.plan.id, &self.plan.friendly_name);
-        self.deps.decommissioned.add(&self.plan.id);
+        self.pod.do_send(WorkerLeft { worker_id: self.plan.id.clone() });
     }
 }
 
@@ -266,7 +269,7 @@ impl Rebuild for WorkerActor {
             registration: self.registration.clone(),
             paused: self.paused,
             decommissioned: self.decommissioned,
-            ..WorkerActor::new(self.deps.clone(), self.plan.clone(), self.arbiter.clone())
+            ..WorkerActor::new(self.deps.clone(), self.plan.clone(), self.arbiter.clone(), self.pod.clone())
         }
     }
 }

@@ -78,7 +78,7 @@ impl Handler<StartSupervisor> for Root {
     fn handle(&mut self, _: StartSupervisor, ctx: &mut Context<Self>) -> Self::Result {
         let mut children = Children::new(self.policy.clone(), self.watchdog.clone());
         let (policy, watchdog, lifecycle) = (self.policy.clone(), self.watchdog.clone(), self.lifecycle.clone());
-        let supervisor =
+        let (supervisor, _) =
             children.start("supervisor", "supervisor", &Arbiter::current(), ctx.address().recipient(), move || {
                 SupervisorActor::new(Children::new(policy, watchdog), lifecycle)
             });
@@ -101,6 +101,7 @@ impl Handler<ChildExited> for Root {
                     }
                 });
             }
+            RestartDecision::Nothing => {}
             RestartDecision::Escalate => self.lifecycle.fail_too_often("supervisor", &child.exit),
         }
     }

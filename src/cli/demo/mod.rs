@@ -33,9 +33,10 @@ use self::summary::{Subject, Summary};
 use self::world::Pace;
 use super::http::{Listeners, Servers};
 use super::{CliError, Env, ExitCode, Stop, service, values};
+use crate::actors::names;
 use crate::actors::plan::Plan;
 use crate::app::database::{self, OpenDatabase};
-use crate::app::{App, PreparedApp, names};
+use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
 use db::{Db, migrate, schedules, tasks};
 use domain::store::StoreId;
@@ -163,7 +164,7 @@ impl Demo<'_> {
         schedules::ensure_defaults(&opened.db.client().await?).await?;
         // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
-        let plan = Plan { schedules: false, pods: names::pods(config, &[])? };
+        let plan = Plan { pods: names::pods(config, config.topology.pods, &[])?, ..Plan::default() };
         let app =
             App::prepare(LiveConfig::fixed(Config::clone(config)), opened.db.clone(), self.env.runtime.clone(), plan)
                 .await?;

@@ -42,6 +42,16 @@ pub fn pod_started(pod: &str, workers: usize, slots: usize, roles: &str) {
     info!(pod, workers, slots, "Starting pod {pod} for role: {roles}, workers: {workers}, tasks each: {slots}");
 }
 
+/// A pod that a smaller `topology.pods` has retired.
+pub fn pod_ended(pod: &str) {
+    info!(pod, "Pod {pod} has ended: its last worker has finished its tasks");
+}
+
+/// They are tried again.
+pub fn pods_not_started(pods: usize, error: &dyn fmt::Display) {
+    warn!(pods, "{pods} more pods cannot be started yet, because the names in use could not be read: {error}");
+}
+
 /// For programs, which look for each worker; people get one line for the whole pod.
 /// `name`: its friendly name, which pages show.
 pub fn worker_started(worker: &str, name: &str, roles: &str) {

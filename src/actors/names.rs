@@ -1,0 +1,83 @@
+//! Names of pods: `Aethelgard`, `Xylos`.
+
+use std::collections::HashSet;
+
+use super::plan::PodPlan;
+use domain::role::UnknownRole;
+use settings::{Config, Topology};
+
+/// `count` pods, as several in one process have them: with the first names that are not among `names_in_use`.
+pub fn pods(config: &Config, count: usize, names_in_use: &[String]) -> Result<Vec<PodPlan>, UnknownRole> {
+    free_names(&config.topology, names_in_use).take(count).map(|name| pod(config, name)).collect()
+}
+
+/// The one pod of `worker`: named by its ordinal in a StatefulSet, otherwise with the first name that is not
+/// among `names_in_use`.
+pub fn own_pod(config: &Config, hostname: &str, names_in_use: &[String]) -> Result<PodPlan, UnknownRole> {
+    let name = match ordinal(hostname) {
+        Some(n) => pod_name(&config.topology, n),
+        None => free_names(&config.topology, names_in_use).next().unwrap_or_default(),
+    };
+    pod(config, name)
+}
+
+fn free_names(topology: &Topology, names_in_use: &[String]) -> impl Iterator<Item = String> {
+    let in_use: HashSet<&str> = names_in_use.iter().map(String::as_str).collect();
+    (0..).map(|n| pod_name(topology, n)).filter(move |name| !in_use.contains(name.as_str()))
+}
+
+fn pod(config: &Config, name: String) -> Result<PodPlan, UnknownRole> {
+    Ok(PodPlan { name, roles: config.worker.role.parse()?, workers: config.topology.workers_per_pod })
+}
+
+/// The n-th of the configured names; beyond them the last one with a number.
+fn pod_name(topology: &Topology, n: usize) -> String {
+    match (topology.pod_names.get(n), topology.pod_names.last()) {
+        (Some(name), _) => name.clone(),
+        (None, Some(last)) => format!("{last}-{}", n + 2 - topology.pod_names.len()),
+        (None, None) => format!("pod-{}", n + 1),
+    }
+}
+
+/// `scraper-worker-3` is number 3.
+fn ordinal(hostname: &str) -> Option<usize> {
+    let (_, number) = hostname.rsplit_once('-')?;
+    number.parse().ok().filter(|n| *n < 10_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(settings: &[(&'static str, &str)]) -> Config {
+        Config::with(settings).unwrap()
+    }
+
+    #[test]
+    fn a_stateful_set_names_its_pods_by_ordinal() {
+        let pod = own_pod(&config(&[]), "scraper-worker-1", &[]).unwrap();
+        assert_eq!((pod.name.as_str(), pod.workers), ("Xylos", config(&[]).topology.workers_per_pod));
+    }
+
+    #[test]
+    fn elsewhere_a_pod_gets_the_first_name_that_is_not_in_use() {
+        let pod = own_pod(&config(&[]), "laptop", &["Aethelgard".to_owned()]).unwrap();
+        assert_eq!(pod.name, "Xylos");
+    }
+
+    #[test]
+    fn pods_beyond_the_list_get_its_last_name_with_a_number() {
+        let config = config(&[("topology.pod_names", "Nova,Umbra")]);
+        let pods = pods(&config, 4, &[]).unwrap();
+        let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
+        assert_eq!(names, ["Nova", "Umbra", "Umbra-2", "Umbra-3"]);
+    }
+
+    #[test]
+    fn several_pods_leave_out_the_names_in_use() {
+        let config = config(&[("topology.pod_names", "Nova,Umbra")]);
+        let pods = pods(&config, 2, &["Umbra".to_owned(), "Umbra-2".to_owned()]).unwrap();
+        let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
+        assert_eq!(names, ["Nova", "Umbra-3"]);
+    }
+}
