@@ -9,8 +9,9 @@ use super::{CliError, Env, ExitCode, service, values};
 use crate::actors::plan::{Plan, PodPlan};
 use crate::app::App;
 use crate::downloads::{DownloadProgress, DownloadQueue, StoreAsk};
+use crate::stealth::AllowList;
 use db::Db;
-use db::images::ImageSelection;
+use db::images::{ImageSelection, RefusedImages};
 use domain::store::StoreId;
 use settings::{Config, LiveConfig};
 
@@ -43,7 +44,7 @@ struct BackfillArgs {
     /// Count the images, and the failed ones beside them, and download nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also download images that are stored, wait for their next try, were refused or were given up
+    /// Also download images that are stored, wait for their next try, or were given up
     #[arg(long)]
     refetch: bool,
 }
@@ -66,22 +67,31 @@ struct LeftOut {
     waiting: i64,
     /// Images that are not tried again until their addresses change.
     given_up: i64,
-    /// Images on hosts that are not permitted, the most frequent host first.
+    /// Images that hosts refuse which are not permitted, the most frequent host first.
     refused: Vec<RefusedHost>,
 }
 
 #[derive(Serialize)]
 struct RefusedHost {
     host: String,
+    /// The host is permitted, and redirects to one that is not.
+    redirects: bool,
     images: i64,
+}
+
+impl From<RefusedImages> for RefusedHost {
+    fn from(RefusedImages { host, redirects, images }: RefusedImages) -> Self {
+        RefusedHost { host, redirects, images }
+    }
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::Backfill(args) = args.command;
     let db = if args.dry_run { env.db_to_read().await? } else { env.db().await? };
-    let asks = asks(&db, &args).await?;
+    let permitted = AllowList::new(env.config.platform.dutchie.image_hosts.clone());
+    let asks = asks(&db, &args, &permitted).await?;
     let wanted: usize = asks.iter().filter_map(|ask| ask.limit).sum();
-    let left_out = if args.refetch { None } else { Some(left_out(&db, &args).await?) };
+    let left_out = if args.refetch { None } else { Some(left_out(&db, &args, &permitted).await?) };
     if args.dry_run || wanted == 0 {
         let answer = Answer { dry_run: args.dry_run, wanted, left_out, progress: DownloadProgress::default() };
         env.out.either(&answer, text)?;
@@ -98,24 +108,26 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn left_out(db: &Db, args: &BackfillArgs) -> anyhow::Result<LeftOut> {
-    let found = db::images::left_out(&db.client().await?, args.state.as_deref(), args.store).await?;
-    let refused = found.refused.into_iter().map(|(host, images)| RefusedHost { host, images }).collect();
+async fn left_out(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Result<LeftOut> {
+    let is_permitted = |address: &str| permitted.permits(address);
+    let found = db::images::left_out(&db.client().await?, args.state.as_deref(), args.store, &is_permitted).await?;
+    let refused = found.refused.into_iter().map(RefusedHost::from).collect();
     Ok(LeftOut { waiting: found.waiting, given_up: found.given_up, refused })
 }
 
 /// The stores with wanted images, each with the number of images to take.
-async fn asks(db: &Db, args: &BackfillArgs) -> anyhow::Result<Vec<StoreAsk>> {
+async fn asks(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Result<Vec<StoreAsk>> {
     let client = db.client().await?;
     let stores = db::images::stores(&client, args.state.as_deref(), args.store).await?;
     if stores.is_empty() {
         return Err(CliError::not_found("no such store; `drover stores list` shows all stores").into());
     }
     let kind = if args.refetch { ImageSelection::All } else { ImageSelection::Missing };
+    let is_permitted = |address: &str| permitted.permits(address);
     let mut left = args.limit.map_or(usize::MAX, |limit| limit as usize);
     let mut asks = Vec::new();
     for store in stores {
-        let images = db::images::of_store_and_brands(&client, store, kind).await?;
+        let images = db::images::of_store_and_brands(&client, store, kind, &is_permitted).await?;
         let taken = images.len().min(left);
         left -= taken;
         if taken > 0 {
@@ -174,7 +186,10 @@ fn text(answer: &Answer) -> String {
     let mut lines = match (dry_run, wanted) {
         (true, _) => vec![format!("{} would be downloaded", counted(*wanted as i64, "image"))],
         (false, 0) if left_out.is_none() => vec!["nothing to download: no product has an image".to_owned()],
-        (false, 0) => vec!["nothing to download: every other image is stored (--refetch downloads all)".to_owned()],
+        (false, 0) if left_out.as_ref().is_some_and(LeftOut::is_empty) => {
+            vec!["nothing to download: every image is stored (--refetch downloads all)".to_owned()]
+        }
+        (false, 0) => vec!["nothing to download: every image is stored but these".to_owned()],
         (false, _) => downloaded(*wanted, progress),
     };
     lines.extend(left_out.iter().flat_map(LeftOut::lines));
@@ -193,6 +208,10 @@ fn downloaded(wanted: usize, progress: &DownloadProgress) -> Vec<String> {
 }
 
 impl LeftOut {
+    fn is_empty(&self) -> bool {
+        self.waiting + self.given_up == 0 && self.refused.is_empty()
+    }
+
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.waiting > 0 {
@@ -203,11 +222,8 @@ impl LeftOut {
         }
         let refused = self.refused.iter().take(MAX_HOSTS);
         lines.extend(refused.map(|it| {
-            format!(
-                "  {} refused: {}, or a host that it redirects to, is not permitted",
-                counted(it.images, "image"),
-                it.host
-            )
+            let fault = if it.redirects { "redirects to a host that is not permitted" } else { "is not permitted" };
+            format!("  {} refused: {} {fault}", counted(it.images, "image"), it.host)
         }));
         if self.refused.len() > MAX_HOSTS {
             lines.push(format!(
@@ -216,10 +232,12 @@ impl LeftOut {
             ));
         }
         if !self.refused.is_empty() {
-            lines
-                .push("permit hosts by platform.dutchie.image_hosts; then --refetch downloads their images".to_owned());
-        } else if !lines.is_empty() {
-            lines.push("--refetch downloads all images, these too".to_owned());
+            lines.push(
+                "once a host is in platform.dutchie.image_hosts, this command downloads the images of it".to_owned(),
+            );
+        }
+        if self.waiting + self.given_up > 0 || self.refused.iter().any(|it| it.redirects) {
+            lines.push("--refetch downloads all images that are not refused, the stored ones too".to_owned());
         }
         lines
     }
@@ -239,16 +257,16 @@ mod tests {
         assert_eq!(
             waiting,
             "0 images would be downloaded\n  3 images failed before and not due for the next try\n  1 image given up\n\
-             --refetch downloads all images, these too"
+             --refetch downloads all images that are not refused, the stored ones too"
         );
         assert_eq!(dry_run(LeftOut { waiting: 0, given_up: 0, refused: Vec::new() }), "0 images would be downloaded");
     }
 
     #[test]
     fn a_refused_host_is_named_with_the_setting_that_permits_it() {
-        let refused = vec![RefusedHost { host: "cdn.test".to_owned(), images: 7 }];
+        let refused = vec![RefusedHost { host: "cdn.test".to_owned(), redirects: false, images: 7 }];
         let said = dry_run(LeftOut { waiting: 0, given_up: 0, refused });
-        assert!(said.contains("7 images refused: cdn.test, or a host"), "{said}");
-        assert!(said.contains("platform.dutchie.image_hosts") && said.contains("--refetch"), "{said}");
+        assert!(said.contains("7 images refused: cdn.test is not permitted"), "{said}");
+        assert!(said.contains("platform.dutchie.image_hosts") && !said.contains("--refetch"), "{said}");
     }
 }

@@ -68,14 +68,18 @@ async fn try_fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Result<
 
 /// The whole body at `address`, after its redirects.
 async fn download(deps: &LaneDeps, session: &mut Session, address: &str) -> Result<Document, Outcome> {
-    let url = Url::parse(address).map_err(|error| refused(format!("'{address}' is not an address: {error}")))?;
+    let no_address = |error| refused(format!("'{address}' is not an address: {error}"));
+    let url = Url::parse(address).map_err(no_address)?;
+    deps.allowed.check(&url).map_err(refused)?;
     let mut request = Request::new(RequestKind::Image, url, deps.page.clone());
     let limits = DocumentLimits { max_bytes: MAX_BYTES, timeout: deps.timeout };
     for _ in 0..=MAX_REDIRECTS {
-        deps.allowed.check(&request.url).map_err(refused)?;
         let document = session.document(&request, limits).await?;
         match document.redirect(&request.url) {
-            Some(url) => request = request.redirected_to(url),
+            Some(url) => {
+                deps.allowed.check(&url).map_err(|error| Outcome::failed(ImageFailure::RefusedRedirect, error))?;
+                request = request.redirected_to(url);
+            }
             None => return whole(document),
         }
     }
@@ -118,7 +122,7 @@ impl From<StorageError> for Outcome {
 impl From<FetchError> for Outcome {
     fn from(error: FetchError) -> Self {
         match (&error, error.request_disposition()) {
-            (FetchError::NotAllowed { .. } | FetchError::RobotsForbid { .. }, _) => refused(error),
+            (FetchError::RobotsForbid { .. }, _) => Outcome::failed(ImageFailure::Robots, error),
             (FetchError::TooLarge { .. }, _) => Outcome::failed(ImageFailure::TooLarge, error),
             (
                 _,

@@ -80,7 +80,7 @@ impl Downloads {
         }
         let recorder = recorder::Recorder::new(deps.db.clone(), deps.config.retry_base, queue.clone());
         tokio::spawn(recorder.run(finished_end));
-        let feeder = Feeder { queue, db: deps.db, jobs };
+        let feeder = Feeder { queue, db: deps.db, allowed, jobs };
         Downloads { feeder: tokio::spawn(feeder.run()) }
     }
 }
@@ -89,6 +89,7 @@ impl Downloads {
 struct Feeder {
     queue: DownloadQueue,
     db: Db,
+    allowed: AllowList,
     jobs: mpsc::Sender<Job>,
 }
 
@@ -106,7 +107,8 @@ impl Feeder {
 
     async fn wanted(&self, ask: &StoreAsk) -> Result<Vec<WantedImage>, DbError> {
         let wanted = if ask.refetch { ImageSelection::All } else { ImageSelection::Missing };
-        db::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted).await
+        let is_permitted = |address: &str| self.allowed.permits(address);
+        db::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted, &is_permitted).await
     }
 
     async fn hand_out(&self, images: Vec<WantedImage>, ask: &StoreAsk) {

@@ -22,6 +22,11 @@ impl AllowList {
         all
     }
 
+    /// Whether [`Self::check`] permits this address.
+    pub fn permits(&self, address: &str) -> bool {
+        Url::parse(address).is_ok_and(|url| self.check(&url).is_ok())
+    }
+
     /// [`FetchError::NotAllowed`] for a URL that is not http(s), carries credentials, or is not on the list.
     pub fn check(&self, url: &Url) -> Result<(), FetchError> {
         let not_allowed = |reason: &str| {

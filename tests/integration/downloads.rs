@@ -226,12 +226,41 @@ async fn an_image_is_given_up_after_five_tries_until_its_address_changes() {
     farm.execute("UPDATE product_image_failures SET retry_at = now()").await;
     assert_eq!(wanted().await, 0, "given up");
     assert!(backfill(&farm, &["--dry-run"]).await["left_out"]["given_up"].as_i64().unwrap() > 0);
-    farm.execute("UPDATE product_image_failures SET reason = 'refused_host'").await;
+    farm.execute("UPDATE product_image_failures SET reason = 'refused_redirect'").await;
     let refused = backfill(&farm, &["--dry-run"]).await["left_out"]["refused"].clone();
     let host = &farm.sim.pictures_url().trim_start_matches("http://").trim_start_matches("https://");
     assert!(refused.as_array().unwrap().iter().any(|it| it["host"] == **host), "{refused}");
     farm.execute("UPDATE store_products SET image_url = image_url || 'x' WHERE id IN (SELECT product_id FROM product_image_failures)").await;
     assert_eq!(wanted().await, failed);
+}
+
+#[tokio::test]
+async fn a_host_that_is_permitted_later_gives_its_images_to_the_next_backfill() {
+    let farm = Farm::with_stores(1).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let worker = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_crawled().await;
+    end(worker).await;
+    let all = backfill(&farm, &["--dry-run"]).await["wanted"].as_i64().unwrap();
+    let mut elsewhere = farm.drover(&["images", "backfill"]);
+    let output = elsewhere.env("DROVER__PLATFORM__DUTCHIE__IMAGE_HOSTS", "other.test").output().await.unwrap();
+    assert_eq!((output.status.code(), farm.sim.counts().pictures), (Some(5), 0));
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!log.contains("workers: 0"), "{log}");
+    let refused = "SELECT (SELECT count(*) FROM product_image_failures WHERE reason = 'refused_host')
+                        + (SELECT count(*) FROM brand_image_failures WHERE reason = 'refused_host')";
+    assert_eq!(farm.count(refused).await, all);
+    farm.execute("UPDATE product_image_failures SET tries = 5").await;
+    let mut still = farm.drover(&["images", "backfill"]);
+    let output = still.env("DROVER__PLATFORM__DUTCHIE__IMAGE_HOSTS", "other.test").output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("images.simulated.test is not permitted") && said.contains("image_hosts"), "{said}");
+
+    let said = backfill(&farm, &["--dry-run"]).await;
+    assert_eq!((said["wanted"].as_i64(), said["left_out"]["refused"].as_array().map(Vec::len)), (Some(all), Some(0)));
+    backfill(&farm, &[]).await;
+    assert_eq!(farm.count(refused).await, 0);
+    assert_files_are_the_oracles(&farm).await;
 }
 
 #[tokio::test]

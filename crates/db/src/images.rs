@@ -24,7 +24,8 @@ pub struct OriginalImage {
 /// Images that a search includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageSelection {
-    /// Images that are not stored, have not been given up, and whose wait is over.
+    /// Images that are not stored, have not been given up, and whose wait is over. An image that its host alone
+    /// refused waits for nothing but the permission of its host.
     Missing,
     /// All, stored or not.
     All,
@@ -40,24 +41,37 @@ pub struct LeftOutImages {
     pub waiting: i64,
     /// Images that are not tried again until their addresses change.
     pub given_up: i64,
-    /// Images on hosts that are not on the list, by the host, the most frequent first.
-    pub refused: Vec<(String, i64)>,
+    /// Images that a host refuses which is not on the list, the most frequent first.
+    pub refused: Vec<RefusedImages>,
 }
 
-/// Images of a store's products, after the logos of their brands.
+/// Images of one host that are refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedImages {
+    pub host: String,
+    /// The host is permitted, and redirects to one that is not.
+    pub redirects: bool,
+    pub images: i64,
+}
+
+/// Images of a store's products, after the logos of their brands. `is_permitted` judges the addresses of images
+/// that were refused by their host.
 pub async fn of_store_and_brands(
     client: &Client,
     store: StoreId,
     wanted: ImageSelection,
+    is_permitted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<WantedImage>, DbError> {
     let all = wanted == ImageSelection::All;
     let params: [&(dyn ToSql + Sync); 3] = [&store, &all, &MAX_TRIES];
     let logos = client.query(include_str!("sql/images/wanted_logos.sql"), &params);
     let products = client.query(include_str!("sql/images/wanted_products.sql"), &params);
     let (logos, products) = pipeline(logos, products).await?;
-    let logos = read_all::<Logo>(&logos)?.into_iter().map(|row| row.0);
-    let products = read_all::<ProductImage>(&products)?.into_iter().map(|row| row.0);
-    Ok(logos.chain(products).collect())
+    let logos = read_all::<Logo>(&logos)?.into_iter().map(|row| (row.0, row.1));
+    let products = read_all::<ProductImage>(&products)?.into_iter().map(|row| (row.0, row.1));
+    let is_wanted = |image: &WantedImage, was_refused: bool| all || !was_refused || is_permitted(&image.url);
+    let images = logos.chain(products);
+    Ok(images.filter(|(image, was_refused)| is_wanted(image, *was_refused)).map(|(image, _)| image).collect())
 }
 
 /// Stores of a state, or the one with that id, or all.
@@ -65,8 +79,14 @@ pub async fn stores(client: &Client, state: Option<&str>, store: Option<StoreId>
     first_columns(&client.query(include_str!("sql/images/stores.sql"), &[&state, &store]).await?)
 }
 
-/// The failed images of these stores' products and brands, which wait or were given up.
-pub async fn left_out(client: &Client, state: Option<&str>, store: Option<StoreId>) -> Result<LeftOutImages, DbError> {
+/// The failed images of these stores' products and brands, which wait, were given up or are refused.
+/// `is_permitted` is that of [`of_store_and_brands`].
+pub async fn left_out(
+    client: &Client,
+    state: Option<&str>,
+    store: Option<StoreId>,
+    is_permitted: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<LeftOutImages, DbError> {
     let rows = client
         .query(include_str!("sql/images/not_stored.sql"), &[&state, &store, &MAX_TRIES, &MAX_REFUSING_HOSTS])
         .await?;
@@ -74,7 +94,11 @@ pub async fn left_out(client: &Client, state: Option<&str>, store: Option<StoreI
     for row in &rows {
         let images: i64 = row.try_get("images")?;
         match row.try_get("state")? {
-            "refused" => left_out.refused.push((row.try_get("host")?, images)),
+            "refused_host" if is_permitted(row.try_get("address")?) => {}
+            state @ ("refused_host" | "refused_redirect") => {
+                let redirects = state == "refused_redirect";
+                left_out.refused.push(RefusedImages { host: row.try_get("host")?, redirects, images });
+            }
             "given_up" => left_out.given_up = images,
             _ => left_out.waiting = images,
         }
@@ -166,7 +190,8 @@ rows! {
     ImageTotals { stored, bytes, failed: document }
 }
 
-struct ProductImage(WantedImage);
+/// With whether its host refused it.
+struct ProductImage(WantedImage, bool);
 
 impl FromRow for ProductImage {
     fn from_row(row: &Row) -> Result<Self, DbError> {
@@ -177,16 +202,19 @@ impl FromRow for ProductImage {
             provider_product_id: row.try_get("provider_product_id")?,
         };
         let owner = ImageOwner::Product(row.try_get("id")?);
-        Ok(ProductImage(WantedImage { owner, subject, url: row.try_get("image_url")? }))
+        let image = WantedImage { owner, subject, url: row.try_get("image_url")? };
+        Ok(ProductImage(image, row.try_get("was_refused")?))
     }
 }
 
-struct Logo(WantedImage);
+/// With whether its host refused it.
+struct Logo(WantedImage, bool);
 
 impl FromRow for Logo {
     fn from_row(row: &Row) -> Result<Self, DbError> {
         let owner = ImageOwner::Brand(row.try_get("id")?);
         let subject = Subject::Brand { slug: row.try_get("slug")? };
-        Ok(Logo(WantedImage { owner, subject, url: row.try_get("image_url")? }))
+        let image = WantedImage { owner, subject, url: row.try_get("image_url")? };
+        Ok(Logo(image, row.try_get("was_refused")?))
     }
 }

@@ -40,8 +40,12 @@ vocabulary! {
         TooLarge,
         NotAnImage,
         Truncated,
-        /// Its host, or one that it redirects to, is not on the list.
+        /// Its host is not on the list. Nothing was sent, and it is downloaded once its host is on the list.
         RefusedHost,
+        /// It redirects to a host that is not on the list.
+        RefusedRedirect,
+        /// The robots.txt of its host forbids it.
+        Robots,
         /// It came, and could not be written.
         Disk,
     }

@@ -79,7 +79,7 @@ impl PictureKind {
         }
     }
 
-    /// Why a client must not keep it: `http`, `too_large`, `not_an_image`, `truncated` or `refused_host`.
+    /// Why a client must not keep it: `http`, `too_large`, `not_an_image`, `truncated` or `refused_redirect`.
     /// None for good ones.
     pub fn failure(self) -> Option<&'static str> {
         match self {
@@ -89,7 +89,7 @@ impl PictureKind {
             }
             PictureKind::HalfFile => Some("truncated"),
             PictureKind::HugeByHeader | PictureKind::LargeBody => Some("too_large"),
-            PictureKind::OtherHost => Some("refused_host"),
+            PictureKind::OtherHost => Some("refused_redirect"),
             PictureKind::BrokenOff | PictureKind::NotFound | PictureKind::Failing | PictureKind::EndlessRedirects => {
                 Some("http")
             }

@@ -72,7 +72,7 @@ async fn fetch(sim: &Simulator, url: &str) -> Result<Bytes, &'static str> {
             _ => return Err("http"),
         }
         if !url.as_str().starts_with(sim.pictures_url()) {
-            return Err("refused_host");
+            return Err("refused_redirect");
         }
     }
     Err("http")

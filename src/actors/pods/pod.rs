@@ -49,8 +49,11 @@ impl PodActor {
     }
 
     fn start_workers(&mut self, ctx: &mut Context<Self>) {
-        let roles = self.plan.workers.first().map(|worker| worker.roles.label()).unwrap_or_default();
-        events::pod_started(&self.plan.name, self.plan.workers.len(), self.deps.config.topology.slots, &roles);
+        // a pod without workers is a command that uses the proxies alone
+        if let Some(first) = self.plan.workers.first() {
+            let (workers, slots) = (self.plan.workers.len(), self.deps.config.topology.slots);
+            events::pod_started(&self.plan.name, workers, slots, &first.roles.label());
+        }
         let arbiter = Arbiter::current();
         for plan in self.plan.workers.clone() {
             let (deps, own_arbiter) = (self.deps.clone(), arbiter.clone());

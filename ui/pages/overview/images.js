@@ -15,6 +15,8 @@ const REASONS = {
   too_large: "too large",
   truncated: "incomplete",
   refused_host: "from a host that platform.dutchie.image_hosts lacks",
+  refused_redirect: "redirected to a host that platform.dutchie.image_hosts lacks",
+  robots: "that a robots.txt forbids",
   disk: "that the disk did not take",
 };
 

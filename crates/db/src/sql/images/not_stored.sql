@@ -1,5 +1,5 @@
 -- images/not_stored.sql: failed images of products and brands of these stores that are not stored, by what
--- becomes of them; refused ones by the host of their address. $1 state, $2 store; NULL = all. $3 tries
+-- becomes of them; refused ones by the host of their address, with one of these. $1 state, $2 store; NULL = all. $3 tries
 -- after which an image is given up, $4 maximum number of rows
 WITH chosen AS (
   SELECT id FROM dispensaries WHERE ($1::text IS NULL OR upper(state) = upper($1)) AND ($2::bigint IS NULL OR id = $2)
@@ -7,18 +7,18 @@ WITH chosen AS (
   SELECT f.reason, f.tries, f.image_url
     FROM product_image_failures f
     JOIN store_products p ON p.id = f.product_id AND p.image_url = f.image_url AND p.local_image_path IS NULL
-   WHERE p.dispensary_id IN (SELECT id FROM chosen) AND (f.tries >= $3 OR f.retry_at > now())
+   WHERE p.dispensary_id IN (SELECT id FROM chosen) AND (f.tries >= $3 OR f.retry_at > now() OR f.reason = 'refused_host')
   UNION ALL
   SELECT f.reason, f.tries, f.image_url
     FROM brand_image_failures f
     JOIN brands b ON b.id = f.brand_id AND b.image_url = f.image_url AND b.local_image_path IS NULL
-   WHERE (f.tries >= $3 OR f.retry_at > now())
+   WHERE (f.tries >= $3 OR f.retry_at > now() OR f.reason = 'refused_host')
      AND EXISTS (SELECT FROM store_products p WHERE p.brand_image_url = b.image_url AND p.dispensary_id IN (SELECT id FROM chosen))
 )
-SELECT CASE WHEN reason = 'refused_host' THEN 'refused' WHEN tries >= $3 THEN 'given_up' ELSE 'waiting' END AS state,
-       CASE WHEN reason = 'refused_host' THEN coalesce(substring(image_url from '^[A-Za-z]+://([^/?#]+)'), image_url) END AS host,
-       count(*) AS images
+SELECT CASE WHEN reason IN ('refused_host', 'refused_redirect') THEN reason WHEN tries >= $3 THEN 'given_up' ELSE 'waiting' END AS state,
+       CASE WHEN reason IN ('refused_host', 'refused_redirect') THEN coalesce(substring(image_url from '^[A-Za-z]+://([^/?#]+)'), image_url) END AS host,
+       min(image_url) AS address, count(*) AS images
   FROM failed
  GROUP BY 1, 2
- ORDER BY bool_and(reason = 'refused_host'), images DESC, host
+ ORDER BY bool_and(reason IN ('refused_host', 'refused_redirect')), images DESC, host
  LIMIT $4
