@@ -27,9 +27,15 @@ pub enum StoreChangeError {
     Taken { other: StoreId, platform_id: String },
     #[error(
         "store {other} ({name}) has the slug {slug} already: correct that store first (drover stores edit {other} --slug SLUG), or delete \
-         it if both are one store (drover stores delete {other})"
+         it if both are one store (drover stores delete {other}{flag})"
     )]
-    SlugTaken { other: StoreId, name: String, slug: String },
+    SlugTaken {
+        other: StoreId,
+        name: String,
+        slug: String,
+        /// ` --with-products` where the other store is not deleted without it.
+        flag: &'static str,
+    },
     #[error(
         "store {id} is looked up by its menu URL {menu_url}, so another slug changes nothing: give menu_url, too, or an empty one, which \
          removes it (--menu-url URL, --menu-url '')"
@@ -101,8 +107,9 @@ pub async fn change(
 /// Deletes a store and cancels its open tasks. A store with products or payloads is deleted only `with_products`.
 pub async fn delete(tx: &Tx, id: StoreId, with_products: bool) -> Result<DeletedStore, StoreChangeError> {
     let store = stores::get_locked(tx, id).await?;
-    let Holdings { products, payloads, is_discovered } = stores::holdings(tx, id).await?;
-    if !with_products && (products > 0 || payloads > 0) {
+    let holdings = stores::holdings(tx, id).await?;
+    let Holdings { products, payloads, is_discovered } = holdings;
+    if !with_products && !holdings.is_empty() {
         return Err(StoreChangeError::HasProducts { id, products, payloads });
     }
     cancel_open(tx, id, Role::VARIANTS).await?;
@@ -164,7 +171,8 @@ async fn require_address(
     }
     let facts = stores::address(tx, after, slug, menu_url).await?;
     if let (Some(other), Some(name), Some(slug)) = (facts.other, facts.other_name, facts.other_slug) {
-        return Err(StoreChangeError::SlugTaken { other, name, slug });
+        let flag = if stores::holdings(tx, other).await?.is_empty() { "" } else { " --with-products" };
+        return Err(StoreChangeError::SlugTaken { other, name, slug, flag });
     }
     let is_looked_up = after.platform_dispensary_id.is_none() && menu_url.is_none();
     match (slug, facts.menu_entry, &after.menu_url) {

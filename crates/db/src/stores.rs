@@ -89,6 +89,13 @@ pub struct Holdings {
     pub is_discovered: bool,
 }
 
+impl Holdings {
+    /// Whether nothing was crawled of the store.
+    pub fn is_empty(&self) -> bool {
+        self.products == 0 && self.payloads == 0
+    }
+}
+
 pub async fn holdings(tx: &Tx, id: StoreId) -> Result<Holdings, DbError> {
     Holdings::from_row(&tx.query_one(include_str!("sql/stores/holdings.sql"), &[&id]).await?)
 }

@@ -162,6 +162,20 @@ async fn an_address_of_another_store_is_refused_with_its_number(#[case] change: 
 }
 
 #[tokio::test]
+async fn the_advice_about_a_store_with_the_same_slug_works() {
+    let server = Server::start().await;
+    let (other, _) = selling(&server).await;
+    let mine = server.add_store("mine").await;
+    let refused = put(&server, mine, json!({"slug": "a-shop"})).await.problem(409);
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.contains(&format!("drover stores delete {other} --with-products)")), "{detail}");
+    let delete = ["stores", "delete", &other.to_string(), "--with-products"];
+    let deleted = drover().env("DATABASE_URL", &server.database.url).args(delete).output().await.unwrap();
+    assert!(deleted.status.success(), "{deleted:?}");
+    put(&server, mine, json!({"slug": "a-shop"})).await.expect(200);
+}
+
+#[tokio::test]
 async fn a_slug_that_the_menu_url_overrules_is_refused_with_the_remedy() {
     let server = Server::start().await;
     let stores = "INSERT INTO dispensaries (id, name, menu_url, platform_dispensary_id) VALUES
