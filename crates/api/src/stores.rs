@@ -19,9 +19,9 @@ use crate::store_draft::checked_change;
 use contract::position::Position;
 use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
-use contract::stores::{DeletedStore, StoreChange, StoreCursor, StoreDeletion, StoreFilter, StorePage, StoreView};
+use contract::stores::{ChangedStore, DeletedStore, StoreChange, StoreCursor, StoreDeletion, StoreFilter, StorePage, StoreView};
 use db::product_views::{self, ProductPage};
-use db::store_requests::{self, StoreChangeError};
+use db::store_requests::{self, Changed, StoreChangeError};
 use db::store_views::{self, StoreViews};
 use db::{Client, DbError, stores};
 use domain::access::AccessRole;
@@ -62,7 +62,7 @@ pub async fn show(
 /// Changes a store: the switch of its crawls, its name, its slug, its menu's URL, its id at the platform or its place. Its open tasks for
 /// another address or id are cancelled, and the one that follows is queued.
 #[utoipa::path(put, path = "/api/stores/{id}", tag = "stores",
-               responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
+               responses((status = 200, body = ChangedStore), (status = 409, response = Problem)))]
 pub async fn set(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -72,10 +72,11 @@ pub async fn set(
 ) -> Result<Response, ApiError> {
     let wanted = checked_change(wanted).map_err(ApiError::BadFields)?;
     let mut change = changes.begin(&api).await?;
-    let changed = store_requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
+    let Changed { is_rewritten, notice } =
+        store_requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
     let store = find(&change, id).await?;
-    change.audit("stores.set", id, json!({ "change": wanted, "changed": changed }));
-    change.answer(StatusCode::OK, &store).await
+    change.audit("stores.set", id, json!({ "change": wanted, "changed": is_rewritten }));
+    change.answer(StatusCode::OK, &ChangedStore { store, notice }).await
 }
 
 /// Accepts that a store sells nothing: the next crawl keeps its empty menu. The products that it had are sold out after three crawls.

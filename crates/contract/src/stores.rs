@@ -206,6 +206,16 @@ pub struct StoreChange {
     pub timezone: Option<Option<String>>,
 }
 
+/// A store after its change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ChangedStore {
+    #[serde(flatten)]
+    pub store: StoreView,
+    /// Why its new address leaves its crawls as they are, and the command by which it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
 /// How to delete a store.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]

@@ -53,6 +53,14 @@ pub enum StoreChangeError {
     Db(#[from] DbError),
 }
 
+/// Effect of the change of a store.
+#[derive(Debug)]
+pub struct Changed {
+    pub is_rewritten: bool,
+    /// Why its new address leaves its crawls as they are.
+    pub notice: Option<String>,
+}
+
 /// Adds the stores that are not known. A store without its platform's id gets a task that finds the id.
 /// `Conflict` or `Contention` when another transaction adds one of them now.
 pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError> {
@@ -80,14 +88,13 @@ pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError
 }
 
 /// Changes a store, and queues what follows: the look-up of its platform id after a change of its addresses, its
-/// first crawl after a change of the id. Its open tasks for the address or id before are cancelled. Returns
-/// whether anything changed. `menu_url_fault` judges a new menu URL.
+/// first crawl after a change of the id. Its open tasks for the address or id before are cancelled. `menu_url_fault` judges a new menu URL.
 pub async fn change(
     tx: &Tx,
     id: StoreId,
     change: &StoreChange,
     menu_url_fault: &MenuUrlFault,
-) -> Result<bool, StoreChangeError> {
+) -> Result<Changed, StoreChangeError> {
     let before = stores::get_locked(tx, id).await?;
     let after = changed(before.clone(), change);
     if [&after.platform_dispensary_id, &after.slug, &after.menu_url].iter().all(|key| key.is_none()) {
@@ -101,7 +108,28 @@ pub async fn change(
     require_free_id(tx, &after).await?;
     let is_rewritten = stores::change(tx, &after, change.city.as_ref()).await?;
     follow(tx, &before, &after).await?;
-    Ok(switched || is_rewritten)
+    Ok(Changed { is_rewritten: switched || is_rewritten, notice: notice(&before, &after) })
+}
+
+/// A store with a platform id is crawled by it, whatever its slug and menu URL are.
+fn notice(before: &Store, after: &Store) -> Option<String> {
+    let platform_id = after.platform_dispensary_id.as_ref()?;
+    if before.platform_dispensary_id.as_ref() != Some(platform_id) {
+        return None;
+    }
+    let is_new = |now: &Option<String>, before: &Option<String>| now.is_some() && now != before;
+    let has_new_url = is_new(&after.menu_url, &before.menu_url);
+    let (address, remedy) = match (is_new(&after.slug, &before.slug), &after.menu_url) {
+        _ if has_new_url => ("menu URL", "--platform-id ''"),
+        (true, None) => ("slug", "--platform-id ''"),
+        (true, Some(_)) => ("slug", "--platform-id '' --menu-url ''"),
+        (false, _) => return None,
+    };
+    Some(format!(
+        "the new {address} is stored, and changes nothing in what is crawled: store {id} is crawled by its platform id {platform_id}. To look \
+         the id up by the {address}, run drover stores edit {id} {remedy}",
+        id = after.id
+    ))
 }
 
 /// Deletes a store and cancels its open tasks. A store with products or payloads is deleted only `with_products`.

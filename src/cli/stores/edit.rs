@@ -2,7 +2,7 @@
 
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use contract::stores::{StoreChange, StoreView};
+use contract::stores::{ChangedStore, StoreChange};
 use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,7 @@ pub async fn run(Args { store, given }: Args, env: &Env) -> anyhow::Result<ExitC
         state: given.state.map(Some),
         timezone: given.timezone.map(Some),
     };
-    let changed = env.api().await?.put::<StoreView>(&format!("/api/stores/{store}"), &change).await;
+    let changed = env.api().await?.put::<ChangedStore>(&format!("/api/stores/{store}"), &change).await;
     let changed = changed.map_err(|error| error.naming_flags(flag))?;
     env.out.either(&changed, text)?;
     Ok(ExitCode::Ok)
@@ -64,7 +64,7 @@ fn flag(field: &str) -> String {
     }
 }
 
-fn text(store: &StoreView) -> String {
+fn text(ChangedStore { store, notice }: &ChangedStore) -> String {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     let place: Vec<&str> =
         [&store.city, &store.state, &store.timezone].into_iter().flatten().map(String::as_str).collect();
@@ -78,5 +78,6 @@ fn text(store: &StoreView) -> String {
     if let (Some(task), Some(at)) = (store.lookup_task_id, store.lookup_next_at) {
         lines.push(format!("the platform id is looked up by task {task}, due {}", time(at)));
     }
+    lines.extend(notice.clone());
     lines.join("\n")
 }

@@ -187,7 +187,45 @@ async fn a_slug_that_the_menu_url_overrules_is_refused_with_the_remedy() {
     put(&server, 31, json!({"slug": "WRONG"})).await.expect(200);
     put(&server, 31, json!({"slug": "right", "menu_url": null})).await.expect(200);
     assert_eq!(open_tasks(&server, 31).await, ["entry_point_discovery"]);
-    put(&server, 32, json!({"slug": "other"})).await.expect(200);
+}
+
+#[rstest]
+#[case::slug("--slug", "other", "slug", "--platform-id ''")]
+#[case::menu_url("--menu-url", "https://dutchie.com/stores/there", "menu URL", "--platform-id ''")]
+#[tokio::test]
+async fn an_address_that_the_platform_id_overrules_is_kept_and_the_answer_says_so(
+    #[case] flag: &str,
+    #[case] value: &str,
+    #[case] address: &str,
+    #[case] remedy: &str,
+) {
+    let server = Server::start().await;
+    let store = "INSERT INTO dispensaries (id, name, slug, platform_dispensary_id) VALUES (32, 'South', 'south', 'known')";
+    server.database.raw.batch_execute(store).await.unwrap();
+    let edit = async |more: &[&str]| {
+        let args = [&["stores", "edit", "32"], more].concat();
+        let edited = drover().env("DATABASE_URL", &server.database.url).args(args).output().await.unwrap();
+        assert!(edited.status.success(), "{edited:?}");
+        String::from_utf8_lossy(&edited.stdout).into_owned()
+    };
+    let said = edit(&[flag, value]).await;
+    assert!(said.contains(&format!("the new {address} is stored")) && said.contains("by its platform id known"), "{said}");
+    assert!(said.ends_with(&format!("run drover stores edit 32 {remedy}\n")), "the remedy: {said}");
+    assert!(!edit(&[flag, value]).await.contains("is stored"), "nothing has changed");
+    let removed = edit(&["--platform-id", ""]).await;
+    assert!(removed.contains("is looked up by task ") && !removed.contains("is stored"), "{removed}");
+}
+
+#[tokio::test]
+async fn the_remedy_for_a_slug_beside_a_menu_url_removes_both() {
+    let server = Server::start().await;
+    let store = "INSERT INTO dispensaries (id, name, menu_url, platform_dispensary_id) VALUES (32, 'South', 'https://dutchie.com/stores/south', 'known')";
+    server.database.raw.batch_execute(store).await.unwrap();
+    let changed = put(&server, 32, json!({"slug": "other"})).await.expect(200);
+    let notice = changed["notice"].as_str().unwrap();
+    assert!(notice.ends_with("--platform-id '' --menu-url ''"), "{notice}");
+    put(&server, 32, json!({"platform_dispensary_id": null, "menu_url": null})).await.expect(200);
+    assert_eq!(open_tasks(&server, 32).await, ["entry_point_discovery"]);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ import { html, useState } from "../../core/html.js";
 import { may } from "../../core/session.js";
 import { FormDialog } from "../../parts/form.js";
 
-/** @import { StoreView } from "../../types/api" */
+/** @import { ChangedStore, StoreView } from "../../types/api" */
 /** @import { BodyOf } from "../../types/requests" */
 
 /** @typedef {BodyOf<"/api/stores/{id}", "PUT">} Change */
@@ -48,8 +48,8 @@ export function EditStore({ of, onClose }) {
     return send("PUT", pathOf("/api/stores/{id}", { id: of.id }), change);
   };
   return html`<${FormDialog} title="Edit store" action="Save" onClose=${onClose} fields=${fields} submit=${submit} done=${doneText}>
-    <p class="scope">Another slug or address is looked up at once. With another id, its next crawl begins at once.</p></${FormDialog}>`;
+    <p class="scope">Without an id, another slug or address is looked up at once. With another id, its next crawl begins at once.</p></${FormDialog}>`;
 }
 
-/** @param {StoreView} store */
-const doneText = ({ name, lookup_next_at: next }) => `${name} is changed${next ? ", and its id is looked up" : ""}`;
+/** @param {ChangedStore} store */
+const doneText = ({ name, lookup_next_at: next, notice }) => notice ?? `${name} is changed${next ? ", and its id is looked up" : ""}`;
