@@ -23,7 +23,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List tasks, newest first, below a summary of the queue
+    /// List tasks, newest first, below a summary of the whole queue
     List(list::Args),
     /// Show a task with all of its runs
     Show {

@@ -19,7 +19,9 @@ use crate::store_draft::checked_change;
 use contract::position::Position;
 use contract::problem::Problem;
 use contract::products::{ProductCursor, ProductFilter, ProductList};
-use contract::stores::{ChangedStore, DeletedStore, StoreChange, StoreCursor, StoreDeletion, StoreFilter, StorePage, StoreView};
+use contract::stores::{
+    ChangedStore, DeletedStore, StoreChange, StoreCursor, StoreDeletion, StoreFilter, StorePage, StoreView,
+};
 use db::product_views::{self, ProductPage};
 use db::store_requests::{self, Changed, StoreChangeError};
 use db::store_views::{self, StoreViews};
@@ -72,8 +74,7 @@ pub async fn set(
 ) -> Result<Response, ApiError> {
     let wanted = checked_change(wanted).map_err(ApiError::BadFields)?;
     let mut change = changes.begin(&api).await?;
-    let Changed { is_rewritten, notice } =
-        store_requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
+    let Changed { is_rewritten, notice } = store_requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
     let store = find(&change, id).await?;
     change.audit("stores.set", id, json!({ "change": wanted, "changed": is_rewritten }));
     change.answer(StatusCode::OK, &ChangedStore { store, notice }).await

@@ -3,9 +3,12 @@
 use super::filter::{Filter, flag, list_path};
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
-use contract::tasks::{Counts, TaskCounts, TaskPage, TaskView};
+use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
 use domain::retry_state::RetryState;
 use domain::vocabulary::Word;
+
+/// Ends the summary above tasks that a filter chose.
+const WHOLE_QUEUE: &str = " (of the whole queue)";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -18,11 +21,13 @@ pub struct Args {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
-    let path = list_path(&args.filter.into(), args.limit)?;
+    let filter = TaskFilter::from(args.filter);
+    let path = list_path(&filter, args.limit)?;
     let page: TaskPage = api.get(&path).await.map_err(|error| error.naming_flags(flag))?;
     if !env.out.is_json() {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;
-        env.out.line(summary(&counts.all))?;
+        let is_filtered = filter != TaskFilter::default();
+        env.out.line(format_args!("{}{}", summary(&counts.all), if is_filtered { WHOLE_QUEUE } else { "" }))?;
         if page.tasks.iter().any(|task| task.completed_at > Some(counts.as_of)) {
             env.out.line(format_args!("Completed and failed tasks are counted up to {}", time(counts.as_of)))?;
         }

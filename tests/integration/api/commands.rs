@@ -90,8 +90,11 @@ async fn tasks_are_listed_below_the_summary_of_the_queue() {
     ended(&list, 0);
     let text = String::from_utf8_lossy(&list.stdout).into_owned();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "Pending: 1 Running: 0 Completed: 1,234 Failed: 1");
+    assert_eq!(lines[0], "Pending: 1 Running: 0 Completed: 1,234 Failed: 1 (of the whole queue)");
     assert!(lines.len() == 4 && lines[2].contains("product_refresh") && lines[3].contains("A Shop"), "{text}");
+
+    let all = run(&database, &["tasks", "list"]).await;
+    assert!(all.stdout.starts_with(b"Pending: 1 Running: 0 Completed: 1,234 Failed: 1\n"), "the line of scripts");
 
     let failed =
         json(&run(&database, &["tasks", "list", "--status", "failed", "--role", "product_resync", "--json"]).await);

@@ -200,7 +200,8 @@ async fn an_address_that_the_platform_id_overrules_is_kept_and_the_answer_says_s
     #[case] remedy: &str,
 ) {
     let server = Server::start().await;
-    let store = "INSERT INTO dispensaries (id, name, slug, platform_dispensary_id) VALUES (32, 'South', 'south', 'known')";
+    let store =
+        "INSERT INTO dispensaries (id, name, slug, platform_dispensary_id) VALUES (32, 'South', 'south', 'known')";
     server.database.raw.batch_execute(store).await.unwrap();
     let edit = async |more: &[&str]| {
         let args = [&["stores", "edit", "32"], more].concat();
@@ -209,7 +210,10 @@ async fn an_address_that_the_platform_id_overrules_is_kept_and_the_answer_says_s
         String::from_utf8_lossy(&edited.stdout).into_owned()
     };
     let said = edit(&[flag, value]).await;
-    assert!(said.contains(&format!("the new {address} is stored")) && said.contains("by its platform id known"), "{said}");
+    assert!(
+        said.contains(&format!("the new {address} is stored")) && said.contains("by its platform id known"),
+        "{said}"
+    );
     assert!(said.ends_with(&format!("run drover stores edit 32 {remedy}\n")), "the remedy: {said}");
     assert!(!edit(&[flag, value]).await.contains("is stored"), "nothing has changed");
     let removed = edit(&["--platform-id", ""]).await;
