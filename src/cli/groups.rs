@@ -61,5 +61,6 @@ async fn list(env: &Env) -> anyhow::Result<()> {
     env.out.list(&page, &page.groups, &["group", "stores", "schedules"], |group| {
         vec![group.name.clone(), group.stores.to_string(), group.schedules.join(", ")]
     })?;
+    env.out.note_of_none(&page.groups, "no groups to show: put stores in one with `drover stores tag GROUP ID…`");
     Ok(())
 }

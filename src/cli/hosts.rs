@@ -90,6 +90,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
             does.clone(),
         ]
     })?;
+    env.out.note_of_none(&page.hosts, "no hosts to show: the first request to a host adds it");
     Ok(ExitCode::Ok)
 }
 

@@ -128,6 +128,7 @@ async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
     let page = env.api_to_read().await?.get(&with_query("/api/jobs", query)).await;
     let page: JobPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
     env.out.list(&page, &page.jobs, &HEADERS, cells)?;
+    env.out.note_of_none(&page.jobs, "no jobs to show: queue a job with `drover jobs add TYPE`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }

@@ -77,6 +77,13 @@ impl Output {
         }
     }
 
+    /// Reports on stderr that a list is empty, and how to get an item.
+    pub fn note_of_none<T>(&self, items: &[T], text: impl Display) {
+        if items.is_empty() {
+            self.note(text);
+        }
+    }
+
     /// Prints a note about a table on stderr; the JSON for programs contains it already.
     pub fn note(&self, text: impl Display) {
         if !self.json {

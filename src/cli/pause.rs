@@ -100,6 +100,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
             time(pause.created_at),
         ]
     })?;
+    env.out.note_of_none(&list.pauses, "nothing is paused");
     Ok(ExitCode::Ok)
 }
 

@@ -105,6 +105,7 @@ async fn list(health: Option<ShownHealth>, limit: i64, env: &Env) -> anyhow::Res
     ];
     let now = Clock::system().utc();
     env.out.list(&page, &page.proxies, &headers, |proxy| row(proxy, now))?;
+    env.out.note_of_none(&page.proxies, "no proxies to show: add proxies with `drover proxies import FILE`");
     env.out.note_of_more(page.next_cursor.is_some(), limit);
     Ok(ExitCode::Ok)
 }

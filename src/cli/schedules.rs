@@ -68,9 +68,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let headers =
         ["name", "role", "runs", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "note"];
     env.out.list(&list, &list.schedules, &headers, cells)?;
-    if list.schedules.is_empty() {
-        env.out.note(format_args!("no schedules yet: {DEFAULTS}"));
-    }
+    env.out.note_of_none(&list.schedules, format_args!("no schedules yet: {DEFAULTS}"));
     Ok(ExitCode::Ok)
 }
 

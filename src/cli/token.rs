@@ -1,6 +1,7 @@
 //! `drover token`: makes, lists and revokes the tokens that open the API.
 
 use clap::Subcommand;
+use serde_json::json;
 
 use super::output::time;
 use super::{Env, ExitCode, values};
@@ -38,16 +39,24 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Create { role, name } => create(NewToken { name, role }, env).await,
         Command::List => list(env).await,
-        Command::Revoke { id } => {
-            env.api().await?.delete(&format!("/api/tokens/{id}")).await?;
-            Ok(ExitCode::Ok)
-        }
+        Command::Revoke { id } => revoke(id, env).await,
     }
 }
 
 async fn create(token: NewToken, env: &Env) -> anyhow::Result<ExitCode> {
     let made: MadeToken = env.api().await?.post("/api/tokens", &token).await?;
     env.out.either(&made, |made| made.token.clone().unwrap_or_default())?;
+    Ok(ExitCode::Ok)
+}
+
+async fn revoke(id: TokenId, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let list: TokenList = api.get("/api/tokens").await?;
+    let name = list.tokens.into_iter().find(|token| token.id == id).map(|token| token.name);
+    api.delete(&format!("/api/tokens/{id}")).await?;
+    let revoked = json!({ "id": id, "name": name, "revoked": true });
+    let of = name.map(|name| format!(" of {name}")).unwrap_or_default();
+    env.out.either(&revoked, |_| format!("token {id}{of} is revoked, and its users are logged out"))?;
     Ok(ExitCode::Ok)
 }
 
@@ -62,5 +71,9 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
             token.last_used_at.map_or_else(|| "never".to_owned(), time),
         ]
     })?;
+    env.out.note_of_none(
+        &list.tokens,
+        "no tokens to show: the API asks for none until `drover token create --role admin --name NAME` makes the first",
+    );
     Ok(ExitCode::Ok)
 }

@@ -55,6 +55,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let headers =
         ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "backing off"];
     env.out.list(&registry, &registry.workers, &headers, cells)?;
+    env.out.note_of_none(&registry.workers, "no workers to show: start them with `drover up` or `drover worker`");
     Ok(ExitCode::Ok)
 }
 

@@ -38,6 +38,10 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let page: PayloadPage = env.api_to_read().await?.get(&with_query("/api/payloads", query)).await?;
     let headers = ["id", "store", "platform", "fetched", "products", "of", "bytes", "task"];
     env.out.list(&page, &page.payloads, &headers, cells)?;
+    env.out.note_of_none(
+        &page.payloads,
+        "no payloads to show: each crawl of a store keeps one; `drover tasks generate` makes crawls",
+    );
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }

@@ -61,6 +61,7 @@ async fn list(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
     let rows = query_hashes::list(&client, platform).await?;
     let headers = ["operation", "hash", "endpoint", "added", "first accepted", "last accepted", "last refused"];
     env.out.listed("hashes", &rows, &headers, cells)?;
+    env.out.note_of_none(&rows, "no hashes to show: add one with `drover platforms hashes add OPERATION HASH`");
     Ok(ExitCode::Ok)
 }
 

@@ -85,14 +85,13 @@ enum Format {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let format = args.format.unwrap_or(if env.out.is_json() { Format::Json } else { Format::Csv });
     let api = env.api_to_read().await?;
-    let sink = match &args.out {
-        Some(path) => Sink::file(path).with_context(|| format!("cannot write {}", path.display()))?,
-        None => Sink::Stdout,
-    };
-    let mut export = Export { api, format, sink, products: 0 };
+    let target = args.out.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
+    let cannot_write = format!("cannot write {target}");
+    let sink = args.out.as_deref().map_or(Ok(Sink::Stdout), Sink::file).context(cannot_write.clone())?;
+    let mut export = Export { api, format, sink, cannot_write, products: 0 };
     export.write_all(args.store).await?;
     let products = export.products;
-    export.sink.finish().context("the export cannot be written")?;
+    export.sink.finish().context(export.cannot_write)?;
     if let Some(path) = &args.out {
         let text = format!("{} written to {}", counted(products, "product"), path.display());
         env.out.either(&json!({ "products": products, "file": path }), |_| text)?;
@@ -104,6 +103,8 @@ struct Export {
     api: ApiClient,
     format: Format,
     sink: Sink,
+    /// Begins the error of a failed write: it names the target as the caller did.
+    cannot_write: String,
     /// Products written so far.
     products: i64,
 }
@@ -166,7 +167,7 @@ impl Export {
     }
 
     async fn write(&mut self, bytes: Vec<u8>) -> anyhow::Result<()> {
-        self.sink.write(bytes).await.context("the export cannot be written")
+        self.sink.write(bytes).await.context(self.cannot_write.clone())
     }
 }
 
@@ -201,16 +202,22 @@ impl Sink {
             return Err(io::Error::other("it is a directory"));
         }
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !dir.is_dir() {
+            return Err(io::Error::other("its directory does not exist"));
+        }
         let mut builder = tempfile::Builder::new();
         // for others to read, as far as the umask lets them
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Sink::File { file: builder.prefix(".export-").tempfile_in(dir)?, path: path.to_owned() })
+        Ok(Sink::File {
+            file: builder.prefix(".export-").tempfile_in(dir).map_err(without_path)?,
+            path: path.to_owned(),
+        })
     }
 
     async fn write(&mut self, bytes: Vec<u8>) -> io::Result<()> {
         match self {
             Sink::Stdout => tokio::task::spawn_blocking(move || print(&bytes)).await.map_err(io::Error::other)?,
-            Sink::File { file, .. } => file.write_all(&bytes),
+            Sink::File { file, .. } => file.write_all(&bytes).map_err(without_path),
         }
     }
 
@@ -223,6 +230,11 @@ impl Sink {
             }
         }
     }
+}
+
+/// The error without the name of the temporary file, which is none of the caller's.
+fn without_path(error: io::Error) -> io::Error {
+    error.kind().into()
 }
 
 fn print(bytes: &[u8]) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! `drover products search`.
 
 use crate::cli::client::with_query;
-use crate::cli::output::{counted, money, time};
+use crate::cli::output::{Output, counted, money, time};
 use crate::cli::{Env, ExitCode, values};
 use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
 use domain::store::StoreId;
@@ -67,7 +67,6 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
             |field| if field == "q" { "WORDS".to_owned() } else { format!("--{}", field.replace('_', "-")) },
         )
     })?;
-    warn(&found);
     let mut headers = vec!["id", "product", "brand", "category", "price", "stock", "store", "state"];
     let shows_change = args.sort == Some(SearchSort::PriceChange);
     if shows_change {
@@ -78,26 +77,29 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         [cells(&found.product), change].concat()
     };
     env.out.list(&found, &found.products, &headers, row)?;
+    note(&found, &env.out);
     Ok(ExitCode::Ok)
 }
 
-/// Reports on stderr how the list differs from the request.
-fn warn(found: &FoundPage) {
-    if found.products.is_empty() {
-        tracing::warn!("no product matches");
-    }
-    if found.products.is_empty() && !found.forgives_spelling {
-        tracing::warn!("spelling mistakes are not corrected yet, because the index of words is not ready");
-    }
+/// Says on stderr how the list differs from the request; the JSON has it in fields.
+fn note(found: &FoundPage, out: &Output) {
     let is_alike = matches!(found.r#match, MatchKind::Corrected | MatchKind::Trigrams);
-    if !found.products.is_empty() && is_alike {
-        tracing::warn!("no product has all of these words; showing products that are spelled alike");
+    if found.products.is_empty() {
+        out.note("no product matches");
+        if !found.forgives_spelling {
+            out.note("spelling mistakes are not corrected yet: the index of words is made after the first crawls");
+        }
+    } else if is_alike {
+        out.note("no product has all of these words; these are spelled alike");
     }
     if found.truncated {
-        tracing::warn!("too many products match, so only some were searched; add more words");
+        out.note("too many products match, so only some were searched; add more words");
     }
     if found.stores_waiting > 0 {
-        tracing::warn!("{} crawled recently and not in the search yet", counted(found.stores_waiting, "store"));
+        let stores = counted(found.stores_waiting, "store");
+        out.note(format_args!(
+            "not in the search yet: the latest crawls of {stores}, which a running drover adds by itself"
+        ));
     }
 }
 

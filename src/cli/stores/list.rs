@@ -42,6 +42,10 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let headers = ["id", "name", "state", "platform id", "groups", "crawl", "products", "in stock", "last crawl"];
     env.out.list(&list, &list.stores, &headers, cells)?;
+    env.out.note_of_none(
+        &list.stores,
+        "no stores to show: add stores with `drover stores import FILE` or `drover stores add`",
+    );
     Ok(ExitCode::Ok)
 }
 

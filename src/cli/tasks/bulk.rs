@@ -52,7 +52,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
             let fault = format!("this would {action} {tasks}: confirm with --yes, or count with --dry-run");
             return Err(CliError::usage(fault).into());
         }
-        let text = format!("{} match, {eligible} of them can be changed by {action}", counted(matched, "task"));
+        let verb = if matched == 1 { "matches" } else { "match" };
+        let text = format!("{} {verb}; can be changed by {action}: {eligible}", counted(matched, "task"));
         env.out.either(&counts, |_| text)?;
         return Ok(ExitCode::Ok);
     }

@@ -285,6 +285,8 @@ async fn all_tasks_that_match_are_changed_after_a_look_and_a_yes() {
     assert_eq!(text, "delete: 1001 tasks changed, 0 unchanged\n", "it was worked off here, without a server");
     let retried = json(&bulk(&["bulk", "retry", "--status", "failed", "--json"]).await);
     assert_eq!(retried, serde_json::json!({"done": 1, "failed": []}));
+    let one = bulk(&["bulk", "cancel", "--status", "pending", "--dry-run"]).await;
+    assert_eq!(String::from_utf8_lossy(&one.stdout), "1 task matches; can be changed by cancel: 1\n");
     let left = json(&bulk(&["list", "--role", "payload_fetch", "--json"]).await);
     assert_eq!(left["tasks"].as_array().unwrap().len(), 1);
 }

@@ -117,6 +117,12 @@ async fn all_products_are_exported_page_by_page_with_their_prices(#[case] api: A
     assert_eq!(written, format!("1004 products written to {}\n", file.display()));
     assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), csv.lines().count());
     let absent = dir.path().join("none.csv");
+    let nowhere = dir.path().join("none").join("products.csv");
+    let stderr = refused(&run(&["products", "export", "--out", nowhere.to_str().unwrap()]).await, 1);
+    assert!(
+        stderr.contains(&format!("cannot write {}", nowhere.display())) && !stderr.contains(".export-"),
+        "{stderr}"
+    );
     let stderr = refused(&run(&["products", "export", "--store", "4711", "--out", absent.to_str().unwrap()]).await, 3);
     assert!(stderr.contains("4711") && std::fs::read_dir(dir.path()).unwrap().count() == 1, "{stderr}");
 }
@@ -147,6 +153,7 @@ async fn what_is_found_by_its_spelling_alone_is_said_so() {
     let found = run(&server, InProcess, &["products", "search", "blue ledgr"]).await;
     assert!(text(&found).contains("Blue Ledger"));
     assert!(String::from_utf8_lossy(&found.stderr).contains("spelled alike"));
+    assert!(!String::from_utf8_lossy(&found.stderr).contains("WARN"), "it is no fault");
     let none = run(&server, InProcess, &["products", "search", "chocolate"]).await;
     assert!(text(&none).lines().count() == 1 && String::from_utf8_lossy(&none.stderr).contains("no product matches"));
 }
@@ -257,6 +264,36 @@ async fn stores_are_added_from_the_command_line_alone(#[case] api: Api) {
     let private =
         refused(&run(&["stores", "add", "--name", "Den", "--slug", "den", "--api-host", "10.0.0.1"]).await, 2);
     assert!(private.contains("api_host 10.0.0.1 is not a public host"), "{private}");
+}
+
+#[rstest]
+#[case::stores(&["stores", "list"], "drover stores import")]
+#[case::proxies(&["proxies", "list"], "drover proxies import FILE")]
+#[case::tasks(&["tasks", "list"], "drover tasks generate")]
+#[case::workers(&["workers", "list"], "drover worker")]
+#[case::tokens(&["token", "list"], "drover token create")]
+#[case::groups(&["groups", "list"], "drover stores tag")]
+#[tokio::test]
+async fn an_empty_list_names_the_command_that_fills_it(#[case] args: &[&str], #[case] command: &str) {
+    let database = testkit::database().await;
+    let list = async |more: &[&str]| {
+        let args = [args, more].concat();
+        drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()
+    };
+    let said = list(&[]).await;
+    assert!(said.status.success() && String::from_utf8_lossy(&said.stderr).contains(command), "{said:?}");
+    assert!(list(&["--json"]).await.stderr.is_empty(), "its JSON says it");
+}
+
+#[tokio::test]
+async fn a_revoked_token_is_named() {
+    let database = testkit::database().await;
+    let token = async |args: &[&str]| {
+        let said = drover().env("DATABASE_URL", &database.url).arg("token").args(args).output().await.unwrap();
+        text(&said)
+    };
+    token(&["create", "--role", "viewer", "--name", "wall screen"]).await;
+    assert_eq!(token(&["revoke", "1"]).await, "token 1 of wall screen is revoked, and its users are logged out\n");
 }
 
 #[tokio::test]
