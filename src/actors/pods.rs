@@ -20,6 +20,7 @@ use actix::Addr;
 use tokio::sync::watch;
 
 use super::load;
+use super::plan::WorkerPlan;
 use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
 use super::supervisor::{StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{StartError, TreeDeps};
@@ -45,7 +46,7 @@ pub struct Pods {
     proxies: ProxyPool,
     sessions: Sessions,
     fetch_counts: FetchCountsWriter,
-    worker_ids: Vec<String>,
+    workers: Vec<WorkerPlan>,
 }
 
 /// The tasks that a process held when its drain began, by their ends.
@@ -123,12 +124,11 @@ impl Pods {
             claimer,
             watchdog,
         };
-        let worker_ids: Vec<String> =
-            plan.pods.iter().flat_map(|pod| &pod.workers).map(|worker| worker.id.clone()).collect();
-        tokio::spawn(keep_counting_slots(deps.live.clone(), worker_ids.len(), deps.lifecycle.clone()));
+        let workers: Vec<WorkerPlan> = plan.pods.iter().flat_map(|pod| &pod.workers).cloned().collect();
+        tokio::spawn(keep_counting_slots(deps.live.clone(), workers.len(), deps.lifecycle.clone()));
         let pods = StartPods { deps: deps.clone(), pods: plan.pods };
         supervisor.send(pods).await.map_err(|_| StartError::Actors)?;
-        Ok(Pods { deps, proxies, sessions, fetch_counts, worker_ids })
+        Ok(Pods { deps, proxies, sessions, fetch_counts, workers })
     }
 
     pub fn proxies(&self) -> &ProxyPool {
@@ -179,10 +179,11 @@ impl Pods {
     async fn deregister(&self) {
         let deregistered = async {
             let _writes_have_ended = self.deps.registry.write().await;
-            registration::deregister(&self.deps.db, &self.worker_ids).await
+            registration::deregister(&self.deps.db, &self.workers).await
         };
         if let Err(error) = within_last_writes(deregistered).await {
-            events::workers_not_deregistered(&self.worker_ids.join(", "), &error);
+            let names: Vec<&str> = self.workers.iter().map(|worker| worker.friendly_name.as_str()).collect();
+            events::workers_not_deregistered(&names.join(", "), &error);
         }
     }
 }

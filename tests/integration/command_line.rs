@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::{Output, Stdio};
 
+use domain::role::Role;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use tokio::process::Command;
@@ -426,6 +427,23 @@ async fn log_of_a_pod(farm: &Farm, format: &str) -> String {
     pod.signal(Signal::SIGTERM);
     assert!(pod.ended(PATIENCE).await.success());
     pod.stderr().join("\n")
+}
+
+#[tokio::test]
+async fn the_log_names_a_run_by_its_workers_name_beside_the_id() {
+    let farm = Farm::with_stores(1).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__LOG__FORMAT", "json"));
+    farm.until_crawled().await;
+    worker.signal(Signal::SIGTERM);
+    assert!(worker.ended(PATIENCE).await.success());
+    let lines: Vec<Value> = worker.stderr().iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let runs: Vec<&Value> = lines.iter().filter(|line| line["fence"].is_i64()).collect();
+    assert!(!runs.is_empty());
+    for run in runs {
+        let name = run["worker_name"].as_str().unwrap_or_default();
+        assert!(name.starts_with("Aethelgard-") && run["worker"].as_str().unwrap().starts_with("worker-"), "{run}");
+    }
 }
 
 #[tokio::test]

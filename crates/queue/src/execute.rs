@@ -41,12 +41,20 @@ pub struct Executor {
     pub(crate) after_hooks: AfterHooks,
 }
 
+/// The worker whose slots run the tasks.
+#[derive(Clone, Debug)]
+pub struct SlotOwner {
+    /// Its friendly name, which logs and tables show.
+    pub name: String,
+    /// Roles of chained tasks that may go on in the slot of their parent.
+    pub roles: RoleSet,
+}
+
 /// One run of a task.
 pub(crate) struct Run<'a> {
     pub executor: &'a Executor,
     pub task: &'a ClaimedTask,
-    /// Roles of chained tasks that may go on in this slot.
-    pub roles: &'a RoleSet,
+    pub owner: &'a SlotOwner,
     body: Arc<dyn Body>,
     started: Instant,
 }
@@ -88,21 +96,21 @@ impl Executor {
 
     /// Runs a granted task to its end, and then its chained task in the same slot; `current` has the lease of
     /// the one that runs.
-    pub async fn run(&self, grant: TaskGrant, roles: &RoleSet, current: &watch::Sender<TaskLease>) {
+    pub async fn run(&self, grant: TaskGrant, owner: &SlotOwner, current: &watch::Sender<TaskLease>) {
         let mut next = Some(grant);
         while let Some(grant) = next {
             current.send_replace(grant.task.lease.clone());
-            next = self.run_one(grant, roles).await;
+            next = self.run_one(grant, owner).await;
         }
     }
 
     /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written,
     /// and the lease runs out.
-    async fn run_one(&self, grant: TaskGrant, roles: &RoleSet) -> Option<TaskGrant> {
+    async fn run_one(&self, grant: TaskGrant, owner: &SlotOwner) -> Option<TaskGrant> {
         let TaskGrant { task, mut guard, hand_over } = grant;
         guard.begin();
-        let span = tracing::info_span!("task", task = task.lease.id, fence = task.lease.fence, role = %task.role, worker = %task.lease.worker_id);
-        let run = Run::new(self, &task, roles);
+        let span = tracing::info_span!("task", task = task.lease.id, fence = task.lease.fence, role = %task.role, worker_name = owner.name.as_str(), worker = %task.lease.worker_id);
+        let run = Run::new(self, &task, owner);
         let whole = async {
             match AssertUnwindSafe(run.execute(hand_over, &mut guard.stop)).catch_unwind().await {
                 Ok(next) => next,
@@ -115,15 +123,15 @@ impl Executor {
         let NextRun { started, stop_at } = whole.instrument(span).await?;
         let StartedTask { task, hand_over } = *started;
         let guard = guard.hand_on(task.lease.clone(), stop_at, &self.db)?;
-        events::task_claimed(&run_event(&task), task.waited);
+        events::task_claimed(&run_event(&task, &owner.name), task.waited);
         Some(TaskGrant { task, guard, hand_over: Some(hand_over) })
     }
 }
 
 impl<'a> Run<'a> {
-    pub fn new(executor: &'a Executor, task: &'a ClaimedTask, roles: &'a RoleSet) -> Self {
+    pub fn new(executor: &'a Executor, task: &'a ClaimedTask, owner: &'a SlotOwner) -> Self {
         let body = executor.work.clone().body(task);
-        Run { executor, task, roles, body, started: Instant::now() }
+        Run { executor, task, owner, body, started: Instant::now() }
     }
 
     /// Returns the chained task that its end has started. A task with a hand-over was started by its
@@ -203,7 +211,7 @@ impl<'a> Run<'a> {
     }
 
     pub fn event(&self) -> events::Run<'a> {
-        run_event(self.task)
+        run_event(self.task, &self.owner.name)
     }
 }
 
@@ -230,13 +238,14 @@ fn panic_error(panic: Box<dyn Any + Send>) -> TaskError {
 }
 
 /// A claimed task as events name its run.
-pub fn run_event(task: &ClaimedTask) -> events::Run<'_> {
+pub fn run_event<'a>(task: &'a ClaimedTask, worker_name: &'a str) -> events::Run<'a> {
     events::Run {
         task: task.lease.id,
         fence: task.lease.fence,
         role: task.role,
         store: task.dispensary_id,
         worker: &task.lease.worker_id,
+        worker_name,
     }
 }
 

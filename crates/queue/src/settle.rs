@@ -121,7 +121,7 @@ impl Run<'_> {
     async fn try_commit(&self, done: &Done) -> Result<Committed, CommitError> {
         let Executor { config, db, lifecycle, pauses, .. } = self.executor;
         let tx = db.begin().await.map_err(CommitError::RolledBack)?;
-        let roles = pauses.borrow().claimable(self.roles.roles());
+        let roles = pauses.borrow().claimable(self.owner.roles.roles());
         // a process that ends starts nothing
         let slot = lifecycle.is_running().then_some(Slot { roles: &roles, lease: config.queue.lease });
         commit(tx, self.task, done, &self.detail(), slot).await
@@ -273,6 +273,7 @@ mod tests {
 
     use super::*;
     use crate::claimer::{Claimer, ClaimerDeps};
+    use crate::execute::SlotOwner;
     use crate::held_tasks::HeldTasks;
     use crate::{Body, HandOver, Work};
     use db::tasks::ClaimedTask;
@@ -342,7 +343,8 @@ mod tests {
         let hook = |committed: Committed| async move { seen.send(committed.result).await.unwrap() };
         let mut done = Outcome::done(Value::Null).after(hook);
         let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None, started: None };
-        Run::new(&executor, &task, &RoleSet::any()).after_commit(&mut done, committed, Instant::now());
+        let owner = SlotOwner { name: "w".to_owned(), roles: RoleSet::any() };
+        Run::new(&executor, &task, &owner).after_commit(&mut done, committed, Instant::now());
         drop(done); // and with it a hook that was not started
         assert_eq!(results.recv().await, Some(json!({ "bytes": 3 })));
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::deps::ActorDeps;
+use crate::actors::plan::WorkerPlan;
 use db::{Db, DbError, workers};
 use domain::worker::WorkerDocument;
 use foundation::process::ProcessIdentity;
@@ -35,16 +36,16 @@ enum DesiredRow {
 impl Registration {
     /// Starts to write in the background, one statement at a time, so that none overtakes an earlier one;
     /// ends with the last clone.
-    pub fn new(deps: &ActorDeps, worker_id: &str) -> Registration {
+    pub fn new(deps: &ActorDeps, plan: &WorkerPlan) -> Registration {
         let (wanted, mut changes) = watch::channel(DesiredRow::Unchanged);
         let (db, lifecycle, registry) = (deps.db.clone(), deps.lifecycle.clone(), deps.registry.clone());
-        let (worker_id, process) = (worker_id.to_owned(), ProcessIdentity::own(&deps.config.worker.host));
+        let (plan, process) = (plan.clone(), ProcessIdentity::own(&deps.config.worker.host));
         deps.runtime.spawn(async move {
             while changes.changed().await.is_ok() {
                 // a write that is still under way when the drain removes the rows would bring its row back
                 let _writes = registry.read().await;
                 let wanted = changes.borrow_and_update().clone();
-                apply(&db, &lifecycle, &worker_id, &process, wanted).await;
+                apply(&db, &lifecycle, &plan, &process, wanted).await;
             }
         });
         Registration { wanted }
@@ -59,7 +60,7 @@ impl Registration {
     }
 }
 
-async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, process: &ProcessIdentity, wanted: DesiredRow) {
+async fn apply(db: &Db, lifecycle: &Lifecycle, plan: &WorkerPlan, process: &ProcessIdentity, wanted: DesiredRow) {
     match wanted {
         DesiredRow::Unchanged => {}
         DesiredRow::Row { document, every } => {
@@ -69,18 +70,19 @@ async fn apply(db: &Db, lifecycle: &Lifecycle, worker_id: &str, process: &Proces
             }
             let written = async { workers::upsert(&db.client().await?, &document, every, Some(process)).await };
             if let Err(error) = written.await {
-                events::worker_not_registered(worker_id, &error);
+                events::worker_not_registered(&plan.id, &plan.friendly_name, &error);
             }
         }
         DesiredRow::NoRow => {
-            if let Err(error) = deregister(db, &[worker_id.to_owned()]).await {
-                events::workers_not_deregistered(worker_id, &error);
+            if let Err(error) = deregister(db, std::slice::from_ref(plan)).await {
+                events::workers_not_deregistered(&plan.friendly_name, &error);
             }
         }
     }
 }
 
 /// Removes workers that have ended in good order.
-pub async fn deregister(db: &Db, worker_ids: &[String]) -> Result<(), DbError> {
-    workers::deregister(&db.client().await?, worker_ids).await
+pub async fn deregister(db: &Db, plans: &[WorkerPlan]) -> Result<(), DbError> {
+    let ids: Vec<String> = plans.iter().map(|plan| plan.id.clone()).collect();
+    workers::deregister(&db.client().await?, &ids).await
 }

@@ -11,10 +11,9 @@ use actix::prelude::*;
 use tokio::sync::watch;
 
 use crate::actors::pods::worker::WorkerActor;
-use domain::role::RoleSet;
 use domain::task::TaskLease;
 use queue::claimer::{ClaimRequest, Claimer, TaskGrant};
-use queue::execute::{Executor, run_event};
+use queue::execute::{Executor, SlotOwner, run_event};
 use queue::held_tasks::{Beat, TaskActorId};
 use telemetry::events;
 
@@ -43,7 +42,7 @@ pub struct TaskDeps {
     pub id: TaskActorId,
     pub worker: Addr<WorkerActor>,
     pub worker_id: String,
-    pub roles: RoleSet,
+    pub owner: SlotOwner,
     pub claimer: Claimer,
     pub executor: Executor,
     /// Time from one beat to the next.
@@ -61,8 +60,8 @@ impl TaskActor {
     }
 
     fn claim(&mut self, ctx: &mut Context<Self>) {
-        let TaskDeps { id, worker_id, roles, claimer, .. } = &self.deps;
-        let request = ClaimRequest { roles: roles.clone(), worker_id: worker_id.clone(), task_actor: *id };
+        let TaskDeps { id, worker_id, owner, claimer, .. } = &self.deps;
+        let request = ClaimRequest { roles: owner.roles.clone(), worker_id: worker_id.clone(), task_actor: *id };
         let claimer = claimer.clone();
         let claim = async move { claimer.claim(request).await };
         ctx.spawn(claim.into_actor(self).map(|grant, actor, ctx| match grant {
@@ -73,12 +72,12 @@ impl TaskActor {
 
     fn run(&mut self, grant: TaskGrant, ctx: &mut Context<Self>) {
         self.deps.worker.do_send(TaskClaimed { task_actor: self.deps.id });
-        events::task_claimed(&run_event(&grant.task), grant.task.waited);
-        let (executor, roles) = (self.deps.executor.clone(), self.deps.roles.clone());
+        let (executor, owner) = (self.deps.executor.clone(), self.deps.owner.clone());
+        events::task_claimed(&run_event(&grant.task, &owner.name), grant.task.waited);
         let (current, lease) = watch::channel(grant.task.lease.clone());
         self.beat_due = Instant::now() + self.deps.heartbeat;
         ctx.run_interval(self.deps.heartbeat, move |actor, _| actor.beat(lease.borrow().clone()));
-        let run = tokio::spawn(async move { executor.run(grant, &roles, &current).await });
+        let run = tokio::spawn(async move { executor.run(grant, &owner, &current).await });
         // an error is a panic, which was logged where it happened
         ctx.spawn(run.into_actor(self).map(|_, actor, ctx| actor.end(true, ctx)));
         fail::fail_point!("actor.task.spawned");

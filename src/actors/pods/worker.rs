@@ -18,6 +18,7 @@ use crate::actors::plan::WorkerPlan;
 use crate::actors::pods::task::{TaskActor, TaskBeat, TaskClaimed, TaskDeps, TaskEnded};
 use domain::task::{Blame, TaskId};
 use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
+use queue::execute::SlotOwner;
 use queue::held_tasks::{Beat, TaskActorId};
 use supervision::Rebuild;
 use supervision::lifecycle::Phase;
@@ -79,7 +80,7 @@ pub struct Command(pub WorkerCommand);
 impl WorkerActor {
     pub fn new(deps: ActorDeps, plan: WorkerPlan, arbiter: ArbiterHandle) -> Self {
         WorkerActor {
-            registration: Registration::new(&deps, &plan.id),
+            registration: Registration::new(&deps, &plan),
             deps,
             plan,
             arbiter,
@@ -141,7 +142,7 @@ impl WorkerActor {
             id,
             worker: worker.clone(),
             worker_id: self.plan.id.clone(),
-            roles: self.plan.roles.clone(),
+            owner: SlotOwner { name: self.plan.friendly_name.clone(), roles: self.plan.roles.clone() },
             claimer: self.deps.claimer.clone(),
             executor: self.deps.executor.clone(),
             heartbeat: self.deps.times.heartbeat,
@@ -223,7 +224,7 @@ impl WorkerActor {
             return;
         }
         self.registration.remove();
-        events::worker_stopped(&self.plan.id);
+        events::worker_stopped(&self.plan.id, &self.plan.friendly_name);
         self.deps.decommissioned.add(&self.plan.id);
     }
 }

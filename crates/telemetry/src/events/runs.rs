@@ -17,13 +17,15 @@ pub struct Run<'a> {
     pub fence: i64,
     pub role: Role,
     pub store: Option<StoreId>,
+    /// The worker's id and its friendly name, which tables show.
     pub worker: &'a str,
+    pub worker_name: &'a str,
 }
 
 /// A log line about a run, with the fields by which it is found again.
 macro_rules! log_run {
     ($level:ident, $run:ident, $($message:tt)+) => {
-        $level!(task = $run.task, fence = $run.fence, role = $run.role.name(), worker = $run.worker, $($message)+)
+        $level!(task = $run.task, fence = $run.fence, role = $run.role.name(), worker_name = $run.worker_name, worker = $run.worker, $($message)+)
     };
 }
 

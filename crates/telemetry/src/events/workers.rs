@@ -51,10 +51,10 @@ pub fn worker_started(worker: &str, name: &str, roles: &str) {
     }
 }
 
-pub fn worker_stopped(worker: &str) {
+pub fn worker_stopped(worker: &str, name: &str) {
     match log::is_json() {
-        true => info!(worker, "Worker {worker} stopped"),
-        false => debug!(worker, "Worker {worker} stopped"),
+        true => info!(worker, worker_name = name, "Worker {worker} stopped"),
+        false => debug!(worker, worker_name = name, "Worker {worker} stopped"),
     }
 }
 
@@ -82,11 +82,11 @@ pub fn workers_planned(workers: usize, slots: usize) {
 }
 
 /// The registry is for display: the worker goes on.
-pub fn worker_not_registered(worker: &str, error: &dyn fmt::Display) {
-    warn!(worker, "Worker {worker} could not be registered and goes on: {error}");
+pub fn worker_not_registered(worker: &str, name: &str, error: &dyn fmt::Display) {
+    warn!(worker, worker_name = name, "Worker {name} could not be registered and goes on: {error}");
 }
 
-/// Rows stay until they count as offline.
+/// Rows stay until they count as offline. `workers`: their friendly names.
 pub fn workers_not_deregistered(workers: &str, error: &dyn fmt::Display) {
     warn!(
         "Workers {workers} could not be removed from the registry, which shows them until they count as offline: {error}"
