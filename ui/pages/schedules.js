@@ -92,7 +92,7 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen })
     <td class="num line">${isOperator && html`<${Actions} schedule=${schedule} onEdit=${onEdit} />`}</td>
   </tr>
   ${!schedule.last_error && schedule.last_note &&
-    html`<tr><td colspan="9" class="line dim">The last run made no task: ${schedule.last_note}</td></tr>`}
+    html`<tr><td colspan="9" class="line dim">${schedule.last_task_count === 0 ? "The last run made no task" : "The last run"}: ${schedule.last_note}</td></tr>`}
   ${schedule.last_error && html`<tr>
     <td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
 });

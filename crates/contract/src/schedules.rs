@@ -155,7 +155,7 @@ pub struct Schedule {
     pub last_task_count: Option<i32>,
     /// Stores that the last run made no task for, by reason.
     pub last_skipped: Skipped,
-    /// Why the last run made no task.
+    /// Why the last run made no task, or came before its time.
     pub last_note: Option<String>,
     pub last_error: Option<String>,
     /// Each change by request moves it, a run does not.

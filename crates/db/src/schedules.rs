@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
-use super::row::{FromRow, json, optional_word, read_all, rows, word};
+use super::row::{FromRow, first_columns, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
 use contract::schedules::{PastRun, Run, Schedule, ScheduleRuns};
 use domain::role::Role;
@@ -20,6 +20,9 @@ use domain::skipped::Skipped;
 const MAX_PAST_RUNS: i64 = 20;
 /// Maximum number of tasks that are read to count them by run: ended, pending and active ones each.
 const MAX_TASKS_OF_RUNS: i64 = 50_000;
+
+/// Remark on the last run of the analytics.
+const EARLY: &str = "analytics are refreshed before their time 1 minute, 10 minutes and 1 hour after the first product, so that they hold the first crawls";
 
 /// Columns of a schedule from which Rust computes its due times; the rest stays in the database.
 struct ScheduleRow {
@@ -38,10 +41,9 @@ pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
     client.execute(include_str!("sql/schedules/ensure_defaults.sql"), &[]).await
 }
 
-/// Makes the analytics due early after the first crawls of an installation.
-pub async fn hasten_analytics(client: &Client) -> Result<(), DbError> {
-    client.execute(include_str!("sql/schedules/hasten_analytics.sql"), &[]).await?;
-    Ok(())
+/// Makes the analytics due early after the first crawls of an installation. Returns the names of the schedules.
+pub async fn hasten_analytics(client: &Client) -> Result<Vec<String>, DbError> {
+    first_columns(&client.query(include_str!("sql/schedules/hasten_analytics.sql"), &[]).await?)
 }
 
 /// Runs the due schedule that was tried longest ago; `None` when none is due, or other processes run them.
@@ -248,6 +250,7 @@ impl FromRow for Schedule {
     fn from_row(row: &Row) -> Result<Schedule, DbError> {
         let (role, last_task_count) = (row.try_get("role")?, row.try_get("last_task_count")?);
         let last_skipped = skipped(row, "last_skipped")?;
+        let early = row.try_get::<_, bool>("is_early")?.then(|| EARLY.to_owned());
         Ok(Schedule {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
@@ -265,7 +268,7 @@ impl FromRow for Schedule {
             next_run_at: row.try_get("next_run_at")?,
             last_task_count,
             last_skipped,
-            last_note: note(last_task_count, &last_skipped, role),
+            last_note: note(last_task_count, &last_skipped, role).or(early),
             last_error: row.try_get("last_error")?,
             version: row.try_get("version")?,
         })

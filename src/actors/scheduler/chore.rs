@@ -263,7 +263,9 @@ async fn look_at_quality(db: &Db, interval: Duration) -> Result<Option<u64>, DbE
 
 /// How many ran.
 async fn run_schedules(db: &Db) -> Result<u64, DbError> {
-    schedules::hasten_analytics(&db.client().await?).await?;
+    for schedule in schedules::hasten_analytics(&db.client().await?).await? {
+        events::schedule_hastened(&schedule);
+    }
     for ran in 0..MAX_SCHEDULES {
         let Some(run) = schedules::run_due(db).await? else { return Ok(ran as u64) };
         match &run.fault {

@@ -89,6 +89,11 @@ async fn the_analytics_run_early_and_three_times_after_the_first_crawl() {
         queue.sql("UPDATE task_schedules SET last_run_at = now() - interval '2 minutes 1 second'").await;
         assert_eq!(hastened().await.as_deref(), Some("analytics_refresh"), "after {minutes} minutes");
         assert_eq!(hastened().await, None, "once is enough after {minutes} minutes");
+        let listed = schedules::list(&queue.client().await).await.unwrap();
+        let notes: Vec<_> =
+            listed.iter().filter_map(|schedule| Some((&*schedule.name, schedule.last_note.as_deref()?))).collect();
+        let [("analytics_refresh", note)] = notes[..] else { panic!("{notes:?}") };
+        assert!(note.contains("before their time"), "{note}");
     }
 }
 

@@ -43,6 +43,11 @@ pub fn schedule_generated(schedule: &str, tasks: u64) {
     info!(schedule, tasks, "Schedule {schedule} ran, tasks made: {tasks}");
 }
 
+/// The analytics are due early after the first crawls.
+pub fn schedule_hastened(schedule: &str) {
+    info!(schedule, "Schedule {schedule} runs before its time, so that the first crawls are in the analytics");
+}
+
 pub fn schedule_failed(schedule: &str, error: &dyn fmt::Display) {
     metrics::SCHEDULE_RUNS.with_label_values(&["failed"]).inc();
     error!(schedule, "Schedule {schedule} failed: {error}");

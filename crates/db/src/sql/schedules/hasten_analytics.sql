@@ -6,3 +6,4 @@ UPDATE task_schedules s
        unnest(ARRAY[interval '1 minute', '10 minutes', '1 hour']) AS age
  WHERE s.role = 'analytics_refresh' AND s.enabled AND s.next_run_at > now()
    AND s.last_run_at < first.first_seen_at + age AND first.first_seen_at + age <= now()
+RETURNING s.name
