@@ -394,6 +394,12 @@ async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains(told), "{refused:?}");
     }
+    assert_eq!(added["notice"], Value::Null);
+    for when in [["--every", "5s"], ["--cron", "*/20 * * * * *"]] {
+        let often = run(&database, &[&["schedules", "add", when[1]], &when[..]].concat()).await;
+        let said = String::from_utf8_lossy(&often.stderr);
+        assert!(often.status.success() && said.contains("looks every 60s (queue.schedule_tick)"), "{often:?}");
+    }
     let warning =
         "group 'rivals' has no stores, and no groups exist yet. Add stores with `drover stores tag rivals ID…`";
     assert_eq!(added["warning"], warning);

@@ -21,7 +21,7 @@ import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
 import { Runs } from "./schedules/runs.js";
 
-/** @import { Run, Schedule, ScheduleRequest } from "../types/api" */
+/** @import { Run, SavedSchedule, Schedule, ScheduleRequest } from "../types/api" */
 /** @import { Keys } from "../parts/sort.js" */
 /** @import { Field } from "../parts/form.js" */
 
@@ -178,7 +178,7 @@ function Form({ schedule, onClose }) {
   };
   return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"}
     action=${schedule ? "Save" : "Create schedule"} fields=${fields} submit=${submit}
-    done=${(/** @type {Schedule} */ saved) => `${saved.name} is saved`} onClose=${onClose} />`;
+    done=${(/** @type {SavedSchedule} */ saved) => [`${saved.name} is saved`, saved.notice].filter(Boolean).join("; ")} onClose=${onClose} />`;
 }
 
 /**

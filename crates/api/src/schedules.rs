@@ -15,7 +15,7 @@ use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
-use contract::schedules::{Run, Schedule, ScheduleList, ScheduleRequest, ScheduleRuns, ScheduleUpdate};
+use contract::schedules::{Run, SavedSchedule, Schedule, ScheduleList, ScheduleRequest, ScheduleRuns, ScheduleUpdate};
 use db::schedules;
 
 #[derive(Deserialize, IntoParams)]
@@ -52,7 +52,7 @@ pub async fn show(
 
 /// Adds a schedule; one with an interval is due at once.
 #[utoipa::path(post, path = "/api/schedules", tag = "schedules",
-               responses((status = 201, body = Schedule), (status = 409, response = Problem)))]
+               responses((status = 201, body = SavedSchedule), (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -64,13 +64,14 @@ pub async fn create(
     let mut change = changes.begin(&api).await?;
     let schedule = schedules::add(&change, &new).await?;
     change.audit("schedules.create", schedule.id, detail);
-    let created = change.created(format!("/api/schedules/{}", schedule.id), &schedule).await?;
-    with_tag(created, schedule.version, &schedule)
+    let saved = saved(schedule, &api);
+    let created = change.created(format!("/api/schedules/{}", saved.schedule.id), &saved).await?;
+    with_tag(created, saved.schedule.version, &saved.schedule)
 }
 
 /// Changes a schedule; with another recurrence it runs next at its next time.
 #[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules",
-               responses((status = 200, body = Schedule), (status = 409, response = Problem)))]
+               responses((status = 200, body = SavedSchedule), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
@@ -84,8 +85,13 @@ pub async fn update(
     let mut change = changes.begin(&api).await?;
     let schedule = schedules::change(&change, id, &wanted, expected).await?;
     change.audit("schedules.update", id, json!({"name": schedule.name, "change": detail}));
-    let answer = change.answer(StatusCode::OK, &schedule).await?;
-    with_tag(answer, schedule.version, &schedule)
+    let saved = saved(schedule, &api);
+    let answer = change.answer(StatusCode::OK, &saved).await?;
+    with_tag(answer, saved.schedule.version, &saved.schedule)
+}
+
+fn saved(schedule: Schedule, api: &ApiState) -> SavedSchedule {
+    SavedSchedule::new(schedule, api.live.current().config.queue.schedule_tick)
 }
 
 /// Removes a schedule; its tasks stay. A default one comes back at the next start: switch it off instead.

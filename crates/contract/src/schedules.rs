@@ -1,6 +1,8 @@
 //! Schedules and their runs for display; the unchecked fields of `POST /api/schedules` and
 //! `PUT /api/schedules/{id}`, and all their checks that need no database.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -162,6 +164,16 @@ pub struct Schedule {
     pub version: i64,
 }
 
+/// A schedule that was added or changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SavedSchedule {
+    #[serde(flatten)]
+    pub schedule: Schedule,
+    /// It is due more often than the scheduler looks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
 /// Tasks that one run of a schedule created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Run {
@@ -221,6 +233,18 @@ impl Schedule {
             (Some(next), Some(recurrence)) if self.enabled => recurrence.times_from(next).take(MAX_UPCOMING).collect(),
             _ => Vec::new(),
         }
+    }
+}
+
+impl SavedSchedule {
+    /// `tick`: the time from one look of the scheduler to the next.
+    pub fn new(schedule: Schedule, tick: Duration) -> SavedSchedule {
+        let upcoming = schedule.upcoming();
+        let is_too_frequent = upcoming.windows(2).any(|pair| (pair[1] - pair[0]).to_std().is_ok_and(|gap| gap < tick));
+        let notice = is_too_frequent.then(|| {
+            format!("the scheduler looks every {tick:?} (queue.schedule_tick): this schedule is due more often, and runs once at each look")
+        });
+        SavedSchedule { schedule, notice }
     }
 }
 

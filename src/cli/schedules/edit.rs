@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, groups, values};
 use crate::platforms::PlatformRegistry;
-use contract::schedules::{Schedule, ScheduleRequest, ScheduleUpdate};
+use contract::schedules::{SavedSchedule, ScheduleRequest, ScheduleUpdate};
 use domain::group;
 use domain::role::Role;
 use domain::schedule::INTERVALS;
@@ -142,7 +142,7 @@ pub async fn switch(name: &str, enabled: bool, env: &Env) -> anyhow::Result<Exit
 async fn change(name: &str, update: &ScheduleUpdate, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
     let path = format!("/api/schedules/{}", super::find(&api, name).await?.id);
-    let changed: Result<Schedule, _> = api.put(&path, update).await;
+    let changed: Result<SavedSchedule, _> = api.put(&path, update).await;
     show(changed.map_err(|error| error.naming_flags(flag))?, env).await
 }
 
@@ -153,12 +153,15 @@ pub async fn remove(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-async fn show(schedule: Schedule, env: &Env) -> anyhow::Result<ExitCode> {
-    let warning = match &schedule.group_name {
+async fn show(saved: SavedSchedule, env: &Env) -> anyhow::Result<ExitCode> {
+    let warning = match &saved.schedule.group_name {
         Some(group) => groups::warn_if_empty(&env.api().await?, group).await?,
         _ => None,
     };
-    env.out.either(&SavedSchedule { schedule, warning }, |shown| super::summary(&shown.schedule))?;
+    env.out.either(&ShownSchedule { saved: &saved, warning }, |_| super::summary(&saved.schedule))?;
+    if let Some(notice) = &saved.notice {
+        env.out.note(notice);
+    }
     Ok(ExitCode::Ok)
 }
 
@@ -174,9 +177,9 @@ fn flag(field: &str) -> String {
 }
 
 #[derive(Serialize)]
-struct SavedSchedule {
+struct ShownSchedule<'a> {
     #[serde(flatten)]
-    schedule: Schedule,
+    saved: &'a SavedSchedule,
     /// Its group holds no store.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
