@@ -32,6 +32,10 @@ enum Command {
     /// Add proxies from a CSV with a header, or from lines and URLs, part by part; nothing is added when any line is wrong
     Import(import::Args),
     /// Show proxies and how each has behaved
+    ///
+    /// GOOD OF LATEST: share of its latest requests, up to 100, that a host answered and did not refuse; its health follows from them.
+    /// OK EVER, FAILED EVER: its requests since it was added that were answered, and that failed by its fault; refusals count in neither. BYTES TODAY: since midnight in its time zone, both directions;
+    /// workers add theirs every 20 s. BYTES LEFT: of its budget for today.
     List {
         /// untested, healthy, refused (by hosts), failing (no answers), benched or off
         #[arg(long, value_parser = values::word::<ShownHealth>)]
@@ -90,15 +94,14 @@ async fn list(health: Option<ShownHealth>, limit: i64, env: &Env) -> anyhow::Res
         "proxy",
         "user",
         "health",
-        "good",
-        "of",
+        "good of latest",
         "benched",
-        "ok",
-        "failed",
-        "403s",
+        "ok ever",
+        "failed ever",
+        "refused in a row",
         "ms",
-        "today",
-        "left",
+        "bytes today",
+        "bytes left",
         "rests until",
         "last used",
         "last error",
@@ -142,8 +145,7 @@ fn row(proxy: &ProxyListing, now: DateTime<Utc>) -> Vec<String> {
         address(&proxy.protocol, &proxy.host, proxy.port),
         proxy.username.clone().unwrap_or_default(),
         proxy.health.to_string(),
-        proxy.healthy_share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default(),
-        proxy.recent_requests.to_string(),
+        proxy.healthy_share.map(|share| good_of_latest(share, proxy.recent_requests)).unwrap_or_default(),
         proxy.benched.iter().map(|bench| bench_text(bench, now)).collect::<Vec<_>>().join(", "),
         proxy.success_count.to_string(),
         proxy.failure_count.to_string(),
@@ -155,6 +157,11 @@ fn row(proxy: &ProxyListing, now: DateTime<Utc>) -> Vec<String> {
         proxy.last_used_at.map(time).unwrap_or_default(),
         proxy.last_error.clone().unwrap_or_default(),
     ]
+}
+
+/// `96 % of 100`: requests that a host answered and did not refuse.
+fn good_of_latest(share: f64, requests: i64) -> String {
+    format!("{:.0} % of {requests}", 100.0 * share)
 }
 
 /// `menu.test 42s`: where it is benched, and for how long.

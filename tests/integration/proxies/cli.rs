@@ -51,6 +51,12 @@ async fn what_is_imported_is_listed_without_its_password() {
         table.contains("http://p1:3128 ") && table.contains(" bob ") && table.contains("socks5://[::1]:1080"),
         "{table}"
     );
+    let used = "UPDATE proxies SET recent_requests = 20, recent_refused = 5, success_count = 700, failure_count = 9 WHERE host = 'p1'";
+    database.raw.batch_execute(used).await.unwrap();
+    let table = stdout(&proxies(&database, &["list"], "").await);
+    let header = table.lines().next().unwrap();
+    assert!(header.contains("GOOD OF LATEST") && header.contains("OK EVER  FAILED EVER"), "{header}");
+    assert!(table.contains("75 % of 20") && table.contains(" 700 "), "{table}");
     assert!(!stdout(&output).contains("s3cret") && !table.contains("s3cret"));
 }
 
