@@ -117,11 +117,13 @@ fn notice(before: &Store, after: &Store) -> Option<String> {
     if before.platform_dispensary_id.as_ref() != Some(platform_id) {
         return None;
     }
-    let (address, remedy) = match (&before.menu_url == &after.menu_url, &after.menu_url) {
-        (false, _) => ("menu URL", "--platform-id ''"),
-        (true, _) if before.slug == after.slug => return None,
+    let is_new = |now: &Option<String>, before: &Option<String>| now.is_some() && now != before;
+    let has_new_url = is_new(&after.menu_url, &before.menu_url);
+    let (address, remedy) = match (is_new(&after.slug, &before.slug), &after.menu_url) {
+        _ if has_new_url => ("menu URL", "--platform-id ''"),
         (true, None) => ("slug", "--platform-id ''"),
         (true, Some(_)) => ("slug", "--platform-id '' --menu-url ''"),
+        (false, _) => return None,
     };
     Some(format!(
         "the new {address} is stored, and changes nothing in what is crawled: store {id} is crawled by its platform id {platform_id}. To look \
