@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
+use cluster::Cluster;
 use rstest::rstest;
 use serde_json::{Value, json};
 use settings::{Config, ConfigErrors, Sources};
 use supervision::lifecycle::DrainLimits;
+use testkit::FakeCluster;
 
 use documents::{Document, dir};
 
@@ -89,6 +91,25 @@ fn the_role_grants_get_and_patch_of_the_workers_alone() {
     assert_eq!(written_of("ClusterRole").chain(written_of("ClusterRoleBinding")).count(), 0);
 }
 
+#[tokio::test]
+async fn the_role_grants_exactly_what_is_called() {
+    let fake = FakeCluster::start().await;
+    let cluster = Cluster::new(&fake.settings());
+    cluster.worker_set().await.unwrap();
+    cluster.scale(8).await.unwrap();
+    let role = written_of("Role").next().unwrap();
+    let mut granted = BTreeSet::new();
+    for rule in role.value["rules"].as_array().unwrap() {
+        let texts = |key: &str| rule[key].as_array().unwrap().iter().map(text).collect::<Vec<_>>();
+        for (verb, resource) in
+            texts("verbs").iter().flat_map(|verb| texts("resources").into_iter().map(move |it| (verb, it)))
+        {
+            granted.extend(texts("resourceNames").iter().map(|name| format!("{verb} {resource}/{name}")));
+        }
+    }
+    assert_eq!(fake.calls().into_iter().collect::<BTreeSet<_>>(), granted);
+}
+
 #[test]
 fn prometheus_scrapes_every_pod_by_the_job_that_the_alerts_name() {
     let scraped = std::fs::read_to_string(dir().join("components/monitoring/scrape.yaml")).unwrap();
@@ -132,11 +153,13 @@ async fn keda_counts_the_crawl_tasks_that_are_ready_or_run() {
 }
 
 #[test]
-fn autoscalers_have_the_same_bounds() {
+fn autoscalers_have_the_bounds_of_the_settings() {
     let spec = |kind| written_of(kind).next().unwrap().value["spec"].clone();
     let (hpa, keda) = (spec("HorizontalPodAutoscaler"), spec("ScaledObject"));
-    assert_eq!((&hpa["minReplicas"], &hpa["maxReplicas"]), (&json!(5), &json!(15)));
-    assert_eq!((&keda["minReplicaCount"], &keda["maxReplicaCount"]), (&json!(5), &json!(15)));
+    let settings = settings_of(&json!({})).kubernetes;
+    let bounds = (json!(settings.min_replicas), json!(settings.max_replicas));
+    assert_eq!((hpa["minReplicas"].clone(), hpa["maxReplicas"].clone()), bounds);
+    assert_eq!((keda["minReplicaCount"].clone(), keda["maxReplicaCount"].clone()), bounds);
 }
 
 #[rstest]
