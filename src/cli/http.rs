@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::platforms;
 use api::rendered_images::Renderer;
 use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles, Scrape};
+use cluster::Cluster;
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
@@ -157,6 +158,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         images: config.images.clone(),
         renderer: Renderer::of(config),
         geo: Geo::new(config.geo.database.as_deref()),
+        cluster: Cluster::new(&config.kubernetes),
     };
     ApiState::new(db, Arc::new(config.api.clone()), services)
 }

@@ -1,5 +1,5 @@
-//! `drover workers`: lists the worker registry, which holds each worker's last heartbeat, and orders a worker
-//! to pause, to resume or to leave.
+//! `drover workers`: lists the worker registry, which holds each worker's last heartbeat, orders a worker to
+//! pause, to resume or to leave, and scales their pods in Kubernetes.
 
 use clap::Subcommand;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::output::time;
 use super::{Env, ExitCode};
-use contract::workers::{Registry, WorkerOrder};
+use contract::workers::{Registry, ScaleRequest, WorkerOrder, WorkerReplicas};
 use domain::worker::{WorkerCommand, WorkerDocument};
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,8 @@ enum Command {
     Pause(Worker),
     /// Let a paused worker claim tasks again
     Resume(Worker),
+    /// Set how many pods of workers Kubernetes runs, within kubernetes.min_replicas and max_replicas
+    Scale(Scale),
 }
 
 #[derive(Debug, clap::Args)]
@@ -34,12 +36,19 @@ struct Worker {
     id: String,
 }
 
+#[derive(Debug, clap::Args)]
+struct Scale {
+    /// Number of pods
+    replicas: u32,
+}
+
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::List => list(env).await,
         Command::Decommission(worker) => order(&worker.id, WorkerCommand::Decommission, env).await,
         Command::Pause(worker) => order(&worker.id, WorkerCommand::Pause, env).await,
         Command::Resume(worker) => order(&worker.id, WorkerCommand::Resume, env).await,
+        Command::Scale(Scale { replicas }) => scale(replicas, env).await,
     }
 }
 
@@ -48,6 +57,24 @@ async fn order(id: &str, command: WorkerCommand, env: &Env) -> anyhow::Result<Ex
     let order: WorkerOrder = env.api().await?.post(&path, &json!({})).await?;
     env.out.either(&order, |order| format!("{}: {} at its next heartbeat", order.worker_id, order.command))?;
     Ok(ExitCode::Ok)
+}
+
+async fn scale(replicas: u32, env: &Env) -> anyhow::Result<ExitCode> {
+    let answer = env.api().await?.post("/api/workers/k8s/scale", &ScaleRequest { replicas }).await?;
+    env.out.either(&answer, scaled)?;
+    Ok(ExitCode::Ok)
+}
+
+/// `scraper-worker: 8 pods are asked for, 5 are there, 5 of them ready`
+fn scaled(set: &WorkerReplicas) -> String {
+    let WorkerReplicas { statefulset, replicas, current_replicas, ready_replicas, .. } = set;
+    let numbers = format!(
+        "{statefulset}: {replicas} pods are asked for, {current_replicas} are there, {ready_replicas} of them ready"
+    );
+    match &set.autoscaler {
+        None => numbers,
+        Some(autoscaler) => format!("{numbers}\n{autoscaler} scales it too, and may set another number"),
+    }
 }
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {

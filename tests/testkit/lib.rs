@@ -5,6 +5,7 @@
 
 mod actor;
 mod database;
+mod fake_cluster;
 mod farm;
 mod fault_proxy;
 mod fixture;
@@ -21,6 +22,7 @@ pub use database::{
     TestDatabase, WORK_CONNECTIONS, connect, database, database_settings, empty_database, filled_database, server_dir,
     server_options,
 };
+pub use fake_cluster::{ClusterMood, FakeCluster};
 pub use farm::{Farm, LEASE, PATIENCE};
 pub use fault_proxy::FaultProxy;
 pub use fixture::fixture;

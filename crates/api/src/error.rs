@@ -8,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use thiserror::Error;
 
+use cluster::ClusterError;
 use contract::checks::BadField;
 use contract::problem::{FieldError, Problem};
 use db::DbError;
@@ -90,6 +91,9 @@ pub enum ApiError {
     Answered(Box<KeptAnswer>),
     #[error("not answered within {0:?}")]
     TimedOut(Duration),
+    /// Kubernetes did not do it.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// There is no room now.
     #[error("{0}")]
     Busy(String),
@@ -136,6 +140,7 @@ impl ApiError {
             ApiError::HeadTooLarge(_) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             ApiError::NotJson(_) | ApiError::Coded(_) | ApiError::NotAnImage(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::TimedOut(_) | ApiError::Busy(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::Cluster(error) => cluster_status(error),
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -144,7 +149,7 @@ impl ApiError {
     fn header(&self) -> Option<(HeaderName, HeaderValue)> {
         match self {
             ApiError::Unauthenticated(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
-            ApiError::TooManyRequests(wait) => {
+            ApiError::TooManyRequests(wait) | ApiError::Cluster(ClusterError::Throttled(wait)) => {
                 Some((header::RETRY_AFTER, HeaderValue::from(wait.as_secs().saturating_add(1))))
             }
             ApiError::NoSuchRange(whole) => {
@@ -227,6 +232,21 @@ impl IntoResponse for ApiError {
             response.extensions_mut().insert(InternalCause(self.to_string()));
         }
         response
+    }
+}
+
+fn cluster_status(error: &ClusterError) -> StatusCode {
+    match error {
+        ClusterError::Forbidden { .. } => StatusCode::FORBIDDEN,
+        ClusterError::Missing { .. } => StatusCode::NOT_FOUND,
+        ClusterError::Conflict { .. } => StatusCode::CONFLICT,
+        ClusterError::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
+        ClusterError::Slow(_) => StatusCode::GATEWAY_TIMEOUT,
+        ClusterError::Outside(_)
+        | ClusterError::BadKubeconfig(_)
+        | ClusterError::Unreachable(_)
+        | ClusterError::Refused { .. }
+        | ClusterError::NoStatefulSet(_) => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 

@@ -46,6 +46,7 @@ pub mod tokens;
 pub mod visitor_counts;
 pub mod visitors;
 pub mod worker_commands;
+pub mod worker_replicas;
 pub mod worker_reports;
 pub mod workers;
 

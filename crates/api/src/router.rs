@@ -80,6 +80,8 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         worker_commands::decommission,
         worker_commands::pause,
         worker_commands::resume,
+        worker_replicas::show,
+        worker_replicas::scale,
         pauses::list,
         pauses::create,
         pauses::remove,

@@ -18,6 +18,7 @@ use super::rates::Rates;
 use super::visitor_counts::Visitors;
 use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::rendered_images::Renderer;
+use cluster::Cluster;
 use db::Db;
 use domain::proxy::Budgets;
 use domain::store::{MenuUrlFault, Platform};
@@ -46,6 +47,7 @@ pub struct ApiServices {
     pub images: settings::Images,
     pub renderer: Renderer,
     pub geo: Geo,
+    pub cluster: Cluster,
 }
 
 /// Settings of the crawl that a forecast of capacity reads.

@@ -75,6 +75,30 @@ pub struct WorkerOrder {
     pub command: WorkerCommand,
 }
 
+/// The workers' StatefulSet in Kubernetes.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct WorkerReplicas {
+    pub namespace: String,
+    pub statefulset: String,
+    /// Pods that there shall be.
+    pub replicas: u32,
+    /// Pods that there are.
+    pub current_replicas: u32,
+    pub ready_replicas: u32,
+    /// Bounds of what may be asked for.
+    pub min_replicas: u32,
+    pub max_replicas: u32,
+    /// The kind of the autoscaler that sets `replicas` too, where there is one: HorizontalPodAutoscaler or KEDA.
+    pub autoscaler: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScaleRequest {
+    /// Pods that there shall be, within the bounds of the configuration.
+    pub replicas: u32,
+}
+
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Registry {
     pub workers: Vec<WorkerDocument>,

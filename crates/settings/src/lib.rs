@@ -59,6 +59,7 @@ pub struct Config {
     pub api: Api,
     pub client: ApiClient,
     pub geo: Geo,
+    pub kubernetes: Kubernetes,
     pub retention: Retention,
     pub log: Log,
     /// Data files of `--config DIR` that replace the compiled ones.
@@ -440,6 +441,22 @@ pub struct Geo {
     /// An IP2Location BIN or MMDB file; None = lookups are off.
     #[serde(deserialize_with = "path_unless_empty")]
     pub database: Option<PathBuf>,
+}
+
+/// The workers' StatefulSet.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kubernetes {
+    pub namespace: String,
+    pub statefulset: String,
+    pub min_replicas: u32,
+    pub max_replicas: u32,
+    /// Deadline of one call.
+    #[serde(with = "durations")]
+    pub timeout: Duration,
+    /// None = the service account of this process's pod.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub kubeconfig: Option<PathBuf>,
 }
 
 /// How commands reach the API.

@@ -22,6 +22,10 @@ const MIN_STATS_AGE: Duration = Duration::from_secs(3600);
 /// A request may have more, and each would be read of the database.
 const MIN_BUDGET: usize = 1 << 20;
 const MIN_SIGNING_KEY: usize = 32;
+/// The database ends a transaction that waits for 10 s.
+const MAX_CLUSTER_CALL: Duration = Duration::from_secs(8);
+/// Maximum length of a name in Kubernetes.
+const MAX_LABEL: usize = 63;
 /// A platform may send four times as many, and no more than that are read from one page.
 const MAX_PER_PAGE: u32 = 1000;
 
@@ -223,6 +227,7 @@ impl Config {
         }
         rules.min_count("api.max_body_bytes", self.api.max_body_bytes, 1);
         rules.min_duration("api.request_timeout", self.api.request_timeout, MIN_TICK);
+        self.kubernetes_rules(rules);
         rules.min_duration("retention.prune_every", self.retention.prune_every, MIN_TICK);
         rules.require(self.retention.prune_batch >= 1, "retention.prune_batch", "must be at least 1");
         rules.min_duration("retention.stats", self.retention.stats, MIN_STATS_AGE);
@@ -238,6 +243,31 @@ impl Config {
             rules.refuse("log.level", format!("'{}' is no log level: {error}", self.log.level));
         }
     }
+
+    fn kubernetes_rules(&self, rules: &mut Rules) {
+        let kubernetes = &self.kubernetes;
+        for (key, name) in
+            [("kubernetes.namespace", &kubernetes.namespace), ("kubernetes.statefulset", &kubernetes.statefulset)]
+        {
+            let problem = "must have 1 to 63 small letters, digits and -, and neither begin nor end with -";
+            rules.require(is_label(name), key, problem);
+        }
+        let ordered = kubernetes.min_replicas <= kubernetes.max_replicas;
+        rules.require(ordered, "kubernetes.min_replicas", "must not be greater than kubernetes.max_replicas");
+        rules.min_count("kubernetes.max_replicas", kubernetes.max_replicas as usize, 1);
+        rules.min_duration("kubernetes.timeout", kubernetes.timeout, MIN_TICK);
+        let is_short = kubernetes.timeout <= MAX_CLUSTER_CALL;
+        rules.require(is_short, "kubernetes.timeout", "must be at most 8s: a transaction waits for the call");
+    }
+}
+
+/// Whether it is a name in Kubernetes, as it stands in a path.
+fn is_label(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_LABEL).contains(&text.len())
+        && text.bytes().all(is_plain)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
 }
 
 /// On its way through a proxy; a loopback address is a test's.

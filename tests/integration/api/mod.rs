@@ -38,4 +38,5 @@ mod stream;
 mod task_changes;
 mod tasks;
 mod worker_commands;
+mod worker_replicas;
 mod worker_reports;

@@ -14,7 +14,7 @@ use tokio::process::Command;
 
 use super::server::send;
 use testkit::geo_files::{located, mmdb};
-use testkit::{Child, Farm, PATIENCE};
+use testkit::{Child, FakeCluster, Farm, PATIENCE};
 
 /// Maximum time of the whole run.
 const MAX_TIME: Duration = Duration::from_secs(600);
@@ -55,7 +55,9 @@ async fn what_is_answered_is_what_is_described() {
     let geo = tempfile::NamedTempFile::with_suffix(".mmdb").unwrap();
     std::fs::write(geo.path(), mmdb(&located())).unwrap();
     let tokens = [token(&farm, "schemathesis").await, token(&farm, "revoked").await];
+    let cluster = FakeCluster::start().await;
     let mut api = farm.drover(&["api"]);
+    api.env("DROVER__KUBERNETES__KUBECONFIG", cluster.kubeconfig()).env("DROVER__KUBERNETES__MIN_REPLICAS", "0");
     api.env("DROVER__API__REQUESTS_PER_MINUTE", "0").env("DROVER__GEO__DATABASE", geo.path());
     let api = Child::spawn(&mut api);
     let line = api.logged("Listening on ", PATIENCE).await;

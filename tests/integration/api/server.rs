@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use api::rendered_images::Renderer;
 use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles};
+use cluster::Cluster;
 use domain::proxy::{Budgets, HealthCounts, PoolState};
 use drover::cli::proxies::checker::ApiTester;
 use foundation::secrets::SecretKeys;
@@ -25,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attack::leaks;
 use super::openapi::assert_described;
-use testkit::{TestDatabase, drover};
+use testkit::{FakeCluster, TestDatabase, drover};
 
 pub const MAX_BODY: usize = 4096;
 
@@ -39,6 +40,8 @@ pub struct Server {
     pub state: ApiState,
     /// Directory of payload files.
     pub storage: tempfile::TempDir,
+    /// None where the test has one of its own.
+    _cluster: Option<FakeCluster>,
 }
 
 #[derive(Clone)]
@@ -46,6 +49,22 @@ pub struct Answer {
     pub status: StatusCode,
     pub headers: http::HeaderMap,
     pub body: Bytes,
+}
+
+/// The parts of the program behind the API that tests choose.
+struct Parts {
+    geo: Geo,
+    images: settings::Images,
+    budgets: Budgets,
+    /// None: a cluster that takes any number of pods.
+    kubernetes: Option<settings::Kubernetes>,
+}
+
+impl Default for Parts {
+    fn default() -> Parts {
+        let (geo, budgets) = (Geo::default(), Budgets::default());
+        Parts { geo, images: testkit::config(&[]).images, budgets, kubernetes: None }
+    }
 }
 
 impl Server {
@@ -74,26 +93,28 @@ impl Server {
     pub async fn with_images(change: impl FnOnce(&mut settings::Images)) -> Server {
         let mut images = testkit::config(&[]).images;
         change(&mut images);
-        Server::build(testkit::database().await, |_| (), Geo::default(), images, Budgets::default()).await
+        Server::build(testkit::database().await, |_| (), Parts { images, ..Parts::default() }).await
     }
 
     /// One whose proxies have these budgets.
     pub async fn with_budgets(budgets: Budgets) -> Server {
-        let images = testkit::config(&[]).images;
-        Server::build(testkit::database().await, |_| (), Geo::default(), images, budgets).await
+        Server::build(testkit::database().await, |_| (), Parts { budgets, ..Parts::default() }).await
+    }
+
+    /// One that scales the workers of this cluster.
+    pub async fn with_cluster(kubernetes: settings::Kubernetes) -> Server {
+        let parts = Parts { kubernetes: Some(kubernetes), ..Parts::default() };
+        Server::build(testkit::database().await, |_| (), parts).await
     }
 
     pub async fn on(database: TestDatabase, change: impl FnOnce(&mut settings::Api), geo: Geo) -> Server {
-        Server::build(database, change, geo, testkit::config(&[]).images, Budgets::default()).await
+        Server::build(database, change, Parts { geo, ..Parts::default() }).await
     }
 
-    async fn build(
-        database: TestDatabase,
-        change: impl FnOnce(&mut settings::Api),
-        geo: Geo,
-        images: settings::Images,
-        budgets: Budgets,
-    ) -> Server {
+    async fn build(database: TestDatabase, change: impl FnOnce(&mut settings::Api), parts: Parts) -> Server {
+        let Parts { geo, images, budgets, kubernetes } = parts;
+        let cluster = if kubernetes.is_none() { Some(FakeCluster::start().await) } else { None };
+        let own = cluster.as_ref().map(|cluster| settings::Kubernetes { min_replicas: 0, ..cluster.settings() });
         let queue = images.render_queue;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -130,11 +151,12 @@ impl Server {
                 queue,
             ),
             geo,
+            cluster: Cluster::new(&kubernetes.or(own).unwrap()),
         };
         let state = ApiState::new(database.db.clone(), Arc::new(config), services);
         let stop = state.stop.clone();
         let serving = tokio::spawn(api::serve(listener, state.clone(), dashboard::routes()));
-        Server { address, database, proxies, actors, stop, serving, state, storage }
+        Server { address, database, proxies, actors, stop, serving, state, storage, _cluster: cluster }
     }
 
     pub async fn get(&self, path: &str) -> Answer {

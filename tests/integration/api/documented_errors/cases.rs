@@ -3,7 +3,7 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 29] = [
+pub const BODIES: [(&str, &str); 30] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
@@ -26,6 +26,7 @@ pub const BODIES: [(&str, &str); 29] = [
     ("POST /api/worker-registry/deregister", r#"{"worker_id": "elsewhere-1"}"#),
     ("POST /api/worker-registry/heartbeat", r#"{"worker_id": "elsewhere-1"}"#),
     ("POST /api/worker-registry/register", r#"{"worker_id": "elsewhere-2"}"#),
+    ("POST /api/workers/k8s/scale", r#"{"replicas": 8}"#),
     ("PUT /api/groups/{group}", r#"{"name": "others"}"#),
     ("PUT /api/hosts/{host}", r#"{"breaker": "closed"}"#),
     ("PUT /api/jobs/{id}", r#"{"priority": 3}"#),
@@ -114,13 +115,14 @@ pub const LOCKED: [(&str, i64, &str); 6] = [
 ];
 
 /// Once their caller is known, these ask nothing of the database.
-pub const WITHOUT_DATABASE: [&str; 8] = [
+pub const WITHOUT_DATABASE: [&str; 9] = [
     "DELETE /api/session",
     "GET /api/config",
     "GET /api/events",
     "GET /api/geo/{ip}",
     "GET /api/session",
     "GET /api/worker-registry/roles",
+    "GET /api/workers/k8s/replicas",
     "GET /metrics",
     "POST /api/session",
 ];

@@ -31,7 +31,7 @@ use super::images::webp;
 use super::openapi::{ID, IMAGE, Operation, ROLES, operations, resolved};
 use super::reads::crawled;
 use super::server::{Answer, Server};
-use testkit::{database, database_settings};
+use testkit::{ClusterMood, FakeCluster, database, database_settings};
 
 /// The operation and the status.
 type Error = (String, u16);
@@ -50,7 +50,7 @@ const OPEN_QUERIES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 #[tokio::test]
 async fn every_documented_error_is_provoked_and_every_provoked_one_is_documented() {
     let all = &operations();
-    let provoked: [BoxFuture<Vec<Error>>; 11] = [
+    let provoked: [BoxFuture<Vec<Error>>; 12] = [
         heads(all).boxed(),
         bodies(all).boxed(),
         slow_bodies(all).boxed(),
@@ -60,6 +60,7 @@ async fn every_documented_error_is_provoked_and_every_provoked_one_is_documented
         locked(all).boxed(),
         damaged_files(all).boxed(),
         images(all).boxed(),
+        kubernetes(all).boxed(),
         without_database(all).boxed(),
         with_broken_database(all).boxed(),
     ];
@@ -297,6 +298,26 @@ async fn images(all: &[Operation]) -> Vec<Error> {
             let request = server.request(operation.method.clone(), &format!("{}{query}", operation.target()));
             let request = request.header("range", "bytes=1000000-");
             errors.push(expect(operation, status, &send(server, operation, request).await));
+        }
+    }
+    errors
+}
+
+/// 404, 409 and 504: the StatefulSet is not there, is changed by others, or Kubernetes says nothing.
+async fn kubernetes(all: &[Operation]) -> Vec<Error> {
+    let cluster = FakeCluster::start().await;
+    let server = Server::with_cluster(cluster.hasty_settings()).await;
+    let mut errors = Vec::new();
+    for (status, mood) in
+        [(404, ClusterMood::Refuses(404)), (409, ClusterMood::Refuses(409)), (504, ClusterMood::Silent)]
+    {
+        cluster.set_mood(mood);
+        for name in ["GET /api/workers/k8s/replicas", "POST /api/workers/k8s/scale"] {
+            let operation = named(all, name);
+            if operation.has_error(status) {
+                let request = server.request(operation.method.clone(), &operation.target());
+                errors.push(expect(operation, status, &send(&server, operation, request).await));
+            }
         }
     }
     errors
