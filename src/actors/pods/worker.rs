@@ -201,7 +201,11 @@ impl WorkerActor {
         }
     }
 
+    /// Writes its row, unless that was removed for good.
     fn register(&self) {
+        if self.is_done() {
+            return;
+        }
         self.registration.write(self.document(), self.registry_interval());
     }
 
@@ -238,17 +242,10 @@ impl Actor for WorkerActor {
     fn started(&mut self, ctx: &mut Context<Self>) {
         events::worker_started(&self.plan.id, &self.plan.friendly_name, &self.plan.roles.label());
         self.deps.watchdog.watch_temporary(&format!("a task of {}", self.plan.friendly_name), &self.poll_times);
-        if self.is_done() {
-            self.deregister_when_done();
-        } else {
-            self.register();
-        }
+        self.register();
+        self.deregister_when_done();
         ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
-        ctx.run_interval(self.registry_interval(), |actor, _| {
-            if !actor.is_done() {
-                actor.register();
-            }
-        });
+        ctx.run_interval(self.registry_interval(), |actor, _| actor.register());
         let lifecycle = self.deps.lifecycle.clone();
         let drains = async move { lifecycle.reached(Phase::Draining).await };
         // at once: should the process be killed while it drains, recovery blames none of its tasks
@@ -373,9 +370,7 @@ impl Handler<PausesChanged> for WorkerActor {
     type Result = ();
 
     fn handle(&mut self, _: PausesChanged, ctx: &mut Context<Self>) {
-        if !self.is_done() {
-            self.register();
-        }
+        self.register();
         self.fill_slots(ctx);
     }
 }
@@ -389,9 +384,7 @@ impl Handler<Command> for WorkerActor {
             WorkerCommand::Resume => self.paused = false,
             WorkerCommand::Decommission => self.decommissioned = true,
         }
-        if !self.is_done() {
-            self.register();
-        }
+        self.register();
         self.fill_slots(ctx);
         self.deregister_when_done();
     }
