@@ -87,7 +87,14 @@ impl Bench {
         migrate::up(&db).await.unwrap();
         let proxies = test_sessions::RoundRobinProxies::new(test_sessions::proxies(sim));
         let payloads = Payloads::new(dir.join("storage"), "a bench");
-        let services = app::services(&config, &db, payloads, &Clock::system(), Arc::new(proxies)).unwrap();
+        let services = app::services(
+            &settings::LiveConfig::fixed(config.clone()),
+            &db,
+            payloads,
+            &Clock::system(),
+            Arc::new(proxies),
+        )
+        .unwrap();
         let (raw, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
         tokio::spawn(connection);
         Bench { services: Arc::new(services), raw }

@@ -113,10 +113,10 @@ impl PreparedApp {
     pub async fn start(self) -> Result<App, AppError> {
         let PreparedApp(deps) = self;
         let (config, Housekeeping { db, payloads }) = (deps.config.clone(), deps.housekeeping.clone());
-        let clock = deps.clock.clone();
+        let (clock, live) = (deps.clock.clone(), deps.live.clone());
         let mut images = None;
         let make = |proxies| {
-            let services = services(&config, &db, payloads, &clock, proxies)?;
+            let services = services(&live, &db, payloads, &clock, proxies)?;
             images = services::downloads(&config, &services)?.zip(services.downloads.clone());
             Ok(services)
         };

@@ -81,7 +81,8 @@ impl Pods {
         };
         heartbeat.start()?;
 
-        let pool_deps = ProxyPoolDeps::new(db.clone(), config.proxies.clone(), config.secrets.keys(), clock);
+        let pool_deps =
+            ProxyPoolDeps::new(db.clone(), live.part(|config| config.proxies.clone()), config.secrets.keys(), clock);
         let fetch_counts = pool_deps.fetch_counts.clone();
         let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &pool_deps);

@@ -35,6 +35,7 @@ use db::proxies::LoadedProxies;
 use domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyOutcome};
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
+use settings::Live;
 use supervision::Rebuild;
 use supervision::messages::{Observe, Tick};
 use supervision::supervised;
@@ -52,7 +53,7 @@ const MAX_WAITING: usize = 4096;
 #[derive(Clone)]
 pub struct ProxyPoolDeps {
     pub db: Db,
-    pub config: Arc<settings::Proxies>,
+    pub config: Live<settings::Proxies>,
     pub clock: Clock,
     keys: SecretKeys,
     logged_unreadable: LoggedOnce,
@@ -68,11 +69,11 @@ pub struct ProxyPoolDeps {
 }
 
 impl ProxyPoolDeps {
-    pub fn new(db: Db, config: settings::Proxies, keys: SecretKeys, clock: Clock) -> Self {
+    pub fn new(db: Db, config: impl Into<Live<settings::Proxies>>, keys: SecretKeys, clock: Clock) -> Self {
         ProxyPoolDeps {
             fetch_counts: FetchCountsWriter::new(&db, &FetchMeter::new(clock.clone())),
             db,
-            config: Arc::new(config),
+            config: config.into(),
             clock,
             keys,
             logged_unreadable: LoggedOnce::default(),
@@ -142,7 +143,7 @@ impl ProxyPoolActor {
     pub fn new(deps: ProxyPoolDeps) -> Self {
         ProxyPoolActor {
             instance: deps.instances.fetch_add(1, Ordering::Relaxed),
-            pool: Pool::new(limits(&deps.config)).with_budgets(deps.config.budgets()),
+            pool: pool_of(&deps.config.current()),
             deps,
             waiting: VecDeque::new(),
             in_flight: None,
@@ -183,8 +184,9 @@ impl ProxyPoolActor {
 
     fn sync_if_due(&mut self, ctx: &Context<Self>) {
         let now = self.deps.clock.instant();
-        let is_old =
-            self.last_sync.is_none_or(|last| now.saturating_duration_since(last) >= self.deps.config.flush_every);
+        let is_old = self
+            .last_sync
+            .is_none_or(|last| now.saturating_duration_since(last) >= self.deps.config.current().flush_every);
         if is_old || self.pool.is_usage_due(now) {
             self.sync(ctx);
         }
@@ -325,6 +327,8 @@ impl Handler<Tick> for ProxyPoolActor {
 
     fn handle(&mut self, _: Tick, ctx: &mut Self::Context) {
         fail::fail_point!("actor.proxy_pool");
+        let config = self.deps.config.current();
+        self.pool.follow(limits(&config), config.budgets());
         let notices = self.pool.tick(self.deps.clock.instant());
         notices.iter().for_each(events::proxy_notice);
         self.serve_waiting(ctx);
@@ -373,6 +377,10 @@ impl Handler<Flush> for ProxyPoolActor {
         self.next_flushes.push(answer);
         self.sync(ctx);
     }
+}
+
+fn pool_of(config: &settings::Proxies) -> Pool {
+    Pool::new(limits(config)).with_budgets(config.budgets())
 }
 
 fn limits(config: &settings::Proxies) -> BenchLimits {

@@ -14,7 +14,7 @@ use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetu
 use db::Db;
 use domain::store::Platform;
 use foundation::clock::Clock;
-use settings::{Config, ConfigErrors};
+use settings::{Config, ConfigErrors, LiveConfig};
 use storage::{Images, Payloads};
 
 #[derive(Debug, Error)]
@@ -30,23 +30,26 @@ pub enum ServicesError {
 }
 
 pub fn services(
-    config: &Config,
+    live: &LiveConfig,
     db: &Db,
     payloads: Payloads,
     clock: &Clock,
     proxies: Arc<dyn ProxySource>,
 ) -> Result<TaskServices, ServicesError> {
+    let loaded = live.current();
+    let config = &loaded.config;
     let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
     let platforms = PlatformRegistry::new(config, platforms, &states)?;
+    let politeness = live.part(|config| config.politeness.clone());
     let sessions = Sessions::new(stealth::SessionConfig {
         proxies,
         identities,
         states,
         allowed_hosts: allowed_hosts(config, &platforms),
         http: config.http.clone(),
-        proxy_config: config.proxies.clone(),
-        politeness: config.politeness.clone(),
-        host_table: Some(Arc::new(SharedHosts::new(db, config))),
+        proxy_config: live.part(|config| config.proxies.clone()),
+        politeness: politeness.clone(),
+        host_table: Some(Arc::new(SharedHosts::new(db, politeness, config.http.whole_timeout))),
         robots_table: Some(Arc::new(SharedRobots::new(db))),
         clock: clock.clone(),
     })

@@ -20,7 +20,7 @@ use cluster::Cluster;
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
-use settings::Config;
+use settings::{Config, Live};
 use supervision::lifecycle::Lifecycle;
 
 /// Maximum connected clients not accepted yet. The usual 128 are few in a burst: further clients would try
@@ -142,16 +142,21 @@ fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> ApiState {
     api_state(env, config, db, health)
 }
 
+/// Follows the configuration, unless the command has one of its own.
+fn part<T: Clone + Send + Sync + 'static>(env: &Env, config: &Arc<Config>, of: fn(&Config) -> T) -> Live<T> {
+    if Arc::ptr_eq(config, &env.config) { env.live.part(of) } else { of(config).into() }
+}
+
 /// The state of an API in this process, with `config`.
 pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> ApiState {
     let services = ApiServices {
         files: PayloadFiles::new(config.storage_root(), platforms::normalise),
         health,
         keys: config.secrets.keys(),
-        budgets: config.proxies.budgets(),
+        proxies: part(env, config, |config| config.proxies.clone()),
         live: env.live.clone(),
         proxy_tester: Arc::new(ApiTester(config.clone())),
-        politeness: config.politeness.clone(),
+        politeness: part(env, config, |config| config.politeness.clone()),
         crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),
         menu_url_fault: platforms::menu_url_fault(config),

@@ -14,12 +14,12 @@ use super::identity::Identities;
 use super::locale::States;
 use super::proxy::ProxySource;
 use super::request::Request;
-use super::rotation::RotationLimits;
 use super::trace::TraceHandle;
 use super::transport::Transport;
 use domain::store::StoreId;
 use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;
+use settings::Live;
 use telemetry::events;
 
 /// Answers to any request within this time count, however quickly the tries of this one broke.
@@ -39,7 +39,7 @@ pub(super) struct SessionDeps {
     pub transport: Transport,
     pub host_limits: HostRateLimits,
     pub robots: HostRobots,
-    pub limits: RotationLimits,
+    pub limits: Live<settings::Proxies>,
     pub clock: Clock,
     pub answers: Answers,
     pub meter: FetchMeter,

@@ -13,8 +13,9 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::host_table::{ExchangeResult, HostTable};
-use domain::host::{BreakerState, HostLimits, HostRefusal, HostReport, HostState, Permission, ReportResult, Trouble};
+use domain::host::{BreakerState, HostRefusal, HostReport, HostState, Permission, ReportResult, Trouble};
 use foundation::clock::Clock;
+use settings::Live;
 use telemetry::events;
 
 /// How old the view may become while the host is asked.
@@ -27,9 +28,9 @@ const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 /// Parts that all limiters of a process share.
 pub(super) struct LimiterDeps {
     pub table: Option<Arc<dyn HostTable>>,
-    pub limits: HostLimits,
-    /// Requests at once, of all processes together; 0 = no limit.
-    pub concurrency: usize,
+    pub politeness: Live<settings::Politeness>,
+    /// How long a probe may take.
+    pub probe_time: Duration,
     pub clock: Clock,
 }
 
@@ -171,9 +172,10 @@ impl HostLimiter {
     }
 
     fn apply_here(&self, report: &HostReport) -> ReportResult {
+        let limits = self.deps.politeness.current().host_limits(self.deps.probe_time);
         let mut view = lock(&self.view);
         let now = view.now(self.deps.clock.instant());
-        view.state.apply("", report, &self.deps.limits, now)
+        view.state.apply("", report, &limits, now)
     }
 
     /// Waits for this process's next turn at the host.
@@ -198,7 +200,7 @@ impl HostLimiter {
         };
         let mut pace = lock(&self.pace);
         pace.set_rate(rate / processes as f64);
-        pace.set_concurrency(match self.deps.concurrency {
+        pace.set_concurrency(match self.deps.politeness.current().concurrency {
             0 => 0,
             all => (all / processes).max(1),
         });
@@ -261,6 +263,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use domain::host::HostLimits;
     use settings::Config;
 
     /// A table that answers once it is let.
@@ -294,7 +297,9 @@ mod tests {
         let answers = Arc::new(Semaphore::new(0));
         let state = Arc::new(Mutex::new(HostState::new(DateTime::UNIX_EPOCH)));
         let table = SlowTable { state, limits: limits.clone(), answers: answers.clone() };
-        let deps = LimiterDeps { table: Some(Arc::new(table)), limits, concurrency: 0, clock: Clock::system() };
+        let politeness = settings::Politeness { concurrency: 0, ..politeness }.into();
+        let deps =
+            LimiterDeps { table: Some(Arc::new(table)), politeness, probe_time: MAX_AGE, clock: Clock::system() };
         let limiter = Arc::new(HostLimiter::new("menu.test", Arc::new(deps)));
 
         let asks_probe = || HostReport { asks_probe: true, ..HostReport::default() };

@@ -15,6 +15,7 @@ use super::host_limiter::{HostLimiter, LimiterDeps};
 use super::host_table::HostTable;
 use domain::host::{HostRefusal, HostReport, Latency, Permission, ProbeNumber, Throttle, Verdict};
 use foundation::clock::Clock;
+use settings::Live;
 use telemetry::metrics;
 
 /// Hosts that are remembered; beyond it those not in use are forgotten.
@@ -25,7 +26,7 @@ const MAX_INLINE_WAIT: Duration = Duration::from_secs(5);
 const UNKNOWN_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct HostRateLimits {
-    config: settings::Politeness,
+    config: Live<settings::Politeness>,
     longest_wait: Duration,
     deps: Arc<LimiterDeps>,
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
@@ -62,13 +63,13 @@ pub(super) enum HostOutcome {
 impl HostRateLimits {
     /// Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
     pub fn new(
-        config: settings::Politeness,
+        config: impl Into<Live<settings::Politeness>>,
         longest_wait: Duration,
         clock: Clock,
         table: Option<Arc<dyn HostTable>>,
     ) -> Self {
-        let limits = config.host_limits(longest_wait);
-        let deps = Arc::new(LimiterDeps { table, limits, concurrency: config.concurrency, clock });
+        let config = config.into();
+        let deps = Arc::new(LimiterDeps { table, politeness: config.clone(), probe_time: longest_wait, clock });
         HostRateLimits { config, longest_wait, deps, hosts: Mutex::default() }
     }
 
@@ -141,8 +142,8 @@ impl HostRateLimits {
 
     /// The pause before the next page; `share` is a random number in 0…1.
     pub fn page_pause(&self, share: f64) -> Duration {
-        let range = self.config.page_pause_max.saturating_sub(self.config.page_pause_min);
-        self.config.page_pause_min + range.mul_f64(share.clamp(0.0, 1.0))
+        let settings::Politeness { page_pause_min, page_pause_max, .. } = self.config.current();
+        page_pause_min + page_pause_max.saturating_sub(page_pause_min).mul_f64(share.clamp(0.0, 1.0))
     }
 
     fn limiter(&self, host: &str) -> Arc<HostLimiter> {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::error::FetchError;
 use super::robots_table::RobotsTable;
 use domain::robots::{Robots, RobotsPolicy, Rule};
+use settings::Live;
 use telemetry::events;
 use telemetry::metrics;
 
@@ -28,7 +29,7 @@ const MAX_PATH: usize = 100;
 pub(super) struct HostRobots {
     /// None = robots.txt is not asked for.
     pub table: Option<Arc<dyn RobotsTable>>,
-    config: settings::Politeness,
+    config: Live<settings::Politeness>,
     hosts: Mutex<HashMap<String, Arc<KnownRobots>>>,
 }
 
@@ -57,13 +58,13 @@ pub(super) struct RobotsViolation<'a> {
 }
 
 impl HostRobots {
-    pub fn new(config: settings::Politeness, table: Option<Arc<dyn RobotsTable>>) -> Self {
+    pub fn new(config: Live<settings::Politeness>, table: Option<Arc<dyn RobotsTable>>) -> Self {
         HostRobots { table, config, hosts: Mutex::default() }
     }
 
     pub fn policy(&self, host: &str) -> RobotsPolicy {
         match self.table {
-            Some(_) => self.config.robots_policy(host),
+            Some(_) => self.config.current().robots_policy(host),
             None => RobotsPolicy::Ignore,
         }
     }

@@ -35,6 +35,7 @@ use super::transport::{self, Transport};
 use domain::store::StoreId;
 use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;
+use settings::Live;
 use telemetry::events;
 
 /// Parts that all sessions of a process are made of.
@@ -44,8 +45,8 @@ pub struct SessionConfig {
     pub states: States,
     pub allowed_hosts: AllowList,
     pub http: settings::Http,
-    pub proxy_config: settings::Proxies,
-    pub politeness: settings::Politeness,
+    pub proxy_config: Live<settings::Proxies>,
+    pub politeness: Live<settings::Politeness>,
     /// The shared states of hosts; None = this process has them for itself.
     pub host_table: Option<Arc<dyn HostTable>>,
     /// The shared answers of hosts to robots.txt; None = it is not asked for.
@@ -87,10 +88,6 @@ pub struct Session {
 impl Sessions {
     /// Errors: an extra CA file that cannot be read.
     pub fn new(config: SessionConfig) -> Result<Sessions, TlsSetupError> {
-        let limits = RotationLimits {
-            per_request: config.proxy_config.rotations_per_request,
-            per_task: config.proxy_config.rotations_per_task,
-        };
         let meter = config.proxies.meter().unwrap_or_else(|| FetchMeter::new(config.clock.clone()));
         Ok(Sessions(Arc::new(SessionDeps {
             proxies: config.proxies,
@@ -104,8 +101,8 @@ impl Sessions {
                 config.clock.clone(),
                 config.host_table,
             ),
-            transport: Transport::new(config.http, &config.proxy_config)?,
-            limits,
+            transport: Transport::new(config.http, &config.proxy_config.current())?,
+            limits: config.proxy_config,
             answers: Answers::default(),
             meter,
             clock: config.clock,
@@ -274,6 +271,11 @@ impl Session {
         }
     }
 
+    fn rotation_limits(&self) -> RotationLimits {
+        let settings::Proxies { rotations_per_request, rotations_per_task, .. } = self.deps.limits.current();
+        RotationLimits { per_request: rotations_per_request, per_task: rotations_per_task }
+    }
+
     /// A new proxy, a new identity, an empty jar. When no proxy comes free for a further try, the last one's
     /// failure counts.
     async fn open_route(&mut self, request: &Request, tries: &Tries) -> Result<Route, FetchError> {
@@ -293,7 +295,13 @@ impl Session {
     fn next_step(&mut self, failure: &Failure, tries: &Tries) -> Step {
         let spent = ExtraTries { request: tries.made, task: self.extra_tries };
         let jitter = self.rng.random();
-        rotation::next(&failure.error.request_disposition(), failure.needs_other_proxy, spent, self.deps.limits, jitter)
+        rotation::next(
+            &failure.error.request_disposition(),
+            failure.needs_other_proxy,
+            spent,
+            self.rotation_limits(),
+            jitter,
+        )
     }
 }
 

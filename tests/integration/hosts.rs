@@ -18,9 +18,14 @@ const HOST: &str = "menu.test";
 /// Slots of `drover worker` in these tests.
 const SLOTS: u64 = 4;
 
+fn shared_hosts(database: &TestDatabase, settings: &[(&'static str, &str)]) -> SharedHosts {
+    let config = config(settings);
+    SharedHosts::new(&database.db, config.politeness, config.http.whole_timeout)
+}
+
 fn process(database: &TestDatabase) -> SharedHosts {
     let settings = [("politeness.breaker_requests", "4"), ("politeness.breaker_base", "100ms")];
-    SharedHosts::new(&database.db, &config(&settings))
+    shared_hosts(&database, &settings)
 }
 
 async fn report(process: &SharedHosts, report: HostReport) -> ExchangeResult {
@@ -93,7 +98,7 @@ async fn said(database: &TestDatabase, args: &[&str]) -> (i32, String) {
 async fn the_operator_sees_what_a_host_does_and_can_have_it_forgotten() {
     let database = database().await;
     let settings = [("politeness.breaker_requests", "4"), ("politeness.breaker_base", "2m")];
-    report(&SharedHosts::new(&database.db, &config(&settings)), refused(4)).await;
+    report(&shared_hosts(&database, &settings), refused(4)).await;
 
     let (code, list) = said(&database, &["hosts", "--json"]).await;
     let list: Value = serde_json::from_str(&list).unwrap();

@@ -122,8 +122,8 @@ async fn a_pending_task_names_the_pause_that_it_waits_for(#[case] target: &[&str
     let task = farm.count(first).await;
     assert!(tasks.contains(&task));
     let shown = drover(&farm, &["tasks", "show", &task.to_string()]).await;
-    let line = shown.lines().find_map(|line| line.strip_prefix("paused    "));
-    assert_eq!(line.map(str::to_owned), named.map(|named| format!("{named}: parsers are wrong")), "{shown}");
+    let line = shown.lines().find_map(|line| line.strip_prefix("stopped   "));
+    assert_eq!(line.map(str::to_owned), named.map(|named| format!("{named} is paused: parsers are wrong")), "{shown}");
 }
 
 #[tokio::test]

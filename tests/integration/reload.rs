@@ -30,7 +30,10 @@ fn start(farm: &Farm, service: &str, directory: &Path) -> Child {
     for key in ["slots", "workers_per_pod", "pods"].iter().filter(|key| file.contains(&format!("{key} = "))) {
         command.env_remove(format!("DROVER__TOPOLOGY__{}", key.to_uppercase()));
     }
-    Child::spawn(command.env_remove("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD"))
+    for variable in ["WORKER__MEMORY_BACKOFF_THRESHOLD", "PROXIES__FLUSH_EVERY", "POLITENESS__REQUESTS_PER_SECOND"] {
+        command.env_remove(format!("DROVER__{variable}"));
+    }
+    Child::spawn(&mut command)
 }
 
 const SLOTS: &str =
@@ -120,6 +123,36 @@ async fn pods_are_started_and_retired_without_a_restart() {
     farm.enqueue(domain::role::Role::PayloadFetch).await;
     farm.until_crawled().await;
     assert_eq!(farm.count(NOT_WHOLE).await, 0);
+}
+
+const PROXIES_AT_REST: &str = "INSERT INTO fetch_minute SELECT date_trunc('minute', now()), 9, 'menu.test', id, 'ok', 1, 0, 2000000, 1 FROM proxies";
+const QUICK: &str = "worker.memory_backoff_threshold = 0.0\nproxies.flush_every = \"200ms\"";
+
+#[tokio::test]
+async fn a_raised_budget_ends_the_rest_of_the_proxies() {
+    let farm = Farm::with_stores(2).await;
+    farm.db.client().await.unwrap().batch(PROXIES_AT_REST).await.unwrap();
+    let directory = directory(&format!("{QUICK}\nproxies.budget_bytes_per_day = \"1MiB\""));
+    let worker = start(&farm, "worker", directory.path()).allow_errors(&["No proxy is usable"]);
+    worker.logged("has carried 1048576 bytes today", PATIENCE).await;
+    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    write(directory.path(), &format!("{QUICK}\nproxies.budget_bytes_per_day = \"1GiB\""));
+    farm.until_crawled().await;
+}
+
+#[tokio::test]
+async fn a_slower_rate_holds_for_the_next_request() {
+    let farm = Farm::with_stores(2).await;
+    let directory = directory(&format!("{QUICK}\npoliteness.requests_per_second = 100.0"));
+    let worker = start(&farm, "worker", directory.path());
+    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    write(directory.path(), &format!("{QUICK}\npoliteness.requests_per_second = 7.0"));
+    worker.logged("politeness.requests_per_second 100.0 -> 7.0", PATIENCE).await;
+    farm.enqueue(domain::role::Role::ProductDiscovery).await;
+    farm.until_counted("it is the rate of the host", "SELECT count(*) FROM hosts WHERE configured_rate = 7", 1).await;
+    farm.until_counted("both are crawled again", "SELECT count(*) FROM worker_tasks WHERE status = 'completed'", 8)
+        .await;
 }
 
 #[tokio::test]

@@ -59,8 +59,8 @@ pub async fn show(
 async fn supply(api: &ApiState, client: &Client) -> Result<Supply, DbError> {
     let stores = forecast::stores_by_host(client).await?;
     let users = forecast::proxy_users(client).await?;
-    let resting = proxies::resting(client, api.budgets).await?;
-    let sessions = i64::try_from(api.crawl_limits.sessions_per_proxy).unwrap_or(i64::MAX);
+    let resting = proxies::resting(client, api.proxies.current().budgets()).await?;
+    let sessions = i64::try_from(api.proxies.current().sessions).unwrap_or(i64::MAX);
     Ok(Supply {
         schedules: forecast::schedules(client).await?,
         costs: forecast::costs(client).await?,
@@ -92,9 +92,10 @@ async fn permitted_rate(api: &ApiState, client: &Client, stores: &[HostStores]) 
         Some((host, most)) => (host, most as f64 / all as f64),
         None => (String::new(), 1.0),
     };
+    let settings::Politeness { requests_per_second: rate, concurrency, .. } = api.politeness.current();
     let politeness = HostPoliteness {
-        rate: api.politeness.requests_per_second,
-        concurrency: api.politeness.concurrency,
+        rate,
+        concurrency,
         seconds_per_request: forecast::seconds_per_request(client, &host).await?,
         share,
     };

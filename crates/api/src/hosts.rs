@@ -58,7 +58,7 @@ pub async fn show(
 ) -> Result<Json<HostDetail>, ApiError> {
     let (client, host) = (api.db.api_client().await?, path.name());
     let listing = listing(hosts::get(&client, &host).await?);
-    let policy = api.politeness.robots_policy(&host);
+    let policy = api.politeness.current().robots_policy(&host);
     let robots = robots::of_host(&client, &host).await?.into_iter().map(|row| robots_listing(row, policy));
     Ok(Json(HostDetail { listing, robots: robots.collect() }))
 }

@@ -29,8 +29,12 @@ pub async fn show(
     if !(1..=MAX_HOURS).contains(&hours) {
         return Err(ApiError::bad("hours", format!("{hours} is out of range (1 to {MAX_HOURS})")));
     }
-    let overview = overview::read(&api.db.api_snapshot().await?, hours, api.budgets).await?;
-    Ok(Json(OverviewAnswer { overview, images_served: images_served(), breaker_share: api.politeness.breaker_share }))
+    let overview = overview::read(&api.db.api_snapshot().await?, hours, api.proxies.current().budgets()).await?;
+    Ok(Json(OverviewAnswer {
+        overview,
+        images_served: images_served(),
+        breaker_share: api.politeness.current().breaker_share,
+    }))
 }
 
 /// The numbers beside the names of the dashboard's pages: proxies, hosts and stores in trouble, stores and products.

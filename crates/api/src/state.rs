@@ -20,11 +20,10 @@ use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::rendered_images::Renderer;
 use cluster::Cluster;
 use db::Db;
-use domain::proxy::Budgets;
 use domain::store::{MenuUrlFault, Platform};
 use foundation::secrets::SecretKeys;
 use geo::Geo;
-use settings::LiveConfig;
+use settings::{Live, LiveConfig};
 
 /// The parts of the program that the API uses.
 pub struct ApiServices {
@@ -32,13 +31,13 @@ pub struct ApiServices {
     pub health: Health,
     /// For the passwords of proxies.
     pub keys: SecretKeys,
-    /// Budgets of proxies.
-    pub budgets: Budgets,
+    /// Budgets and sessions of proxies.
+    pub proxies: Live<settings::Proxies>,
     /// The effective configuration; its settings are shown with secrets masked.
     pub live: LiveConfig,
     pub proxy_tester: Arc<dyn ProxyTester>,
     /// Rules for requests to hosts.
-    pub politeness: settings::Politeness,
+    pub politeness: Live<settings::Politeness>,
     pub crawl_limits: CrawlLimits,
     /// Hosts of a private network that stores may have.
     pub allowed_hosts: Arc<[String]>,
@@ -53,8 +52,6 @@ pub struct ApiServices {
 /// Settings of the crawl that a forecast of capacity reads.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlLimits {
-    /// Maximum sessions of one process through a proxy.
-    pub sessions_per_proxy: usize,
     /// By platform, for stores without a host of their own.
     pub base_urls: BTreeMap<String, String>,
 }
@@ -66,10 +63,7 @@ impl CrawlLimits {
             (Platform::Dutchie, &platforms.dutchie.base_url),
             (Platform::DutchiePlus, &platforms.dutchie_plus.base_url),
         ];
-        CrawlLimits {
-            sessions_per_proxy: config.proxies.sessions,
-            base_urls: urls.map(|(platform, url)| (platform.to_string(), url.clone())).into(),
-        }
+        CrawlLimits { base_urls: urls.map(|(platform, url)| (platform.to_string(), url.clone())).into() }
     }
 }
 

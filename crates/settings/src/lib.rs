@@ -28,7 +28,7 @@ use serde::{Deserialize, Deserializer};
 pub use database_url::DatabaseUrl;
 pub use errors::{ConfigErrors, Fault};
 pub use files::{Overlay, Overlays};
-pub use live::{LiveConfig, SettingChange, changes};
+pub use live::{Live, LiveConfig, SettingChange, changes};
 pub use load::{Flag, LoadedConfig, Sources};
 pub use secret::Secret;
 pub use show::Setting;

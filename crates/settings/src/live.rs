@@ -30,6 +30,30 @@ macro_rules! live_keys {
 
 live_keys! {
     log.level,
+    politeness.breaker_base,
+    politeness.breaker_cap,
+    politeness.breaker_holds,
+    politeness.breaker_requests,
+    politeness.breaker_share,
+    politeness.breaker_window,
+    politeness.concurrency,
+    politeness.page_pause_max,
+    politeness.page_pause_min,
+    politeness.requests_per_second,
+    politeness.retry_after_cap,
+    politeness.robots,
+    politeness.robots_by_host,
+    proxies.bench_base,
+    proxies.bench_cap,
+    proxies.blocks_to_bench,
+    proxies.budget_bytes_per_day,
+    proxies.budget_bytes_per_day_in_all,
+    proxies.failures_to_bench,
+    proxies.flush_every,
+    proxies.revive_every,
+    proxies.rotations_per_request,
+    proxies.rotations_per_task,
+    proxies.sessions,
     retention.audit,
     retention.completed,
     retention.failed,
@@ -59,7 +83,30 @@ pub struct SettingChange {
     pub needs_restart: bool,
 }
 
+/// A part of the configuration, as it is at each look. Cheap to clone.
+#[derive(Clone)]
+pub struct Live<T>(Arc<dyn Fn() -> T + Send + Sync>);
+
+impl<T> Live<T> {
+    pub fn current(&self) -> T {
+        (self.0)()
+    }
+}
+
+/// A part that never changes.
+impl<T: Clone + Send + Sync + 'static> From<T> for Live<T> {
+    fn from(fixed: T) -> Live<T> {
+        Live(Arc::new(move || fixed.clone()))
+    }
+}
+
 impl LiveConfig {
+    /// A part that follows the configuration.
+    pub fn part<T: 'static>(&self, of: fn(&Config) -> T) -> Live<T> {
+        let live = self.clone();
+        Live(Arc::new(move || of(&live.current().config)))
+    }
+
     pub fn new(loaded: LoadedConfig) -> LiveConfig {
         LiveConfig(Arc::new(watch::Sender::new(Arc::new(loaded))))
     }

@@ -26,7 +26,7 @@ pub struct ProxyPool {
 impl ProxyPool {
     pub fn new(actor: Addr<ProxyPoolActor>, deps: &ProxyPoolDeps) -> Self {
         let meter = deps.fetch_counts.meter().clone();
-        ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.wait, meter }
+        ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.current().wait, meter }
     }
 
     /// How many proxies are usable, and how they all are; changes wake its waiters.

@@ -80,8 +80,8 @@ impl Checker {
                 whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME),
                 ..config.http.clone()
             },
-            proxy_config: settings::Proxies { rotations_per_request: 0, ..config.proxies.clone() },
-            politeness: config.politeness.clone(),
+            proxy_config: settings::Proxies { rotations_per_request: 0, ..config.proxies.clone() }.into(),
+            politeness: config.politeness.clone().into(),
             host_table: None,
             robots_table: None,
             clock: Clock::system(),

@@ -23,7 +23,7 @@ impl Stopped {
         Ok(Stopped { pauses, resting })
     }
 
-    /// The pauses that the task waits for, as `role payload_fetch: a new parser`, and the rest of the proxies.
+    /// The pauses that the task waits for, as `role payload_fetch is paused: a new parser`, and the rest of the proxies.
     pub fn reasons(&self, task: &TaskView) -> Vec<String> {
         if task.status != Word::Known(ShownStatus::Pending) {
             return Vec::new();
@@ -33,7 +33,8 @@ impl Stopped {
             (Some(target), Word::Known(role)) => target.stops_role(*role),
             _ => false,
         };
-        let pauses = self.pauses.iter().filter(stops).map(|pause| format!("{}: {}", pause.target(), pause.reason));
+        let pauses =
+            self.pauses.iter().filter(stops).map(|pause| format!("{} is paused: {}", pause.target(), pause.reason));
         let needs_proxy = matches!(task.role, Word::Known(role) if role.spec().needs_proxy);
         let rest = (needs_proxy && self.resting.is_all()).then(|| self.resting.to_string());
         pauses.chain(rest).collect()

@@ -35,7 +35,10 @@ impl Server {
 
     /// A process's view of the host after its next report, in which it saw nothing.
     async fn exchange_host(&self) -> ExchangeResult {
-        SharedHosts::new(&self.database.db, &config(&[])).exchange(HOST, HostReport::default()).await.unwrap()
+        SharedHosts::new(&self.database.db, config(&[]).politeness, std::time::Duration::from_secs(60))
+            .exchange(HOST, HostReport::default())
+            .await
+            .unwrap()
     }
 
     async fn permission(&self) -> Permission {

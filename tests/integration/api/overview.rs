@@ -247,5 +247,5 @@ async fn proxies_and_hosts_in_trouble_are_counted_for_the_navigation() {
     let counted = server.get("/api/overview/navigation").await.expect(200);
     assert_eq!((&counted["hosts_on_hold"], &counted["proxies"]["failing"]), (&json!(2), &json!(1)), "{counted}");
     let share = server.get("/api/overview").await.expect(200)["breaker_share"].clone();
-    assert_eq!(share, server.state.politeness.breaker_share);
+    assert_eq!(share, server.state.politeness.current().breaker_share);
 }

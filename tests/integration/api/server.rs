@@ -137,9 +137,14 @@ impl Server {
             files,
             health,
             keys: SecretKeys::default(),
-            budgets,
+            proxies: settings::Proxies {
+                budget_bytes_per_day: budgets.each.map(|bytes| bytes as usize),
+                budget_bytes_per_day_in_all: budgets.in_all.map(|bytes| bytes as usize),
+                ..whole.proxies.clone()
+            }
+            .into(),
             live: LiveConfig::new(loaded),
-            politeness: whole.politeness.clone(),
+            politeness: whole.politeness.clone().into(),
             crawl_limits: CrawlLimits::of(&whole),
             allowed_hosts: Arc::default(),
             menu_url_fault: drover::platforms::menu_url_fault(&whole),

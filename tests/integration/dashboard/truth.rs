@@ -240,7 +240,7 @@ async fn the_charts_show_the_breakers_threshold_and_the_roles() {
         )
         .await;
     world.open("/admin").await;
-    let share = 100.0 * world.server.state.politeness.breaker_share;
+    let share = 100.0 * world.server.state.politeness.current().breaker_share;
     world.sees(&format!("opens at {share}")).await;
     world.browser.until("the line is drawn", "!!document.querySelector('.charts .limit')").await.unwrap();
     world.browser.choose("main [aria-label='Parts of the throughput chart']", "role").await.unwrap();

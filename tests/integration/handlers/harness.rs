@@ -16,7 +16,7 @@ use drover::stealth::Proxy;
 use foundation::clock::Clock;
 use queue::{Committed, Outcome, TaskError};
 use serde_json::{Value, json};
-use settings::Config;
+use settings::{Config, LiveConfig};
 use storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 
 use super::test_sessions::{RoundRobinProxies, test_config};
@@ -45,7 +45,9 @@ impl HandlerHarness {
         let proxies = Arc::new(RoundRobinProxies::new(proxies));
         let owner = db::installation::storage_owner(&store.database.db.client().await.unwrap()).await.unwrap();
         let payloads = Payloads::new(storage.path(), owner);
-        let services = app::services(config, &store.database.db, payloads, &Clock::system(), proxies).unwrap();
+        let services =
+            app::services(&LiveConfig::fixed(config.clone()), &store.database.db, payloads, &Clock::system(), proxies)
+                .unwrap();
         HandlerHarness { store, storage, services: Arc::new(services) }
     }
 

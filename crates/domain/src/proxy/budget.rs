@@ -115,6 +115,15 @@ impl Budget {
         self.budgets.is_set()
     }
 
+    /// Takes over other budgets. The levels of a changed one are reported again.
+    pub fn follow(&mut self, budgets: Budgets) {
+        if budgets == self.budgets {
+            return;
+        }
+        self.budgets = budgets;
+        self.by_proxy.values_mut().chain([&mut self.in_all]).for_each(|spending| spending.told = Level::Enough);
+    }
+
     /// Whether the table should be read now. Where it cannot be, it is tried again no sooner than for another
     /// reason.
     pub fn is_reading_due(&self, now: Instant) -> bool {

@@ -8,12 +8,18 @@ use std::time::{Duration, Instant};
 
 use super::Pool;
 use crate::proxy::budget::{Budget, Budgets, Level, ReachedBudget, UsageToday};
-use crate::proxy::{Notice, Proxy, ProxyId};
+use crate::proxy::{BenchLimits, Notice, Proxy, ProxyId};
 
 impl Pool {
     pub fn with_budgets(mut self, budgets: Budgets) -> Pool {
         self.budget = Budget::new(budgets);
         self
+    }
+
+    /// Takes over other limits and budgets; what was observed and counted stays.
+    pub fn follow(&mut self, limits: BenchLimits, budgets: Budgets) {
+        self.limits = limits;
+        self.budget.follow(budgets);
     }
 
     /// How long a proxy without budget still rests; None where it has some left.
