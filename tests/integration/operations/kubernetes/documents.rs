@@ -36,6 +36,11 @@ impl Document {
         self.value["spec"]["template"]["spec"]["containers"].as_array().map_or(&[], Vec::as_slice)
     }
 
+    /// Whether it is a workload whose pods run drover.
+    pub fn is_drover(&self) -> bool {
+        !self.containers().is_empty() && self.value["metadata"]["labels"]["app.kubernetes.io/name"] == "drover"
+    }
+
     pub fn volumes(&self) -> &[Value] {
         self.value["spec"]["template"]["spec"]["volumes"].as_array().map_or(&[], Vec::as_slice)
     }

@@ -19,6 +19,12 @@ use documents::{Document, dir};
 
 const NAMESPACE: &str = "dispensary-scraper";
 
+/// The pods of drover's own workloads, as they are written.
+pub fn pods_of_drover() -> Vec<Value> {
+    let workloads = documents::written().into_iter().filter(Document::is_drover);
+    workloads.map(|workload| workload.value["spec"]["template"]["spec"].clone()).collect()
+}
+
 #[test]
 fn every_document_is_what_its_type_describes() {
     for document in documents::written() {

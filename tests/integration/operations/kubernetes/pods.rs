@@ -67,8 +67,7 @@ pub fn faults(documents: &[Document]) -> Vec<String> {
 
 fn faults_of(document: &Document) -> Vec<String> {
     let pod = &document.value["spec"]["template"]["spec"];
-    let is_drover = document.value["metadata"]["labels"]["app.kubernetes.io/name"] == "drover";
-    let of_drover = if is_drover { OF_DROVER.as_slice() } else { &[] };
+    let of_drover = if document.is_drover() { OF_DROVER.as_slice() } else { &[] };
     let mut faults = Vec::new();
     for container in document.containers() {
         let broken = RESTRICTED.iter().chain(of_drover).filter(|(_, is_kept)| !is_kept(pod, container));
