@@ -15,8 +15,8 @@ use super::kubernetes;
 use image::{Image, program};
 
 /// Maximum size of what a machine downloads, and of the files that it unpacks.
-const MAX_ARCHIVE: u64 = 40_000_000;
-const MAX_FILES: u64 = 80_000_000;
+const MAX_ARCHIVE: u64 = 20 << 20;
+const MAX_FILES: u64 = 40 << 20;
 const STORES: usize = 3;
 
 #[test]
