@@ -1,4 +1,4 @@
-//! `Image`: what `deploy/container/build` makes of a program, and the files in it, from which commands run.
+//! `Image`: the result of `deploy/container/build` for a program, and the files in it, from which commands run.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ impl Image {
         Files(dir)
     }
 
-    /// What a command says in a container of the image, which has the rights and variables that the image gives it.
+    /// Output of a command in a container, with the rights and variables that the image gives it.
     pub fn run(&self, args: &[&str]) -> Output {
         let made =
             self.buildah().arg("from").arg(format!("oci-archive:{}", self.archive().display())).output().unwrap();

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 
 use domain::role::Role;
-use serde_json::{Value, json};
+use serde_json::json;
 use settings::{Config, Sources};
 use testkit::{Child, Farm, FaultProxy, PATIENCE, root, until};
 
@@ -15,8 +15,8 @@ use super::kubernetes;
 use image::{Image, program};
 
 /// Maximum size of what a machine downloads, and of the files that it unpacks.
-const MAX_ARCHIVE: u64 = 40_000_000;
-const MAX_FILES: u64 = 80_000_000;
+const MAX_ARCHIVE: u64 = 20 << 20;
+const MAX_FILES: u64 = 40 << 20;
 const STORES: usize = 3;
 
 #[test]
@@ -27,12 +27,10 @@ fn the_image_has_the_account_and_the_places_of_the_pods() {
         assert!(containerfile.contains(&format!("\nUSER {user}:{group}\n")), "pods run as {user}:{group}");
         assert!(text_of("deploy/container/base").contains(&format!("\nACCOUNT={user}\n")));
     }
-    let places = |config: &Config| {
-        let listeners = [config.api.listen.clone(), config.probes.listen.clone()];
-        (config.data_dir(), config.storage_root(), listeners)
-    };
     let (of_image, of_pods) = (settings_in("deploy/container"), settings_in("deploy/k8s/base"));
-    assert_eq!(places(&of_image), places(&of_pods));
+    assert_eq!(of_image.data_dir(), of_pods.data_dir());
+    assert_eq!(of_image.storage_root(), of_pods.storage_root());
+    assert_eq!((&of_image.api.listen, &of_image.probes.listen), (&of_pods.api.listen, &of_pods.probes.listen));
     for listen in [&of_image.api.listen, &of_image.probes.listen] {
         let (_, port) = listen.rsplit_once(':').unwrap();
         let exposed = containerfile.lines().find_map(|line| line.strip_prefix("EXPOSE ")).unwrap();
