@@ -25,7 +25,7 @@ fn shared_hosts(database: &TestDatabase, settings: &[(&'static str, &str)]) -> S
 
 fn process(database: &TestDatabase) -> SharedHosts {
     let settings = [("politeness.breaker_requests", "4"), ("politeness.breaker_base", "100ms")];
-    shared_hosts(&database, &settings)
+    shared_hosts(database, &settings)
 }
 
 async fn report(process: &SharedHosts, report: HostReport) -> ExchangeResult {
