@@ -1,5 +1,6 @@
 //! Files below `deploy/`, each read by the program for which it is written. `./dev ops-test` installs these programs and runs this.
 
+mod compose;
 mod grafana;
 mod kubernetes;
 mod monitored_farm;
