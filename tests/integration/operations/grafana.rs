@@ -92,7 +92,7 @@ fn panels_do_not_overlap() {
 #[test]
 fn every_metric_of_panels_and_documents_exists() {
     let panels = expressions().into_iter().map(|(_, expression)| expression);
-    let documents = ["docs/monitoring.md"].map(text_of);
+    let documents = ["docs/monitoring.md", "docs/tuning.md"].map(text_of);
     let made = ["crates/telemetry/src/metrics.rs", "crates/api/src/metrics/gauges.rs"].map(text_of).concat();
     for text in panels.chain(documents) {
         for metric in metrics_in(&text).filter(|metric| *metric != "up") {
