@@ -2,22 +2,15 @@
 //! that they name.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use domain::role::Role;
-use http_body_util::{BodyExt, Full};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::Value;
-use tempfile::TempDir;
-
-use crate::api::server::open;
-use testkit::{Child, Farm, PATIENCE, until};
+use super::monitored_farm::MonitoredFarm;
+use super::text_of;
+use testkit::root;
 
 const SEVERITIES: [&str; 3] = ["page", "warn", "info"];
 const MAX_SERIES: f64 = 600.0;
-const STORES: usize = 5;
 
 /// Numbers of an alert's tests that expect it, and that expect silence.
 #[derive(Default)]
@@ -82,138 +75,18 @@ fn tests_of_alerts_notice_a_wrong_threshold() {
 #[tokio::test]
 #[ignore = "needs prometheus: ./dev ops-test"]
 async fn prometheus_knows_every_metric_of_the_alerts_and_few_series_a_process() {
-    let farm = Farm::with_stores(STORES).await;
-    let processes = [Child::spawn(&mut farm.drover(&["up"])), Child::spawn(&mut farm.drover(&["worker"]))];
-    farm.enqueue(Role::PayloadFetch).await;
-    farm.until_crawled().await;
-    read_everything(&processes[0]).await;
-    let targets = [processes[0].probes().await, processes[1].probes().await];
-    let prometheus = Prometheus::start(&targets).await;
-    prometheus.until_scraped(targets.len()).await;
-
+    let MonitoredFarm { prometheus, .. } = &MonitoredFarm::start().await;
     let rules = prometheus.rules().await;
     assert_eq!(rules.keys().collect::<Vec<_>>(), alerts().keys().collect::<Vec<_>>());
-    let known = prometheus.metric_names().await;
     for (alert, expression) in &rules {
         // any error fails the query
         prometheus.query(expression).await;
-        let unknown: Vec<&str> = metrics_in(expression).filter(|name| !known.contains(*name)).collect();
+        let unknown = prometheus.unknown_metrics(expression).await;
         assert!(unknown.is_empty(), "{alert} asks for metrics that do not exist: {unknown:?}");
     }
-    let most = prometheus.value("max(scrape_samples_scraped)").await;
+    let most = prometheus.samples("max(scrape_samples_scraped)").await[0];
     let largest = "topk(10, count by (instance, __name__) ({__name__=~\"drover_.*\"}))";
     assert!(most <= MAX_SERIES, "a process has {most} series; the most have {:#}", prometheus.query(largest).await);
-}
-
-/// A running Prometheus with the configuration of `deploy/`.
-struct Prometheus {
-    address: SocketAddr,
-    _process: Child,
-    _dir: TempDir,
-}
-
-impl Prometheus {
-    async fn start(targets: &[SocketAddr]) -> Prometheus {
-        let dir = tempfile::tempdir().unwrap();
-        let config = dir.path().join("prometheus.yml");
-        std::fs::write(&config, config_for(targets)).unwrap();
-        let mut command = tokio::process::Command::new("prometheus");
-        command.arg(format!("--config.file={}", config.display()));
-        command.arg(format!("--storage.tsdb.path={}", dir.path().join("data").display()));
-        command.arg("--web.listen-address=127.0.0.1:0").current_dir(dir.path()).kill_on_drop(true);
-        let process = Child::spawn(&mut command);
-        let line = process.logged("msg=\"Listening on\"", PATIENCE).await;
-        let address = line.rsplit_once("address=").unwrap().1.parse().unwrap();
-        process.logged("Server is ready", PATIENCE).await;
-        Prometheus { address, _process: process, _dir: dir }
-    }
-
-    async fn until_scraped(&self, targets: usize) {
-        until("Prometheus scraped every process", PATIENCE, async || {
-            let up = self.query("up{job=\"drover\"} == 1").await;
-            up["result"].as_array().unwrap().len() == targets
-        })
-        .await;
-    }
-
-    /// Expressions by the names of their alerts. Prometheus has evaluated each without an error.
-    async fn rules(&self) -> BTreeMap<String, String> {
-        until("every rule was evaluated", PATIENCE, async || {
-            let groups = self.get("/api/v1/rules").await;
-            all_rules(&groups).all(|rule| rule["health"] != "unknown")
-        })
-        .await;
-        let groups = self.get("/api/v1/rules").await;
-        let named = |rule: &Value| {
-            assert_eq!(rule["health"], "ok", "{rule}");
-            (rule["name"].as_str().unwrap().to_owned(), rule["query"].as_str().unwrap().to_owned())
-        };
-        all_rules(&groups).map(named).collect()
-    }
-
-    async fn metric_names(&self) -> BTreeSet<String> {
-        let names = self.get("/api/v1/label/__name__/values").await;
-        names.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
-    }
-
-    async fn value(&self, expression: &str) -> f64 {
-        let answer = self.query(expression).await;
-        answer["result"][0]["value"][1].as_str().unwrap().parse().unwrap()
-    }
-
-    async fn query(&self, expression: &str) -> Value {
-        self.get(&format!("/api/v1/query?query={}", utf8_percent_encode(expression, NON_ALPHANUMERIC))).await
-    }
-
-    /// The data of an answer without an error.
-    async fn get(&self, path: &str) -> Value {
-        let body = get(self.address, path).await;
-        let answer: Value = serde_json::from_slice(&body).unwrap();
-        assert_eq!(answer["status"], "success", "{path}: {answer}");
-        answer["data"].clone()
-    }
-}
-
-fn all_rules(groups: &Value) -> impl Iterator<Item = &Value> {
-    groups["groups"].as_array().unwrap().iter().flat_map(|group| group["rules"].as_array().unwrap())
-}
-
-/// The example, with these targets, and a second in place of each of its times.
-fn config_for(targets: &[SocketAddr]) -> String {
-    let targets = targets.iter().map(|target| format!("\"{target}\"")).collect::<Vec<_>>().join(", ");
-    let alerts = root().join("deploy/prometheus/alerts.yaml");
-    let example = text_of("deploy/prometheus/prometheus.yml");
-    let quick = example.replace("[127.0.0.1:9100]", &format!("[{targets}]")).replace("15s", "1s");
-    quick.replace("[alerts.yaml]", &format!("[\"{}\"]", alerts.display()))
-}
-
-/// Asks every resource of the API once, so that each has series.
-async fn read_everything(api: &Child) {
-    let line: Value = serde_json::from_str(&api.logged("Listening on http", PATIENCE).await).unwrap();
-    let address: SocketAddr = line["address"].as_str().unwrap().parse().unwrap();
-    let described: Value = serde_json::from_str(&text_of("docs/openapi.json")).unwrap();
-    let paths = described["paths"].as_object().unwrap().iter();
-    let readable = paths.filter(|(path, methods)| methods.get("get").is_some() && *path != "/api/events");
-    for (path, _) in readable {
-        get(address, &with_ids(path)).await;
-    }
-}
-
-/// The path with 1 in place of each parameter.
-fn with_ids(path: &str) -> String {
-    let parts = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
-    parts.collect::<Vec<_>>().join("/")
-}
-
-async fn get(address: SocketAddr, path: &str) -> Vec<u8> {
-    let request = http::Request::get(path).header("host", address.to_string()).body(Full::default()).unwrap();
-    open(address, request).await.into_body().collect().await.unwrap().to_bytes().into()
-}
-
-/// The names of metrics in an expression.
-fn metrics_in(expression: &str) -> impl Iterator<Item = &str> {
-    let words = expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter(|word| word.starts_with("drover_") || *word == "up")
 }
 
 /// The text of each rule by its name.
@@ -258,12 +131,4 @@ fn test_rules(prometheus: &Path) -> Output {
 fn promtool(dir: &Path, args: &[&str]) -> Output {
     let mut command = std::process::Command::new("promtool");
     command.args(args).current_dir(dir).output().expect("promtool is missing: ./dev ops-test installs it")
-}
-
-fn text_of(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
