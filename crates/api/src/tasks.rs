@@ -20,11 +20,14 @@ use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
 use contract::problem::Problem;
 use contract::task_requests::{RequestedTask, TaskRequest};
-use contract::tasks::{TaskCounts, TaskDetail, TaskFilter, TaskPage, TaskView};
+use contract::tasks::{StoppedClaims, TaskCounts, TaskDetail, TaskFilter, TaskPage, TaskView};
 use db::task_requests::{self, QueuedTask};
 use db::task_views::counts;
-use db::{Client, DbError, task_views};
+use db::{Client, DbError, pauses, proxies, task_views};
+use domain::proxy::RestingProxies;
+use domain::shown_status::ShownStatus;
 use domain::task::TaskId;
+use domain::vocabulary::Word;
 
 #[derive(Deserialize, IntoParams)]
 pub struct TaskPath {
@@ -41,9 +44,21 @@ pub async fn list(
 ) -> Result<PageJson<TaskPage>, ApiError> {
     let filter = TaskFilter { below: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
-    let tasks = task_views::list(&client, &filter, limit.with_next()).await?;
+    // at once, in one round trip
+    let read = tokio::try_join!(task_views::list(&client, &filter, limit.with_next()), pauses::list(&client));
+    let (tasks, pauses) = read?;
+    let stopped = match tasks.iter().any(|task| task.status == Word::Known(ShownStatus::Pending)) {
+        true => Some(StoppedClaims { pauses, resting_proxies: resting(&api, &client).await? }),
+        false => None,
+    };
     let page = Page::of(tasks, limit, |task| task.id);
-    Ok(page.json(|tasks, next_cursor| TaskPage { tasks, next_cursor }))
+    Ok(page.json(|tasks, next_cursor| TaskPage { tasks, stopped, next_cursor }))
+}
+
+/// Asks the database only where a proxy can rest.
+async fn resting(api: &ApiState, client: &Client) -> Result<RestingProxies, DbError> {
+    let budgets = api.proxies.current().budgets();
+    if budgets.is_set() { proxies::resting(client, budgets).await } else { Ok(RestingProxies::default()) }
 }
 
 /// One task with its attempts and children.

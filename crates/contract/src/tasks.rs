@@ -9,8 +9,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::cursor::Cursor;
 use super::limit::Limit;
+use super::pauses::Pause;
 use domain::capacity::{Capacity, WorkersNeeded};
 use domain::pod::Pod;
+use domain::proxy::RestingProxies;
 use domain::retry_state::RetryState;
 use domain::role::{Role, RoleSet};
 use domain::shown_status::ShownStatus;
@@ -189,9 +191,20 @@ pub struct WaitingLeases {
     pub waiting_until: Option<DateTime<Utc>>,
 }
 
+/// Reasons why workers claim fewer tasks, or none.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct StoppedClaims {
+    /// The pauses in force, the widest scope first.
+    pub pauses: Vec<Pause>,
+    /// If all that are switched on rest, no task that needs a proxy is claimed.
+    pub resting_proxies: RestingProxies,
+}
+
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskPage {
     pub tasks: Vec<TaskView>,
+    /// Why pending tasks may wait; null where none of these is pending.
+    pub stopped: Option<StoppedClaims>,
     /// For the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,

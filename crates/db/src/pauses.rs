@@ -25,7 +25,7 @@ pub struct NewPause<'a> {
 
 /// All pauses in force, the widest scope first.
 pub async fn list(client: &Client) -> Result<Vec<Pause>, DbError> {
-    read_all(&client.query(include_str!("sql/pauses/list.sql"), &[]).await?)
+    read_all(&client.query_typed(include_str!("sql/pauses/list.sql"), &[]).await?)
 }
 
 /// The pauses in force, for the decisions of a process. A scope or name of a newer program stops nothing here.

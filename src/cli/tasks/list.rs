@@ -8,7 +8,6 @@ use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
 use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
 use domain::retry_state::RetryState;
-use domain::shown_status::ShownStatus;
 use domain::vocabulary::Word;
 
 /// Maximum number of reasons shown why pending tasks are not claimed.
@@ -38,8 +37,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
             env.out.line(format_args!("Completed and failed tasks are counted up to {}", time(counts.as_of)))?;
         }
     }
-    if !env.out.is_json() && page.tasks.iter().any(is_pending) {
-        let stopped = Stopped::read(&api).await?;
+    if let Some(claims) = page.stopped.clone().filter(|_| !env.out.is_json()) {
+        let stopped = Stopped::of(claims);
         let reasons: BTreeSet<String> = page.tasks.iter().flat_map(|task| stopped.reasons(task)).collect();
         for reason in reasons.iter().take(MAX_REASONS) {
             env.out.line(format_args!("Not claimed: {reason}"))?;
@@ -50,10 +49,6 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     env.out.note_of_none(&page.tasks, "no tasks to show: schedules make tasks, and so does `drover tasks generate`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
-}
-
-fn is_pending(task: &TaskView) -> bool {
-    task.status == Word::Known(ShownStatus::Pending)
 }
 
 /// Claimed and stale tasks belong to a worker: they count as running.

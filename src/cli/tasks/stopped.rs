@@ -4,7 +4,7 @@
 use crate::cli::client::ApiClient;
 use contract::pauses::{Pause, PauseList};
 use contract::proxies::ProxyPage;
-use contract::tasks::TaskView;
+use contract::tasks::{StoppedClaims, TaskView};
 use domain::pause::PauseTarget;
 use domain::proxy::RestingProxies;
 use domain::shown_status::ShownStatus;
@@ -17,6 +17,10 @@ pub struct Stopped {
 }
 
 impl Stopped {
+    pub fn of(claims: StoppedClaims) -> Stopped {
+        Stopped { pauses: claims.pauses, resting: claims.resting_proxies }
+    }
+
     pub async fn read(api: &ApiClient) -> anyhow::Result<Stopped> {
         let PauseList { pauses } = api.get("/api/pauses").await?;
         let ProxyPage { resting, .. } = api.get("/api/proxies?limit=1").await?;
