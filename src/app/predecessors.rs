@@ -21,22 +21,29 @@ pub struct Recovered {
 pub async fn take_over(db: &Db, host: &str) -> Result<Vec<String>, DbError> {
     let own = ProcessIdentity::own(host);
     let client = db.client().await?;
-    let Recovered { workers, requeued, failed } = recover(&client, host).await?;
+    let (ended, others): (Vec<_>, Vec<_>) =
+        workers::live(&client).await?.into_iter().partition(|worker| has_ended(&own, worker));
+    let Recovered { workers, requeued, failed } = put_back(&client, ids(ended)).await?;
     if workers > 0 {
-        events::ended_processes_tasks_recovered(
-            workers,
-            i64::from(requeued).unsigned_abs(),
-            i64::from(failed).unsigned_abs(),
-        );
+        let [requeued, failed] = [requeued, failed].map(|tasks| i64::from(tasks).unsigned_abs());
+        events::ended_processes_tasks_recovered(workers, requeued, failed);
     }
-    let others = workers::live(&client).await?;
     Ok(others.into_iter().filter(|worker| !is_replaced(&own, worker)).map(|worker| worker.pod).collect())
 }
 
 /// Takes the workers out of the registry whose process has ended on this machine, and puts their tasks back. A
 /// repeated call does the rest of one that failed.
 pub async fn recover(client: &Client, host: &str) -> Result<Recovered, DbError> {
-    let ids = ended(client, host).await?;
+    put_back(client, ended(client, host).await?).await
+}
+
+/// Ids of the registered workers whose process has ended on this machine.
+pub async fn ended(client: &Client, host: &str) -> Result<Vec<String>, DbError> {
+    let own = ProcessIdentity::own(host);
+    Ok(ids(workers::live(client).await?.into_iter().filter(|worker| has_ended(&own, worker))))
+}
+
+async fn put_back(client: &Client, ids: Vec<String>) -> Result<Recovered, DbError> {
     if ids.is_empty() {
         return Ok(Recovered::default());
     }
@@ -53,11 +60,8 @@ pub async fn recover(client: &Client, host: &str) -> Result<Recovered, DbError> 
     Ok(recovered)
 }
 
-/// Ids of the registered workers whose process has ended on this machine.
-pub async fn ended(client: &Client, host: &str) -> Result<Vec<String>, DbError> {
-    let own = ProcessIdentity::own(host);
-    let ended = workers::live(client).await?.into_iter().filter(|worker| has_ended(&own, worker));
-    Ok(ended.map(|worker| worker.worker_id).collect())
+fn ids(workers: impl IntoIterator<Item = LiveWorker>) -> Vec<String> {
+    workers.into_iter().map(|worker| worker.worker_id).collect()
 }
 
 fn has_ended(own: &ProcessIdentity, worker: &LiveWorker) -> bool {

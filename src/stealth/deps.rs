@@ -39,7 +39,7 @@ pub(super) struct SessionDeps {
     pub transport: Transport,
     pub host_limits: HostRateLimits,
     pub robots: HostRobots,
-    pub limits: Live<settings::Proxies>,
+    pub proxy_config: Live<settings::Proxies>,
     pub clock: Clock,
     pub answers: Answers,
     pub meter: FetchMeter,

@@ -26,7 +26,6 @@ const MAX_INLINE_WAIT: Duration = Duration::from_secs(5);
 const UNKNOWN_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct HostRateLimits {
-    config: Live<settings::Politeness>,
     longest_wait: Duration,
     deps: Arc<LimiterDeps>,
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
@@ -63,14 +62,13 @@ pub(super) enum HostOutcome {
 impl HostRateLimits {
     /// Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
     pub fn new(
-        config: impl Into<Live<settings::Politeness>>,
+        politeness: impl Into<Live<settings::Politeness>>,
         longest_wait: Duration,
         clock: Clock,
         table: Option<Arc<dyn HostTable>>,
     ) -> Self {
-        let config = config.into();
-        let deps = Arc::new(LimiterDeps { table, politeness: config.clone(), probe_time: longest_wait, clock });
-        HostRateLimits { config, longest_wait, deps, hosts: Mutex::default() }
+        let deps = Arc::new(LimiterDeps { table, politeness: politeness.into(), probe_time: longest_wait, clock });
+        HostRateLimits { longest_wait, deps, hosts: Mutex::default() }
     }
 
     /// The reason why `host` may not be asked now, where there is one that lasts.
@@ -142,7 +140,7 @@ impl HostRateLimits {
 
     /// The pause before the next page; `share` is a random number in 0…1.
     pub fn page_pause(&self, share: f64) -> Duration {
-        let settings::Politeness { page_pause_min, page_pause_max, .. } = self.config.current();
+        let settings::Politeness { page_pause_min, page_pause_max, .. } = self.deps.politeness.current();
         page_pause_min + page_pause_max.saturating_sub(page_pause_min).mul_f64(share.clamp(0.0, 1.0))
     }
 

@@ -102,7 +102,7 @@ impl Sessions {
                 config.host_table,
             ),
             transport: Transport::new(config.http, &config.proxy_config.current())?,
-            limits: config.proxy_config,
+            proxy_config: config.proxy_config,
             answers: Answers::default(),
             meter,
             clock: config.clock,
@@ -272,7 +272,7 @@ impl Session {
     }
 
     fn rotation_limits(&self) -> RotationLimits {
-        let settings::Proxies { rotations_per_request, rotations_per_task, .. } = self.deps.limits.current();
+        let settings::Proxies { rotations_per_request, rotations_per_task, .. } = self.deps.proxy_config.current();
         RotationLimits { per_request: rotations_per_request, per_task: rotations_per_task }
     }
 

@@ -59,7 +59,7 @@ pub async fn show(
 async fn supply(api: &ApiState, client: &Client) -> Result<Supply, DbError> {
     let stores = forecast::stores_by_host(client).await?;
     let users = forecast::proxy_users(client).await?;
-    let resting = proxies::resting(client, api.proxies.current().budgets()).await?;
+    let resting = proxies::resting(client, api.budgets()).await?;
     let sessions = i64::try_from(api.proxies.current().sessions).unwrap_or(i64::MAX);
     Ok(Supply {
         schedules: forecast::schedules(client).await?,

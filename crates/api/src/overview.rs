@@ -29,7 +29,7 @@ pub async fn show(
     if !(1..=MAX_HOURS).contains(&hours) {
         return Err(ApiError::bad("hours", format!("{hours} is out of range (1 to {MAX_HOURS})")));
     }
-    let overview = overview::read(&api.db.api_snapshot().await?, hours, api.proxies.current().budgets()).await?;
+    let overview = overview::read(&api.db.api_snapshot().await?, hours, api.budgets()).await?;
     Ok(Json(OverviewAnswer {
         overview,
         images_served: images_served(),

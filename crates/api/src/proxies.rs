@@ -43,12 +43,9 @@ pub async fn list(
 ) -> Result<PageJson<ProxyPage>, ApiError> {
     let filter = ProxyFilter { above: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
-    let page = Page::of(
-        proxies::list(&client, &filter, api.proxies.current().budgets(), limit.with_next()).await?,
-        limit,
-        |p| p.id,
-    );
-    let resting = proxies::resting(&client, api.proxies.current().budgets()).await?;
+    let budgets = api.budgets();
+    let page = Page::of(proxies::list(&client, &filter, budgets, limit.with_next()).await?, limit, |p| p.id);
+    let resting = proxies::resting(&client, budgets).await?;
     Ok(page.json(|proxies, next_cursor| ProxyPage { proxies, resting, next_cursor }))
 }
 
@@ -60,7 +57,7 @@ pub async fn show(
     Path(ProxyPath { id }): Path<ProxyPath>,
     _: Query<NoParameters>,
 ) -> Result<Json<ProxyListing>, ApiError> {
-    Ok(Json(proxies::get(&api.db.api_client().await?, id, api.proxies.current().budgets()).await?))
+    Ok(Json(proxies::get(&api.db.api_client().await?, id, api.budgets()).await?))
 }
 
 /// Adds a proxy.
@@ -75,7 +72,7 @@ pub async fn create(
     let mut entry = entry_of(new).map_err(|faults| ApiError::bad("proxy", faults.join("; ")))?;
     geo::locate(&api.geo, std::slice::from_mut(&mut entry)).await;
     let mut change = changes.begin(&api).await?;
-    match proxy_requests::add(&change, &entry, &api.keys, api.proxies.current().budgets()).await? {
+    match proxy_requests::add(&change, &entry, &api.keys, api.budgets()).await? {
         AddResult::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
         AddResult::New(proxy) => {
             change.audit("proxies.create", proxy.id, json!({"host": proxy.host, "port": proxy.port}));
@@ -101,7 +98,7 @@ pub async fn update(
         json!({"is_active": is_active, "password": password.is_some(), "state_code": state_code, "timezone": timezone});
     let wanted = ProxyChange { is_active, password, state_code, timezone };
     let mut change = changes.begin(&api).await?;
-    let changed = proxy_requests::change(&change, id, &wanted, &api.keys, api.proxies.current().budgets()).await?;
+    let changed = proxy_requests::change(&change, id, &wanted, &api.keys, api.budgets()).await?;
     change.audit("proxies.update", id, detail);
     change.answer(StatusCode::OK, &changed).await
 }

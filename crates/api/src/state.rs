@@ -20,6 +20,7 @@ use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::rendered_images::Renderer;
 use cluster::Cluster;
 use db::Db;
+use domain::proxy::Budgets;
 use domain::store::{MenuUrlFault, Platform};
 use foundation::secrets::SecretKeys;
 use geo::Geo;
@@ -47,6 +48,13 @@ pub struct ApiServices {
     pub renderer: Renderer,
     pub geo: Geo,
     pub cluster: Cluster,
+}
+
+impl ApiServices {
+    /// Budgets of proxies, as they are now.
+    pub fn budgets(&self) -> Budgets {
+        self.proxies.current().budgets()
+    }
 }
 
 /// Settings of the crawl that a forecast of capacity reads.

@@ -24,7 +24,6 @@ use contract::tasks::{StoppedClaims, TaskCounts, TaskDetail, TaskFilter, TaskPag
 use db::task_requests::{self, QueuedTask};
 use db::task_views::counts;
 use db::{Client, DbError, pauses, proxies, task_views};
-use domain::proxy::RestingProxies;
 use domain::shown_status::ShownStatus;
 use domain::task::TaskId;
 use domain::vocabulary::Word;
@@ -48,17 +47,11 @@ pub async fn list(
     let read = tokio::try_join!(task_views::list(&client, &filter, limit.with_next()), pauses::list(&client));
     let (tasks, pauses) = read?;
     let stopped = match tasks.iter().any(|task| task.status == Word::Known(ShownStatus::Pending)) {
-        true => Some(StoppedClaims { pauses, resting_proxies: resting(&api, &client).await? }),
+        true => Some(StoppedClaims { pauses, resting_proxies: proxies::resting(&client, api.budgets()).await? }),
         false => None,
     };
     let page = Page::of(tasks, limit, |task| task.id);
     Ok(page.json(|tasks, next_cursor| TaskPage { tasks, stopped, next_cursor }))
-}
-
-/// Asks the database only where a proxy can rest.
-async fn resting(api: &ApiState, client: &Client) -> Result<RestingProxies, DbError> {
-    let budgets = api.proxies.current().budgets();
-    if budgets.is_set() { proxies::resting(client, budgets).await } else { Ok(RestingProxies::default()) }
 }
 
 /// One task with its attempts and children.

@@ -1,13 +1,13 @@
 //! The autoscaler of a StatefulSet, read off the StatefulSet alone: the Role grants no look at autoscalers.
 //!
 //! Two signs: the annotation that the overlays of `deploy/k8s` set, and the entry of `managedFields` that Kubernetes' autoscaler leaves
-//! when it sets the number. An autoscaler from elsewhere is therefore seen from its first change on, until somebody else changes the
+//! when it sets the number. An autoscaler from elsewhere is therefore seen from its first change on, until another client changes the
 //! number. KEDA sets it by an autoscaler of Kubernetes.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 
 const ANNOTATION: &str = "dispensary-scraper/autoscaler";
-/// The names of those that set the number by the subresource `scale`; a person's are others, such as kubectl.
+/// Field managers of autoscalers, which set the number by the subresource `scale`; kubectl, for one, has another name.
 const MANAGERS: [(&str, &str); 2] = [("kube-controller-manager", "HorizontalPodAutoscaler"), ("keda-operator", "KEDA")];
 
 pub fn of(metadata: &ObjectMeta) -> Option<String> {

@@ -14,7 +14,7 @@ pub async fn connect(settings: &Kubernetes) -> Result<Client, ClusterError> {
         Some(file) => by_file(file).await?,
         None => Config::incluster().map_err(|error| ClusterError::Outside(error.to_string()))?,
     };
-    // a caller that waits is better told
+    // the caller gets the error, and decides whether to try again
     config.default_retry = false;
     config.connect_timeout = Some(settings.timeout);
     Client::try_from(config).map_err(|error| ClusterError::Outside(error.to_string()))

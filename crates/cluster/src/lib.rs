@@ -41,7 +41,7 @@ pub struct WorkerSet {
     /// Pods that there are.
     pub current: u32,
     pub ready: u32,
-    /// Who sets the number of replicas, where that is no person.
+    /// Kind of the autoscaler that sets the number, too.
     pub autoscaler: Option<String>,
 }
 

@@ -122,16 +122,18 @@ pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
     client.query(include_str!("sql/proxies/count.sql"), &[]).await?.iter().map(health).collect()
 }
 
-/// The proxies that have spent their budget of today. Reads every minute of the day where there is a budget.
+/// The proxies that have spent their budget of today. Reads every minute of the day, and without a budget nothing.
 pub async fn resting(client: &Client, budgets: Budgets) -> Result<RestingProxies, DbError> {
+    if !budgets.is_set() {
+        return Ok(RestingProxies::default());
+    }
     let mut switched_on = Vec::new();
     for row in &client.query(include_str!("sql/proxies/count.sql"), &[]).await? {
         if health(row)? != ShownHealth::Off {
             switched_on.push(row.try_get("id")?);
         }
     }
-    let usage = if budgets.is_set() { proxy_usage::today(client).await? } else { UsageToday::default() };
-    Ok(RestingProxies::of(&switched_on, budgets, &usage))
+    Ok(RestingProxies::of(&switched_on, budgets, &proxy_usage::today(client).await?))
 }
 
 /// Adds `entries`, or changes the password, and state and timezone where given, of existing proxies; all or

@@ -33,13 +33,12 @@ impl OwnWorkers {
 
     /// Adds a worker under an id that no other one of this process has.
     pub fn add(&self, pod: &PodPlan, number: usize) -> WorkerPlan {
-        let mut added = None;
+        let mut worker = pod.worker(number, String::new());
         self.by_id.send_modify(|by_id| {
-            let worker = pod.worker(number, self.free_id(by_id, pod));
+            worker.id = self.free_id(by_id, pod);
             by_id.insert(worker.id.clone(), worker.clone());
-            added = Some(worker);
         });
-        added.unwrap_or_else(|| pod.worker(number, generated_id(pod)))
+        worker
     }
 
     /// May be called again for the same worker.

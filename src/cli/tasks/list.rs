@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::filter::{Filter, flag, list_path};
-use super::stopped::Stopped;
+use super::stopped::reasons;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
 use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
@@ -37,9 +37,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
             env.out.line(format_args!("Completed and failed tasks are counted up to {}", time(counts.as_of)))?;
         }
     }
-    if let Some(claims) = page.stopped.clone().filter(|_| !env.out.is_json()) {
-        let stopped = Stopped::of(claims);
-        let reasons: BTreeSet<String> = page.tasks.iter().flat_map(|task| stopped.reasons(task)).collect();
+    if let Some(stopped) = page.stopped.as_ref().filter(|_| !env.out.is_json()) {
+        let reasons: BTreeSet<String> = page.tasks.iter().flat_map(|task| reasons(stopped, task)).collect();
         for reason in reasons.iter().take(MAX_REASONS) {
             env.out.line(format_args!("Not claimed: {reason}"))?;
         }

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::stopped::Stopped;
+use super::stopped;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
-use contract::tasks::{AttemptView, TaskDetail, TaskView};
+use contract::tasks::{AttemptView, StoppedClaims, TaskDetail, TaskView};
 use domain::retry_state::RetryState;
 use domain::task::TaskId;
 use domain::vocabulary::Word;
@@ -13,12 +13,12 @@ use domain::vocabulary::Word;
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let task: TaskDetail = api.get(&format!("/api/tasks/{id}")).await?;
-    let stopped = Stopped::read(&api).await?;
+    let stopped = stopped::read(&api).await?;
     env.out.either(&task, |task| text(task, &stopped))?;
     Ok(ExitCode::Ok)
 }
 
-fn text(detail: &TaskDetail, stopped: &Stopped) -> String {
+fn text(detail: &TaskDetail, stopped: &StoppedClaims) -> String {
     let task = &detail.task;
     let fields = [
         ("task", Some(format!("{} {}", task.id, task.role))),
@@ -27,7 +27,7 @@ fn text(detail: &TaskDetail, stopped: &Stopped) -> String {
         ("platform", task.platform.as_ref().map(ToString::to_string)),
         ("priority", Some(task.priority.to_string())),
         ("retries", Some(retries(task))),
-        ("stopped", Some(stopped.reasons(task).join("; ")).filter(|reasons| !reasons.is_empty())),
+        ("stopped", Some(stopped::reasons(stopped, task).join("; ")).filter(|reasons| !reasons.is_empty())),
         ("due", task.scheduled_for.map(time)),
         ("worker", task.worker_id.clone().map(|id| named(id, task.worker_name.as_deref()))),
         ("created", Some(time(task.created_at))),

@@ -28,7 +28,7 @@ pub struct Budgets {
 }
 
 /// Bytes of today that are written, of one proxy or of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayUsage {
     pub bytes: i64,
     /// Until the day ends, by the database's clock.
@@ -38,7 +38,7 @@ pub struct DayUsage {
 }
 
 /// Bytes of today that all processes together have written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageToday {
     pub by_proxy: BTreeMap<ProxyId, DayUsage>,
     pub in_all: DayUsage,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{Budgets, ProxyId, UsageToday};
 
-/// Proxies that carry nothing more today, because their budget is spent.
+/// Proxies that carry nothing more today, because their budget is spent; 0 of 0 where no budget is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RestingProxies {
     pub proxies: usize,
