@@ -156,6 +156,9 @@ async fn workers_of_a_killed_process_are_no_capacity_beside_their_successors() {
     next.ended(PATIENCE).await;
 }
 
+/// The first of two workers may claim a task before the second one is registered.
+const REGISTERED: &str = "SELECT count(*) FROM worker_registry";
+
 #[rstest]
 #[case::that_has_its_schedules("up")]
 #[case::of_workers_alone("worker")]
@@ -170,6 +173,7 @@ async fn a_successor_on_the_same_machine_puts_the_tasks_of_a_killed_process_back
     let mut killed = start();
     let runs = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND role = 'payload_fetch' AND fence = ";
     farm.until_counted("it runs", &format!("{runs} 1"), 1).await;
+    farm.until_counted("both workers are registered", REGISTERED, 2).await;
     killed.signal(Signal::SIGKILL);
     killed.ended(PATIENCE).await;
 
@@ -190,6 +194,7 @@ async fn the_tasks_of_a_killed_process_are_put_back_by_hand_before_their_leases_
     let mut killed = Child::spawn(farm.drover(&["worker"]).env("DROVER__QUEUE__LEASE", "10m"));
     let runs = "SELECT count(*) FROM worker_tasks WHERE role = 'payload_fetch' AND status = ";
     farm.until_counted("it runs", &format!("{runs} 'running'"), 1).await;
+    farm.until_counted("both workers are registered", REGISTERED, 2).await;
     killed.signal(Signal::SIGKILL);
     killed.ended(PATIENCE).await;
 
