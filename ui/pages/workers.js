@@ -23,6 +23,7 @@ import { Figure, Strip } from "../parts/strip.js";
 import { WorkerState } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
+import { Replicas } from "./workers/replicas.js";
 
 /** @import { Pod } from "../parts/pods.js" */
 /** @import { Keys } from "../parts/sort.js" */
@@ -52,6 +53,7 @@ export function Page({ query }) {
   return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
     <${Pauses} pauses=${pauses} scopes=${["all", "family", "role", "pod", "worker"]} />
     ${answer.data && html`<${Figures} pods=${pods} capacity=${capacity.data} />`}
+    ${answer.data?.in_kubernetes && html`<${Replicas} />`}
     <${Panel} title="By pod" scope="memory and CPU are those of the pod's process: raised from 50 %, high from 75 %, critical from 90 %">
       <${Loaded} of=${answer} what="The list of workers">${() =>
         pods.length === 0

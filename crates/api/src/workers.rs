@@ -19,7 +19,7 @@ pub async fn list(
     _: Query<NoParameters>,
 ) -> Result<Json<Registry>, ApiError> {
     let client = api.db.api_client().await?;
-    Ok(Json(Registry { workers: workers::list(&client).await? }))
+    Ok(Json(Registry { workers: workers::list(&client).await?, in_kubernetes: api.cluster.is_configured() }))
 }
 
 /// Lists the roles of tasks.

@@ -20,6 +20,10 @@ pub async fn connect(settings: &Kubernetes) -> Result<Client, ClusterError> {
     Client::try_from(config).map_err(|error| ClusterError::Outside(error.to_string()))
 }
 
+pub fn is_configured(settings: &Kubernetes) -> bool {
+    settings.kubeconfig.is_some() || Config::incluster().is_ok()
+}
+
 async fn by_file(file: &Path) -> Result<Config, ClusterError> {
     let unreadable = |error| ClusterError::BadKubeconfig(format!("{}: {error}", file.display()));
     let kubeconfig = Kubeconfig::read_from(file).map_err(unreadable)?;

@@ -29,6 +29,7 @@ const DEFAULT_REPLICAS: i32 = 1;
 
 pub struct Cluster {
     settings: Kubernetes,
+    is_configured: bool,
     /// Made by the first call, since most processes make none.
     client: OnceCell<Client>,
 }
@@ -47,11 +48,16 @@ pub struct WorkerSet {
 
 impl Cluster {
     pub fn new(settings: &Kubernetes) -> Cluster {
-        Cluster { settings: settings.clone(), client: OnceCell::new() }
+        Cluster { settings: settings.clone(), is_configured: connect::is_configured(settings), client: OnceCell::new() }
     }
 
     pub fn settings(&self) -> &Kubernetes {
         &self.settings
+    }
+
+    /// Whether there was a cluster to ask when this process started: a pod's service account, or a kubeconfig.
+    pub fn is_configured(&self) -> bool {
+        self.is_configured
     }
 
     pub async fn worker_set(&self) -> Result<WorkerSet, ClusterError> {

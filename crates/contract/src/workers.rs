@@ -102,6 +102,9 @@ pub struct ScaleRequest {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Registry {
     pub workers: Vec<WorkerDocument>,
+    /// Whether `/api/workers/k8s/…` has a cluster to ask.
+    #[serde(default)]
+    pub in_kubernetes: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -1,9 +1,11 @@
 //! Buttons do what they say.
 
+use serde_json::json;
 use xtask::browser::Key;
 
 use super::world::World;
-use testkit::{PATIENCE, until};
+use crate::api::server::Server;
+use testkit::{ClusterMood, FakeCluster, PATIENCE, until};
 
 /// The button of an open dialog.
 fn in_dialog(text: &str) -> String {
@@ -63,6 +65,40 @@ async fn a_worker_is_paused_and_another_decommissioned_after_a_question() {
     until("both orders are given", PATIENCE, async || world.count(orders).await == 2).await;
     assert_eq!(world.count("SELECT count(*) FROM worker_commands").await, 2);
     assert_eq!(world.count("SELECT count(*) FROM pauses WHERE scope = 'worker' AND target = 'Kryll-1'").await, 1);
+}
+
+#[tokio::test]
+async fn an_admin_scales_the_pods_in_kubernetes() {
+    let cluster = FakeCluster::start().await;
+    cluster.annotate(json!({ "dispensary-scraper/autoscaler": "KEDA" }));
+    let world = World::on(Server::with_cluster(cluster.settings()).await).await;
+    world.open("/admin/workers").await;
+    world.sees("5 pods wanted, 5 there, 4 ready. KEDA sets the number, too.").await;
+    world.press("Scale…").await;
+    dialog_says(&world, "5 to 15").await;
+    world.browser.fill("dialog [name=replicas]", "8").await.unwrap();
+    world.click(&in_dialog("Scale")).await;
+    world.sees("8 pods wanted").await;
+    assert_eq!(cluster.replicas(), 8);
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn a_refusal_of_kubernetes_is_shown_where_the_pods_would_be() {
+    let cluster = FakeCluster::start().await;
+    cluster.set_mood(ClusterMood::Refuses(403));
+    let world = World::on(Server::with_cluster(cluster.settings()).await).await;
+    world.open("/admin/workers").await;
+    world.sees("Role scraper-scale").await;
+}
+
+#[tokio::test]
+async fn outside_of_kubernetes_the_page_of_workers_names_no_pods_of_it() {
+    let world = World::on(Server::with_cluster(testkit::config(&[]).kubernetes).await).await;
+    world.open("/admin/workers").await;
+    world.sees("Kryll-1").await;
+    world.says_no_more("Pods in Kubernetes").await;
+    world.assert_no_errors().await;
 }
 
 #[tokio::test]
