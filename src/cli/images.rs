@@ -1,5 +1,7 @@
 //! `drover images`: downloads images that no refresh has brought yet.
 
+use std::collections::HashSet;
+
 use clap::Subcommand;
 use serde::Serialize;
 
@@ -90,8 +92,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::Backfill(args) = args.command;
     let db = if args.dry_run { env.db_to_read().await? } else { env.db().await? };
     let permitted = AllowList::new(env.config.platform.dutchie.image_hosts.clone());
-    let asks = asks(&db, &args, &permitted).await?;
-    let wanted: usize = asks.iter().filter_map(|ask| ask.limit).sum();
+    let (asks, wanted) = asks(&db, &args, &permitted).await?;
     let left_out = if args.refetch { None } else { Some(left_out(&db, &args, &permitted).await?) };
     if args.dry_run || wanted == 0 {
         let answer = Answer { dry_run: args.dry_run, wanted, left_out, progress: DownloadProgress::default() };
@@ -116,8 +117,8 @@ async fn left_out(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow
     Ok(LeftOut { waiting: found.waiting, given_up: found.given_up, refused })
 }
 
-/// The stores with wanted images, each with the number of images to take.
-async fn asks(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Result<Vec<StoreAsk>> {
+/// The stores with wanted images, and the number of all these images. A logo belongs to the first store that has it.
+async fn asks(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Result<(Vec<StoreAsk>, usize)> {
     let client = db.client().await?;
     let stores = db::images::stores(&client, args.state.as_deref(), args.store).await?;
     if stores.is_empty() {
@@ -125,17 +126,19 @@ async fn asks(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Re
     }
     let kind = if args.refetch { ImageSelection::All } else { ImageSelection::Missing };
     let is_permitted = |address: &str| permitted.permits(address);
-    let mut left = args.limit.map_or(usize::MAX, |limit| limit as usize);
-    let mut asks = Vec::new();
+    let most = args.limit.map_or(usize::MAX, |limit| limit as usize);
+    let mut counted = HashSet::new();
+    let (mut asks, mut wanted) = (Vec::new(), 0);
     for store in stores {
         let images = db::images::of_store_and_brands(&client, store, kind, &is_permitted).await?;
-        let taken = images.len().min(left);
-        left -= taken;
+        let new = images.iter().filter(|image| counted.insert(image.owner)).count();
+        let taken = new.min(most - wanted);
+        wanted += taken;
         if taken > 0 {
-            asks.push(StoreAsk { store, refetch: args.refetch, limit: Some(taken) });
+            asks.push(StoreAsk { store, refetch: args.refetch, limit: args.limit.map(|_| taken) });
         }
     }
-    Ok(asks)
+    Ok((asks, wanted))
 }
 
 /// How far a backfill came.
@@ -216,7 +219,7 @@ impl LeftOut {
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.waiting > 0 {
-            lines.push(format!("  {} failed before and not due for the next try", counted(self.waiting, "image")));
+            lines.push(format!("  {} failed before; the next try is not due", counted(self.waiting, "image")));
         }
         if self.given_up > 0 {
             lines.push(format!("  {} given up", counted(self.given_up, "image")));
@@ -257,7 +260,7 @@ mod tests {
         let waiting = dry_run(LeftOut { waiting: 3, given_up: 1, refused: Vec::new() });
         assert_eq!(
             waiting,
-            "0 images would be downloaded\n  3 images failed before and not due for the next try\n  1 image given up\n\
+            "0 images would be downloaded\n  3 images failed before; the next try is not due\n  1 image given up\n\
              --refetch downloads all images that are not refused, the stored ones too"
         );
         assert_eq!(dry_run(LeftOut { waiting: 0, given_up: 0, refused: Vec::new() }), "0 images would be downloaded");

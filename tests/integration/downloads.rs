@@ -133,6 +133,7 @@ async fn backfill_brings_what_no_refresh_brought() {
     let said = backfill(&farm, &["--dry-run"]).await;
     let wanted = said["wanted"].as_i64().unwrap();
     assert!(wanted > 10 && farm.sim.counts().pictures == 0, "{said}");
+    assert_eq!(wanted, farm.count(OPEN).await, "a logo of several stores is one image");
     let one = backfill(&farm, &["--limit", "3"]).await;
     assert_eq!(one["wanted"], 3);
     backfill(&farm, &[]).await;

@@ -39,6 +39,7 @@ mod queue;
 mod reads;
 mod reload;
 mod replays;
+mod restarts;
 mod robots;
 mod roles;
 mod same_slot;

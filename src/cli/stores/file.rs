@@ -40,6 +40,9 @@ pub fn read<'a>(
 ) -> Result<StoreList<'a>, String> {
     let mut lines = list_file::lines(text);
     let (n, first) = lines.next().unwrap_or((1, ""));
+    if Header::names(first, "host") {
+        return Err(at(file, n, "this is a list of proxies: import it with `drover proxies import`".to_owned()));
+    }
     let header = Header::parse(first, &COLUMNS).map_err(|fault| at(file, n, fault))?;
 
     let mut stores = Vec::new();
@@ -113,6 +116,7 @@ mod tests {
 
     #[rstest]
     #[case::unknown_column("name,colour\nA,red\n", "unknown column 'colour': the columns are name, platform, ")]
+    #[case::proxies("protocol,host,port\n", "this is a list of proxies: import it with `drover proxies import`")]
     #[case::no_name("slug\na\n", "the column 'name' is missing")]
     #[case::empty("", "the column 'name' is missing")]
     #[case::twice("name,name\nA,B\n", "column 'name' is there twice")]
