@@ -4,7 +4,7 @@
 import { useSchedules } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
-import { count, plural } from "../core/format.js";
+import { count, duration, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { may } from "../core/session.js";
 import { PLATFORMS, ROLES } from "../core/vocabulary.js";
@@ -79,7 +79,7 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen })
     <th scope="row" class="key"><a href=${tasks}><bdi>${schedule.name}</bdi></a><br /><span class="scope">${schedule.role}</span></th>
     <td class="end">${stateOf(schedule)}</td>
     <td class="fact" data-l="every">
-      ${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : `${count(schedule.interval_hours)} h`}</td>
+      ${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : duration((schedule.interval_hours ?? 0) * 3600)}</td>
     <td class="fact" data-l="for">
       ${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
     <td class="num fact" data-l="priority">${count(schedule.priority)}</td>

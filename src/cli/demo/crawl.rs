@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use db::demo_report::{self, CrawlProgress};
-use db::{Db, DbError, schedules};
+use db::{Db, DbError, demo_schedules, schedules};
 use domain::store::StoreId;
 
 const FETCH: &str = "payload_fetch_all";
@@ -24,6 +24,8 @@ pub struct Crawl<'a> {
     pub stores: usize,
     /// Stores in trouble on purpose: they are crawled too, and nothing waits for them.
     pub apart: &'a [StoreId],
+    /// When the next crawl begins, if this one has ended by then.
+    pub next_at: Option<tokio::time::Instant>,
 }
 
 /// A crawl whose stores are fetched.
@@ -35,8 +37,8 @@ pub struct Fetched<'a> {
 
 /// Makes the tasks of the crawl, unless they exist, and waits until all of them have ended.
 pub async fn fetch<'a>(db: &Db, crawl: Crawl<'a>) -> Result<Fetched<'a>, DbError> {
+    generate(db, FETCH, crawl).await?;
     let due_at = due_at(crawl.number);
-    generate(db, FETCH, due_at).await?;
     let since = demo_report::begun(&db.client().await?, FETCH, due_at).await?.unwrap_or(due_at);
     let bar = bar(crawl.number, crawl.stores);
     wait(db, since, crawl.apart, &bar).await?;
@@ -46,7 +48,7 @@ pub async fn fetch<'a>(db: &Db, crawl: Crawl<'a>) -> Result<Fetched<'a>, DbError
 impl Fetched<'_> {
     /// Refreshes what is made of the crawl. Returns its start time and the outcomes of its tasks.
     pub async fn analyse(self, db: &Db) -> Result<(DateTime<Utc>, CrawlProgress), DbError> {
-        generate(db, ANALYTICS, due_at(self.crawl.number)).await?;
+        generate(db, ANALYTICS, self.crawl).await?;
         let progress = wait(db, self.since, self.crawl.apart, &self.bar).await?;
         self.bar.finish_and_clear();
         Ok((self.since, progress))
@@ -55,15 +57,22 @@ impl Fetched<'_> {
 
 /// Retries: a request by the API may generate at the same moment, and the keeper may restart the private
 /// server.
-async fn generate(db: &Db, schedule: &str, due_at: DateTime<Utc>) -> Result<(), DbError> {
+async fn generate(db: &Db, schedule: &str, crawl: Crawl<'_>) -> Result<(), DbError> {
     let begun = Instant::now();
     loop {
-        match schedules::run_for(db, schedule, due_at).await {
+        match run(db, schedule, crawl).await {
             Err(error) if error.is_transient() && begun.elapsed() < MAX_GENERATION => {}
-            other => return other.map(drop),
+            other => return other,
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
+}
+
+async fn run(db: &Db, schedule: &str, crawl: Crawl<'_>) -> Result<(), DbError> {
+    schedules::run_for(db, schedule, due_at(crawl.number)).await?;
+    let Some(next_at) = crawl.next_at else { return Ok(()) };
+    let wait = next_at.saturating_duration_since(tokio::time::Instant::now());
+    demo_schedules::set_next_run(&db.client().await?, schedule, wait).await
 }
 
 async fn wait(db: &Db, since: DateTime<Utc>, apart: &[StoreId], bar: &ProgressBar) -> Result<CrawlProgress, DbError> {

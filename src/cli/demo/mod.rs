@@ -38,7 +38,7 @@ use crate::actors::plan::Plan;
 use crate::app::database::{self, OpenDatabase};
 use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
-use db::{Db, migrate, schedules, tasks};
+use db::{Db, demo_schedules, migrate, schedules, tasks};
 use domain::store::StoreId;
 use settings::{Config, LiveConfig, Secret};
 
@@ -161,7 +161,10 @@ impl Demo<'_> {
         let opened = database::open_with(config, server).await?;
         migrate::up_own(&opened.db).await?;
         let apart = world::seed_database(&opened.db, self.sim, state, &self.env.config.secrets.keys()).await?;
-        schedules::ensure_defaults(&opened.db.client().await?).await?;
+        let client = opened.db.client().await?;
+        schedules::ensure_defaults(&client).await?;
+        demo_schedules::switch_discovery_off(&client).await?;
+        drop(client);
         // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
         let plan = Plan { pods: names::pods(config, config.topology.pods, &[])?, ..Plan::default() };
@@ -202,7 +205,13 @@ impl Demo<'_> {
         let mut progress = Progress { images: ImageCheck::default(), history, began: Instant::now() };
         loop {
             let next_at = Instant::now() + Duration::from_secs(self.args.every);
-            let summary = self.crawl_once(state, &running, &mut progress).await?;
+            let crawl = Crawl {
+                number: state.crawl,
+                stores: state.stores,
+                apart: running.apart,
+                next_at: (!self.args.once).then_some(next_at),
+            };
+            let summary = self.crawl_once(state, &running, crawl, &mut progress).await?;
             self.env.out.either(&summary, ToString::to_string)?;
             if !self.args.once
                 && let Err(error) = limits::apply(&running.opened.db, running.config).await
@@ -231,11 +240,11 @@ impl Demo<'_> {
         &self,
         state: &State,
         running: &Running<'_>,
+        crawl: Crawl<'_>,
         progress: &mut Progress,
     ) -> anyhow::Result<Summary> {
         let Running { opened, apart, app, .. } = *running;
         let failures = state.has_faults.then(|| FailuresOnce::begin(self.sim, state.crawl));
-        let crawl = Crawl { number: state.crawl, stores: state.stores, apart };
         let fetched = crawl::fetch(&opened.db, crawl).await?;
         if let Some(took) = progress.history.write(&opened.db, state.seed).await? {
             self.say_history("prices and stock", took)?;

@@ -78,7 +78,7 @@ async fn the_demos_payloads_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_demo_whose_port_is_taken_takes_a_free_one_and_ends_soon_after_ctrl_c() {
+async fn a_demo_whose_port_is_taken_takes_a_free_one_shows_its_next_crawl_and_ends_soon_after_ctrl_c() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let dir = tempfile::tempdir().unwrap();
@@ -90,6 +90,9 @@ async fn a_demo_whose_port_is_taken_takes_a_free_one_and_ends_soon_after_ctrl_c(
     let api = demo.stdout().into_iter().find(|line| line.starts_with("API")).unwrap();
     assert!(!api.contains(&address), "{api}");
     assert!(demo.stderr().iter().any(|line| line.contains("the demo takes a free port")));
+    let shown = "SELECT string_agg(name, ' ' ORDER BY name) FROM task_schedules WHERE enabled AND next_run_at < now() + interval '20 s'";
+    let shown: String = database_of(dir.path()).await.query_one(shown, &[]).await.unwrap().get(0);
+    assert_eq!(shown, "analytics_refresh payload_fetch_all");
 
     demo.signal(Signal::SIGINT);
     assert_eq!(demo.ended(Duration::from_secs(10)).await.code(), Some(130));

@@ -1,0 +1,16 @@
+//! The schedules of a demo, which runs them itself, at its own pace: lists show what it does.
+
+use std::time::Duration;
+
+use super::{Client, DbError};
+
+/// Shows that the schedule runs again after `wait`.
+pub async fn set_next_run(client: &Client, name: &str, wait: Duration) -> Result<(), DbError> {
+    let seconds = wait.as_secs_f64();
+    client.execute(include_str!("sql/demo_schedules/next_run.sql"), &[&name, &seconds]).await.map(drop)
+}
+
+/// Switches the search for new stores off, unless a user ran it.
+pub async fn switch_discovery_off(client: &Client) -> Result<(), DbError> {
+    client.execute(include_str!("sql/demo_schedules/discovery_off.sql"), &[]).await.map(drop)
+}
