@@ -149,7 +149,7 @@ impl Side {
         let client = self.db.maintenance_client().await.unwrap();
         let (truncate, own) = match self.kind {
             Kind::Ours | Kind::OursNeverAnalysed => {
-                ("TRUNCATE worker_tasks, past_attempts, raw_crawl_payloads", "SET drover.own = 'on'")
+                ("TRUNCATE worker_tasks, past_attempts, raw_crawl_payloads", "SET xmlbinary = 'hex'")
             }
             Kind::Theirs => ("TRUNCATE worker_tasks", "SELECT 1"),
         };

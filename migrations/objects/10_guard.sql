@@ -1,5 +1,7 @@
 -- Functions of the triggers in 15_triggers.sql: they complete and correct rows that operators write at psql. drover's own functions write
--- complete rows; they run with the setting drover.own = on, which disables these triggers.
+-- complete rows; they run with the setting xmlbinary = hex, which disables these triggers. A parameter of drover's own would say it better,
+-- but a function may set only those that Postgres knows, unless a superuser makes it. This one changes how XML shows binary data, and
+-- drover has no XML.
 
 -- The current name of a role. `product_resync` is an old role, which fetched and refreshed: with a payload_id among its arguments it is
 -- product_refresh now, otherwise payload_fetch.
@@ -69,7 +71,7 @@ END $f$;
 -- of their priorities. Many tasks would block the sweep for as long as the session does not commit; they wait for the sweep, or for a
 -- `claim_task` that finds nothing else.
 CREATE OR REPLACE FUNCTION worker_tasks_take_reservations() RETURNS trigger LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 BEGIN
   PERFORM FROM made OFFSET 10 LIMIT 1;

@@ -6,27 +6,27 @@ CREATE OR REPLACE TRIGGER guard_schedule BEFORE INSERT OR UPDATE OF name, role, 
   FOR EACH ROW EXECUTE FUNCTION task_schedules_guard();
 
 CREATE OR REPLACE TRIGGER guard_insert BEFORE INSERT ON worker_tasks FOR EACH ROW
-  WHEN (current_setting('drover.own', true) IS DISTINCT FROM 'on')
+  WHEN (current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_guard_insert();
 
 CREATE OR REPLACE TRIGGER take_reservations AFTER INSERT ON worker_tasks REFERENCING NEW TABLE AS made FOR EACH STATEMENT
-  WHEN (current_setting('drover.own', true) IS DISTINCT FROM 'on')
+  WHEN (current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_take_reservations();
 
 CREATE OR REPLACE TRIGGER guard_status BEFORE UPDATE OF status ON worker_tasks FOR EACH ROW
   WHEN (NEW.status IS DISTINCT FROM OLD.status
         AND NOT (OLD.status = 'pending' AND NEW.status = 'claimed' AND NEW.fence > OLD.fence AND NOT NEW.ready AND NOT NEW.blocked
                  AND NEW.worker_id IS NOT NULL)   -- a claim: comparing its columns is cheaper than reading the setting
-        AND current_setting('drover.own', true) IS DISTINCT FROM 'on')
+        AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_guard_status();
 
 CREATE OR REPLACE TRIGGER guard_pending BEFORE UPDATE OF scheduled_for, dispensary_id, ready, role, priority ON worker_tasks FOR EACH ROW
-  WHEN (OLD.status = 'pending' AND NEW.status = 'pending' AND current_setting('drover.own', true) IS DISTINCT FROM 'on')
+  WHEN (OLD.status = 'pending' AND NEW.status = 'pending' AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_guard_pending();
 
 CREATE OR REPLACE TRIGGER guard_dependencies BEFORE UPDATE OF depends_on ON worker_tasks FOR EACH ROW
   WHEN (NEW.status = 'pending' AND NEW.depends_on IS DISTINCT FROM OLD.depends_on
-        AND current_setting('drover.own', true) IS DISTINCT FROM 'on')
+        AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_guard_dependencies();
 
 CREATE OR REPLACE TRIGGER forget_attempts AFTER DELETE ON worker_tasks REFERENCING OLD TABLE AS gone

@@ -19,7 +19,7 @@ $f$;
 -- Takes the reservations of paused stores from tasks that are ready and not claimed; returns the number of these tasks. A row that another
 -- session has locked is being claimed, or comes with the next call.
 CREATE OR REPLACE FUNCTION hold_paused_stores() RETURNS bigint LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
   held bigint;
@@ -46,7 +46,7 @@ END $f$;
 
 -- Ends a pause; returns what it was. No row: there is none with this id.
 CREATE OR REPLACE FUNCTION end_pause(pause_id bigint) RETURNS SETOF pauses LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE ended pauses;
 BEGIN
@@ -61,7 +61,7 @@ END $f$;
 -- Removes pauses whose time is over, and holds the stores of the others: a task may have become ready while its pause was being made.
 -- Returns the number of pauses and tasks that it changed.
 CREATE OR REPLACE FUNCTION sweep_pauses() RETURNS bigint LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
   over bigint;

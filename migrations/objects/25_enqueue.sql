@@ -80,7 +80,7 @@ END $f$;
 -- inserted.
 DROP FUNCTION IF EXISTS enqueue_tasks(jsonb);
 CREATE OR REPLACE FUNCTION enqueue_tasks(specs jsonb, reserve boolean DEFAULT true) RETURNS bigint[] LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   ids bigint[];

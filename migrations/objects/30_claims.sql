@@ -176,7 +176,7 @@ CREATE OR REPLACE FUNCTION settle_and_claim(
 RETURNS TABLE (is_lost boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
                payload jsonb, priority int, retry_count int, loss_count int, waited double precision)
 LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE claimed bigint[];
 BEGIN
@@ -213,7 +213,7 @@ END $f$;
 -- Starts a claimed task. False if its lease is lost. The commit does not wait for the disk: if the server crashes and loses it, the run
 -- goes on, with the status 'claimed'.
 CREATE OR REPLACE FUNCTION start_task(held_id bigint, held_fence bigint, held_worker text) RETURNS boolean LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE claimed CONSTANT text := 'claimed';
 BEGIN
@@ -229,7 +229,7 @@ END $f$;
 -- and must not make the others wait. The commit does not wait for the disk, which a crawl keeps busy: a server that crashes before
 -- flush_renewals has returned may lose the renewals.
 CREATE OR REPLACE FUNCTION renew_tasks(ids bigint[], fences bigint[], workers text[], beat_ages float8[], lease interval) RETURNS SETOF bigint LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed', 'running']);
 BEGIN

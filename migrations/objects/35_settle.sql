@@ -8,7 +8,7 @@
 DROP FUNCTION IF EXISTS settle_task(bigint, bigint, text, text, jsonb, text, interval, interval, jsonb);
 CREATE OR REPLACE FUNCTION settle_task(held_id bigint, held_fence bigint, held_worker text, settlement jsonb) RETURNS text
 LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   active CONSTANT text[] := ARRAY['claimed', 'running'];
@@ -70,7 +70,7 @@ END $f$;
 CREATE OR REPLACE FUNCTION complete_and_start(held_id bigint, held_fence bigint, held_worker text, settlement jsonb, spec jsonb,
                                               lease interval, OUT started bigint)
 LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   active CONSTANT text[] := ARRAY['claimed', 'running'];

@@ -88,7 +88,7 @@ $f$;
 -- may call it. Silence alone blames no task: the caller may have chosen too short a time.
 DROP FUNCTION IF EXISTS recover_tasks(interval, boolean);
 CREATE OR REPLACE FUNCTION recover_tasks(silence interval, may_blame boolean DEFAULT true, OUT requeued int, OUT failed int) LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE
   to_blame bigint[];
@@ -118,7 +118,7 @@ END $f$;
 DROP FUNCTION IF EXISTS recover_held(bigint[], bigint[], text[], boolean);
 CREATE OR REPLACE FUNCTION recover_held(ids bigint[], fences bigint[], workers text[], blame boolean, OUT requeued int, OUT failed int)
 LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed', 'running']);
 BEGIN
@@ -131,7 +131,7 @@ END $f$;
 -- Puts back tasks that were claimed and never begun, without counting a loss or a retry; returns their number. Running tasks stay as they
 -- are.
 CREATE OR REPLACE FUNCTION release_unstarted(ids bigint[], fences bigint[], workers text[]) RETURNS int LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed']);
 BEGIN

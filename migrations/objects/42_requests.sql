@@ -17,7 +17,7 @@ END $f$;
 -- store is kept (stopping_runs). A task that is cancelled already stays as it is.
 CREATE OR REPLACE FUNCTION cancel_task(asked bigint, reason text DEFAULT 'cancelled by request', OUT was text, OUT refusal text)
 LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE task worker_tasks := lock_task(asked);
 BEGIN
@@ -38,7 +38,7 @@ END $f$;
 -- Records that the body of a run that is not held any more has stopped: if its task was cancelled, the store is free now. False if the task
 -- was not cancelled, or if this was recorded before.
 CREATE OR REPLACE FUNCTION run_stopped(stopped_id bigint, stopped_fence bigint, stopped_worker text) RETURNS boolean LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE store bigint;
 BEGIN
@@ -61,7 +61,7 @@ $f$;
 -- Puts a failed or cancelled task back to pending, with all of its retries, at its old time or, if that has passed, at once. Its runs stay
 -- as history. A task that ended because another one failed does not wait for that one any more.
 CREATE OR REPLACE FUNCTION retry_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   task worker_tasks := lock_task(asked);
@@ -102,7 +102,7 @@ END $f$;
 -- Deletes a task that no worker has, with its runs. A task that others wait for stays, unless it has completed: a deleted task counts as
 -- completed.
 CREATE OR REPLACE FUNCTION delete_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE task worker_tasks;
 BEGIN
@@ -131,7 +131,7 @@ END $f$;
 -- means at once. With `expected`, the task is changed only if that is its `updated_at`.
 CREATE OR REPLACE FUNCTION change_task(asked bigint, change jsonb, expected timestamptz DEFAULT NULL, OUT was text, OUT refusal text)
 LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   task worker_tasks := lock_task(asked);
@@ -159,7 +159,7 @@ END $f$;
 -- Makes a waiting task as urgent as a request for the same work, and due as early; `to_time` null means at once. False if it is as urgent
 -- already, does not wait any more, or has a row that another session has locked: then it is being claimed or settled.
 CREATE OR REPLACE FUNCTION raise_task(asked bigint, to_priority int, to_time timestamptz) RETURNS boolean LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   pending CONSTANT text := 'pending';
@@ -181,7 +181,7 @@ END $f$;
 -- holds up no other.
 CREATE OR REPLACE FUNCTION change_tasks(action text, ids bigint[], change jsonb)
 RETURNS TABLE (task_id bigint, was text, refusal text, other bigint) LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 BEGIN
   FOR task_id IN SELECT DISTINCT asked.id FROM unnest(ids) AS asked(id) ORDER BY asked.id LOOP

@@ -40,7 +40,7 @@ $f$;
 -- serialization_failure, try again.
 CREATE OR REPLACE FUNCTION request_tasks(specs jsonb, works text[]) RETURNS TABLE (task_id bigint, outcome text, other text)
 LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   max_tries CONSTANT int := 3;

@@ -56,7 +56,7 @@ END $f$;
 -- the end of that task hands on the reservation.
 DROP FUNCTION IF EXISTS sweep_due(interval, bigint, int);   -- `look_back` had another name
 CREATE OR REPLACE FUNCTION sweep_due(look_back interval, after bigint, batch int, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
   stores bigint[];
@@ -85,7 +85,7 @@ END $f$;
 
 -- Unblocks tasks whose dependencies have ended, or cancels them by their policy. A dependency that is gone had ended long ago.
 CREATE OR REPLACE FUNCTION sweep_blocked(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
   pending CONSTANT text := 'pending';
@@ -127,7 +127,7 @@ END $f$;
 
 -- Makes waiting tasks without a store ready if their time has come, however long ago.
 CREATE OR REPLACE FUNCTION sweep_storeless(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 BEGIN
   IF exclusive AND NOT try_lock_sweep() THEN RETURN 0; END IF;
@@ -141,7 +141,7 @@ END $f$;
 
 -- Ends cancelled runs that no worker has reported as stopped: their stores are free when the leases would have expired.
 CREATE OR REPLACE FUNCTION sweep_stopping(batch int, exclusive boolean DEFAULT true) RETURNS bigint LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
   ended bigint;
@@ -163,7 +163,7 @@ END $f$;
 -- Reviews the reservations of the next `batch` stores with ids above `after` (null: from the first) that have a waiting task. It finds rows
 -- that were written by hand, and tasks that an enqueue and a completion missed because they ran at once and did not see each other.
 CREATE OR REPLACE FUNCTION sweep_stores(after bigint, batch int, exclusive boolean DEFAULT true, OUT swept bigint, OUT last_store bigint) LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE stores bigint[];
 BEGIN

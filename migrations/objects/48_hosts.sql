@@ -3,7 +3,7 @@
 -- Makes the tasks that wait for this host due, because its breaker has closed: one after the other, at the rate of requests to the host
 -- (`per_second`; 0 = no limit), the most urgent first. A task whose row another session has locked keeps its time.
 CREATE OR REPLACE FUNCTION wake_tasks_of_host(of_host text, per_second double precision) RETURNS void LANGUAGE plpgsql
-SET drover.own = on SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET jit = off AS $f$
 BEGIN
   UPDATE worker_tasks t

@@ -24,12 +24,12 @@ const READY: i64 = 40_000;
 const READS_PER_TASK: i64 = 8;
 
 const FILL: &str = "
-    SET drover.own = 'on';
+    SET xmlbinary = 'hex';
     INSERT INTO worker_tasks (role, dispensary_id, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at)
       SELECT 'payload_fetch', n, 'claimed', 1, 'busy', now(), now(), now() + interval '1 hour' FROM generate_series(1, 5000) n;
     INSERT INTO worker_tasks (role, dispensary_id, priority) SELECT 'payload_fetch', 1 + n % 5000, 20 FROM generate_series(1, 20000) n;
     INSERT INTO worker_tasks (role, dispensary_id, ready) SELECT 'payload_fetch', 10000 + n, true FROM generate_series(1, 100000) n;
-    RESET drover.own;
+    RESET xmlbinary;
     VACUUM ANALYZE worker_tasks;";
 
 impl Queue {
@@ -205,8 +205,8 @@ async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
     assert_eq!(queue.claim(&[Role::PayloadFetch], 2 * BUSY_STORES as usize).await.len() as i64, BUSY_STORES);
     queue
         .sql(&format!(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, dispensary_id, ready) \
-             SELECT 'payload_fetch', {BUSY_STORES} + n, true FROM generate_series(1, {READY}) n; RESET drover.own"
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, dispensary_id, ready) \
+             SELECT 'payload_fetch', {BUSY_STORES} + n, true FROM generate_series(1, {READY}) n; RESET xmlbinary"
         ))
         .await;
     statistics.after(&queue).await;
@@ -241,8 +241,8 @@ async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
     let second = queue.claim_one().await;
     queue
         .sql(&format!(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, dispensary_id, ready) \
-             SELECT 'payload_fetch', 1000 + n, true FROM generate_series(1, {READY}) n; RESET drover.own"
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, dispensary_id, ready) \
+             SELECT 'payload_fetch', 1000 + n, true FROM generate_series(1, {READY}) n; RESET xmlbinary"
         ))
         .await;
     // one waits behind the task that is settled, and twelve of other stores, too many for the trigger, may
@@ -287,10 +287,10 @@ async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[
     assert_eq!(queue.rows_of_ten_claims(&EVERY_CRAWL_ROLE, true).await.2, 0);
     queue
         .sql(&format!(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, priority, ready) \
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, priority, ready) \
              SELECT 'download_media', 5, true FROM generate_series(1, {READY}) n; \
              INSERT INTO worker_tasks (role, dispensary_id, ready) \
-             SELECT 'payload_fetch', n, true FROM generate_series(1, 1000) n; RESET drover.own"
+             SELECT 'payload_fetch', n, true FROM generate_series(1, 1000) n; RESET xmlbinary"
         ))
         .await;
     let others = testkit::connect(&queue.database.url).await;

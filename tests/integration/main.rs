@@ -27,6 +27,7 @@ mod listen;
 mod lost_commits;
 mod migrate;
 mod operations;
+mod ordinary_account;
 mod outage;
 mod pauses;
 mod pinned_plans;

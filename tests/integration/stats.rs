@@ -25,7 +25,7 @@ async fn count(db: &Db) -> Option<u64> {
 
 /// Rows as they would be written by runs: past the guard of hand-written ones.
 async fn write(database: &TestDatabase, sql: &str) {
-    let sql = format!("SET drover.own = on; {sql}; RESET drover.own");
+    let sql = format!("SET xmlbinary = hex; {sql}; RESET xmlbinary");
     database.raw.batch_execute(&sql).await.unwrap();
 }
 

@@ -365,7 +365,7 @@ async fn tasks_of_many_stores_are_made_and_recovered_and_counted() {
 #[tokio::test]
 async fn a_recovery_says_how_many_tasks_of_dead_workers_wait_for_their_leases_and_until_when() {
     let database = testkit::database().await;
-    let tasks = "SET drover.own = on;
+    let tasks = "SET xmlbinary = hex;
         INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, started_at, last_heartbeat_at, heartbeat_seconds) VALUES
           ('off', 'A', 'P', 'any', crawl_roles(), 'offline', 4, now(), now(), 10), ('killed', 'B', 'P', 'any', crawl_roles(), 'active', 4, now(), now() - interval '1 minute', 10),
           ('lives', 'C', 'P', 'any', crawl_roles(), 'active', 4, now(), now(), 10);

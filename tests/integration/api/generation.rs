@@ -28,7 +28,7 @@ impl Server {
 #[tokio::test]
 async fn silent_tasks_are_recovered_and_counted(#[case] body: Value, #[case] requeued: i64) {
     let server = Server::start().await;
-    let sql = "SET drover.own = on;
+    let sql = "SET xmlbinary = hex;
                INSERT INTO worker_tasks (role, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at)
                VALUES ('analytics_refresh', 'running', 1, 'w', now(), now() - interval '20 minutes', now() + interval '1 hour')";
     server.database.raw.batch_execute(sql).await.unwrap();

@@ -163,7 +163,7 @@ async fn past_runs_are_listed_with_the_states_of_their_tasks() {
     assert_eq!(server.get(&format!("{path}/runs")).await.expect(200)["runs"], json!([]));
     server.post(&format!("{path}/trigger"), json!({})).await.expect(200);
     let ends = "
-        SET drover.own = 'on';
+        SET xmlbinary = 'hex';
         UPDATE worker_tasks SET status = 'failed', ready = false, completed_at = created_at + interval '1 minute'
          WHERE id = (SELECT min(id) FROM worker_tasks);
         UPDATE worker_tasks SET status = 'completed', ready = false, completed_at = created_at + interval '2 minutes'
@@ -189,7 +189,7 @@ async fn past_runs_are_listed_with_the_states_of_their_tasks() {
 async fn the_next_due_times_of_a_schedule_are_listed(#[case] recurrence: &str, #[case] times: [&str; 5]) {
     let (server, path) = server_with_schedule().await;
     let change =
-        format!("SET drover.own = 'on'; UPDATE task_schedules SET {recurrence}, next_run_at = '2100-01-01T06:00:00Z'");
+        format!("SET xmlbinary = 'hex'; UPDATE task_schedules SET {recurrence}, next_run_at = '2100-01-01T06:00:00Z'");
     server.database.raw.batch_execute(&change).await.unwrap();
     let listed = async || server.get(&format!("{path}/runs")).await.expect(200)["upcoming"].clone();
     if recurrence.starts_with("interval") {

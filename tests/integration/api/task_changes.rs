@@ -102,7 +102,7 @@ async fn a_task_that_a_client_has_is_not_sent_again_until_something_of_it_change
     };
     assert_eq!(again().await, 304);
     // a heartbeat moves no updated_at, and yet is news for a reader
-    let beat = "SET drover.own = on; UPDATE worker_tasks SET last_heartbeat_at = now(); RESET drover.own";
+    let beat = "SET xmlbinary = hex; UPDATE worker_tasks SET last_heartbeat_at = now(); RESET xmlbinary";
     server.database.raw.batch_execute(beat).await.unwrap();
     assert_eq!(again().await, 200);
 }

@@ -94,9 +94,9 @@ async fn whoever_gave_no_sign_for_so_long_is_recovered_however_many_they_are() {
     let queue = Queue::new().await;
     queue
         .sql(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at) \
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at) \
              SELECT 'analytics_refresh', 'running', 1, 'w', now(), now() - interval '20 minutes', now() + interval '1 hour' \
-             FROM generate_series(1, 1200); RESET drover.own",
+             FROM generate_series(1, 1200); RESET xmlbinary",
         )
         .await;
     let client = queue.client().await;

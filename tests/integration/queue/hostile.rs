@@ -15,7 +15,7 @@ use super::*;
 impl Queue {
     /// By drover's own rules: no trigger corrects the writes.
     async fn unguarded(&self, statement: &str) {
-        self.sql(&format!("SET drover.own = on; {statement}; RESET drover.own")).await;
+        self.sql(&format!("SET xmlbinary = hex; {statement}; RESET xmlbinary")).await;
     }
 }
 

@@ -143,12 +143,12 @@ async fn the_tasks_of_a_rare_filter_are_found_without_a_walk_past_the_others() {
     // the rare ones are the oldest
     queue
         .sql(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, platform, dispensary_id, worker_id, schedule_id, status, completed_at, \
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, platform, dispensary_id, worker_id, schedule_id, status, completed_at, \
              retry_count, error_message) \
              SELECT CASE WHEN n < 50 THEN 'analytics_refresh' ELSE 'payload_fetch' END, 'dutchie', CASE WHEN n < 50 THEN 1 ELSE n END, \
              CASE WHEN n < 50 THEN 'old' ELSE 'new' END, CASE WHEN n < 50 THEN 1 ELSE 2 END, 'completed', now(), \
              CASE WHEN n < 50 THEN 3 ELSE 0 END, CASE WHEN n < 50 THEN 'why' END FROM generate_series(1, 20000) n; \
-             RESET drover.own",
+             RESET xmlbinary",
         )
         .await;
     indexes::ensure(&queue.database.db).await.unwrap();
@@ -178,9 +178,9 @@ async fn a_part_of_an_error_is_found_without_a_look_at_each_error() {
     let queue = Queue::new().await;
     queue
         .sql(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, status, completed_at, error_message) \
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, status, completed_at, error_message) \
              SELECT 'payload_fetch', 'failed', now(), CASE WHEN n IN (3, 19990) THEN 'A 100% Odd_One ' ELSE 'upstream answered 503 for ' END \
-             || n FROM generate_series(1, 20000) n; RESET drover.own",
+             || n FROM generate_series(1, 20000) n; RESET xmlbinary",
         )
         .await;
     indexes::ensure(&queue.database.db).await.unwrap();

@@ -174,9 +174,9 @@ impl Queue {
     /// Tasks of that many stores that have failed.
     pub async fn failures(&self, count: i64) {
         self.sql(&format!(
-            "SET drover.own = on; INSERT INTO worker_tasks (role, dispensary_id, status, completed_at, error_message) \
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, dispensary_id, status, completed_at, error_message) \
              SELECT 'payload_fetch', n, 'failed', now(), 'no answer from ' || n FROM generate_series(1, {count}) n; \
-             RESET drover.own"
+             RESET xmlbinary"
         ))
         .await;
     }

@@ -54,7 +54,7 @@ async fn a_task_that_became_ready_while_its_pause_was_made_is_held_by_the_sweep(
     pause(&queue, PauseTarget::Store(store)).await;
     let task = queue.add(fetch(store)).await;
     queue
-        .sql(&format!("SET drover.own = on; UPDATE worker_tasks SET ready = true WHERE id = {task}; RESET drover.own"))
+        .sql(&format!("SET xmlbinary = hex; UPDATE worker_tasks SET ready = true WHERE id = {task}; RESET xmlbinary"))
         .await;
     assert_eq!(pauses::sweep(&queue.client().await).await.unwrap(), 1);
     assert!(queue.claim_all().await.is_empty());

@@ -223,7 +223,7 @@ async fn enqueuers_of_the_same_stores_in_opposite_orders_do_not_deadlock() {
 impl Queue {
     /// No worker has claimed ready tasks for a while.
     async fn half_a_minute_passes(&self) {
-        self.sql("SET drover.own = on; UPDATE worker_tasks SET updated_at = updated_at - interval '31 seconds'; RESET drover.own").await;
+        self.sql("SET xmlbinary = hex; UPDATE worker_tasks SET updated_at = updated_at - interval '31 seconds'; RESET xmlbinary").await;
         self.sweep_all().await;
     }
 }

@@ -9,7 +9,7 @@ SELECT last_payload_id,
        (last_payload_at <= clock_timestamp() AND last_payload_id = hashed_payload_id) IS TRUE AS has_hashes,
        set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
-       set_config('drover.own', 'on', true)   -- the products it writes agree with their hashes
+       set_config('xmlbinary', 'hex', true)   -- the products it writes agree with their hashes
   FROM dispensaries
  WHERE id = $1
    FOR UPDATE;
