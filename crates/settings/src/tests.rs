@@ -137,7 +137,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::threshold(&[("MEMORY_BACKOFF_THRESHOLD", "85")], "between 0 and 1")]
 #[case::not_a_number(&[("CPU_BACKOFF_THRESHOLD", "NaN")], "between 0 and 1")]
 #[case::pauses(&[("DROVER__POLITENESS__PAGE_PAUSE_MIN", "2s")], "page_pause_max")]
-#[case::driver(&[("STORAGE_DRIVER", "s3")], "one of local")]
+#[case::driver(&[("STORAGE_DRIVER", "ftp")], "one of local, s3, gcs, azure")]
 #[case::host(&[("DROVER__HTTP__HOST_ALLOWLIST", "a.example,https://b.example/")], "'https://b.example/' is not a host")]
 #[case::role_of_a_retry(&[("DROVER__QUEUE__RETRY_BASE_BY_ROLE__FETCH", "1s")], "unknown role 'fetch'")]
 #[case::negative(&[("DROVER__HTTP__MAX_PAGES", "-1")], "http.max_pages")]
