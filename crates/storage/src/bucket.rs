@@ -145,10 +145,11 @@ impl Bucket {
     }
 
     async fn probe_objects(&self) -> Result<(), StorageError> {
+        // first, since some services make a bucket that they are given an object for
+        self.calls.list(layout::ORPHANS).await?;
         // one that a killed process left behind proves as much
         self.calls.create(layout::PROBE, Bytes::from_static(b"drover doctor")).await?;
         let replaced = self.calls.create(layout::PROBE, Bytes::from_static(b"drover doctor")).await?;
-        self.calls.list(layout::ORPHANS).await?;
         self.calls.delete(layout::PROBE).await?;
         if replaced { Err(self.without_conditions()) } else { Ok(()) }
     }

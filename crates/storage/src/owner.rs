@@ -51,7 +51,7 @@ impl Owner {
     }
 
     /// The place has files already: one without an owner is not a new one.
-    pub fn expect(&self) {
+    pub fn assume_registered_before(&self) {
         self.had_one.store(true, Ordering::Relaxed);
     }
 
@@ -61,7 +61,7 @@ impl Owner {
     }
 
     pub(super) fn note_registration(&self) {
-        self.expect();
+        self.assume_registered_before();
         self.is_registered.store(true, Ordering::Relaxed);
     }
 

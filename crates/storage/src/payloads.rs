@@ -62,7 +62,7 @@ impl Payloads {
 
     /// The database has payloads already: a place without an owner is unavailable, and not a new one.
     pub fn expect_owner(&self) {
-        self.owner.expect();
+        self.owner.assume_registered_before();
     }
 
     /// Registers this database as the place's owner. Writes do so first. A place that had an owner and has

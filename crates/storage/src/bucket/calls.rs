@@ -65,6 +65,8 @@ enum Failure {
     Absent,
     /// The condition does not hold: it exists, or is another version.
     Unmet,
+    /// The object ends before the part that was asked for.
+    OutOfRange,
     Outage(StorageError),
 }
 
@@ -116,6 +118,9 @@ impl Calls {
                 Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {most} bytes") })
             }
             Err(Failure::Absent | Failure::Unmet) => Ok(None),
+            Err(Failure::OutOfRange) => {
+                Err(StorageError::Corrupt { path: path.to_owned(), reason: "it ends too early".to_owned() })
+            }
             Err(failure) => Err(self.outage(failure)),
         }
     }
@@ -207,7 +212,7 @@ impl Calls {
         match failure {
             Failure::Outage(error) => error,
             Failure::Absent => self.unavailable("there is no such bucket"),
-            Failure::Unmet => self.unavailable("it answers to a condition that was not set"),
+            Failure::Unmet | Failure::OutOfRange => self.unavailable("it answers to a condition that was not set"),
         }
     }
 
@@ -223,6 +228,7 @@ impl Calls {
             Ok(Err(Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotModified { .. })) => {
                 Err(Failure::Unmet)
             }
+            Ok(Err(error)) if code(&error.to_string()) == Some("InvalidRange") => Err(Failure::OutOfRange),
             Ok(Err(error)) => Err(Failure::Outage(self.unavailable(&reason(&error)))),
             Err(_) => Err(Failure::Outage(self.unavailable(&format!("no answer within {limit:?}")))),
         }
@@ -254,14 +260,19 @@ impl fmt::Debug for Calls {
 /// The cause in few words. An answer may repeat the request with its signature: only its code is passed on.
 fn reason(error: &Error) -> String {
     let text = error.to_string();
-    let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code);
-    match (error, code) {
+    match (error, code(&text)) {
         (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, code) => {
             format!("it refuses these credentials ({})", code.unwrap_or("access denied"))
         }
         (_, Some(code)) => format!("it answers {code}"),
         (_, None) => chain(error).chars().take(MAX_REASON).collect(),
     }
+}
+
+/// The service's word for an error.
+fn code(answer: &str) -> Option<&str> {
+    let (_, rest) = answer.split_once("<Code>")?;
+    rest.split_once("</Code>").map(|(code, _)| code)
 }
 
 /// The innermost cause, such as a refused connection.

@@ -18,7 +18,7 @@ use super::connector::Connector;
 use crate::place::PlaceError;
 use settings::{Secret, Storage};
 
-/// Of one call; beyond, the caller tries again later.
+/// For one call; beyond, the caller tries again later.
 const MAX_RETRIES: usize = 2;
 const MAX_RETRY_TIME: Duration = Duration::from_secs(10);
 /// Larger than any file with a key.
@@ -119,5 +119,8 @@ fn refused(error: &object_store::Error, secrets: &[&String]) -> PlaceError {
 
 /// `text` with stars where it had a secret.
 pub fn without_secrets<'a>(text: String, secrets: impl IntoIterator<Item = &'a String>) -> String {
-    secrets.into_iter().fold(text, |text, secret| text.replace(secret.as_str(), "***"))
+    secrets
+        .into_iter()
+        .filter(|secret| !secret.is_empty())
+        .fold(text, |text, secret| text.replace(secret.as_str(), "***"))
 }
