@@ -187,6 +187,15 @@ fn a_bucket_that_cannot_be_reached_or_would_be_read_on_the_way_is_refused(
     assert!(faults.iter().any(|fault| fault.contains(expected)), "{faults:?}");
 }
 
+/// Run by `cargo test --package settings`, where no program asks for the drivers.
+#[cfg(not(feature = "cloud"))]
+#[test]
+fn a_program_without_drivers_refuses_a_bucket_and_says_how_to_build_one_with_them() {
+    let faults = errors(&[("STORAGE_DRIVER", "s3")]);
+    let expected = "STORAGE_DRIVER: storage.driver: 's3' is not in this program: build it with the feature cloud";
+    assert!(faults.iter().any(|fault| fault.contains(expected)), "{faults:?}");
+}
+
 #[test]
 fn lists_tables_and_sizes_are_read_from_variables() {
     let config = loaded(&[

@@ -28,6 +28,7 @@ pub const MAX_CHECK_WAIT: Duration = Duration::from_secs(10);
 const MAX_LISTED: usize = 1_000_000;
 /// Characters of a service's message that are passed on.
 const MAX_REASON: usize = 300;
+const NO_BUCKET: &str = "there is no such bucket";
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -211,7 +212,7 @@ impl Calls {
     fn outage(&self, failure: Failure) -> StorageError {
         match failure {
             Failure::Outage(error) => error,
-            Failure::Absent => self.unavailable("there is no such bucket"),
+            Failure::Absent => self.unavailable(NO_BUCKET),
             Failure::Unmet | Failure::OutOfRange => self.unavailable("it answers to a condition that was not set"),
         }
     }
@@ -260,13 +261,21 @@ impl fmt::Debug for Calls {
 /// The cause in few words. An answer may repeat the request with its signature: only its code is passed on.
 fn reason(error: &Error) -> String {
     let text = error.to_string();
-    match (error, code(&text)) {
-        (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, code) => {
+    match code(&text) {
+        Some("NoSuchBucket" | "ContainerNotFound") => NO_BUCKET.to_owned(),
+        code if is_refusal(error, &text) => {
             format!("it refuses these credentials ({})", code.unwrap_or("access denied"))
         }
-        (_, Some(code)) => format!("it answers {code}"),
-        (_, None) => chain(error).chars().take(MAX_REASON).collect(),
+        Some(code) => format!("it answers {code}"),
+        None => chain(error).chars().take(MAX_REASON).collect(),
     }
+}
+
+/// The library has no kind for the refusal of a listing.
+fn is_refusal(error: &Error, text: &str) -> bool {
+    matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. })
+        || text.contains("status code: 403")
+        || text.contains("status code: 401")
 }
 
 /// The service's word for an error.
