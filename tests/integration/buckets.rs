@@ -8,6 +8,7 @@ use domain::image::Subject;
 use domain::payload::{PageQuestion, SweepTimes};
 use domain::role::Role;
 use domain::store::Platform;
+use foundation::clock::Clock;
 use foundation::digest::sha256_hex;
 use futures_util::TryStreamExt;
 use nix::sys::signal::Signal;
@@ -156,7 +157,7 @@ async fn only_old_images_that_no_row_names_are_swept() {
         images.write(&brand, &sha256_hex(content.as_bytes()), content.into()).await.unwrap()
     };
     let (known, old, young) = (write("known").await, write("old").await, write("young").await);
-    let now = Utc::now();
+    let now = Clock::system().utc();
     for path in [&known, &old] {
         let file = std::fs::File::options().write(true).open(s3.object(path)).unwrap();
         file.set_modified((now - TimeDelta::days(30)).into()).unwrap();
@@ -260,7 +261,7 @@ async fn a_payload_whose_process_was_killed_before_its_row_is_swept_once_it_is_o
         let client = client_of(farm).await;
         Ok::<_, StorageError>(db::payloads::known(&client, &paths).await.unwrap())
     };
-    let now = Utc::now();
+    let now = Clock::system().utc();
     let young = SweepTimes { now, before: now - TimeDelta::hours(1) };
     assert_eq!(ours.sweep(young, known).await.unwrap(), SweepReport::default());
     let old = SweepTimes { now: now + TimeDelta::hours(3), before: now + TimeDelta::hours(2) };
