@@ -11,7 +11,6 @@ pub mod predecessors;
 pub mod robots;
 mod services;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -27,7 +26,7 @@ use db::{Client, Db, DbError, installation, legacy, schedules, workers};
 use foundation::clock::Clock;
 pub use services::{ServicesError, services};
 use settings::LiveConfig;
-use storage::{Ownership, Payloads};
+use storage::{Ownership, Payloads, Place, PlaceError};
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
@@ -46,6 +45,8 @@ pub enum AppError {
     /// A file or URL that the configuration names is wrong.
     #[error("{0}")]
     Services(ServicesError),
+    #[error(transparent)]
+    Storage(#[from] PlaceError),
     #[error("the actors could not be started: {0}")]
     Actors(String),
 }
@@ -69,7 +70,7 @@ impl App {
             schedules::ensure_defaults(&db.client().await?).await?;
             legacy::close_runs(&db.client().await?).await?;
         }
-        let payloads = payloads(config.storage_root(), &db.client().await?, !plan.pods.is_empty()).await?;
+        let payloads = payloads(Place::of(&config)?, &db.client().await?, !plan.pods.is_empty()).await?;
         let started_at = workers::now(&db.client().await?).await?;
         let housekeeping = Housekeeping { db: db.clone(), payloads };
         Ok(PreparedApp(TreeDeps { config, live, db, runtime, clock: Clock::system(), housekeeping, plan, started_at }))
@@ -125,11 +126,11 @@ impl PreparedApp {
     }
 }
 
-/// The payload files of this database, with a warning when their root is wrong. `registers`: whether tasks
-/// run in this process, so that the root is registered as this database's. An unavailable root does not keep
+/// The payload files of this database, with a warning when their place is wrong. `registers`: whether tasks
+/// run in this process, so that the place is registered as this database's. An unavailable one does not keep
 /// the process from starting: tasks that need it are snoozed.
-async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Payloads, DbError> {
-    let payloads = Payloads::new(root, installation::storage_owner(client).await?);
+async fn payloads(place: Place, client: &Client, registers: bool) -> Result<Payloads, DbError> {
+    let payloads = Payloads::new(place.clone(), installation::storage_owner(client).await?);
     if !registers {
         return Ok(payloads);
     }
@@ -138,7 +139,7 @@ async fn payloads(root: &Path, client: &Client, registers: bool) -> Result<Paylo
     }
     match payloads.register_owner().await {
         Ok(Ownership::Exclusive | Ownership::New) => {}
-        Ok(Ownership::Shared) => events::storage_shared(root),
+        Ok(Ownership::Shared) => events::storage_shared(&place),
         Err(error) => events::storage_unavailable(&error),
     }
     Ok(payloads)

@@ -34,7 +34,7 @@ const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let mut findings = vec![configuration(env), disk::root(env.config.storage_root()), files(), places(env).await];
+    let mut findings = vec![configuration(env), disk::place(&env.config).await, files(), places(env).await];
     findings.extend(database(env).await);
     env.out.listed("findings", &findings, &["check", "result", "finding"], |finding| {
         let remedy = finding.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
@@ -100,7 +100,7 @@ async fn database(env: &Env) -> Vec<Finding> {
             findings.extend(pauses::check(&db).await);
             findings.extend(stores::check(&db).await);
             findings.extend(proxies::check(&db, env).await);
-            findings.extend(disk::payload_files(&db, env.config.storage_root()).await);
+            findings.extend(disk::payload_files(&db, &env.config).await);
         }
         Ok(_) => {
             let detail = "not up to date; the next service or command that writes updates it";

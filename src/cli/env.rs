@@ -89,7 +89,7 @@ impl Env {
     pub async fn api(&self) -> anyhow::Result<ApiClient> {
         match self.remote()? {
             Some(remote) => Ok(remote),
-            None => Ok(self.local(self.db().await?)),
+            None => self.local(self.db().await?),
         }
     }
 
@@ -97,7 +97,7 @@ impl Env {
     pub async fn api_to_read(&self) -> anyhow::Result<ApiClient> {
         match self.remote()? {
             Some(remote) => Ok(remote),
-            None => Ok(self.local(self.db_to_read().await?)),
+            None => self.local(self.db_to_read().await?),
         }
     }
 
@@ -150,9 +150,9 @@ impl Env {
         Ok(Some(ApiClient::remote(Remote::new(&client.url, client.token.clone())?)))
     }
 
-    fn local(&self, db: Db) -> ApiClient {
+    fn local(&self, db: Db) -> anyhow::Result<ApiClient> {
         let health = Health::new(None, || Actors::Running);
-        ApiClient::local(api::command_line(http::api_state(self, &self.config, db.one_off(), health)))
+        Ok(ApiClient::local(api::command_line(http::api_state(self, &self.config, db.one_off(), health)?)))
     }
 
     /// Opens the database without checking its schema.

@@ -12,6 +12,7 @@ use db::DbError;
 use db::migrate::MigrateError;
 use private_server::PrivateServerError;
 use settings::ConfigErrors;
+use storage::PlaceError;
 use telemetry::log;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,8 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
     if let Some(error) = cause.downcast_ref::<ClientError>() {
         return Some(error.code);
     }
-    if cause.is::<ConfigErrors>() || matches!(cause.downcast_ref(), Some(AppError::Services(_))) {
+    let is_of_setup = matches!(cause.downcast_ref(), Some(AppError::Services(_) | AppError::Storage(_)));
+    if cause.is::<ConfigErrors>() || cause.is::<PlaceError>() || is_of_setup {
         return Some(ExitCode::BadConfig);
     }
     let is_bad_url = matches!(cause.downcast_ref(), Some(OpenError::BadUrl(_)));
@@ -135,6 +137,7 @@ mod tests {
     #[case::bad_database_url(OpenError::BadUrl("no".into()).into(), ExitCode::BadConfig)]
     #[case::no_private_server(PrivateServerError::NoAccount.into(), ExitCode::Unavailable)]
     #[case::no_database_at_start(AppError::from(DbError::Unavailable("down".into())).into(), ExitCode::Unavailable)]
+    #[case::no_driver(AppError::from(PlaceError::NoDriver).into(), ExitCode::BadConfig)]
     #[case::bad_data_file(AppError::Services(ConfigErrors::default().into()).into(), ExitCode::BadConfig)]
     #[case::not_there(DbError::Missing("task 7".into()).into(), ExitCode::NotFound)]
     #[case::taken(DbError::Conflict { constraint: "c".into(), detail: "d".into() }.into(), ExitCode::Conflict)]

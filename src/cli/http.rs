@@ -21,6 +21,7 @@ use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
 use settings::{Config, Live};
+use storage::{Place, PlaceError};
 use supervision::lifecycle::Lifecycle;
 
 /// Maximum connected clients not accepted yet. The usual 128 are few in a burst: further clients would try
@@ -57,7 +58,7 @@ impl Listeners {
 
     /// `config`: the configuration that `app` uses.
     pub fn serve(self, env: &Env, config: &Arc<Config>, app: &App, db: Db) -> anyhow::Result<Servers> {
-        let state = state(env, config, app, db);
+        let state = state(env, config, app, db)?;
         let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
         let scrape = if self.api.is_some() { Scrape::Service } else { Scrape::Process };
         if let Some(listener) = self.probes {
@@ -135,7 +136,7 @@ fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> ApiState {
+fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> Result<ApiState, PlaceError> {
     let proxies = app.proxies().map(ProxyPool::state);
     let lifecycle = app.lifecycle().clone();
     let health = Health::new(proxies, move || actors(&lifecycle));
@@ -148,9 +149,10 @@ fn part<T: Clone + Send + Sync + 'static>(env: &Env, config: &Arc<Config>, of: f
 }
 
 /// The state of an API in this process, with `config`.
-pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> ApiState {
+pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Result<ApiState, PlaceError> {
+    let place = Place::of(config)?;
     let services = ApiServices {
-        files: PayloadFiles::new(config.storage_root(), platforms::normalise),
+        files: PayloadFiles::new(place.clone(), platforms::normalise),
         health,
         keys: config.secrets.keys(),
         proxies: part(env, config, |config| config.proxies.clone()),
@@ -161,11 +163,11 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Api
         allowed_hosts: config.http.host_allowlist.clone().into(),
         menu_url_fault: platforms::menu_url_fault(config),
         images: config.images.clone(),
-        renderer: Renderer::of(config),
+        renderer: Renderer::of(config, place),
         geo: Geo::new(config.geo.database.as_deref()),
         cluster: Cluster::new(&config.kubernetes),
     };
-    ApiState::new(db, Arc::new(config.api.clone()), services)
+    Ok(ApiState::new(db, Arc::new(config.api.clone()), services))
 }
 
 fn actors(lifecycle: &Lifecycle) -> Actors {

@@ -14,7 +14,7 @@ use super::{CliError, Env, ExitCode, values};
 use crate::platforms;
 use domain::menu::NormalMenu;
 use domain::payload::{Payload, PayloadId};
-use storage::{Payloads, StoredMenu};
+use storage::{Payloads, Place, StoredMenu};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -65,7 +65,7 @@ async fn show(id: PayloadId, data: bool, env: &Env) -> anyhow::Result<ExitCode> 
     let payload = db::payloads::get(&client, id).await?;
     let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;
     let owner = db::installation::storage_owner(&client).await?;
-    let files = Payloads::new(env.config.storage_root(), owner);
+    let files = Payloads::new(Place::of(&env.config)?, owner);
     let stored = files.read(&payload.storage_path, &payload.sha256).await?;
     if data {
         env.out.value(&pages(&stored)?)?;

@@ -14,7 +14,7 @@ use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
 use api::retention::Retention;
 use db::installation;
-use storage::Payloads;
+use storage::{Payloads, Place};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -75,7 +75,7 @@ async fn remove(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
     let owner = installation::storage_owner(&db.client().await?).await?;
-    let housekeeping = Housekeeping { db, payloads: Payloads::new(env.config.storage_root(), owner) };
+    let housekeeping = Housekeeping { db, payloads: Payloads::new(Place::of(&env.config)?, owner) };
     let progress = CommandProgress::begin(env, "parts");
     let goes_on = |_: &RetentionReport| {
         progress.advance(1);

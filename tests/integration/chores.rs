@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use testkit::{PATIENCE, TestDatabase, config, database, start_actor, until};
 
 fn chore_deps(database: &TestDatabase, storage: &Path, settings: &[(&'static str, &str)]) -> ChoreDeps {
-    let payloads = Payloads::new(storage, "the test's".to_owned());
+    let payloads = Payloads::new(storage, "the test's");
     ChoreDeps {
         live: LiveConfig::fixed(config(settings)),
         db: database.db.clone(),

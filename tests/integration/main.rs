@@ -5,6 +5,7 @@
 mod api;
 mod beats;
 mod blame;
+mod buckets;
 mod cancelled_runs;
 mod chores;
 mod claimer;

@@ -230,7 +230,7 @@ async fn what_is_older_than_it_is_kept_goes() {
                SELECT 'local', hours::text, 'r', now() - hours * interval '1 hour' FROM generate_series(20, 30) hours";
     database.raw.batch_execute(sql).await.unwrap();
     let storage = tempfile::tempdir().unwrap();
-    let payloads = Payloads::new(storage.path(), "the test's".to_owned());
+    let payloads = Payloads::new(storage.path(), "the test's");
     let deps = ChoreDeps {
         live: LiveConfig::fixed(config(&[("retention.prune_batch", "3")])),
         db: database.db.clone(),

@@ -13,6 +13,7 @@ pub mod geo_files;
 mod menu;
 mod names;
 mod process;
+mod s3;
 mod slow_link;
 pub mod typos;
 mod wait;
@@ -29,6 +30,7 @@ pub use fixture::fixture;
 pub use menu::page;
 pub use names::NAMES;
 pub use process::{Child, drover, program};
+pub use s3::{S3, S3_SECRET};
 pub use slow_link::SlowLink;
 pub use wait::{until, until_some};
 

@@ -1,9 +1,9 @@
 //! `PayloadFiles`: the payload files of the database that the API serves.
 //!
-//! In: the storage root, and how platforms' answers become products: a function, since the API knows no
+//! In: where the files are, and how platforms' answers become products: a function, since the API knows no
 //! platforms. Whose files they are is the database's to say, which is asked when the first one is read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
@@ -11,29 +11,30 @@ use tokio::sync::OnceCell;
 use super::ApiError;
 use db::{Db, installation};
 use domain::menu::Normalise;
-use storage::{Payloads, StorageError};
+use storage::{Payloads, Place, StorageError};
 
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct PayloadFiles {
     pub(super) normalise: Normalise,
-    root: PathBuf,
+    place: Place,
     opened: Arc<OnceCell<Payloads>>,
 }
 
 impl PayloadFiles {
-    pub fn new(root: impl Into<PathBuf>, normalise: Normalise) -> Self {
-        PayloadFiles { normalise, root: root.into(), opened: Arc::default() }
+    pub fn new(place: impl Into<Place>, normalise: Normalise) -> Self {
+        PayloadFiles { normalise, place: place.into(), opened: Arc::default() }
     }
 
-    pub(super) fn root(&self) -> &Path {
-        &self.root
+    /// The directory; none for a bucket.
+    pub(super) fn root(&self) -> Option<&Path> {
+        self.place.root()
     }
 
     pub(super) async fn open(&self, db: &Db) -> Result<&Payloads, ApiError> {
         let open = async || {
             let owner = installation::storage_owner(&db.api_client().await?).await?;
-            Ok::<_, ApiError>(Payloads::new(&self.root, owner))
+            Ok::<_, ApiError>(Payloads::new(self.place.clone(), owner))
         };
         self.opened.get_or_try_init(open).await
     }
@@ -46,6 +47,7 @@ impl From<StorageError> for ApiError {
             StorageError::Corrupt { .. } | StorageError::InvalidPath { .. } => ApiError::Damaged(error.to_string()),
             StorageError::Full { .. }
             | StorageError::Unavailable { .. }
+            | StorageError::BucketUnavailable { .. }
             | StorageError::ProcessLimit { .. }
             | StorageError::Io { .. } => ApiError::FilesUnavailable(error.to_string()),
         }

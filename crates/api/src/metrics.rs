@@ -100,7 +100,7 @@ impl ProcessMetrics {
 /// A network disk may keep the thread that asks for long: the next scrapes then wait for this one's thread.
 async fn free_bytes(api: &ApiState) -> Option<u64> {
     let place = api.disk_question.clone().acquire_owned().await.ok()?;
-    let root = api.files.root().to_owned();
+    let root = api.files.root()?.to_owned();
     let asked = spawn_blocking(move || {
         let _place = place;
         free_space::free_bytes(&root)

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use foundation::cpu;
 use foundation::digest::sha256_hex;
 use settings::Config;
-use storage::{Images, StorageError, StoredImage, Variants};
+use storage::{Images, Place, StorageError, StoredImage, Variants};
 use telemetry::events;
 
 /// Part of each variant's name: a new number renders all of them once more.
@@ -76,9 +76,9 @@ struct Shared {
 
 impl Renderer {
     /// By the configuration, with the cache in the data directory.
-    pub fn of(config: &Config) -> Renderer {
+    pub fn of(config: &Config, place: Place) -> Renderer {
         let disk = Variants::new(config.data_dir().join(CACHE_DIR), config.images.cache_bytes as u64);
-        Renderer::new(Images::under(config.storage_root()), disk, config.images.render_queue)
+        Renderer::new(Images::under(place), disk, config.images.render_queue)
     }
 
     /// `queue_length`: maximum number of renders that run or wait.

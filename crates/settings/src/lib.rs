@@ -16,6 +16,7 @@ mod sizes;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod validate_storage;
 mod variables;
 
 use std::collections::BTreeMap;
@@ -376,11 +377,49 @@ pub struct DutchiePlus {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Storage {
-    /// STORAGE_DRIVER; only `local` now.
+    /// `local`, `s3`, `gcs` or `azure`.
     pub driver: String,
     /// None = the data directory.
     #[serde(deserialize_with = "path_unless_empty")]
     pub root: Option<PathBuf>,
+    /// With Azure, the container.
+    pub bucket: String,
+    /// Begins each object's name; without slashes at its ends.
+    pub prefix: String,
+    /// Empty = the service's own.
+    pub endpoint: String,
+    pub region: String,
+    /// For a loopback address only.
+    pub allow_http: bool,
+    /// Roots that the service may have beside the public ones.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub extra_ca_file: Option<PathBuf>,
+    /// The storage account of Azure.
+    pub account: String,
+    pub account_key: Secret,
+    /// Goes before `account_key`.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub account_key_file: Option<PathBuf>,
+    pub access_key_id: Secret,
+    /// Goes before `access_key_id`.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub access_key_id_file: Option<PathBuf>,
+    pub secret_access_key: Secret,
+    /// Goes before `secret_access_key`.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub secret_access_key_file: Option<PathBuf>,
+    /// The key of a service account of Google, a JSON file.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub service_account_file: Option<PathBuf>,
+}
+
+impl Storage {
+    /// Whether files are in a directory of this machine.
+    pub fn is_local(&self) -> bool {
+        self.driver == Storage::LOCAL
+    }
+
+    pub const LOCAL: &str = "local";
 }
 
 #[derive(Clone, Debug, Deserialize)]

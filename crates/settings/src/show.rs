@@ -16,8 +16,16 @@ pub struct Setting {
 }
 
 /// Keys of type [`Secret`](super::Secret).
-const SECRETS: [&str; 5] =
-    ["client.token", "images.signing_key", "platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"];
+const SECRETS: [&str; 8] = [
+    "client.token",
+    "images.signing_key",
+    "platform.dutchie_plus.key",
+    "secrets.key",
+    "secrets.previous_keys",
+    "storage.access_key_id",
+    "storage.account_key",
+    "storage.secret_access_key",
+];
 
 /// Every leaf of the merged configuration, sorted by key.
 pub fn settings(merged: &config::Config) -> Vec<Setting> {

@@ -44,7 +44,11 @@ fn established_variables_reach_their_keys() {
         ("MEMORY_BACKOFF_THRESHOLD", "0.5"),
         ("CPU_BACKOFF_THRESHOLD", "1"),
         ("BACKOFF_DURATION_MS", "20"),
-        ("STORAGE_DRIVER", "local"),
+        ("STORAGE_DRIVER", "s3"),
+        ("DROVER__STORAGE__BUCKET", "menus"),
+        ("AWS_REGION", "eu-north-1"),
+        ("AWS_ACCESS_KEY_ID", "AKID"),
+        ("AWS_SECRET_ACCESS_KEY", "a/secret"),
         ("PORT", "9999"),
         ("DATABASE_URL", "postgresql://me@db/x"),
         ("NO_COLOR", "1"),
@@ -60,6 +64,9 @@ fn established_variables_reach_their_keys() {
     assert_eq!(config.api.listen, "127.0.0.1:9999");
     assert_eq!(config.database.url.reveal(), "postgresql://me@db/x");
     assert_eq!(config.log.color, "never");
+    assert_eq!((config.storage.driver.as_str(), config.storage.region.as_str()), ("s3", "eu-north-1"));
+    assert_eq!(config.storage.access_key_id.reveal(), "AKID");
+    assert_eq!(config.storage.secret_access_key.reveal(), "a/secret");
 }
 
 #[rstest]
@@ -137,7 +144,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::threshold(&[("MEMORY_BACKOFF_THRESHOLD", "85")], "between 0 and 1")]
 #[case::not_a_number(&[("CPU_BACKOFF_THRESHOLD", "NaN")], "between 0 and 1")]
 #[case::pauses(&[("DROVER__POLITENESS__PAGE_PAUSE_MIN", "2s")], "page_pause_max")]
-#[case::driver(&[("STORAGE_DRIVER", "s3")], "one of local")]
+#[case::driver(&[("STORAGE_DRIVER", "ftp")], "one of local, s3, gcs, azure")]
 #[case::host(&[("DROVER__HTTP__HOST_ALLOWLIST", "a.example,https://b.example/")], "'https://b.example/' is not a host")]
 #[case::role_of_a_retry(&[("DROVER__QUEUE__RETRY_BASE_BY_ROLE__FETCH", "1s")], "unknown role 'fetch'")]
 #[case::negative(&[("DROVER__HTTP__MAX_PAGES", "-1")], "http.max_pages")]
@@ -156,6 +163,37 @@ fn a_contradiction_is_refused(#[case] set: &[(&str, &str)], #[case] expected: &s
     let faults = errors(set);
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert!(faults[0].contains(expected), "{faults:?}");
+}
+
+#[rstest]
+#[case::no_bucket(&[("STORAGE_DRIVER", "s3")], "storage.bucket: must name the bucket")]
+#[case::no_region(&[("STORAGE_DRIVER", "s3")], "storage.region: must name the bucket's region")]
+#[case::no_key(&[("STORAGE_DRIVER", "s3")], "storage.access_key_id: is needed: name a file in storage.access_key_id_file, or set AWS_ACCESS_KEY_ID")]
+#[case::no_secret(&[("STORAGE_DRIVER", "s3")], "storage.secret_access_key: is needed")]
+#[case::no_service_account(&[("STORAGE_DRIVER", "gcs")], "storage.service_account_file: is needed")]
+#[case::no_account(&[("STORAGE_DRIVER", "azure")], "storage.account: must name the storage account")]
+#[case::no_account_key(&[("STORAGE_DRIVER", "azure")], "storage.account_key: is needed")]
+#[case::open_endpoint(&[("STORAGE_DRIVER", "s3"), ("DROVER__STORAGE__ENDPOINT", "http://127.0.0.1:9000")], "storage.endpoint: must be an https address")]
+#[case::open_endpoint_elsewhere(
+    &[("STORAGE_DRIVER", "s3"), ("DROVER__STORAGE__ENDPOINT", "http://s3.example"), ("DROVER__STORAGE__ALLOW_HTTP", "true")],
+    "storage.allow_http: is for tests"
+)]
+#[case::prefix(&[("STORAGE_DRIVER", "s3"), ("DROVER__STORAGE__PREFIX", "a//b")], "storage.prefix: must be words")]
+fn a_bucket_that_cannot_be_reached_or_would_be_read_on_the_way_is_refused(
+    #[case] set: &[(&str, &str)],
+    #[case] expected: &str,
+) {
+    let faults = errors(set);
+    assert!(faults.iter().any(|fault| fault.contains(expected)), "{faults:?}");
+}
+
+/// Run by `cargo test --package settings`, where no program asks for the drivers.
+#[cfg(not(feature = "cloud"))]
+#[test]
+fn a_program_without_drivers_refuses_a_bucket_and_says_how_to_build_one_with_them() {
+    let faults = errors(&[("STORAGE_DRIVER", "s3")]);
+    let expected = "STORAGE_DRIVER: storage.driver: 's3' is not in this program: build it with the feature cloud";
+    assert!(faults.iter().any(|fault| fault.contains(expected)), "{faults:?}");
 }
 
 #[test]
@@ -222,7 +260,16 @@ fn what_the_configuration_keeps_secret_is_shown_by_no_list_of_settings() {
     }
     assert_eq!(
         secrets,
-        ["client.token", "images.signing_key", "platform.dutchie_plus.key", "secrets.key", "secrets.previous_keys"]
+        [
+            "client.token",
+            "images.signing_key",
+            "platform.dutchie_plus.key",
+            "secrets.key",
+            "secrets.previous_keys",
+            "storage.access_key_id",
+            "storage.account_key",
+            "storage.secret_access_key",
+        ]
     );
 }
 

@@ -39,6 +39,7 @@ impl Config {
         self.proxy_rules(&mut rules);
         self.crawl_rules(&mut rules);
         self.image_rules(&mut rules);
+        rules.storage(&self.storage);
         self.server_rules(&mut rules);
     }
 
@@ -214,7 +215,6 @@ impl Config {
     }
 
     fn server_rules(&self, rules: &mut Rules) {
-        rules.one_of("storage.driver", &self.storage.driver, &["local"]);
         if !self.probes.listen.is_empty() {
             rules.address("probes.listen", &self.probes.listen);
         }
@@ -271,7 +271,7 @@ fn is_label(text: &str) -> bool {
 }
 
 /// On its way through a proxy; a loopback address is a test's.
-fn keeps_a_key_secret(url: &url::Url) -> bool {
+pub(super) fn keeps_a_key_secret(url: &url::Url) -> bool {
     let is_loopback = match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),
@@ -281,7 +281,7 @@ fn keeps_a_key_secret(url: &url::Url) -> bool {
 }
 
 /// Collects faults, with the origin of each key.
-struct Rules<'a> {
+pub(super) struct Rules<'a> {
     settings: &'a [Setting],
     errors: &'a mut ConfigErrors,
 }
@@ -292,7 +292,7 @@ impl Rules<'_> {
         self.errors.push(setting.map_or("", |setting| setting.origin.as_str()), key, problem);
     }
 
-    fn require(&mut self, holds: bool, key: &str, problem: &str) {
+    pub(super) fn require(&mut self, holds: bool, key: &str, problem: &str) {
         if !holds {
             self.refuse(key, problem.to_owned());
         }
@@ -311,7 +311,7 @@ impl Rules<'_> {
         self.require((0.0..=1.0).contains(&value), key, &format!("must be between 0 and 1, got {value}"));
     }
 
-    fn one_of(&mut self, key: &str, value: &str, allowed: &[&str]) {
+    pub(super) fn one_of(&mut self, key: &str, value: &str, allowed: &[&str]) {
         let problem = format!("must be one of {}, got '{value}'", allowed.join(", "));
         self.require(allowed.contains(&value), key, &problem);
     }
@@ -326,7 +326,7 @@ impl Rules<'_> {
 }
 
 /// `/a/b`, or nothing.
-fn is_base_path(text: &str) -> bool {
+pub(super) fn is_base_path(text: &str) -> bool {
     let is_plain = |name: &str| {
         !matches!(name, "" | "." | "..")
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))

@@ -20,11 +20,17 @@ enum Form {
 /// Variables with established names. `PORT` is apart: it changes only the port of a setting. K8S_NAMESPACE,
 /// K8S_WORKER_STATEFULSET, WORKER_CONCURRENCY and WORKER_POLL_INTERVAL belong to parts that do not exist yet,
 /// and are ignored like any other variable.
-const ESTABLISHED: [(&str, &str, Form); 16] = [
+const ESTABLISHED: [(&str, &str, Form); 22] = [
     ("DATABASE_URL", "database.url", Form::AsIs),
     ("DROVER_TOKEN", "client.token", Form::AsIs),
     ("DROVER_PG_BIN", "database.pg_bin", Form::AsIs),
     ("STORAGE_DRIVER", "storage.driver", Form::AsIs),
+    ("AWS_REGION", "storage.region", Form::AsIs),
+    ("AWS_ACCESS_KEY_ID", "storage.access_key_id", Form::AsIs),
+    ("AZURE_STORAGE_ACCOUNT_NAME", "storage.account", Form::AsIs),
+    ("AZURE_STORAGE_ACCOUNT_KEY", "storage.account_key", Form::AsIs),
+    ("AWS_SECRET_ACCESS_KEY", "storage.secret_access_key", Form::AsIs),
+    ("GOOGLE_APPLICATION_CREDENTIALS", "storage.service_account_file", Form::AsIs),
     ("IMG_SIGNING_KEY", "images.signing_key", Form::AsIs),
     ("WORKER_ROLE", "worker.role", Form::AsIs),
     ("WORKER_ID", "worker.id", Form::AsIs),

@@ -4,8 +4,7 @@
 //! for, so that a slow reader holds no thread. The whole file is checked before the first part is handed out:
 //! damage is an error, not half an answer.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 
 use bytes::Bytes;
 use flate2::write::{GzEncoder, MultiGzDecoder};
@@ -13,7 +12,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use futures_util::stream::{self, BoxStream, StreamExt};
 
 use super::document::{LEVEL, MAX_DOCUMENT_BYTES};
-use super::payloads::{MAX_FILE_BYTES, open_file};
+use super::files::{MAX_PAYLOAD_BYTES, PartReader};
 use super::{Payloads, StorageError};
 use foundation::cpu;
 use foundation::digest::Sha256Hex;
@@ -85,10 +84,9 @@ impl Payloads {
 
 /// An open payload file, read part by part.
 struct Parts {
-    files: Payloads,
     path: String,
-    /// None while a thread reads it, and at its end.
-    file: Option<File>,
+    /// None at its end.
+    file: Option<Box<dyn PartReader>>,
     length: u64,
     /// None: parts of the file are handed out as they are.
     codec: Option<Box<Codec>>,
@@ -96,17 +94,11 @@ struct Parts {
 
 impl Parts {
     async fn of(files: &Payloads, path: &str) -> Result<Parts, StorageError> {
-        let name = path.to_owned();
-        let open = files.blocking(move |root, _| {
-            let file = open_file(root, &name)?;
-            let length = file.metadata().map_err(|error| StorageError::from_io(&name, error))?.len();
-            Ok((file, length))
-        });
-        let (file, length) = open.await?;
-        let parts = Parts { files: files.clone(), path: path.to_owned(), file: Some(file), length, codec: None };
+        let (file, length) = files.files().open_payload(path.to_owned()).await?;
+        let parts = Parts { path: path.to_owned(), file: Some(file), length, codec: None };
         match length {
-            0..=MAX_FILE_BYTES => Ok(parts),
-            _ => Err(parts.damaged(&format!("larger than {MAX_FILE_BYTES} bytes"))),
+            0..=MAX_PAYLOAD_BYTES => Ok(parts),
+            _ => Err(parts.damaged(&format!("larger than {MAX_PAYLOAD_BYTES} bytes"))),
         }
     }
 
@@ -150,28 +142,17 @@ impl Parts {
     }
 
     async fn rewind(&mut self) -> Result<(), StorageError> {
-        self.on_file(|file| file.seek(SeekFrom::Start(0))).await.map(drop)
+        self.open_file()?.rewind().await
     }
 
     /// The next bytes of the file, at most `most`; none at its end.
     async fn read(&mut self, most: usize) -> Result<Vec<u8>, StorageError> {
-        let mut part = Vec::with_capacity(most);
-        self.on_file(move |file| file.take(most as u64).read_to_end(&mut part).map(|_| part)).await
+        self.open_file()?.read(most).await
     }
 
-    async fn on_file<T: Send + 'static>(
-        &mut self,
-        work: impl FnOnce(&mut File) -> io::Result<T> + Send + 'static,
-    ) -> Result<T, StorageError> {
-        let path = self.path.clone();
-        let mut file = self.file.take().ok_or_else(|| self.damaged(&"it was closed"))?;
-        let read = self.files.blocking(move |_, _| {
-            let done = work(&mut file).map_err(|error| StorageError::from_io(&path, error))?;
-            Ok((file, done))
-        });
-        let (file, done) = read.await?;
-        self.file = Some(file);
-        Ok(done)
+    fn open_file(&mut self) -> Result<&mut Box<dyn PartReader>, StorageError> {
+        let closed = || StorageError::Corrupt { path: self.path.clone(), reason: "it was closed".to_owned() };
+        self.file.as_mut().ok_or_else(closed)
     }
 
     /// The next part for the reader.

@@ -27,6 +27,11 @@ pub enum StorageError {
         .root.display()
     )]
     Unavailable { root: PathBuf, reason: String },
+    /// Try again later: the bucket itself cannot be used, whatever the object. No secret is in it.
+    #[error(
+        "the bucket {bucket} cannot be used: {reason}. Make its service answer, give these credentials the right to read, write, list and delete there, or correct [storage]"
+    )]
+    BucketUnavailable { bucket: String, reason: String },
     /// Try again later: neither the file nor the root is at fault.
     #[error("{path}: {error}: this process has used up what the system allows it; {REMEDY}")]
     ProcessLimit { path: String, error: io::Error },
@@ -69,7 +74,15 @@ impl StorageError {
     /// Whether the storage root or this process is at fault, so that every file fails until an operator
     /// repairs it.
     pub fn is_outage(&self) -> bool {
-        matches!(self, StorageError::Full { .. } | StorageError::Unavailable { .. } | StorageError::ProcessLimit { .. })
+        self.is_of_place() || matches!(self, StorageError::ProcessLimit { .. })
+    }
+
+    /// Whether the place of the files is full or away.
+    pub(super) fn is_of_place(&self) -> bool {
+        matches!(
+            self,
+            StorageError::Full { .. } | StorageError::Unavailable { .. } | StorageError::BucketUnavailable { .. }
+        )
     }
 
     /// Whether the file itself is at fault, so that reading it again cannot succeed.

@@ -12,31 +12,23 @@ use std::path::Path;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::error::StorageError;
-use super::images::Images;
 use super::sweep::{count, entries, is_older};
-use super::{durable, image_layout, owner};
+use super::{durable, image_layout};
 use domain::payload::SweepTimes;
 
 /// After a restore of an older database, rows of files as old as this may still come back.
-const MIN_AGE: TimeDelta = TimeDelta::days(7);
+pub(super) const MIN_AGE: TimeDelta = TimeDelta::days(7);
 /// Modification times are by another machine's clock.
 const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);
 /// Levels of directories below that of a store or of all brands.
 const MAX_DEPTH: usize = 2;
 
-impl Images {
-    /// Removes old files below `dir` that are not among `known`. Does nothing unless all files under the root
-    /// belong to this database.
-    pub async fn sweep(&self, dir: String, known: HashSet<String>, times: SweepTimes) -> Result<usize, StorageError> {
-        let work = move |root: &Path, owner: &str| match owner::is_exclusive(root, owner)? {
-            true => sweep(root, &dir, &known, times, MAX_DEPTH),
-            false => Ok(0),
-        };
-        self.files().blocking(work).await
-    }
+/// Removes old files below `dir` that are not among `known`.
+pub(super) fn sweep(root: &Path, dir: &str, known: &HashSet<String>, times: SweepTimes) -> Result<usize, StorageError> {
+    sweep_level(root, dir, known, times, MAX_DEPTH)
 }
 
-fn sweep(
+fn sweep_level(
     root: &Path,
     dir: &str,
     known: &HashSet<String>,
@@ -51,7 +43,7 @@ fn sweep(
     }
     if depth > 0 {
         for below in entries(root, dir, FileType::is_dir)? {
-            removed += sweep(root, &below, known, times, depth - 1)?;
+            removed += sweep_level(root, &below, known, times, depth - 1)?;
         }
     }
     Ok(removed)
@@ -70,7 +62,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::*;
-    use crate::Payloads;
+    use crate::{Images, Payloads};
 
     const NOW: &str = "2026-10-01T00:00:00Z";
 

@@ -4,24 +4,25 @@
 //! returned; or the bytes. A path is opened part by part, so that no symbolic link in it is followed. It must
 //! not know where images come from.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 
 use super::error::StorageError;
+use super::files::MAX_IMAGE_BYTES;
 use super::payloads::Payloads;
+use super::place::Place;
 use super::{durable, image_layout};
 use domain::image::Subject;
+use domain::payload::SweepTimes;
 
-/// Far more than any image that was written; a larger file is not read into memory.
-const MAX_FILE_BYTES: u64 = 64 << 20;
-
-/// The image files of one database under one storage root. Cheap to clone.
+/// The image files of one database in one place. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Images(Payloads);
 
@@ -38,43 +39,38 @@ impl Images {
         Images(payloads.clone())
     }
 
-    /// Images under a root, for reading only.
-    pub fn under(root: impl Into<PathBuf>) -> Images {
-        Images(Payloads::new(root, String::new()))
-    }
-
-    pub(super) fn files(&self) -> &Payloads {
-        &self.0
+    /// Images in a place, for reading only.
+    pub fn under(place: impl Into<Place>) -> Images {
+        Images(Payloads::new(place, ""))
     }
 
     /// The image that `subject` has already, whatever its content.
     pub async fn find(&self, subject: &Subject) -> Result<Option<String>, StorageError> {
-        let subject = subject.clone();
-        self.0.blocking(move |root, _| find(root, &subject)).await
+        self.0.files().find_image(subject.clone()).await
     }
 
     /// Writes the image of `subject` whose download has this SHA-256; a file that is there already is left as
     /// it is.
     pub async fn write(&self, subject: &Subject, sha256: &str, bytes: Vec<u8>) -> Result<String, StorageError> {
         let path = image_layout::file(subject, sha256);
-        let register = self.0.registration();
-        let work = move |root: &Path, owner: &str| {
-            register(root, owner)?;
-            write(root, &path, &bytes)?;
-            Ok(path)
-        };
-        self.0.blocking(work).await
+        self.0.files().create_image(self.0.owner(), path.clone(), bytes.into()).await?;
+        Ok(path)
     }
 
     /// Reads a stored image. `Missing` where there is none, `InvalidPath` where the layout cannot name it,
     /// `Corrupt` where it is not a regular file.
     pub async fn read(&self, path: &str) -> Result<StoredImage, StorageError> {
-        let path = path.to_owned();
-        self.0.blocking(move |root, _| read(root, &path)).await
+        self.0.files().read_image(path.to_owned()).await
+    }
+
+    /// Removes old files below `dir` that are not among `known`. Does nothing unless all files here belong to
+    /// this database.
+    pub async fn sweep(&self, dir: String, known: HashSet<String>, times: SweepTimes) -> Result<usize, StorageError> {
+        self.0.files().sweep_images(self.0.owner(), dir, known, times).await
     }
 }
 
-fn find(root: &Path, subject: &Subject) -> Result<Option<String>, StorageError> {
+pub(super) fn find(root: &Path, subject: &Subject) -> Result<Option<String>, StorageError> {
     let dir = image_layout::dir(subject);
     let failed = |error| StorageError::from_io(&dir, error);
     let listing = match std::fs::read_dir(root.join(&dir)) {
@@ -91,7 +87,7 @@ fn find(root: &Path, subject: &Subject) -> Result<Option<String>, StorageError> 
     Ok(None)
 }
 
-fn write(root: &Path, path: &str, bytes: &[u8]) -> Result<(), StorageError> {
+pub(super) fn write(root: &Path, path: &str, bytes: &[u8]) -> Result<(), StorageError> {
     let failed = |error| StorageError::from_io(path, error);
     let file = image_layout::resolve(root, path).ok_or_else(|| invalid(path))?;
     let dir = file.parent().unwrap_or(root);
@@ -100,16 +96,16 @@ fn write(root: &Path, path: &str, bytes: &[u8]) -> Result<(), StorageError> {
     durable::persist_new(temporary, &file).map(drop).map_err(failed)
 }
 
-fn read(root: &Path, path: &str) -> Result<StoredImage, StorageError> {
+pub(super) fn read(root: &Path, path: &str) -> Result<StoredImage, StorageError> {
     let failed = |error| StorageError::from_io(path, error);
     let file = open_image(root, path)?;
     let modified = file.metadata().and_then(|metadata| metadata.modified()).map_err(failed)?;
     let mut bytes = Vec::new();
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     match bytes.len() as u64 {
-        0..=MAX_FILE_BYTES => Ok(StoredImage { bytes, modified }),
+        0..=MAX_IMAGE_BYTES => Ok(StoredImage { bytes, modified }),
         _ => {
-            Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_FILE_BYTES} bytes") })
+            Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_IMAGE_BYTES} bytes") })
         }
     }
 }
@@ -144,7 +140,7 @@ fn open_beneath(root: &Path, path: &str) -> nix::Result<File> {
     openat(&at, name, flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK, Mode::empty()).map(File::from)
 }
 
-fn invalid(path: &str) -> StorageError {
+pub(super) fn invalid(path: &str) -> StorageError {
     StorageError::InvalidPath { path: path.to_owned() }
 }
 

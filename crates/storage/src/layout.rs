@@ -12,6 +12,9 @@ pub const PAYLOADS: &str = "payloads";
 /// The file that names the database whose payloads are under the root.
 pub const OWNER: &str = "payloads/.database";
 
+/// An object that `drover doctor` makes and deletes.
+pub const PROBE: &str = "payloads/.probe.tmp";
+
 /// Payloads without a row that the sweep has moved away, in a directory for each day on which it did.
 pub const ORPHANS: &str = "payloads/.orphans";
 

@@ -1,20 +1,28 @@
-//! Files under the storage root: their layout (pure), payload files, and images.
+//! Files under the storage root or in a bucket: their layout (pure), payload files, and images.
 //!
 //! In: bytes, a payload's head, whose image it is, and the name of the database that owns the files. Out:
 //! paths relative to the root. It must not know platforms, tasks or the database.
 
+#[cfg(feature = "cloud")]
+mod bucket;
+#[cfg(not(feature = "cloud"))]
+#[path = "bucket_absent.rs"]
+mod bucket;
 mod data;
 mod diff;
 mod document;
 mod durable;
 pub mod error;
+mod files;
 pub mod free_space;
 pub mod image_layout;
 mod image_sweep;
 mod images;
 pub mod layout;
+mod local;
 mod owner;
 pub mod payloads;
+mod place;
 mod remove;
 mod sweep;
 mod variants;
@@ -24,5 +32,6 @@ pub use error::StorageError;
 pub use images::{Images, StoredImage};
 pub use owner::Ownership;
 pub use payloads::{PageBytes, PayloadContent, PayloadFile, PayloadHead, Payloads, StoredMenu};
+pub use place::{Place, PlaceError};
 pub use sweep::SweepReport;
 pub use variants::{CachedFile, Variants};

@@ -3,19 +3,22 @@
 //!
 //! Only the database that owns all payloads may remove payloads without a row, so the sweep depends on this
 //! file. Nothing is written under a root before it has this file, and a root that had it gets it back only by
-//! hand: without it, the root is the mount point of a share that is away. Blocking.
+//! hand: without it, the root is the mount point of a share that is away. The rules are pure and hold for a
+//! bucket, too; the functions on a root block.
 
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::StorageError;
 use super::{durable, layout};
 
 /// In the file instead of an owner; no database has this id.
-const SEVERAL: &str = "several databases";
+pub(super) const SEVERAL: &str = "several databases";
 /// Processes that start at the same time may take the file from each other this often.
-const MAX_ROUNDS: usize = 5;
+pub(super) const MAX_ROUNDS: usize = 5;
 
 /// Whose payloads are under a storage root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,25 +31,94 @@ pub enum Ownership {
     Shared,
 }
 
-/// Registers `owner` under `root`, unless it is registered already. `had_owner`: whether the root once had
-/// one, so that an empty one is unavailable.
-pub fn register(root: &Path, owner: &str, had_owner: bool) -> Result<Ownership, StorageError> {
+/// The database that has the rows of the files. All clones are one.
+#[derive(Clone, Debug)]
+pub struct Owner {
+    id: Arc<str>,
+    /// Whether the place has an owner, or is known to have had one: without one it is unavailable then.
+    had_one: Arc<AtomicBool>,
+    /// Whether this process has registered it.
+    is_registered: Arc<AtomicBool>,
+}
+
+impl Owner {
+    pub fn new(id: &str) -> Owner {
+        Owner { id: id.into(), had_one: Arc::default(), is_registered: Arc::default() }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The place has files already: one without an owner is not a new one.
+    pub fn assume_registered_before(&self) {
+        self.had_one.store(true, Ordering::Relaxed);
+    }
+
+    #[cfg(feature = "cloud")]
+    pub fn is_registered(&self) -> bool {
+        self.is_registered.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note_registration(&self) {
+        self.assume_registered_before();
+        self.is_registered.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether all payloads belong to this database, by the content of the file.
+    pub fn owns_all(&self, current: Option<&str>) -> bool {
+        current.is_some_and(|current| current == self.id() || extends(current, self.id()))
+    }
+
+    /// The next step of the registration, by the content of the file.
+    pub(super) fn step(&self, current: Option<&str>) -> Step<'_> {
+        match current {
+            Some(SEVERAL) => Step::Shared,
+            Some(_) if self.owns_all(current) => Step::Exclusive,
+            Some("") => Step::Begin,
+            Some(current) if extends(self.id(), current) => Step::Replace(self.id()),
+            Some(_) => Step::Replace(SEVERAL),
+            None if self.had_one.load(Ordering::Relaxed) => Step::Missing,
+            None => Step::Begin,
+        }
+    }
+}
+
+pub(super) enum Step<'a> {
+    Shared,
+    Exclusive,
+    /// The file is to be made: there were no payloads before.
+    Begin,
+    /// The file is to have this content.
+    Replace(&'a str),
+    /// The place is away.
+    Missing,
+}
+
+/// Registers `owner` under `root`, unless it is registered already.
+pub fn register(root: &Path, owner: &Owner) -> Result<Ownership, StorageError> {
     let mut exclusive = Ownership::Exclusive;
     for _ in 0..MAX_ROUNDS {
-        match read(root)?.as_deref() {
-            Some(SEVERAL) => return Ok(Ownership::Shared),
-            Some(current) if current == owner || extends(current, owner) => return Ok(exclusive),
-            Some("") => {
-                write(root, owner)?;
+        let current = read(root)?;
+        match owner.step(current.as_deref()) {
+            Step::Shared => {
+                owner.note_registration();
+                return Ok(Ownership::Shared);
+            }
+            Step::Exclusive => {
+                owner.note_registration();
+                return Ok(exclusive);
+            }
+            Step::Begin => {
+                if current.is_some() {
+                    write(root, owner.id())?
+                } else {
+                    create(root, owner.id())?
+                }
                 exclusive = Ownership::New;
             }
-            Some(current) if extends(owner, current) => write(root, owner)?,
-            Some(_) => write(root, SEVERAL)?,
-            None if had_owner => return Err(missing(root)),
-            None => {
-                create(root, owner)?;
-                exclusive = Ownership::New;
-            }
+            Step::Replace(content) => write(root, content)?,
+            Step::Missing => return Err(missing(root)),
         }
     }
     Err(StorageError::unavailable(root, "processes of several databases start on it at the same time"))
@@ -62,9 +134,8 @@ pub fn missing(root: &Path) -> StorageError {
 }
 
 /// Whether all payloads under `root` belong to `owner`.
-pub fn is_exclusive(root: &Path, owner: &str) -> Result<bool, StorageError> {
-    let current = read(root)?;
-    Ok(current.is_some_and(|current| current == owner || extends(&current, owner)))
+pub fn is_exclusive(root: &Path, owner: &Owner) -> Result<bool, StorageError> {
+    Ok(owner.owns_all(read(root)?.as_deref()))
 }
 
 /// None when the root has no owner yet, or is a share that is not mounted.

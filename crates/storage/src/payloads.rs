@@ -7,19 +7,18 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use nix::fcntl::OFlag;
-use tokio::sync::{Semaphore, watch};
-use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use tokio::sync::watch;
 
 use super::error::StorageError;
-use super::owner::{self, Ownership};
+use super::files::{Files, MAX_NAMES, MAX_PAYLOAD_BYTES};
+use super::owner::{self, Owner, Ownership};
+use super::place::Place;
 use super::{document, durable, layout};
 use domain::store::StoreId;
 use foundation::cpu;
@@ -27,34 +26,17 @@ use foundation::digest::sha256_hex;
 
 pub use super::document::{PageBytes, PayloadContent, PayloadHead, StoredMenu};
 
-/// Far more than any payload; a larger file is not read into memory.
-pub(super) const MAX_FILE_BYTES: u64 = 128 << 20;
-/// Payloads of one store with the same millisecond in their name; each further one takes the next
-/// millisecond.
-const MAX_NAMES: i64 = 1000;
-/// Free space that is needed before a menu is fetched; more than most payloads take.
-const MIN_ROOM: usize = 256 << 10;
 /// How long the result of a write or check that found the root usable is trusted.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// Calls on an unreachable NFS mount never return; at most this many threads may hang in one.
-const MAX_OPERATIONS: usize = 32;
-/// Longer than any file operation here takes on a share that answers.
-const MAX_WAIT: Duration = Duration::from_secs(60);
-/// The same for checks, which the start of a process and each fetch wait for.
-const MAX_CHECK_WAIT: Duration = Duration::from_secs(10);
-
-/// The payload files of one database under one storage root.
+/// The payload files of one database in one place. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Payloads {
-    root: PathBuf,
-    owner: String,
-    operations: Arc<Semaphore>,
-    /// Whether the last write or check found the root usable.
+    place: Place,
+    owner: Owner,
+    /// Whether the last write or check found the place usable.
     can_write: Arc<watch::Sender<bool>>,
     /// When a write or check last did.
     usable_at: Arc<Mutex<Option<Instant>>>,
-    /// Whether the root has an owner, or is known to have had one.
-    had_owner: Arc<AtomicBool>,
 }
 
 /// A payload that is durable.
@@ -69,54 +51,34 @@ pub struct PayloadFile {
 
 impl Payloads {
     /// `owner` names the database that has the rows of these files.
-    pub fn new(root: impl Into<PathBuf>, owner: impl Into<String>) -> Self {
+    pub fn new(place: impl Into<Place>, owner: impl AsRef<str>) -> Self {
         Payloads {
-            root: root.into(),
-            owner: owner.into(),
-            operations: Arc::new(Semaphore::new(MAX_OPERATIONS)),
+            place: place.into(),
+            owner: Owner::new(owner.as_ref()),
             can_write: Arc::new(watch::Sender::new(true)),
             usable_at: Arc::default(),
-            had_owner: Arc::default(),
         }
     }
 
-    /// The database has payloads already: a root without an owner is unavailable, and not a new one.
+    /// The database has payloads already: a place without an owner is unavailable, and not a new one.
     pub fn expect_owner(&self) {
-        self.had_owner.store(true, Ordering::Relaxed);
+        self.owner.assume_registered_before();
     }
 
-    /// Registers this database as the root's owner. Each write does so first, since another share may be
-    /// mounted there while the process runs. A root that had an owner and has none any more is unavailable:
-    /// its share is away.
+    /// Registers this database as the place's owner. Writes do so first. A place that had an owner and has
+    /// none any more is unavailable: its share is away.
     pub async fn register_owner(&self) -> Result<Ownership, StorageError> {
-        self.blocking_within(MAX_CHECK_WAIT, self.registration()).await
+        self.files().register(self.owner()).await
     }
 
-    pub(super) fn registration(&self) -> impl Fn(&Path, &str) -> Result<Ownership, StorageError> + Send + use<> {
-        let had_owner = Arc::clone(&self.had_owner);
-        move |root, owner| {
-            let ownership = owner::register(root, owner, had_owner.load(Ordering::Relaxed))?;
-            had_owner.store(true, Ordering::Relaxed);
-            Ok(ownership)
-        }
-    }
-
-    /// Checks that there is room for a payload, before a menu is fetched that could not be written. It waits
-    /// for the disk only after a write that failed: each fetch asks. A recent result is reused.
+    /// Checks that there is room for a payload, before a menu is fetched that could not be written. A recent
+    /// result is reused.
     pub async fn check_room(&self) -> Result<(), StorageError> {
         if self.was_usable_lately() {
             return Ok(());
         }
-        let write = if *self.can_write.borrow() { durable::write_unsynced } else { durable::write_temporary };
-        let register = self.registration();
-        let checked = self.blocking_within(MAX_CHECK_WAIT, move |root, owner| {
-            register(root, owner)?;
-            match write(&root.join(layout::PAYLOADS), &vec![0; MIN_ROOM]) {
-                Ok(_) => Ok(()),
-                Err(error) => Err(StorageError::of_root(root, layout::PAYLOADS, error)),
-            }
-        });
-        self.note_write(checked.await)
+        let could_write = *self.can_write.borrow();
+        self.note_write(self.files().check_room(self.owner(), could_write).await)
     }
 
     /// False from a write or check that finds the disk full or the root unusable, to the next one that does
@@ -131,7 +93,7 @@ impl Payloads {
     }
 
     fn note_write<T>(&self, written: Result<T, StorageError>) -> Result<T, StorageError> {
-        let can_write = !matches!(written, Err(StorageError::Full { .. } | StorageError::Unavailable { .. }));
+        let can_write = !written.as_ref().is_err_and(StorageError::is_of_place);
         *self.usable_at.lock().unwrap_or_else(PoisonError::into_inner) = written.is_ok().then(Instant::now);
         self.can_write.send_if_modified(|now| std::mem::replace(now, can_write) != can_write);
         written
@@ -143,12 +105,8 @@ impl Payloads {
         let encoded = cpu::run(move || document::encode(&content).map(|bytes| (sha256_hex(&bytes), bytes))).await;
         let (sha256, bytes) = encoded.map_err(|error| StorageError::from_io(&layout::payload(store, at), error))?;
         let size = bytes.len() as u64;
-        let register = self.registration();
-        let write = move |root: &Path, owner: &str| {
-            register(root, owner)?;
-            write_file(root, store, at, &bytes)
-        };
-        Ok(PayloadFile { storage_path: self.note_write(self.blocking(write).await)?, sha256, bytes: size })
+        let created = self.files().create_payload(self.owner(), store, at, bytes.into()).await;
+        Ok(PayloadFile { storage_path: self.note_write(created)?, sha256, bytes: size })
     }
 
     /// Reads a payload whose bytes have the hash `sha256`.
@@ -165,61 +123,25 @@ impl Payloads {
         work: impl FnOnce(StoredMenu) -> T + Send + 'static,
     ) -> Result<T, StorageError> {
         let (path, expected) = (storage_path.to_owned(), sha256.to_owned());
-        let file = path.clone();
-        let bytes = self.blocking(move |root, _| read_file(root, &file)).await?;
+        let bytes = self.files().read_payload(path.clone()).await?;
         cpu::run(move || decode(&bytes, path, &expected).map(work)).await
     }
 
-    /// The paths among these that are not files. An error where the whole root is away.
+    /// The paths among these that are not files. An error where the whole place is away.
     pub async fn missing(&self, storage_paths: Vec<String>) -> Result<HashSet<String>, StorageError> {
-        self.blocking(move |root, _| {
-            if owner::read(root)?.is_none() && !storage_paths.is_empty() {
-                return Err(owner::missing(root));
-            }
-            let is_missing = |path: &String| {
-                let file = layout::resolve(root, path);
-                !file.is_some_and(|file| fs::symlink_metadata(file).is_ok_and(|file| file.is_file()))
-            };
-            Ok(storage_paths.into_iter().filter(is_missing).collect())
-        })
-        .await
+        self.files().missing(storage_paths).await
     }
 
-    /// Runs file work on a thread that may block. It gets the root and the owner.
-    pub(super) async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Path, &str) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
-        self.blocking_within(MAX_WAIT, work).await
+    pub(super) fn files(&self) -> &dyn Files {
+        self.place.files()
     }
 
-    async fn blocking_within<T: Send + 'static>(
-        &self,
-        limit: Duration,
-        work: impl FnOnce(&Path, &str) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
-        let Payloads { root, owner, operations, .. } = self.clone();
-        let operation = async move {
-            let permit = operations.acquire_owned().await;
-            // a thread that hangs keeps its permit
-            spawn_blocking(move || {
-                let _permit = permit;
-                work(&root, &owner)
-            })
-            .await
-        };
-        match timeout(limit, operation).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(lost)) => match lost.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Err(StorageError::unavailable(&self.root, "the process is shutting down")),
-            },
-            Err(_) => Err(StorageError::unavailable(&self.root, format!("no answer within {limit:?}"))),
-        }
+    pub(super) fn owner(&self) -> Owner {
+        self.owner.clone()
     }
 }
 
-fn write_file(root: &Path, store: StoreId, at: DateTime<Utc>, bytes: &[u8]) -> Result<String, StorageError> {
+pub(super) fn write_file(root: &Path, store: StoreId, at: DateTime<Utc>, bytes: &[u8]) -> Result<String, StorageError> {
     let first = root.join(layout::payload(store, at));
     let dir = first.parent().unwrap_or(root);
     let failed = |error| StorageError::from_io(&layout::payload(store, at), error);
@@ -234,13 +156,14 @@ fn write_file(root: &Path, store: StoreId, at: DateTime<Utc>, bytes: &[u8]) -> R
     Err(failed(io::ErrorKind::AlreadyExists.into()))
 }
 
-fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
+pub(super) fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, StorageError> {
     let mut bytes = Vec::new();
-    let read = open_file(root, path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let read = open_file(root, path)?.take(MAX_PAYLOAD_BYTES + 1).read_to_end(&mut bytes);
     match read {
-        Ok(_) if bytes.len() as u64 > MAX_FILE_BYTES => {
-            Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {MAX_FILE_BYTES} bytes") })
-        }
+        Ok(_) if bytes.len() as u64 > MAX_PAYLOAD_BYTES => Err(StorageError::Corrupt {
+            path: path.to_owned(),
+            reason: format!("larger than {MAX_PAYLOAD_BYTES} bytes"),
+        }),
         Ok(_) => Ok(bytes),
         Err(_) if owner::read(root)?.is_none() => Err(owner::missing(root)),
         Err(error) => Err(StorageError::from_io(path, error)),

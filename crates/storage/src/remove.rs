@@ -10,27 +10,25 @@ use std::path::Path;
 
 use super::error::StorageError;
 use super::payloads::Payloads;
-use super::{durable, layout, owner};
+use super::{durable, layout};
 
 impl Payloads {
     /// Whether retention may remove files here: all payloads belong to this database.
     pub async fn is_exclusive(&self) -> Result<bool, StorageError> {
-        self.blocking(owner::is_exclusive).await
+        self.files().is_exclusive(self.owner()).await
     }
 
     /// Removes these files; returns the paths whose files are gone, also after a crash. Files that cannot be
     /// removed are left out; so are all of them while another database keeps payloads here.
     pub async fn remove(&self, paths: Vec<String>) -> Result<Vec<String>, StorageError> {
-        self.blocking(move |root, owner| {
-            if !owner::is_exclusive(root, owner)? {
-                return Ok(Vec::new());
-            }
-            let gone: Vec<String> = paths.into_iter().filter(|path| is_removed(root, path)).collect();
-            sync_days(root, &gone)?;
-            Ok(gone)
-        })
-        .await
+        self.files().remove(self.owner(), paths).await
     }
+}
+
+pub(super) fn remove(root: &Path, paths: Vec<String>) -> Result<Vec<String>, StorageError> {
+    let gone: Vec<String> = paths.into_iter().filter(|path| is_removed(root, path)).collect();
+    sync_days(root, &gone)?;
+    Ok(gone)
 }
 
 fn is_removed(root: &Path, path: &str) -> bool {

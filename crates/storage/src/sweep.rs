@@ -14,6 +14,7 @@ use std::path::Path;
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 
 use super::error::StorageError;
+use super::owner::Owner;
 use super::payloads::Payloads;
 use super::{durable, layout, owner};
 use domain::payload::SweepTimes;
@@ -46,25 +47,17 @@ impl Payloads {
     {
         let mut report = SweepReport::default();
         let today = times.now.date_naive();
-        for day in self.blocking(owned_days).await? {
-            let (removed, payloads) = self.blocking(move |root, _| sweep_day(root, &day, times.before)).await?;
+        for day in self.files().days(self.owner()).await? {
+            let (removed, payloads) = self.files().sweep_day(day, times.before).await?;
             report.removed += removed;
             for batch in payloads.chunks(MAX_BATCH) {
                 let with_row = known(batch.to_vec()).await?;
                 let orphans: Vec<_> = batch.iter().filter(|path| !with_row.contains(*path)).cloned().collect();
-                report.set_aside += self.blocking(move |root, owner| set_aside(root, owner, today, &orphans)).await?;
+                report.set_aside += self.files().set_aside(self.owner(), today, orphans).await?;
             }
         }
-        report.removed += self.blocking(move |root, owner| remove_leftovers(root, owner, times)).await?;
+        report.removed += self.files().remove_leftovers(self.owner(), times).await?;
         Ok(report)
-    }
-}
-
-/// The days that this database may sweep: none when another database keeps payloads here, too.
-fn owned_days(root: &Path, owner: &str) -> Result<Vec<String>, StorageError> {
-    match owner::is_exclusive(root, owner)? {
-        true => days(root),
-        false => Ok(Vec::new()),
     }
 }
 
@@ -85,7 +78,7 @@ pub(super) fn days(root: &Path) -> Result<Vec<String>, StorageError> {
 
 /// Removes the temporary files of a day that is over before `before`; returns how many, and the day's
 /// payloads that were fetched before it.
-fn sweep_day(root: &Path, day: &str, before: DateTime<Utc>) -> Result<(usize, Vec<String>), StorageError> {
+pub(super) fn sweep_day(root: &Path, day: &str, before: DateTime<Utc>) -> Result<(usize, Vec<String>), StorageError> {
     let mut paths = entries(root, day, FileType::is_file)?;
     let is_over = layout::day(day).is_some_and(|day| day < before.date_naive());
     let removed = if is_over { remove(root, &paths, durable::is_temporary)? } else { 0 };
@@ -115,7 +108,7 @@ pub(super) fn entries(root: &Path, dir: &str, is_kind: fn(&FileType) -> bool) ->
 
 /// Moves payloads without a row to the orphans of today, unless another database has registered here
 /// meanwhile. A crash may undo the move; the next sweep then repeats it.
-fn set_aside(root: &Path, owner: &str, today: NaiveDate, paths: &[String]) -> Result<usize, StorageError> {
+pub(super) fn set_aside(root: &Path, owner: &Owner, today: NaiveDate, paths: &[String]) -> Result<usize, StorageError> {
     if !paths.is_empty() && !owner::is_exclusive(root, owner)? {
         return Ok(0);
     }
@@ -129,7 +122,7 @@ fn set_aside(root: &Path, owner: &str, today: NaiveDate, paths: &[String]) -> Re
 
 /// Removes temporary files beside the owner's, and payloads that were set aside more than [`ORPHAN_DAYS`]
 /// ago.
-fn remove_leftovers(root: &Path, owner: &str, times: SweepTimes) -> Result<usize, StorageError> {
+pub(super) fn remove_leftovers(root: &Path, owner: &Owner, times: SweepTimes) -> Result<usize, StorageError> {
     if !owner::is_exclusive(root, owner)? {
         return Ok(0);
     }
@@ -149,11 +142,15 @@ fn orphan_days(root: &Path, today: NaiveDate) -> Result<Vec<String>, StorageErro
     if fs::symlink_metadata(root.join(layout::ORPHANS)).is_ok_and(|dir| !dir.is_dir()) {
         return Ok(Vec::new());
     }
-    let mut dirs = entries(root, layout::ORPHANS, FileType::is_dir)?;
+    Ok(outdated_orphans(entries(root, layout::ORPHANS, FileType::is_dir)?, today))
+}
+
+/// The directories among these of orphans that are older than [`ORPHAN_DAYS`].
+pub(super) fn outdated_orphans(mut dirs: Vec<String>, today: NaiveDate) -> Vec<String> {
     dirs.retain(|dir| {
         layout::orphan_day(dir).and_then(|day| day.checked_add_days(ORPHAN_DAYS)).is_some_and(|end| end < today)
     });
-    Ok(dirs)
+    dirs
 }
 
 pub(super) fn is_older(file: &Path, than: DateTime<Utc>) -> bool {

@@ -9,7 +9,7 @@ use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::RetentionRun;
 use db::{Db, demo_limits, installation};
 use settings::{Config, Retention};
-use storage::Payloads;
+use storage::{Payloads, Place};
 
 /// Enough crawls for differences between payloads.
 const PAYLOADS: Duration = Duration::from_secs(40);
@@ -45,7 +45,7 @@ pub fn adapt(config: &mut Config) {
 /// Deletes what is too old, at the end of a crawl: the hourly turn of retention would come too late.
 pub async fn apply(db: &Db, config: &Config) -> anyhow::Result<()> {
     let owner = installation::storage_owner(&db.client().await?).await?;
-    let housekeeping = Housekeeping { db: db.clone(), payloads: Payloads::new(config.storage_root(), owner) };
+    let housekeeping = Housekeeping { db: db.clone(), payloads: Payloads::new(Place::of(config)?, owner) };
     let ages = Retention { snapshots: None, ..config.retention.clone() };
     housekeeping.retain(RetentionRun { ages: &ages, dry_run: false, goes_on: &|_| true }).await?;
     demo_limits::apply(db, SNAPSHOTS).await?;

@@ -40,7 +40,7 @@ use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
 use db::{Db, demo_schedules, migrate, schedules, tasks};
 use domain::store::StoreId;
-use settings::{Config, LiveConfig, Secret};
+use settings::{Config, LiveConfig, Secret, Storage};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -306,6 +306,7 @@ impl Demo<'_> {
         let mut config = (*self.env.config).clone();
         config.database.url = Secret::default();
         config.database.dir = Some(self.dir.to_owned());
+        config.storage.driver = Storage::LOCAL.to_owned();
         config.storage.root = None;
         world::adapt(&mut config, self.sim);
         if !self.args.once {

@@ -1,12 +1,14 @@
-//! The storage root as `drover doctor` sees it: whether it is writable, its free space, and the files of payloads.
+//! The place of the files as `drover doctor` sees it: whether it is writable, the free space of a directory, and the
+//! files of payloads.
 
 use std::path::Path;
 
 use super::finding::Finding;
 use crate::cli::output;
 use db::{Db, installation, payloads};
-use storage::Payloads;
+use settings::Config;
 use storage::free_space::{self, free_bytes};
+use storage::{Payloads, Place};
 
 /// Number of the newest payloads whose files are checked.
 const FILES_CHECKED: i64 = 100;
@@ -15,7 +17,26 @@ const MIN_FREE: u64 = 100_000_000;
 /// Free space that is enough for days of a large crawl, in bytes.
 const ENOUGH_FREE: u64 = 2_000_000_000;
 
-pub fn root(root: &Path) -> Finding {
+pub async fn place(config: &Config) -> Finding {
+    let place = match Place::of(config) {
+        Ok(place) => place,
+        Err(error) => return Finding::fault("storage", error.to_string(), "correct this setting or file"),
+    };
+    match place.root() {
+        Some(directory) => root(directory),
+        None => bucket(&place).await,
+    }
+}
+
+/// One object is made and deleted: a right that is missing shows at once.
+async fn bucket(place: &Place) -> Finding {
+    match place.probe().await {
+        Ok(()) => Finding::well("storage", format!("{place} answers, and may be written")),
+        Err(error) => Finding::fault("storage", error.to_string(), "then run `drover doctor` again"),
+    }
+}
+
+fn root(root: &Path) -> Finding {
     let shown = root.display();
     // a check creates nothing
     let nearest = free_space::nearest(root);
@@ -43,23 +64,23 @@ fn room(state: &str, free: u64) -> Finding {
 
 /// Checks that the files of the newest payloads exist, which a restore of the database alone does not bring.
 /// None without payloads.
-pub async fn payload_files(db: &Db, root: &Path) -> Option<Finding> {
-    match missing_files(db, root).await {
+pub async fn payload_files(db: &Db, config: &Config) -> Option<Finding> {
+    match missing_files(db, config).await {
         Ok((0, _)) => None,
         Ok((looked_at, missing)) => Some(files_of_rows(looked_at, &missing)),
         Err(error) => Some(Finding::fault(
             "payload files",
             format!("{error:#}"),
-            "mount the storage root with the payloads of this database, or set storage.root to it",
+            "mount the storage root with the payloads of this database, or correct [storage]",
         )),
     }
 }
 
 /// Number of payloads checked, and the paths of missing files.
-async fn missing_files(db: &Db, root: &Path) -> anyhow::Result<(usize, Vec<String>)> {
+async fn missing_files(db: &Db, config: &Config) -> anyhow::Result<(usize, Vec<String>)> {
     let client = db.client().await?;
     let paths = payloads::newest_paths(&client, FILES_CHECKED).await?;
-    let files = Payloads::new(root, installation::storage_owner(&client).await?);
+    let files = Payloads::new(Place::of(config)?, installation::storage_owner(&client).await?);
     let missing = files.missing(paths.clone()).await?;
     Ok((paths.len(), paths.into_iter().filter(|path| missing.contains(path)).collect()))
 }

@@ -20,7 +20,7 @@ use domain::payload::PayloadId;
 use domain::role::Role;
 use domain::stock::PayloadPosition;
 use domain::store::StoreId;
-use storage::Payloads;
+use storage::{Payloads, Place};
 
 /// Payloads whose tasks are queued in one transaction.
 const PART: usize = 1_000;
@@ -111,7 +111,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let owner = db::installation::storage_owner(&client).await?;
     drop(client);
     let work = Work {
-        files: Payloads::new(env.config.storage_root(), owner),
+        files: Payloads::new(Place::of(&env.config)?, owner),
         progress: CommandProgress::begin(env, "payloads"),
         answer: Answer { dry_run, resumed, ..Answer::default() },
         db,
@@ -141,7 +141,7 @@ async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
     let tx = env.db().await?.begin().await?;
     let payload = db::payloads::get(&tx, id).await?;
     let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;
-    let files = Payloads::new(env.config.storage_root(), db::installation::storage_owner(&tx).await?);
+    let files = Payloads::new(Place::of(&env.config)?, db::installation::storage_owner(&tx).await?);
     if !files.missing(vec![payload.storage_path.clone()]).await?.is_empty() {
         return Err(
             CliError::not_found(format!("the file of payload {id} is missing: {}", payload.storage_path)).into()

@@ -1,6 +1,7 @@
 //! Payload files of one and of several gzip members, read as streams.
 
 use std::fs;
+use std::io::Read;
 
 use bytes::Bytes;
 use flate2::Compression;

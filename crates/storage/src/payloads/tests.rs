@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 
 use super::*;
+use crate::local::{Local, MAX_OPERATIONS};
 use crate::sweep::{SweepReport, days, entries};
 use domain::payload::{PageQuestion, SweepTimes};
 use domain::store::Platform;
@@ -41,25 +42,31 @@ fn storage() -> (tempfile::TempDir, Payloads) {
     (dir, payloads)
 }
 
+impl Payloads {
+    fn root(&self) -> &Path {
+        self.place.root().unwrap()
+    }
+}
+
 /// The same root as another database has it.
 fn of_another_database(payloads: &Payloads) -> Payloads {
-    Payloads::new(&payloads.root, THEIRS)
+    Payloads::new(payloads.root(), THEIRS)
 }
 
 fn owner_of(payloads: &Payloads) -> String {
-    fs::read_to_string(payloads.root.join(layout::OWNER)).unwrap()
+    fs::read_to_string(payloads.root().join(layout::OWNER)).unwrap()
 }
 
 /// Puts a file at a path below the root.
 fn put(payloads: &Payloads, path: &str) {
-    let file = payloads.root.join(path);
+    let file = payloads.root().join(path);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, b"some bytes").unwrap();
 }
 
 fn files(payloads: &Payloads) -> BTreeSet<String> {
-    let days = days(&payloads.root).unwrap();
-    days.iter().flat_map(|day| entries(&payloads.root, day, |_| true).unwrap()).collect()
+    let days = days(payloads.root()).unwrap();
+    days.iter().flat_map(|day| entries(payloads.root(), day, |_| true).unwrap()).collect()
 }
 
 fn fetched_at() -> DateTime<Utc> {
@@ -101,7 +108,7 @@ async fn payloads_of_one_millisecond_have_names_of_their_own() {
 async fn a_changed_file_is_corrupt() {
     let (_dir, payloads) = storage();
     let file = payloads.write(content(5)).await.unwrap();
-    let place = payloads.root.join(&file.storage_path);
+    let place = payloads.root().join(&file.storage_path);
     let mut bytes = fs::read(&place).unwrap();
     bytes[20] ^= 1;
     fs::write(&place, bytes).unwrap();
@@ -113,7 +120,7 @@ async fn a_changed_file_is_corrupt() {
 async fn a_file_that_is_no_payload_is_corrupt() {
     let (_dir, payloads) = storage();
     let file = payloads.write(content(5)).await.unwrap();
-    fs::write(payloads.root.join(&file.storage_path), b"rubbish").unwrap();
+    fs::write(payloads.root().join(&file.storage_path), b"rubbish").unwrap();
     let error = payloads.read(&file.storage_path, &sha256_hex(b"rubbish")).await.unwrap_err();
     assert!(matches!(error, StorageError::Corrupt { .. }), "{error}");
 }
@@ -146,14 +153,14 @@ async fn a_sweep_sets_old_files_without_a_row_aside_and_deletes_them_days_later(
     let report = payloads.sweep(next_day(), known).await.unwrap();
     assert_eq!(report, SweepReport { set_aside: 1, removed: 1 });
     assert_eq!(files(&payloads), [with_row.clone()].into());
-    assert!(payloads.root.join(ORPHAN).exists());
+    assert!(payloads.root().join(ORPHAN).exists());
 
     let known = |_| std::future::ready(Ok::<_, StorageError>(HashSet::from([with_row.clone()])));
     let later = |days| SweepTimes { now: next_day().now + TimeDelta::days(days), ..next_day() };
     payloads.sweep(later(7), known).await.unwrap();
-    assert!(payloads.root.join(ORPHAN).exists());
+    assert!(payloads.root().join(ORPHAN).exists());
     assert_eq!(payloads.sweep(later(8), known).await.unwrap().removed, 1);
-    assert!(!payloads.root.join(ORPHAN).parent().unwrap().exists());
+    assert!(!payloads.root().join(ORPHAN).parent().unwrap().exists());
 }
 
 #[tokio::test]
@@ -175,13 +182,13 @@ async fn a_sweep_removes_temporary_files_beside_the_owners_after_a_day() {
     let modified = |path: &str, hours| {
         put(&payloads, path);
         let time = SystemTime::from(next_day().before - TimeDelta::hours(hours));
-        fs::File::open(payloads.root.join(path)).unwrap().set_modified(time).unwrap();
+        fs::File::open(payloads.root().join(path)).unwrap().set_modified(time).unwrap();
     };
     modified(old, 25);
     // written by a machine whose clock is far behind
     modified(young, 23);
     assert_eq!(payloads.sweep(next_day(), nothing_known).await.unwrap().removed, 1);
-    assert_eq!([old, young].map(|path| payloads.root.join(path).exists()), [false, true]);
+    assert_eq!([old, young].map(|path| payloads.root().join(path).exists()), [false, true]);
     assert_eq!(owner_of(&payloads), OURS);
 }
 
@@ -200,10 +207,10 @@ async fn a_sweep_knows_no_names_but_its_own() {
     for path in foreign {
         put(&payloads, path);
         let long_ago = SystemTime::from(fetched_at() - TimeDelta::days(365));
-        fs::File::open(payloads.root.join(path)).unwrap().set_modified(long_ago).unwrap();
+        fs::File::open(payloads.root().join(path)).unwrap().set_modified(long_ago).unwrap();
     }
     assert_eq!(payloads.sweep(next_day(), nothing_known).await.unwrap(), SweepReport::default());
-    assert_eq!(foreign.map(|path| payloads.root.join(path).exists()), [true; 6]);
+    assert_eq!(foreign.map(|path| payloads.root().join(path).exists()), [true; 6]);
 }
 
 #[tokio::test]
@@ -217,7 +224,7 @@ async fn a_sweep_follows_no_symbolic_link() {
         fs::write(elsewhere.join(path).join(name), b"linked").unwrap();
     }
     let link = |to: &str, from: &str| {
-        let from = payloads.root.join("payloads").join(from);
+        let from = payloads.root().join("payloads").join(from);
         fs::create_dir_all(from.parent().unwrap()).unwrap();
         symlink(elsewhere.join(to), from).unwrap();
     };
@@ -226,7 +233,7 @@ async fn a_sweep_follows_no_symbolic_link() {
     link("day", "2025/11/07");
     link("orphan_day", ".orphans/2025-01-01");
     assert_eq!(payloads.sweep(next_day(), nothing_known).await.unwrap(), SweepReport::default());
-    fs::remove_dir_all(payloads.root.join(layout::ORPHANS)).unwrap();
+    fs::remove_dir_all(payloads.root().join(layout::ORPHANS)).unwrap();
     link("orphans", ".orphans");
     assert_eq!(payloads.sweep(next_day(), nothing_known).await.unwrap(), SweepReport::default());
     let left = ["year/11/07", "month/07", "day", "orphans/2025-01-01", "orphan_day"];
@@ -268,7 +275,7 @@ async fn an_owner_that_an_earlier_version_wrote_is_made_longer() {
         ("id 55", Ownership::Shared, "several databases"),
         ("", Ownership::New, OURS),
     ] {
-        fs::write(payloads.root.join(layout::OWNER), before).unwrap();
+        fs::write(payloads.root().join(layout::OWNER), before).unwrap();
         assert_eq!(payloads.register_owner().await.unwrap(), ownership, "{before}");
         assert_eq!(owner_of(&payloads), after, "{before}");
     }
@@ -303,14 +310,14 @@ async fn a_root_that_vanishes_under_work_is_not_made_again() {
     let (dir, payloads) = storage();
     payloads.write(content(1)).await.unwrap();
     let away = dir.path().join("away");
-    fs::rename(&payloads.root, &away).unwrap();
+    fs::rename(payloads.root(), &away).unwrap();
     for error in [payloads.write(content(2)).await.unwrap_err(), payloads.register_owner().await.unwrap_err()] {
         assert!(error.is_outage() && error.to_string().contains("it has no payloads/.database"), "{error}");
     }
-    assert!(!payloads.root.join("payloads").exists(), "nothing is written below the mount point");
+    assert!(!payloads.root().join("payloads").exists(), "nothing is written below the mount point");
     assert!(!*payloads.can_write().borrow());
-    let _ = fs::remove_dir_all(&payloads.root);
-    fs::rename(&away, &payloads.root).unwrap();
+    let _ = fs::remove_dir_all(payloads.root());
+    fs::rename(&away, payloads.root()).unwrap();
     payloads.write(content(2)).await.unwrap();
     assert!(*payloads.can_write().borrow());
 }
@@ -320,8 +327,8 @@ async fn an_empty_root_of_a_database_with_payloads_waits_for_an_operator() {
     let (_dir, payloads) = storage();
     payloads.expect_owner();
     assert!(payloads.check_room().await.unwrap_err().is_outage());
-    fs::create_dir_all(payloads.root.join(layout::PAYLOADS)).unwrap();
-    fs::write(payloads.root.join(layout::OWNER), "").unwrap();
+    fs::create_dir_all(payloads.root().join(layout::PAYLOADS)).unwrap();
+    fs::write(payloads.root().join(layout::OWNER), "").unwrap();
     payloads.write(content(1)).await.unwrap();
     assert_eq!(owner_of(&payloads), OURS);
 }
@@ -335,11 +342,12 @@ async fn a_sweep_of_nothing_is_fine() {
 
 #[tokio::test]
 async fn a_share_that_hangs_holds_a_few_threads_and_no_caller() {
-    let (_dir, payloads) = storage();
+    let dir = tempfile::tempdir().unwrap();
+    let local = Local::new(dir.path());
     let (answers_again, begun) = (Arc::new(OnceLock::new()), Arc::new(AtomicUsize::new(0)));
     let callers = (0..2 * MAX_OPERATIONS).map(|_| {
         let (answers_again, begun) = (Arc::clone(&answers_again), Arc::clone(&begun));
-        payloads.blocking_within(Duration::from_millis(200), move |_, _| {
+        local.blocking_within(Duration::from_millis(200), move |_| {
             begun.fetch_add(1, Ordering::Relaxed);
             answers_again.wait();
             Ok(())
@@ -350,7 +358,7 @@ async fn a_share_that_hangs_holds_a_few_threads_and_no_caller() {
     assert_eq!(begun.load(Ordering::Relaxed), MAX_OPERATIONS);
 
     answers_again.set(()).unwrap();
-    payloads.check_room().await.unwrap();
+    local.check_room(Owner::new(OURS), true).await.unwrap();
 }
 
 /// Runs the test below in a process that may write no file larger than nothing, as on a full disk.

@@ -1,7 +1,6 @@
 //! The queue as a whole: enqueued and recovered tasks, schedules, chores, storage and the database.
 
 use std::fmt;
-use std::path::Path;
 use std::time::Duration;
 
 use tracing::{debug, error, info, warn};
@@ -125,10 +124,10 @@ pub fn commands_not_marked(pod: &str, error: &dyn fmt::Display) {
 }
 
 /// Each database would remove the other's payloads as files without a row.
-pub fn storage_shared(root: &Path) {
+pub fn storage_shared(place: &dyn fmt::Display) {
     warn!(
-        "Another database stores payloads under {0} too, so files without a row are not removed there: give each database its own storage.root. If the other database is gone, because this one is its copy or was restored from it, remove {0}/payloads/.database",
-        root.display()
+        "Another database stores payloads under {0} too, so files without a row are not removed there: give each database its own storage.root, or storage.prefix in a bucket. If the other database is gone, because this one is its copy or was restored from it, remove {0}/payloads/.database",
+        place
     );
 }
 

@@ -1,0 +1,125 @@
+//! `S3`: a server that speaks S3 on a loopback address, with its objects as files of a directory. It can go
+//! away, and come back with all of them.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use s3s::auth::SimpleAuth;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s_fs::FileSystem;
+use settings::Config;
+use tokio::net::TcpListener;
+use tokio::process::Command;
+use tokio::task::{JoinHandle, JoinSet};
+
+const BUCKET: &str = "menus";
+const PREFIX: &str = "crawl/one";
+const KEY_ID: &str = "AKIDOFTHETESTS";
+/// For a look whether it is anywhere.
+pub const S3_SECRET: &str = "sEcReT/of+the/tests0123456789";
+
+pub struct S3 {
+    dir: tempfile::TempDir,
+    address: SocketAddr,
+    service: S3Service,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl S3 {
+    /// With an empty bucket.
+    pub async fn start() -> S3 {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(BUCKET)).unwrap();
+        let mut service = S3ServiceBuilder::new(FileSystem::new(dir.path()).unwrap());
+        service.set_auth(SimpleAuth::from_single(KEY_ID, S3_SECRET));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut server = S3 { dir, address: listener.local_addr().unwrap(), service: service.build(), serving: None };
+        server.serve(listener);
+        server
+    }
+
+    /// Ends all connections, and refuses further ones.
+    pub async fn stop(&mut self) {
+        let Some(serving) = self.serving.take() else { return };
+        serving.abort();
+        let _ = serving.await;
+    }
+
+    pub async fn start_again(&mut self) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        self.serve(listener);
+    }
+
+    fn serve(&mut self, listener: TcpListener) {
+        let service = self.service.clone();
+        self.serving = Some(tokio::spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let service = service.clone();
+                connections.spawn(async move {
+                    let builder = Builder::new(TokioExecutor::new());
+                    // a client that leaves is no fault
+                    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+                });
+            }
+        }));
+    }
+
+    /// The keys of the configuration that lead here.
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("storage.driver", "s3".to_owned()),
+            ("storage.bucket", BUCKET.to_owned()),
+            ("storage.prefix", PREFIX.to_owned()),
+            ("storage.endpoint", format!("http://{}", self.address)),
+            ("storage.region", "us-east-1".to_owned()),
+            ("storage.allow_http", "true".to_owned()),
+            ("storage.access_key_id", KEY_ID.to_owned()),
+            ("storage.secret_access_key", S3_SECRET.to_owned()),
+        ]
+    }
+
+    pub fn config(&self) -> Config {
+        let settings = self.settings();
+        Config::with(&settings.iter().map(|(key, value)| (*key, value.as_str())).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// Makes a command use this bucket, and a data directory of its own.
+    pub fn on_a_machine_of_its_own(&self, command: &mut Command, data: &Path) {
+        command.env("DROVER__DATABASE__DIR", data);
+        for (key, value) in self.settings() {
+            command.env(format!("DROVER__{}", key.to_uppercase().replace('.', "__")), value);
+        }
+    }
+
+    /// Where the object at a path of the layout is.
+    pub fn object(&self, path: &str) -> PathBuf {
+        self.dir.path().join(BUCKET).join(PREFIX).join(path)
+    }
+
+    /// Paths of all objects below a directory, without the one that names the owner.
+    pub fn objects(&self, dir: &str) -> Vec<String> {
+        let root = self.object("");
+        let files = files_below(&root.join(dir)).into_iter();
+        let mut paths: Vec<String> =
+            files.map(|file| file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect();
+        paths.retain(|path| path != "payloads/.database");
+        paths.sort();
+        paths
+    }
+}
+
+impl Drop for S3 {
+    fn drop(&mut self) {
+        if let Some(serving) = &self.serving {
+            serving.abort();
+        }
+    }
+}
+
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
