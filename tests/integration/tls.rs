@@ -24,7 +24,7 @@ impl TlsServer {
         drop(private_server::start_with(dir.path(), testkit::server_options(Duration::ZERO)).await.unwrap());
         private_server::stop(dir.path()).await.unwrap();
         write_certificates(dir.path());
-        let port = free_port();
+        let port = testkit::free_port();
         let mut options = testkit::server_options(Duration::ZERO);
         options.settings.extend([
             "listen_addresses=127.0.0.1".to_owned(),
@@ -58,10 +58,6 @@ fn write_certificates(dir: &Path) {
     fs::set_permissions(dir.join("server.key"), fs::Permissions::from_mode(0o600)).unwrap();
     let owner = fs::metadata(dir.join("data")).unwrap();
     chown(dir.join("server.key"), Some(owner.uid()), Some(owner.gid())).unwrap();
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 async fn is_encrypted(url: &str) -> Result<bool, DbError> {

@@ -11,6 +11,7 @@ use domain::disposition::{Disposition, HasDisposition};
 
 /// SQLSTATE that drover's own functions raise; no state of the server has this code.
 const UNFIT: &str = "DV001";
+const POOLER: &str = "a pooler in transaction mode is in front of the server; set database.pooler = true";
 /// How long a task waits after the database became unavailable.
 const SNOOZE: Duration = Duration::from_secs(1);
 
@@ -109,6 +110,7 @@ impl From<tokio_postgres::Error> for DbError {
             code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),
             code if means_unavailable(code) => DbError::Unavailable(message),
             code if *code == SqlState::IN_FAILED_SQL_TRANSACTION => DbError::Aborted,
+            code if is_foreign_statement(code) => DbError::Other(format!("{message} ({}): {POOLER}", code.code())),
             code => DbError::Other(format!("{message} ({})", code.code())),
         }
     }
@@ -127,6 +129,11 @@ impl From<PoolError> for DbError {
             other => DbError::Unavailable(other.to_string()),
         }
     }
+}
+
+/// A prepared statement is missing, or is there already: the connection is not the one that it was.
+fn is_foreign_statement(code: &SqlState) -> bool {
+    *code == SqlState::INVALID_SQL_STATEMENT_NAME || *code == SqlState::DUPLICATE_PSTATEMENT
 }
 
 fn is_contention(code: &SqlState) -> bool {
