@@ -21,6 +21,8 @@ use super::error::DbError;
 use settings::DatabaseUrl;
 use tls::TlsSettings;
 
+pub(super) use tls::remedy as tls_remedy;
+
 /// The I/O half of a connection: the client works only while this is polled.
 pub type Connection = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 

@@ -7,6 +7,7 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
 use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
+use super::connect::tls_remedy;
 use domain::disposition::{Disposition, HasDisposition};
 
 /// SQLSTATE that drover's own functions raise; no state of the server has this code.
@@ -67,8 +68,9 @@ impl DbError {
     /// Classifies failures before there is a connection: each of them may pass by itself, even a refused
     /// password.
     pub(super) fn from_connecting(error: tokio_postgres::Error) -> Self {
+        let remedy = tls_remedy(&error).map(|remedy| format!("; {remedy}")).unwrap_or_default();
         match DbError::from(error) {
-            DbError::Other(text) => DbError::Unavailable(text),
+            DbError::Other(text) | DbError::Unavailable(text) => DbError::Unavailable(format!("{text}{remedy}")),
             other => other,
         }
     }
