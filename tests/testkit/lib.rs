@@ -14,6 +14,7 @@ mod menu;
 mod names;
 mod pooler;
 mod process;
+mod replicated;
 mod slow_link;
 pub mod typos;
 mod wait;
@@ -31,6 +32,7 @@ pub use menu::page;
 pub use names::NAMES;
 pub use pooler::{POOLER_CONNECTIONS, Pooler, free_port};
 pub use process::{Child, drover, program};
+pub use replicated::Replicated;
 pub use slow_link::SlowLink;
 pub use wait::{until, until_some};
 

@@ -53,7 +53,7 @@ impl Server {
             config.ssl_mode(SslMode::Disable);
         }
         config
-            .connect_timeout(connect_timeout)
+            .connect_timeout(share(connect_timeout, &config))
             .tcp_user_timeout(KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_RETRIES)
             .keepalives_idle(KEEPALIVE_IDLE)
             .keepalives_interval(KEEPALIVE_INTERVAL)
@@ -135,6 +135,13 @@ pub(super) fn lock_timeout(statement_timeout: Duration) -> Duration {
     statement_timeout * 9 / 10
 }
 
+/// The driver tries the hosts of a URL one after the other: one that does not answer leaves time for the
+/// others.
+fn share(connect_timeout: Duration, config: &tokio_postgres::Config) -> Duration {
+    let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
+    connect_timeout / u32::try_from(hosts).unwrap_or(u32::MAX)
+}
+
 /// Checks names and addresses: the driver connects to the address where there is one.
 fn is_local(config: &tokio_postgres::Config) -> bool {
     let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
@@ -185,6 +192,13 @@ mod tests {
     #[case::nowhere("user=u", SslMode::Prefer)]
     fn what_is_not_on_this_machine_is_encrypted(#[case] url: &str, #[case] mode: SslMode) {
         assert_eq!(parse(url).unwrap().config.get_ssl_mode(), mode);
+    }
+
+    #[test]
+    fn hosts_share_the_time_to_connect() {
+        let timeout = |url| *parse(url).unwrap().config.get_connect_timeout().unwrap();
+        assert_eq!(timeout("postgresql://db-1.example.com/drover"), Duration::from_secs(1));
+        assert_eq!(timeout("postgresql://db-1.example.com,db-2.example.com/drover"), Duration::from_millis(500));
     }
 
     #[rstest]

@@ -3,6 +3,7 @@
 
 mod compose;
 mod container;
+mod failover;
 mod grafana;
 mod kubernetes;
 mod monitored_farm;
