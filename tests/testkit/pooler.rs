@@ -44,7 +44,7 @@ impl Pooler {
         pooler
     }
 
-    /// Of the test's database, through the pooler.
+    /// The test's database, through the pooler.
     pub fn url(&self) -> String {
         format!("postgresql://drover@127.0.0.1:{}/{}", self.port, self.name)
     }

@@ -1,6 +1,6 @@
 //! `Replicated`: a primary and its synchronous standby on loopback, with a failover as an operator makes it.
 //!
-//! Of a killed primary nothing is left: its directory is deleted, and a new standby is copied from the promoted one.
+//! The directory of a killed primary is deleted, and a new standby is copied from the promoted one.
 
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;

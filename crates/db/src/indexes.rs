@@ -70,8 +70,10 @@ async fn begin_turn(server: &Server) -> Result<Option<tokio_postgres::Client>, D
         // by the simple protocol: the other one's portal keeps its snapshot, and every build would wait for
         // it
         let answer = client.simple_query(LOCK).await?;
-        let is_locked =
-            |message: &SimpleQueryMessage| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("t"));
+        let is_locked = |message: &SimpleQueryMessage| match message {
+            SimpleQueryMessage::Row(row) => row.try_get(0).is_ok_and(|value| value == Some("t")),
+            _ => false,
+        };
         Ok::<_, DbError>(answer.iter().any(is_locked))
     };
     let silent = |_| DbError::Unavailable(format!("the server did not answer within {LOCK_DEADLINE:?}"));
