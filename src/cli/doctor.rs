@@ -3,6 +3,7 @@
 mod disk;
 mod finding;
 mod pauses;
+mod pooler;
 mod proxies;
 mod stores;
 
@@ -93,6 +94,7 @@ async fn database(env: &Env) -> Vec<Finding> {
     };
     let answers = Finding::well("database", format!("{kind}, PostgreSQL {}", info.version));
     let mut findings = vec![answers, clocks(skew)];
+    findings.extend(pooler::check(&db, &env.config.database).await);
     match migrate::status(&db).await {
         Ok(status) if status.is_current() => {
             findings.push(Finding::well("schema", "up to date"));

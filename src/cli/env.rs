@@ -15,7 +15,7 @@ use super::{CliError, Stop};
 use crate::app::database::{self, OpenDatabase, OpenError};
 use api::{Actors, Health};
 use db::migrate::{self, MigrateError};
-use db::{Db, DbError};
+use db::{Db, DbError, server_info};
 use settings::{Config, DatabaseUrl, LiveConfig, LoadedConfig, Sources};
 
 /// The file of a demo in its data directory.
@@ -71,8 +71,22 @@ impl Env {
     /// The database for services, whose API other commands use. Starts the private server if there is no URL.
     pub async fn service_db(&self) -> anyhow::Result<Db> {
         let opened = self.database().await?;
+        self.require_sound_session(opened).await?;
         migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
+    }
+
+    /// Behind a pooler drover sets nothing that outlives a transaction, so the account must have it.
+    async fn require_sound_session(&self, opened: &OpenDatabase) -> anyhow::Result<()> {
+        let wanted = server_info::necessary_settings(&opened.db, &self.config.database).await;
+        match wanted.map_err(|error| schema_error(opened, error.into()))? {
+            None => Ok(()),
+            Some(wanted) => Err(CliError::bad_config(format!(
+                "drover cannot work with the settings of its account behind the pooler: run `{wanted}`, and RECONNECT in \
+                 the pooler"
+            ))
+            .into()),
+        }
     }
 
     /// The database for commands that only read: they change nothing, so an outdated schema is an error.

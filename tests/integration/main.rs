@@ -33,6 +33,7 @@ mod outage;
 mod pauses;
 mod pinned_plans;
 mod platforms;
+mod pooler;
 mod private_server;
 mod promises;
 mod proxies;

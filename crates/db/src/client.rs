@@ -5,6 +5,7 @@
 
 use std::ops::Deref;
 use std::pin::pin;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,9 @@ use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::connect::Server;
+use super::connect::{FIXED_SETTINGS, Server};
 use super::error::DbError;
+use super::parameter_types::ParameterTypes;
 use super::pipeline;
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -25,6 +27,12 @@ pub(crate) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// Maximum time in which a live server confirms that it cancelled a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The settings of a session, where there is none that is drover's own.
+static LOCAL_SETTINGS: LazyLock<String> = LazyLock::new(|| {
+    let settings = FIXED_SETTINGS.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'"));
+    format!("{}; SET TRANSACTION ISOLATION LEVEL READ COMMITTED", settings.concat())
+});
 
 /// COMMIT alone rolls a failed transaction back and reports success; the server refuses any statement before
 /// it.
@@ -37,9 +45,20 @@ pub struct Client {
     server: Server,
     deadline: Duration,
     until: Option<Instant>,
-    /// Each statement runs once, so none is prepared.
-    is_one_off: bool,
+    sending: Sending,
     state: State,
+}
+
+/// How a connection sends its statements.
+#[derive(Clone)]
+pub(super) enum Sending {
+    /// Prepared at the first use.
+    Prepared,
+    /// Prepared only where the types of the parameters are unknown: each statement runs once.
+    OneOff,
+    /// Never prepared, and no setting outlives a transaction: behind a pooler, the next statement may run
+    /// on another connection.
+    Pooled(ParameterTypes),
 }
 
 /// State that the next call and the drop read.
@@ -55,14 +74,17 @@ struct State {
 
 impl Client {
     /// `deadline` holds for each call by itself.
-    pub(super) fn new(object: Object, server: Server, deadline: Duration, is_one_off: bool) -> Self {
-        Client { object: Some(object), server, deadline, until: None, is_one_off, state: State::default() }
+    pub(super) fn new(object: Object, server: Server, deadline: Duration, sending: Sending) -> Self {
+        Client { object: Some(object), server, deadline, until: None, sending, state: State::default() }
     }
 
     pub async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, DbError> {
         self.within(async |object| {
+            if let Sending::Pooled(types) = &self.sending {
+                return Ok(object.query_typed(sql, &typed(types, object, sql, params).await?).await?);
+            }
             let statement = object.prepare_cached(sql).await?;
-            object.query(&statement, params).await
+            Ok::<_, DbError>(object.query(&statement, params).await?)
         })
         .await
     }
@@ -75,7 +97,7 @@ impl Client {
     /// Like [`Client::query`], with the types of the parameters: a command that runs each statement once
     /// saves the wait for its preparation.
     pub async fn query_typed(&self, sql: &str, params: &[TypedParam<'_>]) -> Result<Vec<Row>, DbError> {
-        if self.is_one_off {
+        if let Sending::OneOff | Sending::Pooled(_) = self.sending {
             return self.query_planned(sql, params).await;
         }
         let values: Vec<_> = params.iter().map(|(value, _)| *value).collect();
@@ -85,8 +107,11 @@ impl Client {
     /// At most one row.
     pub async fn query_opt(&self, sql: &str, params: Params<'_>) -> Result<Option<Row>, DbError> {
         self.within(async |object| {
+            if let Sending::Pooled(types) = &self.sending {
+                return Ok(object.query_typed_opt(sql, &typed(types, object, sql, params).await?).await?);
+            }
             let statement = object.prepare_cached(sql).await?;
-            object.query_opt(&statement, params).await
+            Ok::<_, DbError>(object.query_opt(&statement, params).await?)
         })
         .await
     }
@@ -94,8 +119,11 @@ impl Client {
     /// Exactly one row; none is an error.
     pub async fn query_one(&self, sql: &str, params: Params<'_>) -> Result<Row, DbError> {
         self.within(async |object| {
+            if let Sending::Pooled(types) = &self.sending {
+                return Ok(object.query_typed_one(sql, &typed(types, object, sql, params).await?).await?);
+            }
             let statement = object.prepare_cached(sql).await?;
-            object.query_one(&statement, params).await
+            Ok::<_, DbError>(object.query_one(&statement, params).await?)
         })
         .await
     }
@@ -103,8 +131,11 @@ impl Client {
     /// The number of rows touched.
     pub async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, DbError> {
         self.within(async |object| {
+            if let Sending::Pooled(types) = &self.sending {
+                return Ok(object.execute_typed(sql, &typed(types, object, sql, params).await?).await?);
+            }
             let statement = object.prepare_cached(sql).await?;
-            object.execute(&statement, params).await
+            Ok::<_, DbError>(object.execute(&statement, params).await?)
         })
         .await
     }
@@ -122,6 +153,11 @@ impl Client {
         if let Some(Err(_)) = object.batch_execute(sql).now_or_never() {
             self.discard_when_done();
         }
+    }
+
+    /// A pooler is between this connection and the server.
+    pub(super) fn is_pooled(&self) -> bool {
+        matches!(self.sending, Sending::Pooled(_))
     }
 
     /// Whether the connection is closed, not returned to the pool.
@@ -194,6 +230,23 @@ impl Drop for Client {
     }
 }
 
+/// The parameters with the types that the server expects.
+async fn typed<'a>(
+    types: &ParameterTypes,
+    object: &Object,
+    sql: &str,
+    params: Params<'a>,
+) -> Result<Vec<TypedParam<'a>>, DbError> {
+    if params.is_empty() {
+        return Ok(Vec::new());
+    }
+    let types = types.of(sql, object).await?;
+    if types.len() != params.len() {
+        return Err(DbError::Other(format!("{} parameters for a statement with {}", params.len(), types.len())));
+    }
+    Ok(params.iter().copied().zip(types.iter().cloned()).collect())
+}
+
 /// A closed connection alone would leave the statement running, with its locks, until the server's own
 /// timeout.
 fn cancel(server: &Server, object: &Object) {
@@ -216,8 +269,12 @@ impl Tx {
         client.until = Some(Instant::now() + deadline);
         let timeout = deadline.as_millis();
         let lock_timeout = max_lock_wait.as_millis();
-        client
-            .send(&format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}"));
+        let mut begin =
+            format!("BEGIN; SET LOCAL statement_timeout = {timeout}; SET LOCAL lock_timeout = {lock_timeout}");
+        if client.is_pooled() {
+            begin += &LOCAL_SETTINGS;
+        }
+        client.send(&begin);
         Tx { client, open: true }
     }
 

@@ -21,6 +21,8 @@ use super::error::DbError;
 use settings::DatabaseUrl;
 use tls::TlsSettings;
 
+pub(super) use tls::remedy as tls_remedy;
+
 /// The I/O half of a connection: the client works only while this is polled.
 pub type Connection = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
@@ -35,6 +37,7 @@ pub struct Server {
     config: Arc<tokio_postgres::Config>,
     tls: MakeRustlsConnect,
     timeout: Duration,
+    is_pooled: bool,
 }
 
 impl Server {
@@ -50,13 +53,23 @@ impl Server {
             config.ssl_mode(SslMode::Disable);
         }
         config
-            .connect_timeout(connect_timeout)
+            .connect_timeout(share(connect_timeout, &config))
             .tcp_user_timeout(KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_RETRIES)
             .keepalives_idle(KEEPALIVE_IDLE)
             .keepalives_interval(KEEPALIVE_INTERVAL)
             .keepalives_retries(KEEPALIVE_RETRIES);
         let tls = MakeRustlsConnect::new(tls_settings.client_config()?);
-        Ok(Server { config: Arc::new(config), tls, timeout: connect_timeout })
+        Ok(Server { config: Arc::new(config), tls, timeout: connect_timeout, is_pooled: false })
+    }
+
+    /// A pooler in transaction mode is between here and the server, so that no connection has a session of
+    /// its own.
+    pub fn behind_pooler(self, is_pooled: bool) -> Server {
+        Server { is_pooled, ..self }
+    }
+
+    pub fn is_pooled(&self) -> bool {
+        self.is_pooled
     }
 
     /// Opens one connection outside any pool, within the connect deadline. `pg_stat_activity` shows
@@ -74,12 +87,30 @@ impl Server {
 
     async fn open(&self, application_name: &str, statement_timeout: Duration) -> Result<(Client, Connection), DbError> {
         let (client, mut connection) = self.config.connect(self.tls.clone()).await.map_err(DbError::from_connecting)?;
-        let settings = session_settings(application_name, statement_timeout);
+        let settings = self.session_settings(application_name, statement_timeout);
         tokio::select! {
             set = client.batch_execute(&settings) => set?,
             _ = &mut connection => return Err(DbError::Unavailable("the connection was closed".to_owned())),
         }
         Ok((client, connection))
+    }
+
+    /// The server's half of the deadlines, and [`FIXED_SETTINGS`]. Poolers keep the name and the time zone
+    /// for each of their clients; any other setting would stay on a connection that they give to the next
+    /// client.
+    pub(super) fn session_settings(&self, application_name: &str, statement_timeout: Duration) -> String {
+        let name = format!("SET application_name = '{application_name}'");
+        if self.is_pooled {
+            return format!("{name}; SET timezone = 'UTC'");
+        }
+        let fixed = FIXED_SETTINGS.map(|(name, value)| format!("; SET {name} = '{value}'"));
+        format!(
+            "{name}; SET statement_timeout = {}; SET lock_timeout = {}; \
+             SET default_transaction_isolation = 'read committed'{}",
+            statement_timeout.as_millis(),
+            lock_timeout(statement_timeout).as_millis(),
+            fixed.concat()
+        )
     }
 
     pub(super) fn manager(&self, config: deadpool_postgres::ManagerConfig) -> deadpool_postgres::Manager {
@@ -92,23 +123,23 @@ impl Server {
     }
 }
 
-/// The server's half of the deadlines, and the settings that statements rely on whatever the server's
-/// defaults are. A frozen process must not hold row locks for longer than its successor waits. JIT is off:
-/// compiling takes longer than any statement here runs.
-pub(super) fn session_settings(application_name: &str, statement_timeout: Duration) -> String {
-    format!(
-        "SET application_name = '{application_name}'; SET timezone = 'UTC'; SET statement_timeout = {}; \
-         SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '10s'; SET jit = off; \
-         SET default_transaction_isolation = 'read committed'",
-        statement_timeout.as_millis(),
-        lock_timeout(statement_timeout).as_millis()
-    )
-}
+/// Settings that statements rely on whatever the server's defaults are. A frozen process must not hold row
+/// locks for longer than its successor waits. JIT is off: compiling takes longer than any statement here
+/// runs.
+pub(super) const FIXED_SETTINGS: [(&str, &str); 3] =
+    [("timezone", "UTC"), ("idle_in_transaction_session_timeout", "10s"), ("jit", "off")];
 
 /// Shorter than the statement's deadline, so that a wait for another transaction's lock is not mistaken for a
 /// slow statement.
 pub(super) fn lock_timeout(statement_timeout: Duration) -> Duration {
     statement_timeout * 9 / 10
+}
+
+/// The driver tries the hosts of a URL one after the other: one that does not answer leaves time for the
+/// others.
+fn share(connect_timeout: Duration, config: &tokio_postgres::Config) -> Duration {
+    let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
+    connect_timeout / u32::try_from(hosts).unwrap_or(u32::MAX)
 }
 
 /// Checks names and addresses: the driver connects to the address where there is one.
@@ -161,6 +192,13 @@ mod tests {
     #[case::nowhere("user=u", SslMode::Prefer)]
     fn what_is_not_on_this_machine_is_encrypted(#[case] url: &str, #[case] mode: SslMode) {
         assert_eq!(parse(url).unwrap().config.get_ssl_mode(), mode);
+    }
+
+    #[test]
+    fn hosts_share_the_time_to_connect() {
+        let timeout = |url| *parse(url).unwrap().config.get_connect_timeout().unwrap();
+        assert_eq!(timeout("postgresql://db-1.example.com/drover"), Duration::from_secs(1));
+        assert_eq!(timeout("postgresql://db-1.example.com,db-2.example.com/drover"), Duration::from_millis(500));
     }
 
     #[rstest]

@@ -8,10 +8,11 @@ use std::error::Error;
 use bytes::{BufMut, Bytes, BytesMut};
 use deadpool_postgres::Object;
 use futures_util::SinkExt;
+use tokio_postgres::Statement;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 
 use super::columns::{Columns, copy_statement};
-use super::{Client, DbError};
+use super::{DbError, Tx};
 
 /// A message is sent once it has this length, so it is longer by one row at most.
 const MESSAGE_BYTES: usize = 32 << 10;
@@ -53,17 +54,30 @@ impl CopyEncoder {
 }
 
 /// Appends `rows` by COPY, encoded one by one; without rows nothing is sent. All rows share the values of
-/// `common`.
-pub async fn copy_in<R: Columns>(client: &Client, common: &R::Common, rows: &[R]) -> Result<u64, DbError> {
+/// `common`. The whole is in a transaction, because it takes several messages.
+pub async fn copy_in<R: Columns>(tx: &Tx, common: &R::Common, rows: &[R]) -> Result<u64, DbError> {
     if rows.is_empty() {
         return Ok(0);
     }
-    client.within(async |object| send(object, common, rows).await).await
+    let sql = copy_statement::<R>();
+    tx.within(async |object| {
+        let statement = match tx.is_pooled() {
+            // closed with the end of this call, so before the end of its transaction
+            true => object.prepare(&sql).await?,
+            false => object.prepare_cached(&sql).await?,
+        };
+        send(object, &statement, common, rows).await
+    })
+    .await
 }
 
-async fn send<R: Columns>(object: &Object, common: &R::Common, rows: &[R]) -> Result<u64, DbError> {
-    let statement = object.prepare_cached(&copy_statement::<R>()).await?;
-    let mut sink = Box::pin(object.copy_in::<_, Bytes>(&statement).await?);
+async fn send<R: Columns>(
+    object: &Object,
+    statement: &Statement,
+    common: &R::Common,
+    rows: &[R],
+) -> Result<u64, DbError> {
+    let mut sink = Box::pin(object.copy_in::<_, Bytes>(statement).await?);
     let mut encoder = CopyEncoder::new();
     for row in rows {
         encoder.row(row, common).map_err(|error| DbError::Other(format!("a row for COPY: {error}")))?;

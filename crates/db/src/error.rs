@@ -7,10 +7,12 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
 use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
+use super::connect::tls_remedy;
 use domain::disposition::{Disposition, HasDisposition};
 
 /// SQLSTATE that drover's own functions raise; no state of the server has this code.
 const UNFIT: &str = "DV001";
+const POOLER: &str = "a pooler in transaction mode is in front of the server; set database.pooler = true";
 /// How long a task waits after the database became unavailable.
 const SNOOZE: Duration = Duration::from_secs(1);
 
@@ -66,8 +68,9 @@ impl DbError {
     /// Classifies failures before there is a connection: each of them may pass by itself, even a refused
     /// password.
     pub(super) fn from_connecting(error: tokio_postgres::Error) -> Self {
+        let remedy = tls_remedy(&error).map(|remedy| format!("; {remedy}")).unwrap_or_default();
         match DbError::from(error) {
-            DbError::Other(text) => DbError::Unavailable(text),
+            DbError::Other(text) | DbError::Unavailable(text) => DbError::Unavailable(format!("{text}{remedy}")),
             other => other,
         }
     }
@@ -109,6 +112,7 @@ impl From<tokio_postgres::Error> for DbError {
             code if is_contention(code) || is_outdated_plan(db) => DbError::Contention(message),
             code if means_unavailable(code) => DbError::Unavailable(message),
             code if *code == SqlState::IN_FAILED_SQL_TRANSACTION => DbError::Aborted,
+            code if is_foreign_statement(code) => DbError::Other(format!("{message} ({}): {POOLER}", code.code())),
             code => DbError::Other(format!("{message} ({})", code.code())),
         }
     }
@@ -127,6 +131,11 @@ impl From<PoolError> for DbError {
             other => DbError::Unavailable(other.to_string()),
         }
     }
+}
+
+/// A prepared statement is missing, or is there already: the connection is not the one that it was.
+fn is_foreign_statement(code: &SqlState) -> bool {
+    *code == SqlState::INVALID_SQL_STATEMENT_NAME || *code == SqlState::DUPLICATE_PSTATEMENT
 }
 
 fn is_contention(code: &SqlState) -> bool {

@@ -76,6 +76,7 @@ mod arrays;
 mod client;
 mod columns;
 mod copy;
+mod parameter_types;
 mod pipeline;
 mod pools;
 mod proxy_benches;

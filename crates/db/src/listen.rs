@@ -1,7 +1,8 @@
 //! `listen`: wake-ups of one NOTIFY channel, on a connection of its own that comes back by itself.
 //!
-//! A wake-up says only "look now": several at once become one, and any may be missed while the connection is
-//! down. So receivers also poll.
+//! A wake-up says only "look now": several at once become one, and any may be missed while the connection
+//! is down. So receivers also poll. Behind a pooler nothing is listened to: receivers are woken every
+//! second, and look.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -20,6 +21,9 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// Detects a connection that is dead without an error, and would bring no wake-ups.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
+/// Behind a pooler, which gives the server's connection to others between two transactions, so that
+/// notifications would reach them.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Counts wake-ups of `channel` (a plain lower-case name) until the last receiver is dropped. `changed()`
 /// also fires after each reconnection, since a wake-up may have been missed.
@@ -27,12 +31,25 @@ pub fn listen(server: &Server, channel: &'static str) -> watch::Receiver<u64> {
     let (wake, wakes) = watch::channel(0);
     let server = server.clone();
     tokio::spawn(async move {
+        let wake_up = async {
+            match server.is_pooled() {
+                true => wake_regularly(&wake).await,
+                false => stay_connected(&server, channel, &wake).await,
+            }
+        };
         tokio::select! {
             () = wake.closed() => {}
-            never = stay_connected(&server, channel, &wake) => match never {},
+            never = wake_up => match never {},
         }
     });
     wakes
+}
+
+async fn wake_regularly(wake: &watch::Sender<u64>) -> Infallible {
+    loop {
+        wake.send_modify(|count| *count += 1);
+        sleep(POLL_INTERVAL).await;
+    }
 }
 
 async fn stay_connected(server: &Server, channel: &str, wake: &watch::Sender<u64>) -> Infallible {

@@ -11,9 +11,10 @@ use deadpool_postgres::{
 };
 use futures_util::FutureExt;
 
-use super::client::{Client, Tx};
-use super::connect::{Server, lock_timeout, session_settings};
+use super::client::{Client, Sending, Tx};
+use super::connect::{Server, lock_timeout};
 use super::error::DbError;
+use super::parameter_types::ParameterTypes;
 use telemetry::events;
 
 /// Maximum number of connections of each pool.
@@ -34,7 +35,7 @@ pub struct Db {
     work: NamedPool,
     api: NamedPool,
     deadlines: Deadlines,
-    is_one_off: bool,
+    sending: Sending,
 }
 
 #[derive(Clone)]
@@ -61,15 +62,23 @@ impl Db {
             transaction: config.transaction_timeout,
             maintenance: config.maintenance_timeout,
         };
-        let server = Server::parse(url, config.connect_timeout)?;
+        let server = Server::parse(url, config.connect_timeout)?.behind_pooler(config.pooler);
+        let sending = match config.pooler {
+            true => Sending::Pooled(ParameterTypes::default()),
+            false => Sending::Prepared,
+        };
         let work = NamedPool { name: "work", pool: pool(&server, config, sizes.work)? };
         let api = NamedPool { name: "api", pool: pool(&server, config, sizes.api)? };
-        Ok(Db { server, work, api, deadlines, is_one_off: false })
+        Ok(Db { server, work, api, deadlines, sending })
     }
 
     /// For a command, which runs its statements one by one and each once: work and API share the connections.
     pub fn one_off(&self) -> Db {
-        Db { api: self.work.clone(), is_one_off: true, ..self.clone() }
+        let sending = match &self.sending {
+            Sending::Prepared => Sending::OneOff,
+            other => other.clone(),
+        };
+        Db { api: self.work.clone(), sending, ..self.clone() }
     }
 
     /// For connections outside the pools, such as the heartbeat's.
@@ -90,6 +99,10 @@ impl Db {
     /// Borrows a connection for migrations and refreshes of views, with minutes to run.
     pub async fn maintenance_client(&self) -> Result<Client, DbError> {
         let client = self.borrow(&self.work, self.deadlines.maintenance).await?;
+        if client.is_pooled() {
+            // the account's own statement_timeout holds: docs/deploy.md
+            return Ok(client);
+        }
         let millis = self.deadlines.maintenance.as_millis();
         client.batch(&format!("SET statement_timeout = {millis}")).await?;
         // the setting must not stay in the pool
@@ -132,13 +145,13 @@ impl Db {
         if matches!(object, Ok(_) | Err(PoolError::Timeout(TimeoutType::Wait))) {
             events::connection_awaited(from.name, begun.elapsed());
         }
-        Ok(Client::new(object?, self.server.clone(), deadline, self.is_one_off))
+        Ok(Client::new(object?, self.server.clone(), deadline, self.sending.clone()))
     }
 }
 
 fn pool(server: &Server, config: &settings::Database, size: usize) -> Result<Pool, DbError> {
     let manager = server.manager(ManagerConfig { recycling_method: RecyclingMethod::Fast });
-    let settings = session_settings("drover", config.statement_timeout);
+    let settings = server.session_settings("drover", config.statement_timeout);
     let timeouts = Timeouts {
         wait: Some(config.connect_timeout),
         create: Some(config.connect_timeout),

@@ -113,6 +113,8 @@ pub struct Database {
     /// Where the private server's programs are; None = looked for.
     #[serde(deserialize_with = "path_unless_empty")]
     pub pg_bin: Option<PathBuf>,
+    /// A pooler in transaction mode is in front of the server.
+    pub pooler: bool,
     pub pool_work: usize,
     pub pool_api: usize,
     #[serde(with = "durations")]

@@ -52,6 +52,11 @@ impl Config {
         rules.min_duration("database.transaction_timeout", database.transaction_timeout, MIN_TICK);
         rules.min_duration("database.maintenance_timeout", database.maintenance_timeout, MIN_TICK);
         let url = database.url.reveal();
+        rules.require(
+            !database.pooler || !url.is_empty(),
+            "database.pooler",
+            "needs database.url: no pooler is in front of the private server",
+        );
         let looks_right = url.is_empty() || url.starts_with("postgres") || url.contains('=');
         rules.require(looks_right, "database.url", "is not of the form postgresql://user@host:port/name");
     }

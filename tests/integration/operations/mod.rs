@@ -1,10 +1,13 @@
-//! Files below `deploy/`, each read by the program for which it is written. `./dev ops-test` installs these programs and runs this.
+//! Files below `deploy/`, each read by the program for which it is written, and crawls beside the programs
+//! of a real deployment. `./dev ops-test` installs these programs and runs this.
 
 mod compose;
 mod container;
+mod failover;
 mod grafana;
 mod kubernetes;
 mod monitored_farm;
+mod pgbouncer;
 mod prometheus;
 mod systemd;
 

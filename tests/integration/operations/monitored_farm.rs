@@ -77,7 +77,7 @@ async fn read_everything(api: &Child) {
 }
 
 /// The path with 1 in place of each parameter.
-fn with_ids(path: &str) -> String {
+pub fn with_ids(path: &str) -> String {
     let parts = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
     parts.collect::<Vec<_>>().join("/")
 }

@@ -1,16 +1,21 @@
-//! `TlsSettings`: the TLS parameters of a database URL, and the rustls configuration made from them.
+//! `TlsSettings`: the TLS parameters of a database URL, and the rustls configuration made from them; and
+//! the remedies for failures of TLS.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{self, CryptoProvider};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use crate::error::DbError;
 use foundation::authorities;
 use settings::DatabaseUrl;
+
+/// In the driver's words; it has no type for this.
+const SERVER_WITHOUT_TLS: &str = "server does not support TLS";
 
 #[derive(Debug, Default, PartialEq)]
 pub struct TlsSettings {
@@ -53,6 +58,33 @@ impl TlsSettings {
         let unusable = |reason| DbError::Other(format!("sslrootcert {reason}"));
         authorities::with_file(self.root_cert.as_deref()).map_err(unusable)
     }
+}
+
+/// The remedy for a failure to connect that is one of TLS.
+pub fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
+    let cause = error.source()?;
+    if cause.to_string() == SERVER_WITHOUT_TLS {
+        return Some("turn it on there (ssl = on), or set sslmode=disable in database.url");
+    }
+    let rustls::Error::InvalidCertificate(fault) = tls_error(cause)? else { return None };
+    match fault {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            Some("no trusted authority has signed it: name the file of its authority as sslrootcert in database.url")
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Some(
+            "it is for another host: name the host in database.url as the certificate does, or issue one for this name",
+        ),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            Some("it has expired, or this machine's clock is wrong: renew it")
+        }
+        _ => None,
+    }
+}
+
+/// The driver wraps it into an error of I/O.
+fn tls_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
+    let io = cause.downcast_ref::<std::io::Error>()?;
+    io.get_ref()?.downcast_ref()
 }
 
 /// Accepts every certificate, as libpq does for `prefer` and `require`.

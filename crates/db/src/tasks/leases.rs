@@ -47,7 +47,9 @@ pub async fn flush_renewals(client: &tokio_postgres::Client) -> Result<(), tokio
 /// The leases among these that are lost for good: another fence, no longer active, or expired.
 pub async fn lost(client: &tokio_postgres::Client, leases: &[TaskLease]) -> Result<Vec<TaskId>, tokio_postgres::Error> {
     let (ids, fences, workers) = columns(leases.iter());
-    let rows = client.query(include_str!("../sql/tasks/lost.sql"), &[&ids, &fences, &workers]).await?;
+    let params: [(&(dyn ToSql + Sync), Type); 3] =
+        [(&ids, Type::INT8_ARRAY), (&fences, Type::INT8_ARRAY), (&workers, Type::TEXT_ARRAY)];
+    let rows = client.query_typed(include_str!("../sql/tasks/lost.sql"), &params).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 

@@ -1,0 +1,29 @@
+//! Checks the account's settings behind a pooler, where drover sets none by itself. In: the database. Out:
+//! one finding, with the statements that set the account right; none without a pooler.
+
+use super::finding::Finding;
+use super::unread;
+use db::Db;
+use db::server_info::{self, SessionSettings};
+
+pub async fn check(db: &Db, config: &settings::Database) -> Option<Finding> {
+    if !db.server().is_pooled() {
+        return None;
+    }
+    let read = async { server_info::session(&db.client().await?).await };
+    Some(match read.await {
+        Ok(session) => finding(&session, config),
+        Err(error) => unread("pooler", &error),
+    })
+}
+
+fn finding(session: &SessionSettings, config: &settings::Database) -> Finding {
+    let remedy = |wanted: &[(&'static str, String)]| {
+        format!("run `{}`, and RECONNECT in the pooler", server_info::alter_role(wanted))
+    };
+    match (session.necessary(config).as_slice(), session.advisable(config).as_slice()) {
+        ([], []) => Finding::well("pooler", "the account has the settings that drover needs behind it"),
+        ([], wanted) => Finding::advice("pooler", "the account's settings are not the best behind it", remedy(wanted)),
+        (wanted, _) => Finding::fault("pooler", "drover cannot work with the account's settings", remedy(wanted)),
+    }
+}
