@@ -111,7 +111,7 @@ impl Pods {
                 db.clone(),
                 claimer.clone(),
                 services,
-                config.clone(),
+                live.clone(),
                 lifecycle.clone(),
                 pauses.clone(),
             ),

@@ -8,7 +8,7 @@ use rstest::rstest;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use sim::Settings;
+use sim::{Fault, FaultKind, Settings};
 use testkit::{Child, Farm, PATIENCE, until};
 
 /// A directory of configuration files.
@@ -142,6 +142,25 @@ async fn a_raised_budget_ends_the_rest_of_the_proxies() {
     farm.enqueue(domain::role::Role::PayloadFetch).await;
     write(directory.path(), &format!("{QUICK}\nproxies.budget_bytes_per_day = \"1GiB\""));
     farm.until_crawled().await;
+}
+
+#[tokio::test]
+async fn another_wait_for_a_proxy_and_another_snooze_hold_for_the_next_task() {
+    let farm = Farm::with_stores(4).await;
+    farm.sim.add_fault(Fault::new(FaultKind::Hang));
+    farm.leaves_open_tasks("three fetches hang, each with one of the three proxies");
+    let directory = directory(&format!("{QUICK}\nproxies.sessions = 1"));
+    let worker = start(&farm, "worker", directory.path());
+    worker.probes().await;
+    write(
+        directory.path(),
+        &format!("{QUICK}\nproxies.sessions = 1\nproxies.wait = \"500ms\"\nproxies.snooze = \"10m\""),
+    );
+    worker.logged("proxies.snooze", PATIENCE).await;
+    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    let snoozed =
+        "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND scheduled_for > now() + interval '5 minutes'";
+    farm.until_counted("the fourth found no proxy", snoozed, 1).await;
 }
 
 #[tokio::test]

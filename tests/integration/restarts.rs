@@ -17,17 +17,14 @@ const REFRESHED: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'compl
 #[tokio::test]
 async fn the_api_and_the_scheduler_are_restarted_again_and_again_while_workers_crawl() {
     let farm = farm().await;
-    let mut workers = [start(&farm, "worker"), start(&farm, "worker")];
-    let mut others = ["api", "scheduler"].map(|service| start(&farm, service));
+    let mut workers = [start(&farm, "worker").await, start(&farm, "worker").await];
+    let mut others = [start(&farm, "api").await, start(&farm, "scheduler").await];
     for crawl in 1..=RESTARTS {
         begin_crawl(&farm, crawl).await;
         stop(&mut others).await;
         let half = farm.stores.len() as i64 * i64::from(crawl) - farm.stores.len() as i64 / 2;
         until("workers go on alone", PATIENCE, async || farm.count(REFRESHED).await >= half).await;
-        others = ["api", "scheduler"].map(|service| start(&farm, service));
-        for other in &others {
-            other.probes().await;
-        }
+        others = [start(&farm, "api").await, start(&farm, "scheduler").await];
         end_crawl(&farm, crawl).await;
     }
     stop(&mut others).await;
@@ -38,12 +35,12 @@ async fn the_api_and_the_scheduler_are_restarted_again_and_again_while_workers_c
 #[tokio::test]
 async fn workers_are_restarted_one_after_the_other_while_the_others_crawl() {
     let farm = farm().await;
-    let mut workers = [start(&farm, "worker"), start(&farm, "worker"), start(&farm, "worker")];
+    let mut workers = [start(&farm, "worker").await, start(&farm, "worker").await, start(&farm, "worker").await];
     for crawl in 1..=RESTARTS {
         begin_crawl(&farm, crawl).await;
         let next = crawl as usize % workers.len();
         stop(&mut workers[next..=next]).await;
-        workers[next] = start(&farm, "worker");
+        workers[next] = start(&farm, "worker").await;
         end_crawl(&farm, crawl).await;
     }
     stop(&mut workers).await;
@@ -58,12 +55,14 @@ async fn farm() -> Farm {
     farm
 }
 
-/// With slots for the tasks of all stores.
-fn start(farm: &Farm, service: &str) -> Child {
+/// With slots for the tasks of all stores. It answers probes when this returns, and so it drains at a signal.
+async fn start(farm: &Farm, service: &str) -> Child {
     let mut command = farm.drover(&[service]);
     let poll = format!("{}s", POLL.as_secs());
     command.env("DROVER__QUEUE__POLL_INTERVAL", poll).env("DROVER__TOPOLOGY__SLOTS", STORES.to_string());
-    Child::spawn(command.env("DROVER__WORKER__GRACE", "60s"))
+    let child = Child::spawn(command.env("DROVER__WORKER__GRACE", "60s"));
+    child.probes().await;
+    child
 }
 
 async fn stop(children: &mut [Child]) {

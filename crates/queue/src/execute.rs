@@ -23,7 +23,7 @@ use db::{Db, DbError};
 use domain::pause::Pauses;
 use domain::role::RoleSet;
 use domain::task::TaskLease;
-use settings::Config;
+use settings::LiveConfig;
 use supervision::lifecycle::Lifecycle;
 use supervision::panics;
 use telemetry::events;
@@ -34,7 +34,7 @@ pub struct Executor {
     pub(crate) db: Db,
     pub(crate) claimer: Claimer,
     pub(crate) work: Arc<dyn Work>,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) lifecycle: Lifecycle,
     /// No task of a paused role is started in the slot of its parent.
     pub(crate) pauses: watch::Receiver<Pauses>,
@@ -87,7 +87,7 @@ impl Executor {
         db: Db,
         claimer: Claimer,
         work: Arc<dyn Work>,
-        config: Arc<Config>,
+        config: LiveConfig,
         lifecycle: Lifecycle,
         pauses: watch::Receiver<Pauses>,
     ) -> Self {

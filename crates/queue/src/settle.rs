@@ -46,7 +46,8 @@ impl Run<'_> {
     }
 
     fn snoozed(&self, reason: String, after: Option<Duration>) -> Settlement {
-        let config = &self.executor.config;
+        let loaded = self.executor.config.current();
+        let config = &loaded.config;
         Settlement {
             retry_after: after.unwrap_or(config.proxies.snooze),
             snooze_limit: config.queue.snooze_limit,
@@ -55,7 +56,8 @@ impl Run<'_> {
     }
 
     fn backoff(&self) -> Duration {
-        let queue = &self.executor.config.queue;
+        let loaded = self.executor.config.current();
+        let queue = &loaded.config.queue;
         let base = queue.retry_base_by_role.get(self.task.role.name()).copied().unwrap_or(queue.retry_base);
         let retries = u32::try_from(self.task.retry_count).unwrap_or(0);
         retry::backoff(base, queue.retry_cap, retries, rand::random())
@@ -123,7 +125,7 @@ impl Run<'_> {
         let tx = db.begin().await.map_err(CommitError::RolledBack)?;
         let roles = pauses.borrow().claimable(self.owner.roles.roles());
         // a process that ends starts nothing
-        let slot = lifecycle.is_running().then_some(Slot { roles: &roles, lease: config.queue.lease });
+        let slot = lifecycle.is_running().then_some(Slot { roles: &roles, lease: config.current().config.queue.lease });
         commit(tx, self.task, done, &self.detail(), slot).await
     }
 
@@ -131,7 +133,7 @@ impl Run<'_> {
         if let Some(data) = &committed.data {
             events::data_written(data);
         }
-        let stop_at = sent + self.executor.config.lease_times().self_stop();
+        let stop_at = sent + self.executor.config.current().config.lease_times().self_stop();
         let next = committed.started.take().map(|started| NextRun { started, stop_at });
         if let Some(hook) = done.after.take() {
             self.executor.after_hooks.spawn(self.task.lease.id, hook, committed);
@@ -192,7 +194,7 @@ impl Run<'_> {
         let Executor { config, lifecycle, .. } = self.executor;
         Retries {
             since: Instant::now(),
-            limit: config.queue.lease,
+            limit: config.current().config.queue.lease,
             lifecycle: lifecycle.clone(),
             tries: 0,
             deadlines_missed: 0,
@@ -282,7 +284,7 @@ mod tests {
     use domain::proxy::PoolState;
     use domain::role::{Role, RoleSet};
     use domain::task::{LeaseTimes, TaskLease};
-    use settings::Config;
+    use settings::{Config, LiveConfig};
     use supervision::restart_limit::RestartLimit;
 
     /// Work that ends at once.
@@ -319,7 +321,14 @@ mod tests {
             pauses: watch::channel(Pauses::default()).1,
             restart_limit: RestartLimit::new(1, Duration::from_secs(1)),
         });
-        Executor::new(db, claimer, Arc::new(Idle), Arc::new(config), lifecycle, watch::channel(Pauses::default()).1)
+        Executor::new(
+            db,
+            claimer,
+            Arc::new(Idle),
+            LiveConfig::fixed(config),
+            lifecycle,
+            watch::channel(Pauses::default()).1,
+        )
     }
 
     fn task() -> ClaimedTask {

@@ -54,6 +54,8 @@ live_keys! {
     proxies.rotations_per_request,
     proxies.rotations_per_task,
     proxies.sessions,
+    proxies.snooze,
+    proxies.wait,
     retention.audit,
     retention.completed,
     retention.failed,

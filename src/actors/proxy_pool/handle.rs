@@ -9,6 +9,7 @@ use tokio::sync::{oneshot, watch};
 use super::{AskForProxy, CountBytes, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
 use crate::stealth::{FetchError, FetchMeter, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
 use domain::proxy::PoolState;
+use settings::Live;
 use supervision::messages::Observe;
 
 /// The pause before an ask that the actor dropped is made again.
@@ -19,14 +20,14 @@ const ASK_AGAIN_PAUSE: Duration = Duration::from_millis(100);
 pub struct ProxyPool {
     actor: Addr<ProxyPoolActor>,
     state: watch::Receiver<PoolState>,
-    wait: Duration,
+    config: Live<settings::Proxies>,
     meter: FetchMeter,
 }
 
 impl ProxyPool {
     pub fn new(actor: Addr<ProxyPoolActor>, deps: &ProxyPoolDeps) -> Self {
         let meter = deps.fetch_counts.meter().clone();
-        ProxyPool { actor, state: deps.state.subscribe(), wait: deps.config.current().wait, meter }
+        ProxyPool { actor, state: deps.state.subscribe(), config: deps.config.clone(), meter }
     }
 
     /// How many proxies are usable, and how they all are; changes wake its waiters.
@@ -65,7 +66,7 @@ impl ProxySource for ProxyPool {
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>> {
         Box::pin(async move {
             let host = ask.host.clone();
-            let grant = tokio::time::timeout(self.wait, self.until_granted(ask)).await;
+            let grant = tokio::time::timeout(self.config.current().wait, self.until_granted(ask)).await;
             grant.map_err(|_| FetchError::NoProxy { host })
         })
     }
