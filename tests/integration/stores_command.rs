@@ -5,7 +5,7 @@ use std::process::Output;
 use rstest::rstest;
 use serde_json::Value;
 
-use testkit::{Child, PATIENCE, TestDatabase, drover, until};
+use testkit::{Child, Farm, PATIENCE, TestDatabase, drover, until};
 
 async fn run(database: &TestDatabase, args: &[&str]) -> Output {
     drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()
@@ -44,6 +44,24 @@ async fn a_store_known_without_an_id_is_not_added_with_one(#[case] known: [&str;
     assert!(add(&known).await.status.success());
     let doubled = add(&[["--platform-id", "0123"], given].concat()).await;
     assert_eq!(doubled.status.code(), Some(4), "{doubled:?}");
+}
+
+#[tokio::test]
+async fn stores_with_wrong_slugs_all_need_a_menu_id() {
+    const STORES: i64 = 30;
+    let farm = Farm::with_stores(1).await;
+    let list = tempfile::NamedTempFile::new().unwrap();
+    let lines: String = (1..=STORES).map(|n| format!("Store {n},no-such-store-{n}\n")).collect();
+    std::fs::write(list.path(), format!("name,slug\n{lines}")).unwrap();
+    let imported = farm.drover(&["stores", "import", list.path().to_str().unwrap()]).output().await.unwrap();
+    assert!(imported.status.success(), "{imported:?}");
+    let worker = Child::spawn(&mut farm.drover(&["worker"])).allow_errors(&["no store at"]);
+    let failed = "SELECT count(*) FROM worker_tasks WHERE role = 'entry_point_discovery' AND status = 'failed'";
+    farm.until_counted("each was looked up", failed, STORES).await;
+    drop(worker);
+    let listed =
+        stdout(&farm.drover(&["stores", "list", "--status", "needs_menu_id", "--json"]).output().await.unwrap());
+    assert_eq!(listed["stores"].as_array().unwrap().len(), 30);
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ export function Page({ query }) {
     html`<${Strip} label="How they do">
       <${Figure} label="Hosts" value=${count(hosts.length)} scope=${answer.data.next_cursor ? "the first 500" : "that were asked"} />
       <${Figure} label="Breakers open" value=${count(inTrouble)} kind=${inTrouble > 0 ? "bad" : ""}
-        scope="now: kept from requests, or probed" />
+        scope="now: requests wait, or one is a probe" />
       <${Figure} label="Answers" value=${count(sum(hosts, "answers"))} scope="since the first one" />
       <${Figure} label="Refusals" value=${count(sum(hosts, "refusals"))}
         scope=${`${share(sum(hosts, "refusals"), sum(hosts, "answers"))} of answers since the first one`} />
@@ -106,15 +106,15 @@ function Actions({ host, pauses }) {
     const isSure = await confirm({
       title: `Close the breaker of ${host.host}?`,
       body: html`<p>Requests go on at once. It opens again by itself where they are refused.</p>`,
-      action: "Close it",
+      action: "Close breaker",
     });
     if (isSure) await act(() => send("PUT", path, { breaker: "closed" }), `The breaker of ${host.host} is closed`);
   };
   const forget = async () => {
     const isSure = await confirm({
-      title: `Forget what was learned of ${host.host}?`,
+      title: `Forget ${host.host}?`,
       body: html`<p>Its counts, rate and breaker start from zero.</p>`,
-      action: "Forget it",
+      action: "Forget host",
       danger: true,
     });
     if (isSure) await act(() => send("DELETE", path), `${host.host} is forgotten`);

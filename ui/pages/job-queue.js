@@ -85,7 +85,7 @@ function Tasks({ answer, pod }) {
         ? html`<p class="panel-body dim">No task runs ${pod ? `on ${pod.name}` : ""} at the moment.</p>`
         : html`<${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold" ...${steady.hold}>
             <thead><tr><th class="w-fifth">Store</th><th class="num">Task</th><th>Role</th><th>Worker</th>
-              <th class="num">Retries</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">Since</th></tr></thead>
+              <th class="num">Retries</th><th class="w-third">Progress</th><th class="num">Ran</th><th class="num">When</th></tr></thead>
             <tbody>${steady.rows.map((task) =>
               html`<${Row} key=${task.id} task=${task} isSelected=${false} onSelect=${null} withStatus=${false} />`)}</tbody>
           </table>`}</${Loaded}>

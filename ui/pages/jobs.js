@@ -73,7 +73,7 @@ export function Page({ query }) {
     </${Panel}>
     ${isMaking && html`<${NewJob} onClose=${() => make(false)} />`}
     ${moved &&
-    html`<${FormDialog} title=${`Priority of job ${count(moved.id)}`} action="Save" done="The priority is changed"
+    html`<${FormDialog} title=${`Priority of job ${moved.id}`} action="Save" done="The priority is changed"
       onClose=${() => move(null)}
       fields=${[{
         name: "priority",
@@ -89,7 +89,7 @@ export function Page({ query }) {
 const Row = memo((/** @type {{ job: Job, onMove: (job: Job) => void }} */ { job, onMove }) =>
   html`<tr data-row>
     <th scope="row" class="key"><a href=${link(`/admin/tasks/${job.id}`)}>${job.job_type}</a><br />
-      <span class="scope">${count(job.id)}</span></th>
+      <span class="scope">${job.id}</span></th>
     <td class="end"><${TaskStatus} of=${job.status} /></td>
     <td class="fact"><bdi>${job.account ?? "–"}</bdi> <span class="dim">${job.platform ?? ""}</span></td>
     <td class="line">${job.error_message
@@ -128,7 +128,7 @@ function Actions({ job, onMove }) {
 /** @param {{ onClose: () => void }} properties */
 const NewJob = ({ onClose }) =>
   html`<${FormDialog} title="New media job" action="Create job" onClose=${onClose}
-    done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${count(job.id)} waits`}
+    done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${job.id} waits`}
     fields=${[
       { name: "job_type", label: "Type", type: "select", options: MEDIA_ROLES },
       { name: "platform", label: "Platform" },

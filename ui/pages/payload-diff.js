@@ -72,7 +72,7 @@ function Choice({ name, word, payloads, chosen, other }) {
   return html`<div class="field"><label for=${name}>${word}</label>
     <select id=${name} onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
       setQuery({ ...other, [name]: event.target.value, product: null })}>
-      ${chosen !== null && !payload && html`<option value=${String(chosen)} selected>${count(chosen)}</option>`}
+      ${chosen !== null && !payload && html`<option value=${String(chosen)} selected>${chosen}</option>`}
       ${chosen === null && html`<option value="" selected>none</option>`}
       ${payloads.map((each) => html`<option key=${each.id} value=${String(each.id)} selected=${each.id === chosen}>
         ${each.id} · ${shortTime(each.fetched_at)} · ${plural(each.product_count, "product")}</option>`)}
@@ -113,7 +113,7 @@ function Differences({ data, store, query, payloads }) {
     </${Strip}>
     ${details.truncated && html`<p class="banner"><${Icon} name="warn" />The lists below are cut: the counts know more than they show.</p>`}
     ${hasNone
-      ? html`<section class="panel" aria-labelledby="h-same"><h2 class="sr" id="h-same">Differences</h2>
+      ? html`<section class="panel" aria-labelledby="h-same"><h2 class="sr" id="h-same">No difference</h2>
           <${Empty} title="These two are the same">
             <p>All ${plural(diff.same, "product")} have the same prices, stock and options.</p></${Empty}></section>`
       : html`<div class="cols wide-left">

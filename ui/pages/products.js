@@ -81,14 +81,14 @@ const Found = ({ answer, filters, filters: { query }, path }) =>
 
 /** Notes on the search method, where it matters. @param {{ of: FoundPage }} properties */
 function Notes({ of }) {
-  const are = of.stores_waiting === 1 ? "is" : "are";
+  const [were, are] = of.stores_waiting === 1 ? ["was", "is"] : ["were", "are"];
   const notes = [
     (of.match === "corrected" || of.match === "trigrams") && of.products.length > 0 &&
       "No product has these words. These are spelled alike.",
-    of.truncated && "So many match that only a part of them was looked at: more words or a filter find more exactly.",
+    of.truncated && "Only a part of the matches was searched: add a word or a filter.",
     of.stores_waiting > 0 &&
-      `${plural(of.stores_waiting, "crawled store")} ${are} not searched yet: the index follows the crawls.`,
-    !of.forgives_spelling && "The words of products are not counted yet: a spelling mistake finds nothing.",
+      `${plural(of.stores_waiting, "store")} ${were} crawled just now and ${are} not in the search yet.`,
+    !of.forgives_spelling && "Misspelled words find nothing yet: the words of products are still being counted.",
   ].filter(Boolean);
   return notes.length > 0 &&
     html`<div class="panel-head" role="status">

@@ -119,8 +119,8 @@ function Figures({ of }) {
     <${Figure} label="On special" value=${count(of.on_special)} scope=${part(of.on_special)} href=${link(page, { on_special: true })} />
     <${Figure} label="Coverage" value=${typeof of.last_coverage === "number" ? share(of.last_coverage, 1) : "–"}
       scope="of the menu, last payload" href=${link("/admin/payloads", { dispensary_id: of.id })} />
-    <${Figure} label="Complete crawl" value=${html`<${Ago} at=${of.last_complete_at} />`}
-      scope=${of.last_complete_at ? "ago, the last that read the whole menu" : "none has read the whole menu yet"} href=${link("/admin/payloads", { dispensary_id: of.id })} />
+    <${Figure} label="Last full crawl" value=${of.last_complete_at ? html`<${Ago} at=${of.last_complete_at} after="ago" />` : "never"}
+      scope="the whole menu was read" href=${link("/admin/payloads", { dispensary_id: of.id })} />
   </${Strip}>`;
 }
 

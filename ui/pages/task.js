@@ -73,8 +73,8 @@ function Actions({ task }) {
     const isSure = await confirm({
       title: `Cancel task ${id}?`,
       body: html`<p>${task.status === "pending" ? "It will not run." : "Its run is stopped."}</p>`,
-      action: "Cancel it",
-      keep: "Keep it",
+      action: "Cancel task",
+      keep: "Keep task",
       danger: true,
     });
     if (isSure) await act(() => send("POST", pathOf("/api/tasks/{id}/cancel", { id: task.id }), {}), `Task ${id} is cancelled`);
@@ -83,8 +83,8 @@ function Actions({ task }) {
     const isSure = await confirm({
       title: `Delete task ${id}?`,
       body: html`<p>Its attempts go with it. This cannot be undone.</p>`,
-      action: "Delete it",
-      keep: "Keep it",
+      action: "Delete task",
+      keep: "Keep task",
       danger: true,
     });
     if (isSure && (await act(() => send("DELETE", path).then(() => true), `Task ${id} is deleted`))) navigate(link("/admin/tasks"));

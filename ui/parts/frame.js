@@ -80,7 +80,7 @@ function Banner() {
   const since = heardAt ? `Stale since ${clockTime(heardAt)} UTC.` : "Not live.";
   const wait = Math.max(1, (retryAt - now()) / 1000);
   return html`<div class="banner" role="status"><${Icon} name="warn" />
-    <p><b>${since}</b> The server's events are missing; what is shown may be old. It is tried again every ${duration(Math.ceil(wait))}.</p>
+    <p><b>${since}</b> Connection lost: you see old data. Trying again every ${duration(Math.ceil(wait))}.</p>
     <button class="btn small" type="button" onClick=${connect}>Try now</button>
   </div>`;
 }

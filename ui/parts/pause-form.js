@@ -31,7 +31,7 @@ const choices = () => [
 
 /** @param {PauseFormProperties} properties */
 export const PauseForm = ({ scope, of, name, onClose }) =>
-  html`<${FormDialog} title=${name ? `Pause ${name}?` : "What is to pause?"} action=${`Pause ${name ?? "it"}`} onClose=${onClose}
+  html`<${FormDialog} title=${name ? `Pause ${name}?` : "Pause tasks?"} action=${name ? `Pause ${name}` : "Pause"} onClose=${onClose}
     done=${(/** @type {Pause} */ pause) => `Paused: ${pausedThing(pause)}`}
     fields=${[
       ...(scope ? [] : [{ name: "thing", label: "Pause", type: "select", options: choices() }]),

@@ -237,10 +237,10 @@ async fn a_store_is_added_and_its_menu_id_looked_up() {
     world.open("/admin/stores").await;
     world.press("Add store").await;
     world.browser.fill("dialog [name=name]", "Moss").await.unwrap();
-    world.click(&in_dialog("Add it")).await;
+    world.click(&in_dialog("Add store")).await;
     dialog_says(&world, "the platform's id, the slug or the menu URL must be given").await;
     world.browser.fill("dialog [name=slug]", "moss").await.unwrap();
-    world.click(&in_dialog("Add it")).await;
+    world.click(&in_dialog("Add store")).await;
     let queued = "SELECT count(*) FROM worker_tasks WHERE role = 'entry_point_discovery' AND status = 'pending'";
     until("its look-up waits", PATIENCE, async || world.count(queued).await == 1).await;
     world.open("/admin/stores").await;
@@ -372,7 +372,7 @@ async fn a_role_is_paused_for_a_time_and_every_page_of_work_shows_it() {
         let choose = format!("document.querySelector('dialog [name={field}]').value = '{value}'");
         assert_eq!(world.browser.read(&choose).await.unwrap(), value);
     }
-    world.click(&in_dialog("Pause it")).await;
+    world.click(&in_dialog("Pause")).await;
     world.sees("Paused: role product_refresh").await;
     for page in ["/admin/job-queue", "/admin/workers"] {
         world.open(page).await;

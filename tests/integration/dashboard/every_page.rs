@@ -52,6 +52,15 @@ async fn every_page_opens_fits_and_is_accessible_by_day_and_night_at_both_widths
 }
 
 #[tokio::test]
+async fn a_payload_beside_itself_is_accessible_too() {
+    let (world, store) = World::start().await.with_payloads().await;
+    let payload = world.count(&format!("SELECT max(id) FROM raw_crawl_payloads WHERE dispensary_id = {store}")).await;
+    world.open(&format!("/admin/payloads/diff?store={store}&from={payload}&to={payload}")).await;
+    world.sees("These two are the same").await;
+    assert_eq!(violations(&world, &axe()).await, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn the_first_load_is_small() {
     let world = World::start().await;
     world.open("/admin").await;

@@ -126,7 +126,7 @@ const WorkerNode = memo((/** @type {WorkerOnHub} */ { worker, number, x, y, stop
         ${worker.role === "any" ? "any role" : worker.role} · beat <${Ago} at=${worker.last_heartbeat_at} after="ago" /></span>
       <dl class="facts"><dt>Memory</dt><dd><${Meter} of="memory" percent=${memory} /></dd><dt>CPU</dt>
         <dd><${Meter} of="CPU" percent=${cpu} /></dd>
-        <dt>Tasks</dt><dd>${slots}: ${worker.current_task_ids.map(count).join(", ") || "none"}</dd></dl>
+        <dt>Tasks</dt><dd>${slots}: ${worker.current_task_ids.join(", ") || "none"}</dd></dl>
       ${isHeld && html`<p class="hold"><${Icon} name="pause" /> ${worker.status.replace("_", " ")}${reason && `: ${reason}`}</p>`}</div>
   </li>`;
 });

@@ -191,7 +191,7 @@ function openHosts(hosts) {
     kind: "bad",
     icon: "open",
     href: link("/admin/hosts"),
-    text: `${plural(open.length, "host")} kept from requests`,
+    text: `Requests to ${plural(open.length, "host")} wait`,
     more: `: ${open[0].host}${open.length > 1 ? " and others" : ""}`,
   };
 }

@@ -85,8 +85,8 @@ function One({ data, read, names, chosen }) {
         onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ product: event.target.value }, { replace: true })}>
         ${names.map(([each, word]) => html`<option key=${each} value=${each} selected=${each === id}>${word}</option>`)}
       </select>
-      <div class="sides"><${Side} label=${`From, payload ${count(data.from.id)}`} lines=${compared.before} />
-        <${Side} label=${`To, payload ${count(data.to.id)}`} lines=${compared.after} /></div>
+      <div class="sides"><${Side} label=${`From, payload ${data.from.id}`} lines=${compared.before} />
+        <${Side} label=${`To, payload ${data.to.id}`} lines=${compared.after} /></div>
     </div>
   </${Panel}>`;
 }

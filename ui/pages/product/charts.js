@@ -70,7 +70,7 @@ const Gaps = ({ span }) =>
 
 /** @param {{ series: Series[], span: Span, period: string }} properties */
 export function StockCharts({ series, span, period }) {
-  return html`<${Panel} title="Stock" scope=${`pieces an option, ${period}; a thick red foot is sold out`}><div class="panel-body">
+  return html`<${Panel} title="Stock" scope=${`units of each option, ${period}; red means sold out`}><div class="panel-body">
     ${series.map((each, at) =>
       html`<${Stock} key=${each.key} of=${each} span=${span} period=${period} isLast=${at === series.length - 1} />`)}
   </div></${Panel}>`;

@@ -65,7 +65,7 @@ function doneText(answers) {
 
 /** @param {{ onClose: () => void }} properties */
 export const AddStore = ({ onClose }) =>
-  html`<${FormDialog} title="Add store" action="Add it" onClose=${onClose}
+  html`<${FormDialog} title="Add store" action="Add store" onClose=${onClose}
     done=${(/** @type {ImportedStores} */ answer) =>
       answer.imported.length > 0 ? `${answer.imported[0].name} is added` : existsText(answer)}
     fields=${[

@@ -162,10 +162,10 @@ async function change(action, target, filterText, follow) {
   const which = filterText ? html`match <span class="mono">${filterText}</span>` : "are selected";
   const others = left > 0 ? `: ${count(left)} ${left === 1 ? "is" : "are"} in another status` : "";
   const body = html`<p>${count(matched)} ${which}, ${count(eligible)} ${eligible === 1 ? "is" : "are"} eligible${others}. ${more}</p>
-    <p class="scope">Tasks that change meanwhile are skipped and listed.</p>`;
+    <p class="scope">Tasks that change meanwhile are skipped and counted.</p>`;
   const typed = action === "delete" && eligible > TYPED_FROM ? String(eligible) : undefined;
   const title = `${verb} ${plural(eligible, "task")}?`;
-  const words = { action: `${verb} ${count(eligible)}`, keep: "Keep as they are" };
+  const words = { action: `${verb} ${count(eligible)}`, keep: "Change nothing" };
   if (!(await confirm({ title, body, ...words, danger, typed }))) return false;
   const answer = /** @type {Changed} */ (await send("POST", path, { action, ...target }));
   if ("id" in answer) follow(answer);

@@ -2,7 +2,7 @@
 // A task's row.
 
 import { link } from "../../core/base.js";
-import { count, duration, storeText } from "../../core/format.js";
+import { clockTime, count, duration, storeText } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Progress } from "../../parts/meter.js";
 import { Retry } from "../../parts/retry.js";
@@ -53,7 +53,8 @@ function ran(task) {
 
 /** The time of its end; else when it may begin, began or was made. @param {Task} task */
 function when(task) {
-  if (task.completed_at) return html`<${Ago} at=${task.completed_at} />`;
+  if (task.completed_at) return html`<${Ago} at=${task.completed_at} after="ago" />`;
+  if (task.status === "running" && task.started_at) return `since ${clockTime(task.started_at)}`;
   if (task.status === "pending" && task.scheduled_for && !task.ready) return html`<${Until} at=${task.scheduled_for} />`;
-  return html`<${Ago} at=${task.started_at ?? task.created_at} />`;
+  return html`<${Ago} at=${task.started_at ?? task.created_at} after="ago" />`;
 }
