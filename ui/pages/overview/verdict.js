@@ -9,7 +9,7 @@ import { may } from "../../core/session.js";
 import { Icon } from "../../parts/icon.js";
 import { pausedThing } from "../../parts/pause.js";
 import { isLive } from "../../parts/pods.js";
-import { isInTrouble, numberOf, TROUBLE } from "../../parts/proxy-health.js";
+import { HEALTH, isInTrouble, TROUBLE } from "../../parts/proxy-health.js";
 import { hrefOf } from "./failures.js";
 
 /** Wait from which on a ready task is blocked by something. */
@@ -17,7 +17,7 @@ const LATE_SECONDS = 600;
 /** Maximum number of problems that are shown. */
 const MAX_TROUBLES = 6;
 
-/** @import { Failures, HostListing, ImageTotals, OverviewAnswer, Pause, ReadyTasks } from "../../types/api" */
+/** @import { Failures, HealthCounts, HostListing, ImageTotals, OverviewAnswer, Pause, ReadyTasks } from "../../types/api" */
 /** @import { Schedule } from "../../types/api" */
 /** @import { ProxyListing, StoreCounts, TaskCounts, WorkerDocument, WorkerStatus } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
@@ -139,7 +139,7 @@ function troublesOf({ overview, hosts = [], proxies }) {
     pausedThings(overview.pauses),
     openHosts(hosts),
     failedTasks(overview.failures),
-    troubledProxies(proxies ?? []),
+    troubledProxies(overview.proxies, proxies ?? []),
     staleTasks(overview.counts),
     heldWorkers(overview.workers),
     ...troubledStores(overview.stores),
@@ -166,17 +166,19 @@ function failedTasks(failures) {
   return { kind: "bad", icon: "failed", href: hrefOf(failures), text: `${plural(tasks, "task")} failed`, more };
 }
 
-/** @param {ProxyHealth[]} proxies @returns {Trouble | false} */
-function troubledProxies(proxies) {
-  const troubled = proxies.filter(isInTrouble).length;
+/** A single one is named. @param {HealthCounts} counts @param {ProxyHealth[]} fleet @returns {Trouble | false} */
+function troubledProxies(counts, fleet) {
+  const troubled = TROUBLE.reduce((sum, health) => sum + counts[health], 0);
   if (troubled === 0) return false;
-  const counts = TROUBLE.map((health) => ({ health, number: numberOf(proxies, health) }));
+  const all = HEALTH.reduce((sum, health) => sum + counts[health], 0);
+  const parts = TROUBLE.filter((health) => counts[health] > 0).map((health) => `${count(counts[health])} ${health}`);
+  const one = troubled === 1 ? fleet.find(isInTrouble)?.proxy : undefined;
   return {
     kind: "hold",
     icon: "pause",
     href: link("/admin/proxies"),
-    text: `${count(troubled)} of ${plural(proxies.length, "proxy", "proxies")} in trouble`,
-    more: `: ${counts.filter(({ number }) => number > 0).map(({ health, number }) => `${count(number)} ${health}`).join(", ")}`,
+    text: `${count(troubled)} of ${plural(all, "proxy", "proxies")} in trouble`,
+    more: `: ${parts.join(", ")}${one ? `, ${one.host}:${one.port}` : ""}`,
   };
 }
 
