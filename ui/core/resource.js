@@ -103,6 +103,11 @@ class Resource {
     else this.#timer = setTimeout(() => this.read(), wait);
   }
 
+  /** The read under way. */
+  get reading() {
+    return this.#reading;
+  }
+
   /** Reads at once, and once more where a read is under way, which may have begun before a change. */
   now() {
     clearTimeout(this.#timer);
@@ -179,6 +184,9 @@ export function useResource(path, options = {}) {
 export function reloadAll() {
   for (const resource of kept.values()) if (resource.shows.size > 0) resource.now();
 }
+
+/** Waits for the reads under way. */
+export const whenRead = () => Promise.all([...kept.values()].map(({ reading }) => reading));
 
 /**
  * @template {TemplateOf<"GET">} T

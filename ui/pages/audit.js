@@ -68,12 +68,13 @@ const Row = memo((/** @type {{ row: AuditRow }} */ { row }) => {
   const what = targetLink(row);
   const target = targetText(row);
   return html`<tr data-row>
-    <th scope="row" class="key"><a href=${link("/admin/audit", { who: row.who })}><bdi>${row.who}</bdi></a></th>
+    <th scope="row" class="key"><a href=${link("/admin/audit", { who: row.who })}
+      title=${row.who === "local" ? "This machine, before there was a token" : undefined}><bdi>${row.who}</bdi></a></th>
     <td class="fact"><a href=${link("/admin/audit", { action: row.action })}>${row.action}</a></td>
     <td class="fact">${what ? html`<a class="link" href=${what}>${target}</a>` : html`<bdi>${target}</bdi>`}</td>
     <td class="line soft wrap">${detail}</td>
     <td class="low">${row.address ?? ""}</td>
-    <td class="num end"><${Ago} at=${row.at} /></td>
+    <td class="num end"><${Ago} at=${row.at} after="ago" /></td>
   </tr>`;
 });
 

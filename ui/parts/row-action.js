@@ -1,9 +1,23 @@
 // @ts-check
-// A small button in a row, whose name includes the row for screen readers.
+// A small button in a row, whose name includes the row for screen readers. From the click until the row was read again it is busy,
+// and another click does nothing.
 
-import { html } from "../core/html.js";
+import { html, useState } from "../core/html.js";
+import { whenRead } from "../core/resource.js";
 
 /** @param {{ action: string, of: string, isMain?: boolean, hotkey?: string, onClick: () => unknown }} properties */
-export const RowAction = ({ action, of, isMain = false, hotkey, onClick }) =>
-  html`<button class=${`btn small ${isMain ? "" : "quiet"}`} type="button" data-key=${hotkey} onClick=${onClick}>
+export function RowAction({ action, of, isMain = false, hotkey, onClick }) {
+  const [isBusy, become] = useState(false);
+  const run = async () => {
+    if (isBusy) return;
+    become(true);
+    try {
+      await onClick();
+      await whenRead();
+    } finally {
+      become(false);
+    }
+  };
+  return html`<button class=${`btn small ${isMain ? "" : "quiet"}`} type="button" data-key=${hotkey} aria-busy=${isBusy} onClick=${run}>
     ${action}<span class="sr"> ${of}</span></button>`;
+}

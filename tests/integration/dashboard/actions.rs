@@ -418,7 +418,7 @@ async fn a_pod_and_a_store_are_paused_on_their_pages() {
 async fn an_own_action_shows_before_the_next_poll() {
     let world = World::start().await;
     world.open("/admin/proxies").await;
-    let turn = "//main//tbody//button[starts-with(normalize-space(), 'Turn off')]";
+    let turn = "//main//tbody//button[starts-with(normalize-space(), 'Disable')]";
     world
         .browser
         .until("the proxies are read", "document.querySelectorAll('main tbody button').length > 0")
@@ -427,7 +427,7 @@ async fn an_own_action_shows_before_the_next_poll() {
     world.click(turn).await;
     world.browser.read("window.turnedAt = performance.now()").await.unwrap();
     let is_shown =
-        "[...document.querySelectorAll('main tbody button')].some((one) => one.innerText.startsWith('Turn on'))";
+        "[...document.querySelectorAll('main tbody button')].some((one) => one.innerText.startsWith('Enable'))";
     world.browser.until("the row has changed", is_shown).await.unwrap();
     let took = world.browser.read("performance.now() - window.turnedAt").await.unwrap().as_f64().unwrap();
     assert!(took < 2_000.0, "the row changed after {took} ms");
@@ -438,7 +438,7 @@ async fn a_proxy_that_rests_is_turned_off() {
     let world = World::start().await;
     world.execute("UPDATE proxies SET is_active = false, cooldown_until = now() + interval '10 minutes' WHERE host = '203.0.113.14'").await;
     world.open("/admin/proxies").await;
-    world.press("Turn off 203.0.113.14:3128").await;
+    world.press("Disable 203.0.113.14:3128").await;
     let off = "SELECT count(*) FROM proxies WHERE host = '203.0.113.14' AND NOT is_active AND cooldown_until IS NULL";
     until("it is off", PATIENCE, async || world.count(off).await == 1).await;
 }

@@ -31,14 +31,14 @@ function Selected({ pod, failed, pauses }) {
   const more = html`<div class="row actions"><${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} />
     <a class="more" href=${link("/admin/job-queue")}>Clear</a></div>`;
   return html`<${Panel} title=${pod.name} scope=${`${count(pod.tasks)} of ${count(pod.slots)} tasks, ${failedText(failed[pod.name])}`} more=${more}>
-    <table class="table fold"><thead><tr><th>Worker</th><th class="num">Tasks</th><th>Memory</th><th>CPU</th><th>State</th></tr></thead>
+    <p class="panel-body row"><span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} />
+      <span class="scope">CPU</span><${Meter} of="CPU" percent=${pod.cpu} /></p>
+    <table class="table fold"><thead><tr><th>Worker</th><th class="num">Tasks</th><th>State</th></tr></thead>
       <tbody>${pod.workers.map(
         (worker) => html`<tr key=${worker.worker_id}>
           <th scope="row" class="key">
             <a href=${link("/admin/tasks", { worker_id: worker.worker_id })}><bdi>${worker.friendly_name}</bdi></a></th>
           <td class="num fact" data-l="tasks">${count(worker.active_task_count)} / ${count(worker.max_concurrent_tasks)}</td>
-          <td class="fact" data-l="memory"><${Meter} of="memory" percent=${worker.resources.memory_percent} /></td>
-          <td class="fact" data-l="CPU"><${Meter} of="CPU" percent=${worker.resources.cpu_percent} /></td>
           <td class="end">${worker.status === "active"
             ? html`<span class="dim">Active</span>`
             : html`<${WorkerState} of=${worker.status} title=${worker.resources.backoff_reason ?? undefined} />`}</td></tr>`,

@@ -52,9 +52,9 @@ function whyOf(proxy) {
 function Actions({ proxy, name }) {
   const path = pathOf("/api/proxies/{id}", { id: proxy.id });
   const test = () => act(() => send("POST", pathOf("/api/proxies/{id}/test", { id: proxy.id }), {}), (tested) => told(name, tested));
-  // a failing proxy that is not off rests: it may be turned off, too
+  // a failing proxy that is not off rests: it may be disabled, too
   const isOff = proxy.health === "off";
-  const turn = () => act(() => send("PUT", path, { is_active: isOff }), `${name} is ${isOff ? "on" : "off"}`);
+  const turn = () => act(() => send("PUT", path, { is_active: isOff }), `${name} is ${isOff ? "enabled" : "disabled"}`);
   const remove = async () => {
     const isSure = await confirm({
       title: `Delete the proxy ${name}?`,
@@ -66,7 +66,7 @@ function Actions({ proxy, name }) {
   };
   return html`<span class="row">
     <${RowAction} action="Test" of=${name} onClick=${test} />
-    <${RowAction} action=${isOff ? "Turn on" : "Turn off"} of=${name} onClick=${turn} />
+    <${RowAction} action=${isOff ? "Enable" : "Disable"} of=${name} onClick=${turn} />
     <${RowAction} action="Delete…" of=${name} onClick=${remove} />
   </span>`;
 }
