@@ -105,10 +105,16 @@ export function isOnSale(of) {
   return now !== null && before !== null && now < before;
 }
 
+/** The price for patients beside a recreational one that differs. @param {Prices} of */
+export function medicalText(of) {
+  const [recreational, medical] = [of.special_price_rec ?? of.price_rec ?? null, of.special_price_med ?? of.price_med ?? null];
+  return recreational !== null && medical !== null && medical !== recreational ? `medical ${money(medical)}` : "";
+}
+
 /** @param {{ of: Prices }} properties */
 function Price({ of }) {
-  if (!isOnSale(of)) return money(paid(of));
-  return html`${money(paid(of))}<br /><span class="scope">sale, from ${money(regular(of))}</span>`;
+  const notes = [isOnSale(of) && `sale, from ${money(regular(of))}`, medicalText(of)].filter(Boolean);
+  return html`${money(paid(of))}${notes.map((note) => html`<br /><span class="scope">${note}</span>`)}`;
 }
 
 /** `12`, `25+`: the platform gives no number above its cap. @param {Stock} of */

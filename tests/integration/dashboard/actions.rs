@@ -102,6 +102,21 @@ async fn outside_of_kubernetes_the_page_of_workers_names_no_pods_of_it() {
 }
 
 #[tokio::test]
+async fn a_second_click_before_the_row_has_changed_does_nothing() {
+    let world = World::start().await;
+    world.open("/admin/workers").await;
+    let pauses = "[...document.querySelectorAll('main tbody button')].find(({ textContent }) => textContent.includes('Pause Kryll-1'))";
+    world.browser.until("the button", &format!("!!{pauses}")).await.unwrap();
+    let twice = format!("(() => {{ const button = {pauses}; button.click(); button.click(); return true }})()");
+    world.browser.read(&twice).await.unwrap();
+    let given = "SELECT count(*) FROM audit_log";
+    until("a click was carried out", PATIENCE, async || world.count(given).await > 0).await;
+    world.sees("Resume").await;
+    assert_eq!(world.count(given).await, 1);
+    assert_eq!(world.count("SELECT count(*) FROM pauses WHERE scope = 'worker'").await, 1);
+}
+
+#[tokio::test]
 async fn a_schedule_runs_now_and_is_edited_and_switched_off() {
     let world = World::start().await;
     world.open("/admin/schedules").await;

@@ -173,6 +173,18 @@ async fn an_attempt_shows_its_worker_by_the_name_of_the_list_and_the_id_of_the_l
 }
 
 #[tokio::test]
+async fn a_price_for_patients_stands_beside_a_recreational_one_that_differs() {
+    let world = World::start().await;
+    world.execute("UPDATE store_products SET price_med = 2900 WHERE id = 701").await;
+    world.execute("UPDATE store_product_variants SET price_med = 2900 WHERE option_label = '1/8oz'").await;
+    world.execute("UPDATE store_product_variants SET price_med = price_rec WHERE option_label = '1g'").await;
+    world.open("/admin/products/701").await;
+    world.sees("medical $ 29.00").await;
+    let text = world.browser.read("document.querySelector('main').innerText").await.unwrap();
+    assert_eq!(text.as_str().unwrap().matches("medical").count(), 1, "{text}");
+}
+
+#[tokio::test]
 async fn a_sold_out_option_has_none_left() {
     let world = World::start().await;
     world

@@ -4,7 +4,7 @@
 import { count, day, money, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Panel } from "../../parts/panel.js";
-import { isOnSale, paid, quantityText, regular, stockText } from "../../parts/products.js";
+import { isOnSale, medicalText, paid, quantityText, regular, stockText } from "../../parts/products.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { optionName, shownPoints } from "./series.js";
 
@@ -22,7 +22,8 @@ export function Figures({ product, series, span, period }) {
   const lowest = html`<${Lowest} series=${series} span=${span} period=${period} isAll=${series.length >= options.length} />`;
   if (options.length > MAX_FIGURES) return html`<${Options} options=${options} /><${Strip} label="Lowest">${lowest}</${Strip}>`;
   return html`<${Strip} label="Now">
-    ${options.length === 0 && html`<${Figure} label="Now" ...${priceOf(product)} scope=${stockScope(product)} />`}
+    ${options.length === 0 && html`<${Figure} label="Now" ...${priceOf(product)}
+      scope=${[stockScope(product), medicalText(product)].filter(Boolean).join(", ")} />`}
     ${options.map((option) =>
       html`<${Figure} key=${optionName(option)} label=${html`<bdi>${optionName(option)}</bdi>`} ...${priceOf(option)}
         scope=${scopeOf(option)} />`)}
@@ -41,7 +42,7 @@ function stockScope(of) {
 }
 
 /** @param {OptionView} option */
-const scopeOf = (option) => [stockScope(option), unitPrice(option)].filter(Boolean).join(", ");
+const scopeOf = (option) => [stockScope(option), unitPrice(option), medicalText(option)].filter(Boolean).join(", ");
 
 /** Only for options that are sold by weight or volume: the milligrams of an edible are not its weight. @param {OptionView} option */
 function unitPrice(option) {
@@ -72,7 +73,8 @@ function Options({ options }) {
     <tbody>${options.map((option) => html`<tr key=${optionName(option)} data-row>
       <th scope="row" class="key"><bdi>${optionName(option)}</bdi></th>
       <td class="num end">${money(paid(option))}
-        ${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}</td>
+        ${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}
+        ${medicalText(option) && html` <span class="scope">${medicalText(option)}</span>`}</td>
       <td class="num fact">${unitPrice(option)}</td>
       <td class="num fact">${stockScope(option)}</td>
     </tr>`)}</tbody>
