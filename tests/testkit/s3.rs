@@ -99,13 +99,14 @@ impl S3 {
         self.dir.path().join(BUCKET).join(PREFIX).join(path)
     }
 
-    /// Paths of all objects below a directory, without the one that names the owner.
+    /// Paths of all objects below a directory, without the one that names the owner. Objects that are being written
+    /// are none yet: the server has them in files of its own.
     pub fn objects(&self, dir: &str) -> Vec<String> {
         let root = self.object("");
         let files = files_below(&root.join(dir)).into_iter();
         let mut paths: Vec<String> =
             files.map(|file| file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect();
-        paths.retain(|path| path != "payloads/.database");
+        paths.retain(|path| path != "payloads/.database" && !path.contains(".internal."));
         paths.sort();
         paths
     }
