@@ -299,16 +299,18 @@ async fn images_are_stored_in_the_bucket_and_served_from_it_by_another_machine()
     let (s3, farm) = (S3::start().await, Farm::with_stores(1).await);
     farm.enqueue(Role::PayloadFetch).await;
     let (mut command, _its_data) = in_bucket(&farm, &s3, &["worker"]);
-    let _worker = Child::spawn(command.env("DROVER__IMAGES__DOWNLOAD", "true"));
+    let mut worker = Child::spawn(command.env("DROVER__IMAGES__DOWNLOAD", "true"));
     farm.until_crawled().await;
     let stored = "SELECT least(1, count(*)) FROM store_products WHERE local_image_path IS NOT NULL";
     farm.until_counted("an image is stored", stored, 1).await;
+    // the API runs the schedules, and would give it more to do
+    worker.signal(Signal::SIGTERM);
+    worker.ended(PATIENCE).await;
 
     let (mut command, data) = in_bucket(&farm, &s3, &["api"]);
     let api = Child::spawn(&mut command);
     let line: Value = serde_json::from_str(&api.logged("Listening on http", PATIENCE).await).unwrap();
     let address = line["address"].as_str().unwrap();
-    // others are still written, and the server has files of its own for those
     let path = "SELECT min(local_image_path) FROM store_products";
     let path: String = farm.db.client().await.unwrap().query_one(path, &[]).await.unwrap().try_get(0).unwrap();
     let original = std::fs::read(s3.object(&path)).unwrap();
