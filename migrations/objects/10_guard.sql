@@ -1,7 +1,7 @@
 -- Functions of the triggers in 15_triggers.sql: they complete and correct rows that operators write at psql. drover's own functions write
--- complete rows; they run with the setting xmlbinary = hex, which disables these triggers. A parameter of drover's own would say it better,
--- but a function may set only those that Postgres knows, unless a superuser makes it. This one changes how XML shows binary data, and
--- drover has no XML.
+-- complete rows; they run with the setting xmlbinary = hex, which disables these triggers. The mark is not a parameter of
+-- drover's own: only a superuser may create a function that sets a parameter which Postgres does not know. xmlbinary has no effect here, as
+-- drover stores no XML.
 
 -- The current name of a role. `product_resync` is an old role, which fetched and refreshed: with a payload_id among its arguments it is
 -- product_refresh now, otherwise payload_fetch.

@@ -127,11 +127,11 @@ async fn asks(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Re
     let kind = if args.refetch { ImageSelection::All } else { ImageSelection::Missing };
     let is_permitted = |address: &str| permitted.permits(address);
     let most = args.limit.map_or(usize::MAX, |limit| limit as usize);
-    let mut counted = HashSet::new();
+    let mut seen = HashSet::new();
     let (mut asks, mut wanted) = (Vec::new(), 0);
     for store in stores {
         let images = db::images::of_store_and_brands(&client, store, kind, &is_permitted).await?;
-        let new = images.iter().filter(|image| counted.insert(image.owner)).count();
+        let new = images.iter().filter(|image| seen.insert(image.owner)).count();
         let taken = new.min(most - wanted);
         wanted += taken;
         if taken > 0 {

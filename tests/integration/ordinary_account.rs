@@ -2,6 +2,7 @@
 
 use domain::role::Role;
 use nix::sys::signal::Signal;
+use settings::DatabaseUrl;
 
 use testkit::{Child, Farm, PATIENCE, empty_database};
 
@@ -11,17 +12,14 @@ async fn an_account_that_owns_nothing_but_its_database_migrates_and_crawls() {
     let account = format!("{}_owner", database.name);
     let make = format!("CREATE ROLE {account} LOGIN; ALTER DATABASE {} OWNER TO {account}", database.name);
     database.raw.batch_execute(&make).await.unwrap();
-    let farm = Farm::on(&format!("{}&user={account}", without_user(&database.url)), 2).await;
+    let mut url = DatabaseUrl::parse(&database.url).unwrap();
+    url.take("user");
+    url.set("user", &account);
+    let farm = Farm::on(&url.to_string(), 2).await;
     farm.enqueue(Role::PayloadFetch).await;
     let mut worker = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
     worker.signal(Signal::SIGTERM);
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
     assert_eq!(farm.products().await, farm.expected_products(1));
-}
-
-fn without_user(url: &str) -> String {
-    let (start, query) = url.split_once('?').unwrap();
-    let rest: Vec<&str> = query.split('&').filter(|setting| !setting.starts_with("user=")).collect();
-    format!("{start}?{}", rest.join("&"))
 }

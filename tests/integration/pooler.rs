@@ -14,8 +14,8 @@ fn pooled(url: &str) -> Db {
     Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap()
 }
 
-/// Prepared statements, locks and changed settings, beside those that a pooler keeps for each client, and the isolation
-/// of the transaction that asks.
+/// Prepared statements, advisory locks and changed settings of the connection. A pooler keeps the settings left out here
+/// for each client; the isolation is that of this query's own transaction.
 const LEFT: &str = "SELECT 'statement ' || statement FROM pg_prepared_statements UNION ALL
     SELECT name || ' ' || setting FROM pg_settings
      WHERE source = 'session' AND name NOT IN ('application_name', 'TimeZone', 'transaction_isolation') UNION ALL

@@ -8,6 +8,7 @@ use tokio::process::Command;
 
 use super::database::TestDatabase;
 use super::farm::PATIENCE;
+use super::port::free_port;
 use super::process::Child;
 use super::server_dir;
 use super::wait::until;
@@ -70,8 +71,4 @@ fn sockets(url: &str) -> String {
         [tokio_postgres::config::Host::Unix(path)] => Path::to_str(path).unwrap().to_owned(),
         other => panic!("not the server of the tests: {other:?}"),
     }
-}
-
-pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -2,23 +2,19 @@
 //!
 //! The directory of a killed primary is deleted, and a new standby is copied from the promoted one.
 
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, Uid, User};
+use nix::unistd::Pid;
 
 use super::database::connect;
 use super::farm::PATIENCE;
-use super::pooler::free_port;
+use super::port::free_port;
 use super::server_dir;
 use super::wait::until;
 
-/// Without an account of that name, the servers run as the tests do.
-const ACCOUNT: &str = "postgres";
 /// The server shares the disk with its standby and with all other tests, so nothing waits for that.
 const SETTINGS: &str = "listen_addresses = '127.0.0.1'\nfsync = off\nmax_connections = 100\nshared_buffers = '64MB'\n\
                         wal_receiver_status_interval = '1s'\nwal_keep_size = '64MB'\nlog_min_messages = fatal\n";
@@ -39,9 +35,9 @@ struct Node {
 impl Replicated {
     pub async fn start() -> Replicated {
         let dir = server_dir();
-        give(dir.path());
+        private_server::give(dir.path()).unwrap();
         let (first, second) = (dir.path().join("a"), dir.path().join("b"));
-        run(program("initdb").arg("-D").arg(&first).args(["-U", "drover", "-A", "trust", "-N", "-E", "UTF8"]));
+        run(program("initdb", &first).arg("-D").arg(&first).args(["-U", "drover", "-A", "trust", "-N", "-E", "UTF8"]));
         append(&first.join("postgresql.conf"), SETTINGS);
         let primary = Node::start(first, free_port()).await;
         connect(&primary.url("postgres")).await.batch_execute("CREATE DATABASE drover").await.unwrap();
@@ -63,7 +59,10 @@ impl Replicated {
 
     /// Makes the standby the primary; returns when it takes writes.
     pub async fn promote(&mut self) -> Instant {
-        run(program("pg_ctl").arg("-D").arg(&self.standby.data).args(["promote", "-w", "-t", "60"]));
+        run(program("pg_ctl", &self.standby.data)
+            .arg("-D")
+            .arg(&self.standby.data)
+            .args(["promote", "-w", "-t", "60"]));
         let promoted = Instant::now();
         std::mem::swap(&mut self.primary, &mut self.standby);
         promoted
@@ -80,7 +79,7 @@ impl Replicated {
 
 impl Node {
     async fn start(data: PathBuf, port: u16) -> Node {
-        let mut command = program("postgres");
+        let mut command = program("postgres", &data);
         command.arg("-D").arg(&data).arg("-p").arg(port.to_string()).arg("-k").arg(data.parent().unwrap());
         let process = command.spawn().unwrap();
         let node = Node { process, data, port };
@@ -97,7 +96,7 @@ impl Node {
 
     /// Starts a standby of this server.
     async fn copy(&self, data: PathBuf, port: u16) -> Node {
-        let mut copy = program("pg_basebackup");
+        let mut copy = program("pg_basebackup", &self.data);
         copy.arg("-D").arg(&data).args(["-R", "-c", "fast", "-N", "-X", "stream", "-d"]).arg(self.url("postgres"));
         run(&mut copy);
         // the copy waits for no standby of its own once it is promoted
@@ -142,13 +141,11 @@ fn children(parent: Pid) -> Vec<Pid> {
     text.split_ascii_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
 }
 
-/// One of the server's programs, under an account that it accepts.
-fn program(name: &str) -> Command {
-    let mut command = Command::new(bin().join(name));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/").env("LC_ALL", "C");
-    if let Some(user) = account() {
-        command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
-    }
+/// One of the programs of the server in `data`.
+fn program(name: &str, data: &Path) -> Command {
+    let bin = std::env::var_os("DROVER_PG_BIN").map(PathBuf::from);
+    let mut command = private_server::program(name, data, bin.as_deref()).unwrap();
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
@@ -157,33 +154,7 @@ fn run(command: &mut Command) {
     assert!(ran.status.success(), "{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// PostgreSQL refuses to run as root.
-fn account() -> Option<User> {
-    match Uid::effective().is_root() {
-        true => Some(User::from_name(ACCOUNT).unwrap().expect("the account postgres, to run servers as")),
-        false => None,
-    }
-}
-
-fn give(path: &Path) {
-    if let Some(user) = account() {
-        chown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw())).unwrap();
-    }
-}
-
 fn append(path: &Path, text: &str) {
     use std::io::Write;
     std::fs::OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
-}
-
-/// Where the newest server's programs are.
-fn bin() -> PathBuf {
-    if let Some(bin) = std::env::var_os("DROVER_PG_BIN") {
-        return bin.into();
-    }
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().map(|entry| entry.unwrap().path());
-    let mut bins: Vec<PathBuf> =
-        versions.map(|path| path.join("bin")).filter(|bin| bin.join("initdb").exists()).collect();
-    bins.sort();
-    bins.pop().expect("PostgreSQL below /usr/lib/postgresql, or DROVER_PG_BIN")
 }

@@ -17,6 +17,7 @@ pub mod demo_history;
 pub mod demo_limits;
 #[cfg(feature = "demo")]
 pub mod demo_report;
+#[cfg(feature = "demo")]
 pub mod demo_schedules;
 pub mod discovery;
 pub mod error;

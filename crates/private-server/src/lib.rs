@@ -17,6 +17,7 @@ mod lock;
 mod server;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -123,6 +124,18 @@ pub async fn start_with(dir: &Path, options: Options) -> Result<PrivateServer, P
 pub fn installed(dir: &Path, bin: Option<&Path>) -> Result<String, PrivateServerError> {
     account::for_server(&dir.join("data"))?;
     Ok(Install::for_cluster(&dir.join("data"), bin)?.version)
+}
+
+/// One of the programs of the server that would run a cluster in `data`, under the account that may run it, with an
+/// empty environment.
+pub fn program(name: &str, data: &Path, bin: Option<&Path>) -> Result<Command, PrivateServerError> {
+    let account = account::for_server(data)?;
+    Ok(server::command(&Install::for_cluster(data, bin)?, name, account.as_ref()))
+}
+
+/// Makes a directory that of the account that runs servers.
+pub fn give(dir: &Path) -> Result<(), PrivateServerError> {
+    account::give(dir, account::for_server(dir)?.as_ref())
 }
 
 /// The server as [`stop`] found it.

@@ -59,9 +59,10 @@ impl Bucket {
         Ok(Some((String::from_utf8_lossy(&object.bytes).trim().to_owned(), object.version)))
     }
 
-    async fn register_within(&self, limit: Duration, owner: &Owner) -> Result<Ownership, StorageError> {
-        let registered = timeout(limit, self.register_owner(owner)).await;
-        registered.unwrap_or_else(|_| Err(self.calls.unavailable(&format!("no answer within {limit:?}"))))
+    /// A check, which the start of a process and each fetch wait for.
+    async fn soon<T>(&self, check: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
+        let checked = timeout(MAX_CHECK_WAIT, check).await;
+        checked.unwrap_or_else(|_| Err(self.calls.unavailable(&format!("no answer within {MAX_CHECK_WAIT:?}"))))
     }
 
     async fn register_owner(&self, owner: &Owner) -> Result<Ownership, StorageError> {
@@ -98,11 +99,20 @@ impl Bucket {
         if owner.is_registered() {
             return Ok(());
         }
-        self.register_within(MAX_CHECK_WAIT, owner).await.map(drop)
+        self.soon(self.register_owner(owner)).await.map(drop)
     }
 
     async fn owns_all(&self, owner: &Owner) -> Result<bool, StorageError> {
         Ok(owner.owns_all(self.owner().await?.map(|(id, _)| id).as_deref()))
+    }
+
+    /// Cleans up, unless another database keeps files here.
+    fn as_only_owner<'a, T: Default + Send>(
+        &'a self,
+        owner: Owner,
+        work: impl Future<Output = Result<T, StorageError>> + Send + 'a,
+    ) -> Answer<'a, T> {
+        Box::pin(async move { if self.owns_all(&owner).await? { work.await } else { Ok(T::default()) } })
     }
 
     fn without_owner(&self) -> StorageError {
@@ -115,7 +125,7 @@ impl Bucket {
     /// Whether the owner's object may be written: the service refuses to create it again, and with a right
     /// that is missing it would say so first.
     async fn check(&self, owner: &Owner) -> Result<(), StorageError> {
-        self.register_within(MAX_CHECK_WAIT, owner).await?;
+        self.soon(self.register_owner(owner)).await?;
         let Some((content, _)) = self.owner().await? else { return Err(self.without_owner()) };
         match self.calls.create(layout::OWNER, content.into()).await? {
             false => Ok(()),
@@ -249,7 +259,7 @@ impl Files for Bucket {
     }
 
     fn register(&self, owner: Owner) -> Answer<'_, Ownership> {
-        Box::pin(async move { self.register_within(MAX_CHECK_WAIT, &owner).await })
+        Box::pin(async move { self.soon(self.register_owner(&owner)).await })
     }
 
     fn is_exclusive(&self, owner: Owner) -> Answer<'_, bool> {
@@ -267,10 +277,7 @@ impl Files for Bucket {
     }
 
     fn probe(&self) -> Answer<'_, ()> {
-        Box::pin(async move {
-            let probed = timeout(MAX_CHECK_WAIT, self.probe_objects()).await;
-            probed.unwrap_or_else(|_| Err(self.calls.unavailable(&format!("no answer within {MAX_CHECK_WAIT:?}"))))
-        })
+        Box::pin(self.soon(self.probe_objects()))
     }
 
     fn create_payload(&self, owner: Owner, store: StoreId, at: DateTime<Utc>, bytes: Bytes) -> Answer<'_, String> {
@@ -290,21 +297,11 @@ impl Files for Bucket {
     }
 
     fn remove(&self, owner: Owner, paths: Vec<String>) -> Answer<'_, Vec<String>> {
-        Box::pin(async move {
-            match self.owns_all(&owner).await? {
-                true => cleaning::remove_payloads(&self.calls, paths).await,
-                false => Ok(Vec::new()),
-            }
-        })
+        self.as_only_owner(owner, cleaning::remove_payloads(&self.calls, paths))
     }
 
     fn days(&self, owner: Owner) -> Answer<'_, Vec<String>> {
-        Box::pin(async move {
-            match self.owns_all(&owner).await? {
-                true => cleaning::days(&self.calls).await,
-                false => Ok(Vec::new()),
-            }
-        })
+        self.as_only_owner(owner, cleaning::days(&self.calls))
     }
 
     fn sweep_day(&self, day: String, before: DateTime<Utc>) -> Answer<'_, (usize, Vec<String>)> {
@@ -312,21 +309,14 @@ impl Files for Bucket {
     }
 
     fn set_aside(&self, owner: Owner, today: NaiveDate, paths: Vec<String>) -> Answer<'_, usize> {
-        Box::pin(async move {
-            if paths.is_empty() || !self.owns_all(&owner).await? {
-                return Ok(0);
-            }
-            cleaning::set_aside(&self.calls, today, paths).await
-        })
+        if paths.is_empty() {
+            return Box::pin(std::future::ready(Ok(0)));
+        }
+        self.as_only_owner(owner, cleaning::set_aside(&self.calls, today, paths))
     }
 
     fn remove_leftovers(&self, owner: Owner, times: SweepTimes) -> Answer<'_, usize> {
-        Box::pin(async move {
-            match self.owns_all(&owner).await? {
-                true => cleaning::remove_orphans(&self.calls, times).await,
-                false => Ok(0),
-            }
-        })
+        self.as_only_owner(owner, cleaning::remove_orphans(&self.calls, times))
     }
 
     fn find_image(&self, subject: Subject) -> Answer<'_, Option<String>> {
@@ -346,11 +336,6 @@ impl Files for Bucket {
     }
 
     fn sweep_images(&self, owner: Owner, dir: String, known: HashSet<String>, times: SweepTimes) -> Answer<'_, usize> {
-        Box::pin(async move {
-            match self.owns_all(&owner).await? {
-                true => cleaning::sweep_images(&self.calls, &dir, &known, times).await,
-                false => Ok(0),
-            }
-        })
+        self.as_only_owner(owner, async move { cleaning::sweep_images(&self.calls, &dir, &known, times).await })
     }
 }

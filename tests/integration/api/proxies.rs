@@ -115,7 +115,7 @@ async fn an_import_takes_texts_and_fields_and_all_or_none() {
 #[tokio::test]
 async fn a_test_says_why_a_proxy_does_not_work() {
     let server = Server::start().await;
-    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let closed = testkit::free_port();
     let made =
         call(&server, Method::POST, "/api/proxies", json!({"host": "127.0.0.1", "port": closed})).await.expect(201);
     let tested = server.post(&format!("/api/proxies/{}/test", made["id"]), json!({})).await.expect(200);

@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
-use testkit::{TestDatabase, database, drover};
+use testkit::{TestDatabase, database, drover, free_port};
 
 /// Runs `drover proxies …` on the test's database with `input` on stdin.
 async fn proxies(database: &TestDatabase, args: &[&str], input: &str) -> Output {
@@ -112,11 +112,6 @@ async fn proxy_that_answers(status: &'static str) -> u16 {
     port
 }
 
-/// A port where no process listens.
-async fn closed_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
-}
-
 #[tokio::test]
 async fn bad_lines_go_to_a_file_that_only_its_owner_reads() {
     use std::os::unix::fs::PermissionsExt;
@@ -140,8 +135,8 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
         proxy_that_answers("404 Not Found").await,
         proxy_that_answers("403 Forbidden").await,
         proxy_that_answers("407 Proxy Authentication Required").await,
-        closed_port().await,
-        closed_port().await,
+        free_port(),
+        free_port(),
     ];
     let text: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
     proxies(&database, &["import", "-"], &text.join("\n")).await;

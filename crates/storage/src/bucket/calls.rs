@@ -86,12 +86,12 @@ impl Calls {
         &self.name
     }
 
-    /// None where there is no such object; `Corrupt` where it is larger than `most`.
+    /// Reads an object, or returns None if it does not exist. `Corrupt` if it is larger than `most`.
     pub async fn get(&self, path: &str, most: u64) -> Result<Option<Object>, StorageError> {
         self.read(path, GetOptions::default(), most).await
     }
 
-    /// A part of an object. None where there is no such object, or it is not this version any more.
+    /// Reads a part of an object, or returns None if the object does not exist or was changed.
     pub async fn get_range(
         &self,
         path: &str,
@@ -113,7 +113,7 @@ impl Calls {
             let bytes = if length > most { None } else { Some(found.bytes().await?) };
             Ok(bytes.map(|bytes| Object { bytes, modified, size, version }))
         };
-        match self.call(MAX_WAIT, read).await {
+        match self.call(read).await {
             Ok(Some(object)) => Ok(Some(object)),
             Ok(None) => {
                 Err(StorageError::Corrupt { path: path.to_owned(), reason: format!("larger than {most} bytes") })
@@ -141,7 +141,7 @@ impl Calls {
         let place = self.place(path)?;
         let options = PutOptions::from(mode);
         let put = self.store.put_opts(&place, PutPayload::from_bytes(bytes), options);
-        match self.call(MAX_WAIT, put).await {
+        match self.call(put).await {
             Ok(_) => Ok(true),
             Err(Failure::Unmet) => Ok(false),
             Err(failure) => Err(self.outage(failure)),
@@ -150,7 +150,7 @@ impl Calls {
 
     pub async fn exists(&self, path: &str) -> Result<bool, StorageError> {
         let place = self.place(path)?;
-        match self.call(MAX_WAIT, self.store.head(&place)).await {
+        match self.call(self.store.head(&place)).await {
             Ok(_) => Ok(true),
             Err(Failure::Absent) => Ok(false),
             Err(failure) => Err(self.outage(failure)),
@@ -160,7 +160,7 @@ impl Calls {
     /// An object that is away is deleted.
     pub async fn delete(&self, path: &str) -> Result<(), StorageError> {
         let place = self.place(path)?;
-        match self.call(MAX_WAIT, self.store.delete(&place)).await {
+        match self.call(self.store.delete(&place)).await {
             Ok(()) | Err(Failure::Absent) => Ok(()),
             Err(failure) => Err(self.outage(failure)),
         }
@@ -169,7 +169,7 @@ impl Calls {
     /// Replaces an object of the name `to`. False where there is nothing to copy.
     pub async fn copy(&self, from: &str, to: &str) -> Result<bool, StorageError> {
         let (from, to) = (self.place(from)?, self.place(to)?);
-        match self.call(MAX_WAIT, self.store.copy(&from, &to)).await {
+        match self.call(self.store.copy(&from, &to)).await {
             Ok(()) => Ok(true),
             Err(Failure::Absent) => Ok(false),
             Err(failure) => Err(self.outage(failure)),
@@ -183,7 +183,7 @@ impl Calls {
         let mut found = Vec::new();
         loop {
             let next = async { pages.next().await.transpose() };
-            let Some(object) = self.call(MAX_WAIT, next).await.map_err(|failure| self.outage(failure))? else {
+            let Some(object) = self.call(next).await.map_err(|failure| self.outage(failure))? else {
                 return Ok(found);
             };
             if found.len() == MAX_LISTED {
@@ -198,7 +198,7 @@ impl Calls {
     /// The directories in a directory.
     pub async fn dirs(&self, dir: &str) -> Result<Vec<String>, StorageError> {
         let place = self.place(dir)?;
-        let listed = self.call(MAX_WAIT, self.store.list_with_delimiter(Some(&place))).await;
+        let listed = self.call(self.store.list_with_delimiter(Some(&place))).await;
         let listed = listed.map_err(|failure| self.outage(failure))?;
         Ok(listed.common_prefixes.iter().filter_map(|place| self.path(place)).collect())
     }
@@ -217,13 +217,13 @@ impl Calls {
         }
     }
 
-    async fn call<T>(&self, limit: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
+    async fn call<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
         let within_permit = async {
             // it is never closed
             let _permit = self.permits.acquire().await.ok();
             work.await
         };
-        match timeout(limit, within_permit).await {
+        match timeout(MAX_WAIT, within_permit).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(Error::NotFound { .. })) => Err(Failure::Absent),
             Ok(Err(Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotModified { .. })) => {
@@ -231,7 +231,7 @@ impl Calls {
             }
             Ok(Err(error)) if code(&error.to_string()) == Some("InvalidRange") => Err(Failure::OutOfRange),
             Ok(Err(error)) => Err(Failure::Outage(self.unavailable(&reason(&error)))),
-            Err(_) => Err(Failure::Outage(self.unavailable(&format!("no answer within {limit:?}")))),
+            Err(_) => Err(Failure::Outage(self.unavailable(&format!("no answer within {MAX_WAIT:?}")))),
         }
     }
 

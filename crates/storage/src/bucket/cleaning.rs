@@ -1,7 +1,7 @@
 //! The sweeps of a bucket: payloads without a row, and images that no row names.
 //!
-//! A put is atomic, so there are no half-written objects. An object cannot be renamed: it is copied, then
-//! deleted, and a crash between the two is repaired by the next sweep.
+//! A put is atomic: no object is half-written. A move is a copy and a deletion; the next sweep repairs a crash
+//! between the two.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -21,7 +21,7 @@ pub struct ObjectReader {
 }
 
 impl ObjectReader {
-    /// None where there is no such object.
+    /// Opens an object, or returns None if it does not exist.
     pub async fn open(calls: &Calls, path: &str) -> Result<Option<ObjectReader>, StorageError> {
         let Some(first) = calls.get_range(path, 0..PAGE, &Version::default()).await? else { return Ok(None) };
         Ok(Some(ObjectReader {

@@ -21,7 +21,6 @@ use futures_util::future::{BoxFuture, join_all};
 use geo::Geo;
 use serde_json::{Value, json};
 use settings::Database;
-use tokio::net::TcpListener;
 
 use self::cases::{LOCKED, QUERIES, REFUSED, RENAME_TABLES, THINGS, TWICE, WITHOUT_DATABASE};
 use self::form::assert_form;
@@ -31,7 +30,7 @@ use super::images::webp;
 use super::openapi::{ID, IMAGE, Operation, ROLES, operations, resolved};
 use super::reads::crawled;
 use super::server::{Answer, Server};
-use testkit::{ClusterMood, FakeCluster, database, database_settings};
+use testkit::{ClusterMood, FakeCluster, database, database_settings, free_port};
 
 /// The operation and the status.
 type Error = (String, u16);
@@ -209,7 +208,7 @@ async fn twice(all: &[Operation], server: &Server) -> Vec<Error> {
 
 async fn used_keys(all: &[Operation], server: &Server) -> Vec<Error> {
     // a proxy is tried before the key is looked at
-    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let closed = free_port();
     let used = format!(
         "INSERT INTO proxies (id, host, port) OVERRIDING SYSTEM VALUE VALUES ({ID}, '127.0.0.1', {closed});
          INSERT INTO idempotency_keys (who, key, request, status, body) VALUES ('admin', 'used', 'another', 200, '{{}}')"
