@@ -8,9 +8,13 @@ use nix::unistd::Pid;
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// One connection, so that the next borrower would meet the last one's leftovers.
 fn impatient(url: &str) -> Db {
-    let settings = settings::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
+    with_deadline(url, Duration::from_millis(300))
+}
+
+/// One connection, so that the next borrower would meet the last one's leftovers.
+fn with_deadline(url: &str, statement_timeout: Duration) -> Db {
+    let settings = settings::Database { statement_timeout, ..testkit::database_settings() };
     Db::new(url, &settings, PoolSizes { work: 1, api: 1 }).unwrap()
 }
 
@@ -69,7 +73,8 @@ impl Drop for FrozenProcess {
 #[tokio::test]
 async fn a_lock_that_is_held_too_long_is_contention_and_not_a_slow_statement() {
     let database = testkit::database().await;
-    let db = impatient(&database.url);
+    // a tenth of it lies between the two time-outs: enough for a busy machine
+    let db = with_deadline(&database.url, Duration::from_secs(3));
     database.raw.batch_execute("CREATE TABLE held (id int)").await.unwrap();
     database.raw.batch_execute("BEGIN; LOCK TABLE held").await.unwrap();
     let error = db.client().await.unwrap().query("SELECT FROM held", &[]).await.unwrap_err();
