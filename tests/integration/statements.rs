@@ -182,6 +182,7 @@ async fn every_statement_can_be_prepared() {
             continue;
         }
         let mut text = read(&name).replace("{columns}", &columns).replace("{store_filters}", &read(STORE_FILTERS));
+        text = text.replace("{direction}", "DESC").replace("{beyond}", "<");
         if text.contains("{filters}") {
             text = numbered(&text.replace("{filters}", &filters));
         }

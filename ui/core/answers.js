@@ -51,6 +51,10 @@ export const useNavigation = () =>
     apply: (data, event, topic) => (topic === "proxies" ? { ...data, proxies: /** @type {HealthCounts} */ (event) } : undefined),
   });
 
+/** Hosts whose breakers are not closed; the first 500. */
+export const useHeldHosts = () =>
+  useResource(pathOf("/api/hosts", { on_hold: true, limit: 500 }), { topics: ["rollups"], gap: 15_000 });
+
 /** The first 500. */
 export const useHosts = () => useResource(pathOf("/api/hosts", { limit: 500 }), { topics: ["rollups"], gap: 15_000 });
 

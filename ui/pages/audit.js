@@ -1,5 +1,5 @@
 // @ts-check
-// Audit: changes with their callers and addresses, newest first.
+// Audit: changes with their callers and addresses.
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
@@ -10,6 +10,7 @@ import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { filtersOf, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
+import { AGES, ageText, headsOf } from "../parts/sort.js";
 import { Ago } from "../parts/time.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
@@ -35,18 +36,19 @@ const QUALIFIERS = [
   { word: "from", parameter: "from", help: "a day or time in UTC, as 2026-11-22", read: time, accepts: (value) => time(value) !== null },
   { word: "to", parameter: "to", help: "a day or time in UTC", read: time, accepts: (value) => time(value) !== null },
 ];
-const PARAMETERS = /** @type {const} */ (["who", "action", "from", "to", "cursor"]);
+const PARAMETERS = /** @type {const} */ (["who", "action", "from", "to", "sort", "cursor"]);
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const filters = filtersOf(QUALIFIERS, query, ["cursor"]);
+  const filters = filtersOf(QUALIFIERS, query, ["cursor"], AGES);
   const asked = pick(filters.query, PARAMETERS);
   const path = pathOf("/api/audit", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "rollups"], gap: 5_000 });
   const steady = useSteadyRows(answer.data?.audit ?? [], (row) => row.id, path);
   usePage("Audit", answer);
   const isFiltered = QUALIFIERS.some(({ parameter }) => filters.query.get(parameter));
-  return html`<${PageHead} title="Audit" scope="every change by request, the newest first" />
+  const head = headsOf(query, AGES[0]);
+  return html`<${PageHead} title="Audit" scope=${`every change by request, ${ageText(filters.query)}`} />
     <${QueryBox} filters=${filters} label="Filter changes" text="who"
       placeholder="who:operations action:tasks.retry from:2026-11-22" />
     <${Panel} title="Changes" scope=${isFiltered ? "that match" : "all"}>
@@ -54,9 +56,9 @@ export function Page({ query }) {
         steady.rows.length === 0
           ? html`<${Empty} icon="search" title=${isFiltered ? "No change matches" : "Nothing was changed yet"}>
               ${isFiltered && html`<a class="btn" href=${link("/admin/audit")}>Show all</a>`}</${Empty}>`
-          : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold">
+          : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
                 <thead><tr><th>Who</th><th>Action</th><th>What</th><th class="w-third">Detail</th><th>From</th>
-                  <th class="num">When</th></tr></thead>
+                  ${head("When", AGES, "num")}</tr></thead>
                 <tbody>${steady.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
               </table></div>
               <${Pager} query=${query} next=${data.next_cursor}>${plural(steady.rows.length, "change")} on this page</${Pager}>`}</${Loaded}>

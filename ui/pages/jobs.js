@@ -18,6 +18,7 @@ import { usePage } from "../parts/page.js";
 import { filtersOf, QueryBox } from "../parts/query-box.js";
 import { RowAction } from "../parts/row-action.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
+import { AGES, headsOf } from "../parts/sort.js";
 import { TaskStatus } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
@@ -39,8 +40,8 @@ const SHOWN = 20;
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
-  const filters = filtersOf(QUALIFIERS, query, ["cursor"]);
-  const asked = pick(filters.query, ["status", "job_type", "platform", "account", "cursor"]);
+  const filters = filtersOf(QUALIFIERS, query, ["cursor"], AGES);
+  const asked = pick(filters.query, ["status", "job_type", "platform", "account", "sort", "cursor"]);
   const path = pathOf("/api/jobs", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 3_000 });
   const steady = useSteadyRows(answer.data?.jobs ?? [], (job) => job.id, path);
@@ -51,6 +52,7 @@ export function Page({ query }) {
   usePage("Jobs", answer);
   const isFiltered = QUALIFIERS.some(({ parameter }) => filters.query.get(parameter));
   const waiting = (now.data?.pending_counts ?? []).reduce((all, each) => all + each.count, 0);
+  const head = headsOf(query, AGES[0]);
   return html`<${PageHead} title="Jobs" scope="what is being scraped, and media jobs">
       ${may("operator") && html`<button class="btn primary" type="button" onClick=${() => make(true)}><${Icon} name="plus" />New job</button>`}
     </${PageHead}>
@@ -65,9 +67,9 @@ export function Page({ query }) {
               ${isFiltered
                 ? html`<a class="btn" href=${link("/admin/jobs")}>Show all</a>`
                 : html`<p>Media jobs scrape accounts, forums and channels; crawls of menus are above.</p>`}</${Empty}>`
-          : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} /><table class="table fold">
+          : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
                 <thead><tr><th>Job</th><th>Status</th><th>Account</th><th class="w-quarter">Progress</th>
-                  <th class="num">Priority</th><th class="num">Made</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
+                  <th class="num">Priority</th>${head("Made", AGES, "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((job) => html`<${Row} key=${job.id} job=${job} onMove=${move} />`)}</tbody></table></div>
               <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} jobs on this page</${Pager}>`}</${Loaded}>
     </${Panel}>

@@ -2,7 +2,7 @@
 // The overview: one sentence on the state, then figures, charts, failures, suffering proxies, pods,
 // delayed roles, and current scrapes. Each part links to its list.
 
-import { useHosts, useOverview, useProxies, useSchedules } from "../core/answers.js";
+import { useHeldHosts, useOverview, useProxies, useSchedules } from "../core/answers.js";
 import { count } from "../core/format.js";
 import { html } from "../core/html.js";
 import { PageHead } from "../parts/panel.js";
@@ -28,7 +28,7 @@ export function Page({ query }) {
   const overview = useOverview();
   const schedules = useSchedules();
   const proxies = useProxies();
-  const hosts = useHosts();
+  const hosts = useHeldHosts();
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
   usePage("Overview", overview, proxies);
@@ -48,7 +48,7 @@ export function Page({ query }) {
     <${Pauses} pauses=${overview.data?.pauses} scopes=${["all"]} />
     <${Verdict} ...${seen} />
     <${Figures} ...${seen} error=${overview.error} />
-    <${Charts} query=${query} breakerShare=${overview.data?.breaker_share} simulatedUntil=${overview.data?.simulated_until} />
+    <${Charts} query=${query} breakerShare=${overview.data?.breaker_share} />
     <div class="cols two">
       <div class="stack"><${Failures} of=${overview} /><${Quality} /><${Proxies} of=${proxies} fleet=${fleet} /></div>
       <div class="stack"><${Pods} of=${overview} />

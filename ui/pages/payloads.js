@@ -1,5 +1,5 @@
 // @ts-check
-// Payloads: the fetched menus, newest first; with `id`, the facts and the JSON of one.
+// Payloads: the fetched menus; with `id`, the facts and the JSON of one.
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
@@ -10,6 +10,7 @@ import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { asText, filtersOf, PLATFORM, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
+import { AGES, ageText, headsOf } from "../parts/sort.js";
 import { Ago } from "../parts/time.js";
 import { One } from "./payloads/one.js";
 
@@ -20,7 +21,7 @@ import { One } from "./payloads/one.js";
 const LIMIT = 50;
 const CHOICES = 8;
 const GAP_MS = 10_000;
-const PARAMETERS = /** @type {const} */ (["dispensary_id", "platform", "from", "to", "cursor"]);
+const PARAMETERS = /** @type {const} */ (["dispensary_id", "platform", "from", "to", "sort", "cursor"]);
 
 /** A day as its first moment. @param {string} text */
 const readDay = (text) => (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? `${text}T00:00:00Z` : null);
@@ -50,15 +51,15 @@ export function Page({ query }) {
 
 /** @param {{ query: URLSearchParams }} properties */
 function List({ query }) {
-  const filters = filtersOf(QUALIFIERS, query, ["q", "cursor"]);
+  const filters = filtersOf(QUALIFIERS, query, ["q", "cursor"], AGES);
   const path = pathOf("/api/payloads", { ...pick(filters.query, PARAMETERS), limit: LIMIT });
   const answer = useResource(path, { topics: ["task"], gap: GAP_MS });
   usePage("Payloads", answer);
   const store = filters.query.get("dispensary_id");
   const names = answer.data?.payloads[0]?.dispensary_name;
   const scope = store
-    ? html`of store <a href=${link(`/admin/stores/${store}`)}><bdi>${names ?? store}</bdi></a>, newest first`
-    : "the menus as they were fetched, newest first";
+    ? html`of store <a href=${link(`/admin/stores/${store}`)}><bdi>${names ?? store}</bdi></a>, ${ageText(filters.query)}`
+    : `the menus as they were fetched, ${ageText(filters.query)}`;
   return html`<${PageHead} title="Payloads" scope=${scope}>
     ${store && html`<a class="btn" href=${link("/admin/payloads/diff", { store })}>Diff of the last two</a>`}</${PageHead}>
     <div class="row"><${QueryBox} filters=${filters} text="q" label="Filter payloads"
@@ -90,12 +91,13 @@ function Choices({ words }) {
 function Table({ data, query, path }) {
   const steady = useSteadyRows(data.payloads, (payload) => payload.id, path);
   const isOne = query.has("dispensary_id");
-  return html`<table class="table fold" ...${steady.hold}>
-      <caption class="sr">Payloads, newest first</caption>
+  const head = headsOf(query, AGES[0]);
+  return html`${head.select}<table class="table fold" ...${steady.hold}>
+      <caption class="sr">Payloads, ${ageText(query)}</caption>
       <thead><tr><th scope="col">Payload</th>${!isOne && html`<th scope="col" class="w-third">Store</th>`}
         <th scope="col" class="num">Products</th><th scope="col" class="num">Coverage</th>
         <th scope="col" class="num">Size</th><th scope="col" class="num">Task</th>
-        <th scope="col" class="num">Fetched</th><th scope="col"><span class="sr">Changes</span></th></tr></thead>
+        ${head("Fetched", AGES, "num")}<th scope="col"><span class="sr">Changes</span></th></tr></thead>
       <tbody>${steady.rows.map((payload) => html`<${Row} key=${payload.id} of=${payload} hasStore=${!isOne} />`)}</tbody>
     </table>
     <${Waiting} waiting=${steady.waiting} onShow=${steady.show} />

@@ -14,6 +14,7 @@ import { usePage } from "../parts/page.js";
 import { asText, filtersOf, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { SelectAll, useSelection } from "../parts/selection.js";
+import { AGES, ageText, headsOf } from "../parts/sort.js";
 import { taskIcon } from "../parts/status.js";
 import { TaskActions } from "../parts/task-actions.js";
 import { Bulk } from "./tasks/bulk.js";
@@ -27,23 +28,24 @@ import { Row, saysWhy } from "./tasks/row.js";
 const DEFAULT_LIMIT = 50;
 // maximum rows that can be drawn again with each change at 200 events a second
 const MAX_LIMIT = 100;
-const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "cursor"];
+const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "sort", "cursor"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const limit = Math.min(MAX_LIMIT, Math.max(1, Number(query.get("limit")) || DEFAULT_LIMIT));
-  const filters = filtersOf(QUALIFIERS, query, ["cursor", "limit"]);
+  const filters = filtersOf(QUALIFIERS, query, ["cursor", "limit"], AGES);
   const asked = pick(filters.query, PARAMETERS);
   const path = pathOf("/api/tasks", { ...asked, limit });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 2_000 });
   const steady = useSteadyRows(answer.data?.tasks ?? [], (task) => task.id, path);
   const selection = useSelection(steady.rows, path);
   usePage("Tasks", answer);
-  const isFiltered = PARAMETERS.some((name) => name !== "cursor" && filters.query.get(name));
+  const isFiltered = QUALIFIERS.some(({ parameter }) => filters.query.get(parameter));
+  const head = headsOf(query, AGES[0]);
   const isOperator = may("operator");
   const withStatus = !filters.query.get("status");
   const hasWhy = steady.rows.some(saysWhy);
-  return html`<${PageHead} title="Tasks" scope="newest first"><${TaskActions} /></${PageHead}>
+  return html`<${PageHead} title="Tasks" scope=${ageText(filters.query)}><${TaskActions} /></${PageHead}>
     <${QueryBox} filters=${filters} label="Filter tasks" text=${TEXT}
       placeholder="status:failed role:payload_fetch retries:>1 error:refused" />
     <${Statuses} query=${query} />
@@ -54,12 +56,12 @@ export function Page({ query }) {
         steady.rows.length === 0
           ? html`<${Nothing} filters=${filters} isFiltered=${isFiltered} />`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />
-              <table class="table fold"><caption class="sr">Tasks that match, newest first</caption>
+              ${head.select}<table class="table fold"><caption class="sr">Tasks that match, ${ageText(filters.query)}</caption>
                 <thead><tr>${isOperator && html`<${SelectAll} of=${selection} rows=${steady.rows.length} what="tasks" />`}
                   <th class=${hasWhy ? "w-name" : ""}>Store</th><th class="num">Task</th>
                   ${withStatus && html`<th>Status</th>`}<th>Role</th><th>Worker</th>
                   <th class="num">Retries</th><th class=${hasWhy ? "w-why" : ""}>Error or progress</th><th class="num">Ran</th>
-                  <th class="num">When</th></tr></thead>
+                  ${head("When", AGES, "num")}</tr></thead>
                 <tbody>${steady.rows.map((task) =>
                   html`<${Row} key=${task.id} task=${task} isSelected=${selection.ids.has(task.id)}
                     onSelect=${isOperator ? selection.toggle : null} withStatus=${withStatus} />`)}</tbody>

@@ -5,7 +5,7 @@
 import { useCounts, useNavigation, useWorkers } from "../core/answers.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
-import { clockTime, count, duration } from "../core/format.js";
+import { clockTime, count, duration, shortTime } from "../core/format.js";
 import { html, useEffect, useState } from "../core/html.js";
 import { logOut, may, who } from "../core/session.js";
 import { connect, stream, watchStream } from "../core/stream.js";
@@ -36,7 +36,7 @@ export function Frame({ path, children }) {
         <button class="icon-btn menu" type="button" popovertarget="nav" aria-label="Pages"><${Icon} name="menu" /></button>
       </header>
       <${Nav} path=${path} />
-      <main id="main" tabindex="-1"><${Banner} />${children}</main>
+      <main id="main" tabindex="-1"><${Banner} /><${Simulated} />${children}</main>
     </div>`;
 }
 
@@ -83,6 +83,12 @@ function Banner() {
     <p><b>${since}</b> Connection lost: you see old data. Trying again every ${duration(Math.ceil(wait))}.</p>
     <button class="btn small" type="button" onClick=${connect}>Try now</button>
   </div>`;
+}
+
+/** The mark of a demo's history, whose end is the demo's start. */
+function Simulated() {
+  const until = useNavigation().data?.simulated_until;
+  return until && html`<p class="scope simulated"><b>Demo.</b> History before ${shortTime(until)} is simulated: charts, prices and failed tasks.</p>`;
 }
 
 function Reader() {

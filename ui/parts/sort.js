@@ -1,16 +1,19 @@
 // @ts-check
 // Heads of columns by which a table is sorted, and the order of a table that holds all its rows. The order is a
 // parameter of the page's address; `_desc` at its end means backwards. Where rows are folded, a select replaces the
-// heads.
+// heads. A list without an end, such as that of tasks, has one order and its reverse: by age, which an index serves.
 
 import { html } from "../core/html.js";
 import { setQuery } from "../core/router.js";
 
 /** @import { EventOf } from "../core/html.js" */
+/** @import { AgeSort } from "../types/api" */
 
 /** Words by their letters, and numbers in them by their size. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
-const BACKWARDS = /_desc$/;
+const BACKWARDS = /_desc$|^newest$/;
+/** Orders of a list by the age of its rows, the usual one first. @type {[AgeSort, AgeSort]} */
+export const AGES = ["newest", "oldest"];
 
 /**
  * @param {object} properties
@@ -92,6 +95,9 @@ export function sorted(rows, query, keys) {
     return sign * (typeof a === "string" ? compare(a, String(b)) : Number(a) - Number(b));
   });
 }
+
+/** An order by age in words. @param {URLSearchParams} query */
+export const ageText = (query) => (query.get("sort") === "oldest" ? "oldest first" : "newest first");
 
 /** The order in words. @param {URLSearchParams} query @param {Keys<never>} keys @param {string} initial the words of the usual order */
 export function orderText(query, keys, initial) {

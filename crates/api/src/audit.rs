@@ -10,7 +10,7 @@ use contract::audit::{AuditFilter, AuditPage};
 use contract::cursor::Cursor;
 use db::audit_log;
 
-/// Lists who changed what, newest first.
+/// Lists who changed what, unless otherwise asked newest first.
 #[utoipa::path(get, path = "/api/audit", tag = "access", responses((status = 200, body = AuditPage)))]
 pub async fn list(
     _: Caller<Viewer>,
@@ -18,7 +18,7 @@ pub async fn list(
     Listing { filter, limit, cursor }: Listing<AuditFilter>,
 ) -> Result<PageJson<AuditPage>, ApiError> {
     let client = api.db.api_client().await?;
-    let filter = AuditFilter { below: cursor.map(|Cursor(id)| id), ..filter };
+    let filter = AuditFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let page = Page::of(audit_log::list(&client, &filter, limit.with_next()).await?, limit, |row| row.id);
     Ok(page.json(|audit, next_cursor| AuditPage { audit, next_cursor }))
 }

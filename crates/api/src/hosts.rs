@@ -19,7 +19,7 @@ use super::page::PageJson;
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate, RobotsListing};
+use contract::hosts::{BreakerChange, HostDetail, HostFilter, HostListing, HostPage, HostUpdate, RobotsListing};
 use contract::position::Position;
 use db::hosts::{self, HostRow};
 use db::pauses::NewPause;
@@ -39,10 +39,10 @@ pub struct HostPath {
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
-    Listing { limit, cursor, .. }: Listing<NoParameters, Position<String>>,
+    Listing { filter, limit, cursor }: Listing<HostFilter, Position<String>>,
 ) -> Result<PageJson<HostPage, String>, ApiError> {
-    let after = cursor.map(|Position(host)| host);
-    let mut rows = hosts::list(&api.db.api_client().await?, after.as_deref(), limit.with_next()).await?;
+    let filter = HostFilter { after: cursor.map(|Position(host)| host), ..filter };
+    let mut rows = hosts::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
     let next = limit.next(&mut rows, |row| row.host.clone());
     let hosts = rows.into_iter().map(listing).collect();
     Ok(PageJson::of(next, |next_cursor| HostPage { hosts, next_cursor }))

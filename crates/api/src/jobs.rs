@@ -35,14 +35,14 @@ pub struct JobPath {
     id: TaskId,
 }
 
-/// Lists media jobs, newest first.
+/// Lists media jobs, unless otherwise asked newest first.
 #[utoipa::path(get, path = "/api/jobs", tag = "jobs", responses((status = 200, body = JobPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Listing { filter, limit, cursor }: Listing<JobFilter>,
 ) -> Result<PageJson<JobPage>, ApiError> {
-    let filter = JobFilter { below: cursor.map(|Cursor(id)| id), ..filter };
+    let filter = JobFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
     Ok(page.json(|jobs, next_cursor| JobPage { jobs, next_cursor }))

@@ -37,7 +37,7 @@ pub struct PayloadPath {
     id: PayloadId,
 }
 
-/// Lists payloads, the latest fetch first.
+/// Lists payloads, unless otherwise asked the latest fetch first.
 #[utoipa::path(get, path = "/api/payloads", tag = "payloads", responses((status = 200, body = PayloadPage)))]
 pub async fn list(
     _: Caller<Viewer>,
@@ -47,7 +47,7 @@ pub async fn list(
     page(&api, PayloadFilter { after: cursor.map(|Position(after)| after), ..filter }, limit).await
 }
 
-/// Lists a store's payloads, the latest fetch first.
+/// Lists a store's payloads, unless otherwise asked the latest fetch first.
 #[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads", responses((status = 200, body = PayloadPage)))]
 pub async fn of_store(
     _: Caller<Viewer>,
@@ -55,10 +55,10 @@ pub async fn of_store(
     Path(StorePath { id }): Path<StorePath>,
     Listing { filter, limit, cursor }: Listing<OfStoreQuery, Position<PayloadPosition>>,
 ) -> Result<PageJson<PayloadPage, String>, ApiError> {
-    let OfStoreQuery { from, to } = filter;
+    let OfStoreQuery { from, to, sort } = filter;
     require_store(&api.db.api_client().await?, id).await?;
     let after = cursor.map(|Position(after)| after);
-    page(&api, PayloadFilter { dispensary_id: Some(id), platform: None, from, to, after }, limit).await
+    page(&api, PayloadFilter { dispensary_id: Some(id), platform: None, from, to, sort, after }, limit).await
 }
 
 /// One payload.

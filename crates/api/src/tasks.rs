@@ -34,14 +34,14 @@ pub struct TaskPath {
     pub id: TaskId,
 }
 
-/// Lists tasks, newest first.
+/// Lists tasks, unless otherwise asked newest first.
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskPage)))]
 pub async fn list(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Listing { filter, limit, cursor }: Listing<TaskFilter>,
 ) -> Result<PageJson<TaskPage>, ApiError> {
-    let filter = TaskFilter { below: cursor.map(|Cursor(id)| id), ..filter };
+    let filter = TaskFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     // at once, in one round trip
     let read = tokio::try_join!(task_views::list(&client, &filter, limit.with_next()), pauses::list(&client));

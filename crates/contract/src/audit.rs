@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+use super::age_sort::AgeSort;
 use super::cursor::Cursor;
 use domain::access::TokenId;
 use domain::span;
@@ -42,9 +43,11 @@ pub struct AuditFilter {
     #[serde(deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
-    /// Ids below this one.
+    #[param(inline)]
+    pub sort: AgeSort,
+    /// The last row of the page before, in the same sort.
     #[serde(skip)]
-    pub below: Option<i64>,
+    pub after: Option<i64>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

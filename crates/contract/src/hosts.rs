@@ -2,13 +2,25 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::checks::{BadField, bad};
 use domain::host::{HostState, MAX_LATER};
 use domain::robots::RobotsPolicy;
 
 const MAX_WHY_CHARS: usize = 200;
+
+/// Which hosts to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HostFilter {
+    /// Only hosts whose breaker is open or half-open; with false, only hosts whose breaker is closed.
+    pub on_hold: Option<bool>,
+    /// The last host of the page before.
+    #[serde(skip)]
+    pub after: Option<String>,
+}
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HostListing {

@@ -12,6 +12,7 @@ use serde_json::Value;
 use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
+use super::age_sort::AgeSort;
 use super::checks::{BadField, bad, check_text, check_time, dependencies_of, present, within};
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
@@ -132,9 +133,11 @@ pub struct JobFilter {
     #[serde(deserialize_with = "optional_job_type")]
     #[param(schema_with = job_types)]
     pub job_type: Option<Role>,
-    /// Ids below this one.
+    #[param(inline)]
+    pub sort: AgeSort,
+    /// The last job of the page before, in the same sort.
     #[serde(skip)]
-    pub below: Option<TaskId>,
+    pub after: Option<TaskId>,
 }
 
 /// Jobs of a platform that wait.

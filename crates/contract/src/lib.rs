@@ -3,6 +3,7 @@
 //! The server, the database and the command line read and write them. A request has every check of itself
 //! that needs no database. It must not know HTTP, SQL or the clock.
 
+pub mod age_sort;
 pub mod analytics;
 pub mod audit;
 pub mod charts;

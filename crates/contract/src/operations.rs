@@ -94,6 +94,9 @@ impl BulkRequest {
             (action, Some(_)) => return Err(bad("priority", format!("leave it out: {action} has none"))),
         }
         self.filter.as_ref().map_or(Ok(()), check_times)?;
+        if self.filter.as_ref().is_some_and(|filter| !filter.sort.is_default()) {
+            return Err(bad("filter.sort", "leave it out: a change of all these tasks has no order"));
+        }
         let filter = match (&self.filter, &self.ids) {
             (Some(filter), None) if filter.has_empty_text() => {
                 return Err(bad("filter", "an empty text matches every task: leave it out"));

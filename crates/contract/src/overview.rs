@@ -33,8 +33,6 @@ pub struct Overview {
     pub resting_proxies: RestingProxies,
     /// The pauses in force, the widest scope first.
     pub pauses: Vec<Pause>,
-    /// A demo's statistics before this time are simulated; null without a demo.
-    pub simulated_until: Option<DateTime<Utc>>,
 }
 
 /// Failures within some hours. A failure is mended when its store was deleted, was crawled completely since,
@@ -117,6 +115,8 @@ pub struct Navigation {
     pub stores_delayed: i64,
     /// Products in the last payloads of enabled stores.
     pub products: i64,
+    /// A demo's statistics and prices before this time are simulated; null without a demo.
+    pub simulated_until: Option<DateTime<Utc>>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::age_sort::AgeSort;
 use domain::payload::PayloadId;
 use domain::span;
 use domain::stock::PayloadPosition;
@@ -26,7 +27,10 @@ pub struct PayloadFilter {
     #[serde(deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
-    /// The last one of the page before: the next ones are older.
+    /// By the time of the fetch.
+    #[param(inline)]
+    pub sort: AgeSort,
+    /// The last one of the page before, in the same sort.
     #[serde(skip)]
     pub after: Option<PayloadPosition>,
 }
@@ -60,6 +64,10 @@ pub struct OfStoreQuery {
     #[serde(default, deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
+    /// By the time of the fetch.
+    #[serde(default)]
+    #[param(inline)]
+    pub sort: AgeSort,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

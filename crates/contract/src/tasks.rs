@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+use super::age_sort::AgeSort;
 use super::cursor::Cursor;
 use super::limit::Limit;
 use super::pauses::Pause;
@@ -128,9 +129,13 @@ pub struct TaskFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(ignore)]
     pub ids: Option<Vec<TaskId>>,
-    /// Ids below this one: where the last page ended.
+    /// The order of a list; a change of all these tasks has none.
+    #[serde(skip_serializing_if = "AgeSort::is_default")]
+    #[param(inline)]
+    pub sort: AgeSort,
+    /// The last task of the page before, in the same sort.
     #[serde(skip)]
-    pub below: Option<TaskId>,
+    pub after: Option<TaskId>,
 }
 
 /// Tasks by status; `claimed` and `running` without those that are stale.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_postgres::types::{ToSql, Type};
 
+use super::age_order::ordered;
 use super::row::{read_all, rows};
 use super::{Client, DbError, Tx};
 use contract::audit::{AuditFilter, AuditRow};
@@ -25,11 +26,11 @@ pub async fn commit<T>(
     tx.commit_with(sql, &values.into_iter().zip(types).collect::<Vec<_>>(), read).await
 }
 
-/// At most `limit` rows, newest first.
+/// At most `limit` rows, in the filter's order.
 pub async fn list(client: &Client, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>, DbError> {
-    let AuditFilter { who, action, from, to, below } = filter;
-    let sql = include_str!("sql/audit_log/list.sql");
-    read_all(&client.query(sql, &[below, who, action, from, to, &limit]).await?)
+    let AuditFilter { who, action, from, to, sort, after } = filter;
+    let sql = ordered(include_str!("sql/audit_log/list.sql"), *sort);
+    read_all(&client.query(&sql, &[after, who, action, from, to, &limit]).await?)
 }
 
 /// Removes at most `batch` rows that are older than `keep`; returns their number.

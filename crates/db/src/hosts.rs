@@ -9,6 +9,7 @@ use tokio_postgres::Row;
 
 use super::row::{FromRow, read_all, rows, word};
 use super::{Client, Db, DbError};
+use contract::hosts::HostFilter;
 use domain::host::{BreakerState, HostState};
 use domain::vocabulary::Word;
 
@@ -49,9 +50,10 @@ pub async fn change<E: From<DbError>>(
     Ok(row)
 }
 
-/// At most `limit` hosts that were ever asked, by name, after `after`.
-pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<HostRow>, DbError> {
-    read_all(&client.query(include_str!("sql/hosts/list.sql"), &[&after, &limit]).await?)
+/// At most `limit` hosts that were ever asked, by name.
+pub async fn list(client: &Client, filter: &HostFilter, limit: i64) -> Result<Vec<HostRow>, DbError> {
+    let HostFilter { on_hold, after } = filter;
+    read_all(&client.query(include_str!("sql/hosts/list.sql"), &[after, on_hold, &limit]).await?)
 }
 
 /// Number of hosts by the state of their breaker; a state that no host has is left out.

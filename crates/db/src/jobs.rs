@@ -4,6 +4,7 @@
 use thiserror::Error;
 use tokio_postgres::types::ToSql;
 
+use super::age_order::ordered;
 use super::row::{first_column, json, optional_json, read_all, rows, word};
 use super::{Client, DbError, Tx, task_requests};
 use contract::jobs::{JobFilter, JobView, NewJob, PendingCount};
@@ -23,12 +24,12 @@ pub enum NewJobError {
     Db(#[from] DbError),
 }
 
-/// At most `limit` jobs, newest first.
+/// At most `limit` jobs, in the filter's order.
 pub async fn list(client: &Client, filter: &JobFilter, limit: i64) -> Result<Vec<JobView>, DbError> {
-    let JobFilter { id, platform, account, below, .. } = filter;
+    let JobFilter { id, platform, account, sort, after, .. } = filter;
     let (status, job_type) = (filter.status.map(<&str>::from), filter.job_type.map(Role::name));
-    let sql = include_str!("sql/jobs/list.sql");
-    read_all(&client.query(sql, &[id, &status, platform, account, &job_type, below, &limit]).await?)
+    let sql = ordered(include_str!("sql/jobs/list.sql"), *sort);
+    read_all(&client.query(&sql, &[id, &status, platform, account, &job_type, after, &limit]).await?)
 }
 
 /// `Missing` when there is none, or the task is not a job.

@@ -35,7 +35,6 @@ pub async fn read(snapshot: &Tx, hours: i32, budgets: Budgets) -> Result<Overvie
         proxies: proxies::count(snapshot).await?,
         resting_proxies: proxies::resting(snapshot, budgets).await?,
         pauses: pauses::list(snapshot).await?,
-        simulated_until: installation::simulated_until(snapshot).await?,
     })
 }
 
@@ -50,6 +49,7 @@ pub async fn navigation(client: &Client) -> Result<Navigation, DbError> {
         stores_in_need: stores.needs_menu_id + stores.empty_menu,
         stores_delayed: stores.late + stores.held,
         products: stores.products,
+        simulated_until: installation::simulated_until(client).await?,
     })
 }
 

@@ -4,19 +4,20 @@
 
 use tokio_postgres::types::Type;
 
+use super::age_order::ordered;
 use super::row::{FromRow, read_all, rows, word};
 use super::{Client, DbError, payloads};
 use contract::payloads::{PayloadFilter, PayloadView};
 use domain::payload::{Payload, PayloadId};
 use domain::store::{Platform, StoreId};
 
-/// At most `limit` payloads, newest first.
+/// At most `limit` payloads, in the filter's order.
 pub async fn list(client: &Client, filter: &PayloadFilter, limit: i64) -> Result<Vec<PayloadView>, DbError> {
     let platform = filter.platform.map(Platform::name);
     let (after_time, after_id) = filter.after.map(|after| (after.fetched_at, after.id)).unzip();
     let rows = client
         .query_planned(
-            include_str!("sql/payload_views/list.sql"),
+            &ordered(include_str!("sql/payload_views/list.sql"), filter.sort),
             &[
                 (&filter.dispensary_id, Type::INT8),
                 (&platform, Type::TEXT),

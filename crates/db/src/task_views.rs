@@ -28,7 +28,7 @@ use domain::vocabulary::Word;
 const MAX_ATTEMPTS: i64 = 500;
 const MAX_CHILDREN: i64 = 1_000;
 
-/// At most `limit` tasks, newest first.
+/// At most `limit` tasks, in the filter's order.
 pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
     match &filter.q {
         Some(q) => search::list(client, filter, q, limit).await,

@@ -6,6 +6,7 @@ use super::filter::{Filter, flag, list_path};
 use super::stopped::reasons;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
+use contract::age_sort::AgeSort;
 use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
 use domain::retry_state::RetryState;
 use domain::vocabulary::Word;
@@ -19,6 +20,9 @@ const WHOLE_QUEUE: &str = " (of the whole queue)";
 pub struct Args {
     #[command(flatten)]
     filter: Filter,
+    /// Order of the list: newest or oldest first
+    #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = values::word::<AgeSort>)]
+    sort: AgeSort,
     /// Maximum number of tasks
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
@@ -27,7 +31,7 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let filter = TaskFilter::from(args.filter);
-    let path = list_path(&filter, args.limit)?;
+    let path = list_path(&TaskFilter { sort: args.sort, ..filter.clone() }, args.limit)?;
     let page: TaskPage = api.get(&path).await.map_err(|error| error.naming_flags(flag))?;
     if !env.out.is_json() {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;

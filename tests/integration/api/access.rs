@@ -140,6 +140,11 @@ async fn a_change_is_in_the_audit_with_who_made_it_from_where() {
     let next = page["next_cursor"].as_str().unwrap();
     let next = server.call(Method::GET, &format!("/api/audit?limit=1&cursor={next}"), &token, None).await.expect(200);
     assert_eq!((&next["audit"][0]["action"], &next["next_cursor"]), (&json!("tokens.create"), &Value::Null));
+    let oldest = server.call(Method::GET, "/api/audit?limit=1&sort=oldest", &token, None).await.expect(200);
+    assert_eq!(oldest["audit"][0]["action"], "tokens.create");
+    let next = format!("/api/audit?limit=1&sort=oldest&cursor={}", oldest["next_cursor"].as_str().unwrap());
+    let next = server.call(Method::GET, &next, &token, None).await.expect(200);
+    assert_eq!((&next["audit"][0]["action"], &next["next_cursor"]), (&json!("tasks.create"), &Value::Null));
 }
 
 #[tokio::test]

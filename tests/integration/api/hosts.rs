@@ -72,6 +72,9 @@ async fn hosts_are_listed_by_name_page_by_page() {
     let cursor = first["next_cursor"].as_str().unwrap();
     let second = server.get(&format!("/api/hosts?limit=2&cursor={cursor}")).await.expect(200);
     assert_eq!((names(&second), &second["next_cursor"]), (vec!["z.test".to_owned()], &Value::Null));
+    server.database.raw.batch_execute("UPDATE hosts SET breaker = 'half_open' WHERE host = 'z.test'").await.unwrap();
+    assert_eq!(names(&server.get("/api/hosts?on_hold=true").await.expect(200)), ["z.test"]);
+    assert_eq!(names(&server.get("/api/hosts?on_hold=false").await.expect(200)), ["a.test", "menu.test"]);
 }
 
 #[tokio::test]

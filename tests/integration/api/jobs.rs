@@ -70,6 +70,11 @@ async fn jobs_are_listed_by_filter_and_page() {
     assert_eq!(listed(&server, "?status=cancelled").await, [bob]);
     let page = server.get("/api/jobs?limit=1").await.expect(200);
     assert_eq!(listed(&server, &format!("?limit=1&cursor={}", page["next_cursor"].as_str().unwrap())).await, [ann]);
+    assert_eq!(listed(&server, "?sort=oldest").await, [ann, bob]);
+    let page = server.get("/api/jobs?sort=oldest&limit=1").await.expect(200);
+    let next = page["next_cursor"].as_str().unwrap();
+    assert_eq!(listed(&server, &format!("?sort=oldest&limit=1&cursor={next}")).await, [bob]);
+    assert_eq!(server.get("/api/jobs?sort=newer").await.problem(400)["field"], "sort");
     assert_eq!(server.get("/api/jobs?job_type=payload_fetch").await.problem(400)["field"], "job_type");
 }
 

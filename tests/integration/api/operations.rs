@@ -113,6 +113,7 @@ async fn what_no_task_can_have_is_no_fault_of_the_server(#[case] body: Value) {
 
 #[rstest]
 #[case::an_empty_filter(json!({"action": "delete", "filter": {}}), "filter")]
+#[case::an_order_alone(json!({"action": "delete", "filter": {"sort": "oldest"}}), "filter.sort")]
 #[case::neither(json!({"action": "delete"}), "filter")]
 #[case::an_empty_text(json!({"action": "delete", "filter": {"error": ""}}), "filter")]
 #[case::no_role(json!({"action": "delete", "filter": {"role": ""}}), "filter.role")]

@@ -146,6 +146,37 @@ async fn every_table_with_all_its_rows_is_sorted_by_its_heads() {
 }
 
 #[tokio::test]
+async fn a_list_without_an_end_is_turned_round_by_the_head_of_its_times() {
+    let (world, _) = World::start().await.with_payloads().await;
+    world
+        .execute("INSERT INTO worker_job_queue (job_type, platform, account) VALUES ('scrape_account', 'site', 'ann')")
+        .await;
+    world
+        .execute("INSERT INTO worker_job_queue (job_type, platform, account) VALUES ('scrape_account', 'site', 'bob')")
+        .await;
+    world
+        .execute(
+            "INSERT INTO audit_log (who, request_id, action, target, detail)
+             VALUES ('ann', 'a', 'tasks.create', '1', '{}'), ('bob', 'b', 'tasks.create', '2', '{}')",
+        )
+        .await;
+    for (page, word) in
+        [("/admin/tasks", "When"), ("/admin/payloads", "Fetched"), ("/admin/audit", "When"), ("/admin/jobs", "Made")]
+    {
+        world.open(page).await;
+        let first = "(document.querySelector('main table.table tbody tr')?.innerText ?? '')";
+        let sorted = "document.querySelector('main thead [aria-sort]')?.ariaSort";
+        world.browser.until(&format!("{page} has rows"), &format!("{sorted} === 'descending'")).await.unwrap();
+        let newest = world.browser.read(first).await.unwrap();
+        world.click(&head(word)).await;
+        let is_turned = format!("{sorted} === 'ascending' && {first} !== {newest}");
+        world.browser.until(&format!("{page} is turned round"), &is_turned).await.unwrap();
+        assert_eq!(world.browser.location().await.unwrap(), format!("{page}?sort=oldest"));
+    }
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
 async fn products_are_sorted_by_the_heads_that_have_an_order() {
     let world = World::start().await;
     world
@@ -250,6 +281,7 @@ async fn a_filter_of_the_address_that_is_not_understood_is_named_on_every_page()
         ("/admin/stores", "crawl_enabled=maybe", "enabled:maybe is not understood. Possible: yes or no."),
         ("/admin/stores", "state=foo", "state:foo is not understood. Possible: two letters, as MI."),
         ("/admin/stores", "sort=foo", "sort=foo is not understood. Possible: trouble, name"),
+        ("/admin/tasks", "sort=foo", "sort=foo is not understood. Possible: newest, oldest"),
         ("/admin/products", "in_stock=maybe", "in_stock:maybe is not understood. Possible: yes or no."),
         (&of_store, "min_price=cheap", "min_price:cheap is not understood. Possible: dollars"),
         ("/admin/payloads", "from=soon", "from:soon is not understood. Possible: a day"),

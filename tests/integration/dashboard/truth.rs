@@ -111,15 +111,15 @@ async fn a_store_says_how_many_of_its_menus_were_empty_before_it_counts_as_empty
 }
 
 #[tokio::test]
-async fn charts_say_which_of_their_history_is_simulated() {
+async fn every_page_of_a_demo_says_which_of_its_history_is_simulated() {
     let world = World::start().await;
     world.open("/admin").await;
     world.says_no_more("simulated").await;
     world.execute("UPDATE installation SET simulated_until = now() - interval '5 hours'").await;
-    world.open("/admin?range=6+h").await;
-    world.sees("these charts show the demo's simulated history").await;
-    world.open("/admin").await;
-    world.says_no_more("simulated").await;
+    for page in ["/admin", "/admin/proxies", "/admin/products/701", "/admin/stores/902"] {
+        world.open(page).await;
+        world.sees("is simulated: charts, prices and failed tasks.").await;
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Searches of the queue, and their indexes: tasks by origin and by failure, completions of a role, the
 //! active task of a store.
 
+use contract::age_sort::AgeSort;
 use contract::tasks::TaskFilter;
 use db::indexes;
 use db::task_views::{self, completions};
@@ -46,7 +47,10 @@ async fn a_list_is_filtered_by_what_made_a_task_and_how_it_failed() {
     assert_eq!(queue.list(TaskFilter { error: Some("ANSWER from 2".to_owned()), ..any() }).await, [2]);
     assert!(queue.list(TaskFilter { error: Some("%".to_owned()), ..any() }).await.is_empty());
     let failed = TaskFilter { status: Some(ShownStatus::Failed), error: Some("no answer".to_owned()), ..any() };
-    assert_eq!(queue.list(failed).await, [3, 2, 1]);
+    assert_eq!(queue.list(failed.clone()).await, [3, 2, 1]);
+    let oldest = TaskFilter { sort: AgeSort::Oldest, ..failed };
+    assert_eq!(queue.list(oldest.clone()).await, [1, 2, 3]);
+    assert_eq!(queue.list(TaskFilter { after: Some(1), ..oldest }).await, [2, 3]);
 }
 
 #[tokio::test]
@@ -109,9 +113,12 @@ async fn a_prefix_finds_ids_workers_and_slugs_and_each_task_once() {
     let q = |q: &str| TaskFilter { q: Some(q.to_owned()), ..TaskFilter::default() };
     assert_eq!(queue.list(q("12")).await, [1299, 125, 13, 12, 7]);
     assert_eq!(queue.list(q("12_")).await, [13]);
-    assert_eq!(queue.list(TaskFilter { below: Some(125), ..q("12") }).await, [13, 12, 7]);
+    assert_eq!(queue.list(TaskFilter { after: Some(125), ..q("12") }).await, [13, 12, 7]);
     assert_eq!(queue.list(TaskFilter { status: Some(ShownStatus::Failed), ..q("12") }).await, [125, 12]);
     assert!(queue.list(q("%")).await.is_empty());
+    let oldest = |after| TaskFilter { sort: AgeSort::Oldest, after, ..q("12") };
+    assert_eq!(queue.list(oldest(None)).await, [7, 12, 13, 125, 1299]);
+    assert_eq!(queue.list(oldest(Some(13))).await, [125, 1299]);
 }
 
 #[tokio::test]
@@ -194,7 +201,7 @@ async fn a_part_of_an_error_is_found_without_a_look_at_each_error() {
     }
     assert_eq!(queue.list(error("odd_one")).await, [19990, 3]);
     assert_eq!(queue.list(error("00% ODD")).await, [19990, 3]);
-    assert_eq!(queue.list(TaskFilter { below: Some(19990), ..error("odd_one") }).await, [3]);
+    assert_eq!(queue.list(TaskFilter { after: Some(19990), ..error("odd_one") }).await, [3]);
     assert_eq!(
         queue.list(error("for 1999")).await,
         [19999, 19998, 19997, 19996, 19995, 19994, 19993, 19992, 19991, 1999]

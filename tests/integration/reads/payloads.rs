@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use contract::age_sort::AgeSort;
 use contract::payloads::{PayloadFilter, PayloadView};
 use db::{DbError, payload_views};
 use domain::payload::{Payload, PayloadId};
@@ -27,7 +28,7 @@ fn ids(views: Vec<PayloadView>) -> Vec<PayloadId> {
 }
 
 #[tokio::test]
-async fn pages_lead_from_the_newest_fetch_to_the_oldest() {
+async fn pages_lead_from_the_newest_fetch_to_the_oldest_and_back() {
     let store = TestStore::new().await;
     let other = store.beside("Another Store").await;
     // two of one moment, and an id that is older than its neighbours
@@ -39,16 +40,18 @@ async fn pages_lead_from_the_newest_fetch_to_the_oldest() {
     expected.sort_unstable_by(|one, other| other.cmp(one));
 
     let client = client(&store).await;
-    for size in 1..=3 {
+    let backwards: Vec<_> = expected.iter().rev().copied().collect();
+    for (size, sort) in (1..=3).flat_map(|size| [(size, AgeSort::Newest), (size, AgeSort::Oldest)]) {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let filter = PayloadFilter { after, ..PayloadFilter::default() };
+            let filter = PayloadFilter { sort, after, ..PayloadFilter::default() };
             let page = payload_views::list(&client, &filter, size).await.unwrap();
             let Some(last) = page.last() else { break };
             after = Some(last.position());
             seen.extend(page.iter().map(|view| (view.fetched_at, view.id)));
         }
-        assert_eq!(seen, expected, "pages of {size}");
+        let expected = if sort == AgeSort::Newest { &expected } else { &backwards };
+        assert_eq!(&seen, expected, "pages of {size}, {sort} first");
     }
 }
 

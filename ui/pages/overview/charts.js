@@ -3,8 +3,7 @@
 
 import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
-import { now } from "../../core/clock.js";
-import { count, decimal, duration, plural, shortTime } from "../../core/format.js";
+import { count, decimal, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
@@ -37,17 +36,14 @@ const ROLES_SHOWN = 2;
  * @param {object} properties
  * @param {URLSearchParams} properties.query
  * @param {number} [properties.breakerShare] of refused requests; 0: no limit
- * @param {string | null} [properties.simulatedUntil] end of a demo's simulated history
  */
-export function Charts({ query, breakerShare, simulatedUntil }) {
+export function Charts({ query, breakerShare }) {
   const range = RANGES.find(({ name }) => name === query.get("range")) ?? RANGES[0];
   const { minutes, step } = range;
   const requests = useSeries({ metric: "requests", by: "proxy", series: 100, minutes, step }).data;
   const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100, minutes, step }).data;
   return html`<section class="stack tight" aria-label="Charts">
     <${Ranges} query=${query} shown=${range} />
-    ${simulatedUntil && Date.parse(simulatedUntil) > now() - minutes * 60_000 &&
-      html`<p class="scope">Until ${shortTime(simulatedUntil)}, these charts show the demo's simulated history, of which the lists have only failed tasks.</p>`}
     <div class="cols three even charts">
       <div class="panel panel-body"><${Throughput} query=${query} range=${range} /></div>
       <div class="panel panel-body"><${Latency} query=${query} range=${range} /></div>

@@ -26,7 +26,7 @@ const MAX_TROUBLES = 6;
  * @typedef {object} Seen data that the overview has read so far; missing data is undefined or null
  * @property {OverviewAnswer | null} overview
  * @property {Schedule[]} [schedules]
- * @property {HostListing[]} [hosts]
+ * @property {HostListing[]} [hosts] whose breakers are not closed
  * @property {ProxyHealth[] | null} proxies
  */
 
@@ -185,9 +185,8 @@ function troubledProxies(counts, fleet) {
 /** At some host at least. @param {ProxyListing} proxy */
 const mayBeUsed = ({ is_active: isActive, benched }) => isActive && benched.every(({ host }) => host !== null);
 
-/** @param {HostListing[]} hosts @returns {Trouble | false} */
-function openHosts(hosts) {
-  const open = hosts.filter(({ breaker }) => breaker !== "closed");
+/** @param {HostListing[]} open @returns {Trouble | false} */
+function openHosts(open) {
   if (open.length === 0) return false;
   return {
     kind: "bad",

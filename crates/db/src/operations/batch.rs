@@ -145,7 +145,7 @@ impl FromRow for Part {
             id: row.try_get("id")?,
             action,
             change: row.try_get("change")?,
-            filter: TaskFilter { below: Some(row.try_get("below")?), ..filter },
+            filter: TaskFilter { after: Some(row.try_get("below")?), ..filter },
         })
     }
 }

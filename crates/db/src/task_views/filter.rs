@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::age_order::ordered;
 use crate::client::TypedParam;
 use crate::{Client, DbError};
+use contract::age_sort::AgeSort;
 use contract::tasks::TaskFilter;
 use domain::shown_status::ShownStatus;
 use domain::store::{Platform, StoreId};
@@ -37,14 +39,18 @@ type NamedParam<'a> = (&'static str, &'a (dyn ToSql + Sync), Type);
 /// A statement of this folder, with `{filters}` in place of the conditions.
 pub(crate) struct Filtered(LazyLock<String>);
 
-pub(crate) static LIST: Filtered =
-    Filtered(LazyLock::new(|| numbered(include_str!("../sql/task_views/list.sql"), "limit")));
+pub(crate) static NEWEST: Filtered = Filtered(LazyLock::new(|| list(AgeSort::Newest)));
+pub(crate) static OLDEST: Filtered = Filtered(LazyLock::new(|| list(AgeSort::Oldest)));
 pub(crate) static MATCHING: Filtered =
     Filtered(LazyLock::new(|| numbered(include_str!("../sql/task_views/matching.sql"), "limit")));
 pub(crate) static COUNT_MATCHING: Filtered =
     Filtered(LazyLock::new(|| numbered(include_str!("../sql/task_views/count_matching.sql"), "eligible")));
 
 pub(crate) static GET: LazyLock<String> = LazyLock::new(|| whole(include_str!("../sql/task_views/get.sql")));
+
+fn list(sort: AgeSort) -> String {
+    numbered(&ordered(include_str!("../sql/task_views/list.sql"), sort), "limit")
+}
 
 fn whole(statement: &str) -> String {
     let statement = statement.replace("{columns}", include_str!("../sql/task_views/columns.sql"));
@@ -78,8 +84,8 @@ impl<'a> FilterValues<'a> {
             role,
             roles: roles.filter(|_| role.is_none()),
             platform: filter.platform.map(Platform::name),
-            below: filter.below,
-            from: None,
+            below: filter.after.filter(|_| filter.sort == AgeSort::Newest),
+            from: filter.after.filter(|_| filter.sort == AgeSort::Oldest).map(|after| after.saturating_add(1)),
             worker_pattern: None,
             stores: None,
             error_pattern: None,
@@ -137,7 +143,7 @@ mod tests {
 
     #[test]
     fn statements_and_values_have_the_same_names() {
-        for statement in [&LIST, &MATCHING, &COUNT_MATCHING] {
+        for statement in [&NEWEST, &OLDEST, &MATCHING, &COUNT_MATCHING] {
             assert!(!statement.0.contains('{'), "a name has no value: {}", *statement.0);
         }
         let filters = include_str!("../sql/task_views/filters.sql");

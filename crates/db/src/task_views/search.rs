@@ -3,16 +3,17 @@
 //! error is searched in the newest errors one by one, and by trigrams in the others: a common part fills its
 //! page from the newest, a rare one matches few of the others.
 //!
-//! In: a filter. Out: its tasks, newest first. It must not know how a task is displayed.
+//! In: a filter. Out: its tasks, in the filter's order. It must not know how a task is displayed.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use tokio_postgres::types::Type;
 
-use super::filter::{FilterValues, LIST};
+use super::filter::{FilterValues, NEWEST, OLDEST};
 use crate::row::{first_column, first_columns, read_all};
 use crate::{Client, DbError};
+use contract::age_sort::AgeSort;
 use contract::tasks::{TaskFilter, TaskView};
 use domain::store::StoreId;
 use domain::task::TaskId;
@@ -24,7 +25,7 @@ const NEWEST_ERRORS: i64 = 2_000;
 /// Shorter texts have no trigrams.
 const MIN_TRIGRAM_CHARS: usize = 3;
 
-/// At most `limit` tasks that the filter finds, newest first.
+/// At most `limit` tasks that the filter finds, in its order.
 pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let values = FilterValues { q: None, ..FilterValues::of(filter) };
@@ -36,7 +37,10 @@ pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i
     if !stores.is_empty() {
         found.extend(page(client, &FilterValues { stores: Some(stores), ..values }, limit).await?);
     }
-    found.sort_by_key(|task| Reverse(task.id));
+    match filter.sort {
+        AgeSort::Newest => found.sort_by_key(|task| Reverse(task.id)),
+        AgeSort::Oldest => found.sort_by_key(|task| task.id),
+    }
     found.dedup_by_key(|task| task.id);
     found.truncate(most);
     Ok(found)
@@ -44,41 +48,59 @@ pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i
 
 /// One search without a `q`.
 pub(super) async fn page(client: &Client, values: &FilterValues<'_>, limit: i64) -> Result<Vec<TaskView>, DbError> {
-    let Some((error, oldest)) = split_of_errors(client, values).await? else {
+    let Some(error) = trigrams_of_error(values) else {
+        return rows(client, values, limit).await;
+    };
+    let by_trigrams = FilterValues { error_pattern: Some(format!("%{}%", escaped(error))), ..values.clone() };
+    if values.filter.sort == AgeSort::Oldest {
+        return rows(client, &by_trigrams, limit).await;
+    }
+    let Some(oldest) = oldest_of_newest_errors(client, values).await? else {
         return rows(client, values, limit).await;
     };
     let newest = FilterValues { from: Some(oldest), ..values.clone() };
     let mut found = rows(client, &newest, limit).await?;
     let missing = limit - found.len() as i64;
     if missing > 0 {
-        let error_pattern = Some(format!("%{}%", escaped(error)));
-        let others = FilterValues { below: Some(oldest), error_pattern, ..values.clone() };
+        let others = FilterValues { below: Some(oldest), ..by_trigrams };
         found.extend(rows(client, &others, missing).await?);
     }
     Ok(found)
 }
 
-/// The searched part of an error, and the oldest of the newest tasks with an error; None when one search is
-/// enough.
-async fn split_of_errors<'a>(client: &Client, values: &FilterValues<'a>) -> Result<Option<(&'a str, TaskId)>, DbError> {
-    let Some(error) = values.filter.error.as_deref() else { return Ok(None) };
-    if error.chars().count() < MIN_TRIGRAM_CHARS || values.from.is_some() || values.filter.ids.is_some() {
-        return Ok(None);
-    }
+/// The searched part of an error, where trigrams find it.
+fn trigrams_of_error<'a>(values: &FilterValues<'a>) -> Option<&'a str> {
+    let error = values.filter.error.as_deref()?;
+    let is_beginning_of_id = values.from.is_some() && values.filter.sort == AgeSort::Newest;
+    let is_narrow = is_beginning_of_id || values.filter.ids.is_some();
+    (error.chars().count() >= MIN_TRIGRAM_CHARS && !is_narrow).then_some(error)
+}
+
+/// None where fewer tasks than these have an error: one search is enough.
+async fn oldest_of_newest_errors(client: &Client, values: &FilterValues<'_>) -> Result<Option<TaskId>, DbError> {
     let sql = include_str!("../sql/task_views/oldest_of_newest_errors.sql");
     let row = client.query_opt(sql, &[&values.below, &NEWEST_ERRORS]).await?;
-    Ok(row.map(|row| first_column(&row)).transpose()?.map(|oldest| (error, oldest)))
+    row.map(|row| first_column(&row)).transpose()
 }
 
 async fn rows(client: &Client, values: &FilterValues<'_>, limit: i64) -> Result<Vec<TaskView>, DbError> {
-    read_all(&LIST.rows(client, values, (&limit, Type::INT8)).await?)
+    let statement = match values.filter.sort {
+        AgeSort::Newest => &NEWEST,
+        AgeSort::Oldest => &OLDEST,
+    };
+    read_all(&statement.rows(client, values, (&limit, Type::INT8)).await?)
 }
 
 async fn by_id(client: &Client, values: &FilterValues<'_>, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let mut found = Vec::new();
-    for ids in ranges(q) {
+    let mut ranges = ranges(q);
+    if values.filter.sort == AgeSort::Oldest {
+        ranges.reverse();
+    }
+    for ids in ranges {
         let below = values.below.map_or(ids.end, |below| below.min(ids.end));
-        let part = FilterValues { from: Some(ids.start), below: Some(below), ..values.clone() };
+        let from = values.from.map_or(ids.start, |from| from.max(ids.start));
+        let part = FilterValues { from: Some(from), below: Some(below), ..values.clone() };
         found.extend(page(client, &part, limit).await?);
         if found.len() as i64 >= limit {
             break;

@@ -1,4 +1,4 @@
--- jobs/list.sql: jobs, newest first. $1 id, $2 status, $3 platform, $4 account, $5 job type, $6 below this
+-- jobs/list.sql: jobs by age. $1 id, $2 status, $3 platform, $4 account, $5 job type, $6 after this
 -- id; NULL filters nothing. At most $7. Times are cut to what Rust can read.
 SELECT id, job_type, platform, account, priority, status, payload, result, error_message, retry_count, max_retries,
        json_time(scheduled_for) AS scheduled_for,
@@ -14,6 +14,6 @@ SELECT id, job_type, platform, account, priority, status, payload, result, error
    AND ($3::text IS NULL OR platform = $3)
    AND ($4::text IS NULL OR account = $4)
    AND ($5::text IS NULL OR job_type = $5)
-   AND ($6::bigint IS NULL OR id < $6)
- ORDER BY id DESC
+   AND ($6::bigint IS NULL OR id {beyond} $6)
+ ORDER BY id {direction}
  LIMIT $7

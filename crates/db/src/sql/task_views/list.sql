@@ -1,21 +1,21 @@
--- Tasks for display, newest first. Planned for its values, so that each filter finds its index: ended tasks,
+-- Tasks for display, by age. Planned for its values, so that each filter finds its index: ended tasks,
 -- millions of them, have one for each filter (indexes/), pending and active ones one by id
 WITH page AS MATERIALIZED (
   (SELECT * FROM worker_tasks t
     WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}
-    ORDER BY t.id DESC LIMIT {limit})
+    ORDER BY t.id {direction} LIMIT {limit})
   UNION ALL
   (SELECT * FROM worker_tasks t
     WHERE t.status = 'pending' AND {filters}
-    ORDER BY t.id DESC LIMIT {limit})
+    ORDER BY t.id {direction} LIMIT {limit})
   UNION ALL
   (SELECT * FROM worker_tasks t
     WHERE t.status IN ('claimed', 'running') AND {filters}
-    ORDER BY t.id DESC LIMIT {limit})
+    ORDER BY t.id {direction} LIMIT {limit})
 )
 SELECT {columns}
   FROM page t
   LEFT JOIN dispensaries d ON d.id = t.dispensary_id
   LEFT JOIN worker_registry w ON w.worker_id = t.worker_id
- ORDER BY t.id DESC
+ ORDER BY t.id {direction}
  LIMIT {limit}
