@@ -102,6 +102,17 @@ async fn tasks_are_listed_below_the_summary_of_the_queue() {
 }
 
 #[tokio::test]
+async fn a_list_with_tasks_that_ended_after_the_last_count_says_until_when_they_are_counted() {
+    let database = with_store().await;
+    let sql = "INSERT INTO worker_tasks (role, status, completed_at) VALUES ('payload_fetch', 'completed', now() + interval '1 minute')";
+    database.raw.batch_execute(sql).await.unwrap();
+    let list = run(&database, &["tasks", "list"]).await;
+    ended(&list, 0);
+    let text = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(text.lines().nth(1).unwrap().starts_with("Completed and failed tasks are counted up to 2"), "{text}");
+}
+
+#[tokio::test]
 async fn a_task_is_shown_with_the_timeline_of_its_runs() {
     let database = with_store().await;
     let sql = "INSERT INTO worker_tasks (id, role) VALUES (1, 'analytics_refresh');

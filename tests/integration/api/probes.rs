@@ -239,6 +239,19 @@ async fn every_service_has_probes(#[case] service: &[&str]) {
     .await;
 }
 
+#[rstest]
+#[case::up("up")]
+#[case::api("api")]
+#[tokio::test]
+async fn a_service_says_where_its_dashboard_is_and_who_may_open_it(#[case] service: &str) {
+    let farm = Farm::with_stores(1).await;
+    let service = Child::spawn(&mut farm.drover(&[service]));
+    service.probes().await;
+    let says = |text: &str| service.stdout().iter().chain(&service.stderr()).any(|line| line.contains(text));
+    testkit::until("it names its dashboard", PATIENCE, async || says("Dashboard: http://127.0.0.1:")).await;
+    assert!(says("/admin, open to this machine until the first token exists"));
+}
+
 #[tokio::test]
 async fn clients_that_do_not_read_lose_their_places() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

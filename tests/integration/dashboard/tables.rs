@@ -177,6 +177,24 @@ async fn a_list_without_an_end_is_turned_round_by_the_head_of_its_times() {
 }
 
 #[tokio::test]
+async fn a_pod_of_twenty_workers_fits_into_a_desk() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, active_task_count)
+             SELECT 'many-' || n, 'Xylos-' || n, 'Xylos', 'any', '{}', 'active', 3, n % 4 FROM generate_series(3, 20) n",
+        )
+        .await;
+    world.browser.look(Look::desk(false)).await.unwrap();
+    for page in ["/admin", "/admin/workers", "/admin/job-queue", "/admin/job-queue?pod=Xylos"] {
+        world.open(page).await;
+        world.sees("Xylos").await;
+        let fits = "document.documentElement.scrollWidth <= innerWidth";
+        world.browser.until(&format!("{page} needs no sideways scroll"), fits).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn products_are_sorted_by_the_heads_that_have_an_order() {
     let world = World::start().await;
     world
