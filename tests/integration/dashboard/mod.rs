@@ -2,6 +2,7 @@
 
 mod access;
 mod actions;
+mod charts;
 mod every_page;
 mod files;
 mod keyboard;
