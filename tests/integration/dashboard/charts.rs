@@ -1,6 +1,6 @@
-//! Time axes begin with the first count.
+//! Time axes: they begin with the first count, and repeat no label.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::world::World;
 
@@ -90,4 +90,60 @@ async fn a_products_charts_begin_with_its_first_kept_crawl() {
     let first = format!("{AXES}[0]?.[0] === '{}'", clock(begin));
     world.browser.until("the first label is the first crawl", &first).await.unwrap();
     world.assert_no_errors().await;
+}
+
+/// Periods whose axis repeats a label, in minutes.
+const REPEATING: &str = "
+    const { timeAxis } = await import(base + 'parts/chart.js');
+    const end = Date.now();
+    return args[0].filter((minutes) => [0, 7, 30, 720].some((before) => {
+      const to = end - before * 60_000;
+      const labels = timeAxis(to - minutes * 60_000, to).filter(Boolean);
+      return new Set(labels).size < labels.length;
+    }));";
+
+#[tokio::test]
+async fn no_time_axis_repeats_a_label() {
+    let world = World::start().await;
+    world.has_asked(3, 0).await;
+    world.open("/admin").await;
+    let day = 24 * 60;
+    let minutes = json!([
+        0.01,
+        0.5,
+        1,
+        2,
+        3,
+        4,
+        10,
+        59,
+        60,
+        360,
+        day - 1,
+        day,
+        day + 1,
+        2 * day,
+        2 * day + 1,
+        3 * day,
+        7 * day,
+        14 * day,
+        30 * day,
+        90 * day
+    ]);
+    let repeating = world.browser.run(&format!("{BASE} {REPEATING}"), vec![minutes]).await.unwrap();
+    assert_eq!(repeating, json!([]), "minutes of the periods");
+    for page in
+        ["/admin", "/admin?range=6+h", "/admin?range=24+h", "/admin?range=7+d", "/admin/proxies", "/admin/tasks/801"]
+    {
+        world.open(page).await;
+        world.browser.until("the axes are drawn", &format!("{AXES}.length > 0")).await.unwrap();
+        let axes = world.browser.read(AXES).await.unwrap();
+        for labels in axes.as_array().unwrap() {
+            let labels: Vec<&str> = labels.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let mut different = labels.clone();
+            different.sort_unstable();
+            different.dedup();
+            assert_eq!(different.len(), labels.len(), "{page}: {labels:?}");
+        }
+    }
 }
