@@ -2,6 +2,7 @@
 
 mod access;
 mod actions;
+mod audit;
 mod charts;
 mod every_page;
 mod files;
