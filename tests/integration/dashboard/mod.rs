@@ -10,4 +10,5 @@ mod keyboard;
 mod live;
 mod tables;
 mod truth;
+mod usage;
 mod world;
