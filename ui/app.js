@@ -3,8 +3,9 @@
 
 import { setUnauthenticatedListener } from "./core/api.js";
 import { link } from "./core/base.js";
+import { focusPage } from "./core/focus.js";
 import { html, render, useEffect, useRef, useState } from "./core/html.js";
-import { currentPath, followLinks, useLocation } from "./core/router.js";
+import { currentPath, followLinks, openedLink, useLocation } from "./core/router.js";
 import { loginAddress, openSession } from "./core/session.js";
 import { startStream } from "./core/stream.js";
 import { PAGES } from "./pages.js";
@@ -74,15 +75,20 @@ function addStyles() {
   return styles;
 }
 
-/** Begins another page at its top, where screen readers announce it; the first one begins there anyway. @param {string} path */
+/**
+ * Begins another page at its top, where screen readers announce it, and one that is shown again at the link
+ * that was opened there. The first one begins at its top anyway.
+ * @param {string} path
+ */
 function useNewPage(path) {
   const isFirst = useRef(true);
   useEffect(() => {
     const isLoaded = isFirst.current;
     isFirst.current = false;
-    if (isLoaded) return;
+    const main = document.getElementById("main");
+    if (isLoaded || !main) return undefined;
     scrollTo(0, 0);
-    document.getElementById("main")?.focus({ preventScroll: true });
+    return focusPage(main, openedLink());
   }, [path]);
 }
 

@@ -10,12 +10,21 @@ const watchers = new Set();
 /** The path below this server's, without a slash at its end. */
 export const currentPath = () => location.pathname.slice(basePath.length).replace(/\/+$/, "") || "/";
 
-/** @param {string} to an address of this server @param {{ replace?: boolean }} [options] */
-export function navigate(to, { replace = false } = {}) {
-  if (replace) history.replaceState(null, "", to);
-  else history.pushState(null, "", to);
+/**
+ * @param {string} to an address of this server
+ * @param {{ replace?: boolean, opened?: string | null }} [options] `opened`: the link there, for the way back
+ */
+export function navigate(to, { replace = false, opened = null } = {}) {
+  if (replace) history.replaceState(history.state, "", to);
+  else {
+    history.replaceState({ opened }, "");
+    history.pushState(null, "", to);
+  }
   moved();
 }
+
+/** The link by which this page was left before, where it is shown again. @returns {string | null} */
+export const openedLink = () => history.state?.opened ?? null;
 
 let shownPath = location.pathname;
 
@@ -62,6 +71,6 @@ export function followLinks() {
     const isPage = to.origin === location.origin && to.pathname.startsWith(address("/admin"));
     if (!isPage || (to.hash && to.pathname === location.pathname && to.search === location.search)) return;
     event.preventDefault();
-    navigate(to.pathname + to.search + to.hash);
+    navigate(to.pathname + to.search + to.hash, { opened: anchor.closest("main") && anchor.getAttribute("href") });
   });
 }

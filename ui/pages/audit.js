@@ -12,6 +12,7 @@ import { filtersOf, QueryBox } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { AGES, ageText, headsOf } from "../parts/sort.js";
 import { Ago } from "../parts/time.js";
+import { callerText, sentenceOf } from "./audit/sentence.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
 /** @import { AuditRow } from "../types/api" */
@@ -57,24 +58,23 @@ export function Page({ query }) {
           ? html`<${Empty} icon="search" title=${isFiltered ? "No change matches" : "Nothing was changed yet"}>
               ${isFiltered && html`<a class="btn" href=${link("/admin/audit")}>Show all</a>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
-                <thead><tr><th>Who</th><th>Action</th><th>What</th><th class="w-third">Detail</th><th>From</th>
+                <thead><tr><th class="w-third">Change</th><th>Action</th><th class="w-third">Detail</th><th>From</th>
                   ${head("When", AGES, "num")}</tr></thead>
                 <tbody>${steady.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
               </table></div>
-              <${Pager} query=${query} next=${data.next_cursor}>${plural(steady.rows.length, "change")} on this page</${Pager}>`}</${Loaded}>
+              <${Pager} query=${query} next=${data.next_cursor}>${plural(steady.rows.length, "change")} on this page</${Pager}>
+              <p class="panel-foot">“local” is a caller on the machine of the server, without a token, while there was none.
+                “The command line” is a command of drover with access to the database.</p>`}</${Loaded}>
     </${Panel}>`;
 }
 
 const Row = memo((/** @type {{ row: AuditRow }} */ { row }) => {
-  const detail = detailText(row.detail);
-  const what = targetLink(row);
-  const target = targetText(row);
+  const { verb, thing, href, rest } = sentenceOf(row);
   return html`<tr data-row>
-    <th scope="row" class="key"><a href=${link("/admin/audit", { who: row.who })}
-      title=${row.who === "local" ? "This machine, before there was a token" : undefined}><bdi>${row.who}</bdi></a></th>
+    <th scope="row" class="key wrap"><a href=${link("/admin/audit", { who: row.who })}><bdi>${callerText(row.who)}</bdi></a>${" "}
+      ${verb} ${href ? html`<a class="link" href=${href}>${thing}</a>` : html`<bdi>${thing}</bdi>`}<bdi>${rest}</bdi></th>
     <td class="fact"><a href=${link("/admin/audit", { action: row.action })}>${row.action}</a></td>
-    <td class="fact">${what ? html`<a class="link" href=${what}>${target}</a>` : html`<bdi>${target}</bdi>`}</td>
-    <td class="line soft wrap">${detail}</td>
+    <td class="line soft wrap">${detailText(row.detail)}</td>
     <td class="low">${row.address ?? ""}</td>
     <td class="num end"><${Ago} at=${row.at} after="ago" /></td>
   </tr>`;
@@ -92,21 +92,4 @@ function valueText(value) {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.map(valueText).join(", ") || "none";
   return typeof value === "object" ? `(${detailText(value)})` : String(value);
-}
-
-/** Actions on several things at once, whose target is their number. @type {Record<string, [string, string?]>} */
-const COUNTED = { "stores.import": ["store"], "proxies.import": ["proxy", "proxies"], "tasks.create_batch": ["task"] };
-
-/** @param {AuditRow} row */
-function targetText(row) {
-  const counted = COUNTED[row.action];
-  return counted && /^\d+$/.test(row.target) ? plural(Number(row.target), ...counted) : row.target;
-}
-
-/** The page of the changed thing, if it has one. @param {AuditRow} row */
-function targetLink(row) {
-  if (!/^\d+$/.test(row.target) || COUNTED[row.action]) return null;
-  const [resource] = row.action.split(".");
-  const pages = /** @type {Record<string, string>} */ ({ tasks: "/admin/tasks", stores: "/admin/stores" });
-  return pages[resource] ? link(`${pages[resource]}/${row.target}`) : null;
 }

@@ -15,6 +15,7 @@ import { useSteadyRows, Waiting } from "../parts/rows.js";
 import { TaskActions } from "../parts/task-actions.js";
 import { Hub } from "./job-queue/hub.js";
 import { PodFacts } from "./job-queue/pod-facts.js";
+import { useSamples } from "./job-queue/usage.js";
 import { Row } from "./tasks/row.js";
 
 /** @import { Answer } from "../core/resource.js" */
@@ -33,6 +34,7 @@ export function Page({ query }) {
   const pods = podsOf(workers);
   const pod = pods.find(({ name }) => name === query.get("pod")) ?? null;
   useEscape(!!pod);
+  useSamples(pods);
   const number = workers.filter(isLive).length;
   const slots = pods.reduce((sum, each) => sum + each.slots, 0);
   return html`<${PageHead} title="Job queue"

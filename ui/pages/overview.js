@@ -8,6 +8,7 @@ import { html } from "../core/html.js";
 import { PageHead } from "../parts/panel.js";
 import { PauseButton, Pauses } from "../parts/pause.js";
 import { usePage } from "../parts/page.js";
+import { useIsPhone } from "../parts/secondary.js";
 import { useSeries } from "../parts/series.js";
 import { Behind } from "./overview/behind.js";
 import { Charts } from "./overview/charts.js";
@@ -55,6 +56,6 @@ export function Page({ query }) {
         <${Behind} of=${overview} schedules=${schedules.data?.schedules} /></div>
     </div>
     <${Images} overview=${overview.data} />
-    <${Scraping} of=${overview} tasks=${overview.data?.running} counts=${overview.data?.counts} />
+    <${Scraping} of=${overview} tasks=${overview.data?.running} counts=${overview.data?.counts} shown=${useIsPhone() ? 4 : 8} />
   </div>`;
 }

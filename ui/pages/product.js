@@ -4,7 +4,7 @@
 import { get, pathOf, Refusal } from "../core/api.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
-import { count } from "../core/format.js";
+import { count, shortTime } from "../core/format.js";
 import { html, useMemo, useRef } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
@@ -26,6 +26,8 @@ import { csvOf, gapsOf, optionName, seriesOf } from "./product/series.js";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+/** Minimum time of a chart. */
+const MIN_SHOWN_MS = 600_000;
 const RANGES = [1, 7, 30, 90];
 const DEFAULT_RANGE = 30;
 /** Maximum points of a chart, which is not wider; 90 days with six crawls each fit. */
@@ -48,7 +50,7 @@ export function Page({ id, query }) {
   return html`<${Head} product=${product} days=${days} from=${from} />
     <${Loaded} of=${all} what="The history">${(/** @type {ProductHistory[]} */ data) => {
       const shown = shownOf(product, data, from);
-      const words = shown.span.from > from ? `since it was first seen` : `${count(days)} ${days === 1 ? "day" : "days"}`;
+      const words = shown.since ?? `${count(days)} ${days === 1 ? "day" : "days"}`;
       return html`<${Figures} product=${product} series=${shown.series} span=${shown.span} period=${words} />
         <div class="cols wide-left">
           <div class="stack">
@@ -63,16 +65,22 @@ export function Page({ id, query }) {
 }
 
 /**
- * The series to show, and their beginning: there is no data before the product was first seen.
+ * The series to show, and their beginning: there is no data before the product was first seen, nor before the
+ * first crawl that is kept.
  * @param {ProductDetail} product
  * @param {ProductHistory[]} data
  * @param {number} from
  */
 function shownOf(product, data, from) {
-  const begin = Math.max(from, Date.parse(product.first_seen_at));
-  const end = Math.max(begin + 1, Date.parse(data[0].to));
+  const series = data.map(seriesOf);
+  const end = Date.parse(data[0].to);
+  const seen = Date.parse(product.first_seen_at);
+  const first = Math.min(...series.flatMap(({ points }) => points.slice(0, 1).map(({ time }) => time)));
+  const kept = Number.isFinite(first) ? Math.max(seen, first) : seen;
+  const begin = Math.max(from, Math.min(kept, end - MIN_SHOWN_MS));
   const gaps = gapsOf(data[0], begin, end);
-  return { series: data.map(seriesOf), span: { from: begin, to: end, gaps: gaps ?? [] }, hasGaps: gaps !== null };
+  const since = kept > seen ? `since ${shortTime(begin)}` : "since it was first seen";
+  return { series, span: { from: begin, to: end, gaps: gaps ?? [] }, since: begin > from ? since : null, hasGaps: gaps !== null };
 }
 
 /** @param {OptionView[]} options @returns {OptionView[][]} at least one, by threes */

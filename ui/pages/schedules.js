@@ -127,7 +127,7 @@ function Actions({ schedule, onEdit }) {
     if (isSure) await act(() => send("DELETE", path), `${schedule.name} is deleted`);
   };
   return html`<span class="row">
-    <${RowAction} action="Run now" of=${schedule.name} isMain=${true} onClick=${run} />
+    <${RowAction} action="Trigger" of=${schedule.name} isMain=${true} onClick=${run} />
     <${RowAction} action="Edit…" of=${schedule.name} onClick=${() => onEdit(schedule)} />
     <${RowAction} action=${schedule.enabled ? "Disable" : "Enable"} of=${schedule.name} onClick=${turn} />
     <${RowAction} action="Delete…" of=${schedule.name} onClick=${remove} />

@@ -98,7 +98,7 @@ function Figures({ pods, capacity }) {
       scope=${`now, ${share(tasks, slots)}`} href=${link("/admin/tasks", { status: "running" })} />
     <${Figure} label="Backing off" value=${count(held)} kind=${held > 0 ? "hold" : ""}
       icon=${held > 0 && html`<${Icon} name="pause" />`} scope="now, by memory or CPU" />
-    <${Figure} label="Paused or leaving" value=${count(other)} scope="now, by order" />
+    <${Figure} label="Paused or draining" value=${count(other)} scope="now, by order" />
     <${Figure} label="Slots for the backlog" value=${needed > 0 ? count(needed) : "–"}
       scope=${needed > 0 ? "to finish it within 1 hour" : "no task waits"} href=${link("/admin/capacity")} />
   </${Strip}>`;
@@ -146,10 +146,10 @@ function Actions({ worker, isPaused }) {
   const decommission = async () => {
     const tasks = worker.active_task_count;
     const body = html`<p>It takes no more tasks, ends ${tasks > 0 ? `its ${count(tasks)}` : "at once"}
-      ${tasks > 0 ? ", and leaves" : ""}. Its pod starts no other in its place.</p>`;
+      ${tasks > 0 ? ", and stops" : ""}. Its pod starts no other in its place.</p>`;
     if (await confirm({ title: `Decommission ${name}?`, body, action: "Decommission", danger: true })) await act(
       () => order("decommission"),
-      `${name} leaves after its tasks`,
+      `${name} is decommissioned: it finishes its tasks, and stops`,
     );
   };
   const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} ${isPaused ? "goes on" : "pauses: it finishes its tasks"}`);

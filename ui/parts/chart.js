@@ -4,7 +4,7 @@
 
 import { html } from "../core/html.js";
 import { now } from "../core/clock.js";
-import { clockTime, day, decimal, exactClockTime } from "../core/format.js";
+import { clockTime, day, decimal, exactClockTime, shortTime } from "../core/format.js";
 
 /** @import { Children } from "../core/html.js" */
 
@@ -177,8 +177,9 @@ const DAY_MS = 86_400_000;
 const SECONDS_BELOW_MS = 180_000;
 
 /**
- * Four labels over a period, none twice in a row: the time of day, or the day if it is longer than two days. The last
- * one is not ahead of now, though the last point of a period may not be over.
+ * Four labels over a period, none twice: the time of day, from a day on with the day where it is another, or the
+ * day if it is longer than two days. The last one is not ahead of now, though the last point of a period may not
+ * be over.
  * @param {string | number} from
  * @param {string | number} to
  */
@@ -187,7 +188,9 @@ export function timeAxis(from, to) {
   const length = end - begin;
   const write = length > 2 * DAY_MS ? day : length < SECONDS_BELOW_MS ? exactClockTime : clockTime;
   const last = Math.min(write === day ? end - 1 : end, now());
-  const labels = [0, 1, 2, 3].map((at) => write(Math.min(begin + (length * at) / 3, last)));
+  const times = [0, 1, 2, 3].map((at) => Math.min(begin + (length * at) / 3, last));
+  const isNewDay = (/** @type {number} */ at) => length >= DAY_MS && write !== day && (at === 0 || day(times[at]) !== day(times[at - 1]));
+  const labels = times.map((time, at) => (isNewDay(at) ? shortTime(time) : write(time)));
   return labels.map((label, at) => (label === labels[at - 1] ? "" : label));
 }
 

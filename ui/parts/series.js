@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { listen } from "../core/stream.js";
 
-/** @import { Dimension, Metric, StatsSeries } from "../types/api" */
+/** @import { Dimension, Metric, Series, StatsSeries } from "../types/api" */
 
 const MINUTE_MS = 60_000;
 
@@ -54,6 +54,47 @@ export function sumOf(data) {
   const all = allOf(data);
   const length = Math.max(0, ...all.map(({ points }) => points.length), pointsOf(data));
   return Array.from({ length }, (_, at) => all.reduce((sum, { points }) => sum + (points[at] ?? 0), 0));
+}
+
+/** A chart shows at least ten minutes, and at least this share of the requested time. */
+const MIN_SHOWN_MS = 10 * MINUTE_MS;
+const MIN_SHOWN_SHARE = 1 / 6;
+
+/**
+ * The same series without the time before the first count of any of them: a new installation has no empty hours
+ * to show.
+ * @template {(StatsSeries | null)[]} T
+ * @param {T} all
+ * @returns {T}
+ */
+export function sinceFirst(all) {
+  const begin = Math.min(...all.map((data) => (data ? firstCount(data) : Infinity)));
+  return /** @type {T} */ (all.map((data) => data && cutTo(data, begin)));
+}
+
+/** The time of the first point with a count; infinite without one. @param {StatsSeries} data */
+function firstCount(data) {
+  const first = Math.min(...allOf(data).map(({ points }) => points.findIndex(Boolean)).filter((at) => at >= 0));
+  return Date.parse(data.from) + first * 1000 * data.step_seconds;
+}
+
+/** @param {StatsSeries} data @param {number} begin @returns {StatsSeries} */
+function cutTo(data, begin) {
+  const [from, to, step] = [Date.parse(data.from), Date.parse(data.to), 1000 * data.step_seconds];
+  const latest = to - Math.max(MIN_SHOWN_MS, (to - from) * MIN_SHOWN_SHARE);
+  const left = begin === Infinity ? 0 : Math.floor((Math.min(begin, latest) - from) / step);
+  if (left <= 0) return data;
+  const cut = (/** @type {Series} */ series) =>
+    ({ ...series, points: series.points.slice(left), percentiles: cutPercentiles(series, left) });
+  const rest = data.other && { ...data.other, points: data.other.points.slice(left) };
+  return { ...data, from: new Date(from + left * step).toISOString(), series: data.series.map(cut), other: rest };
+}
+
+/** @param {Series} series @param {number} left @returns {Series["percentiles"]} */
+function cutPercentiles({ percentiles }, left) {
+  if (!percentiles) return percentiles;
+  const cut = (/** @type {typeof percentiles.p50} */ part) => ({ ...part, points: part.points.slice(left) });
+  return { ...percentiles, p50: cut(percentiles.p50), p95: cut(percentiles.p95), p99: cut(percentiles.p99) };
 }
 
 /** Every series, and the rest as one. @param {StatsSeries} data */

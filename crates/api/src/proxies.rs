@@ -24,7 +24,7 @@ use contract::proxies::{
 };
 use db::proxies;
 use db::proxy_requests::{self, AddResult, ProxyChange};
-use domain::proxy::{ProxyEntry, ProxyId};
+use domain::proxy::{ProxyEntry, ProxyId, address};
 
 const MAX_IMPORTED: usize = 1_000;
 
@@ -75,7 +75,7 @@ pub async fn create(
     match proxy_requests::add(&change, &entry, &api.keys, api.budgets()).await? {
         AddResult::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
         AddResult::New(proxy) => {
-            change.audit("proxies.create", proxy.id, json!({"host": proxy.host, "port": proxy.port}));
+            change.audit("proxies.create", proxy.id, json!({"address": address_of(&proxy)}));
             change.created(format!("/api/proxies/{}", proxy.id), &*proxy).await
         }
     }
@@ -99,7 +99,7 @@ pub async fn update(
     let wanted = ProxyChange { is_active, password, state_code, timezone };
     let mut change = changes.begin(&api).await?;
     let changed = proxy_requests::change(&change, id, &wanted, &api.keys, api.budgets()).await?;
-    change.audit("proxies.update", id, detail);
+    change.audit("proxies.update", id, json!({"address": address_of(&changed), "change": detail}));
     change.answer(StatusCode::OK, &changed).await
 }
 
@@ -112,8 +112,8 @@ pub async fn remove(
     _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
     let mut change = changes.begin(&api).await?;
-    proxy_requests::remove(&change, id).await?;
-    change.audit("proxies.delete", id, json!({}));
+    let removed = proxy_requests::remove(&change, id).await?;
+    change.audit("proxies.delete", id, json!({"address": address_of(&removed)}));
     change.no_content().await
 }
 
@@ -134,6 +134,11 @@ pub async fn import(
     let counts = proxies::import_into(&change, &entries, &api.keys).await?;
     change.audit("proxies.import", entries.len(), json!(counts));
     change.answer(StatusCode::OK, &Imported { counts, located }).await
+}
+
+/// By which people know it: an id says nothing once the proxy is removed.
+fn address_of(proxy: &ProxyListing) -> String {
+    address(&proxy.protocol, &proxy.host, proxy.port)
 }
 
 /// The entries, or every fault with its place.

@@ -26,10 +26,11 @@ pub async fn test(
     let busy = || ApiError::Busy("other proxies are being tested: try again in a moment".to_owned());
     let _place = api.proxy_tests.try_acquire().map_err(|_| busy())?;
     let row = row(&api, id).await?;
+    let address = row.proxy.address();
     let tested = api.proxy_tester.test(row).await.map_err(ApiError::Internal)?;
     // the transaction is opened after the wait for the platform
     let mut change = changes.begin(&api).await?;
-    change.audit("proxies.test", id, serde_json::json!({"ok": tested.ok}));
+    change.audit("proxies.test", id, serde_json::json!({"address": address, "ok": tested.ok}));
     change.commit(axum::http::StatusCode::OK, serde_json::json!(tested)).await?;
     Ok(Json(tested))
 }

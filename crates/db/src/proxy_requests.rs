@@ -60,11 +60,13 @@ pub async fn change(
     proxies::get(tx, id, budgets).await
 }
 
-/// `Missing` when the proxy does not exist. Tasks that use it finish with it; their counts are dropped.
-pub async fn remove(tx: &Tx, id: ProxyId) -> Result<(), DbError> {
+/// Returns the removed proxy, or `Missing` when it does not exist. Tasks that use it finish with it; their counts
+/// are dropped.
+pub async fn remove(tx: &Tx, id: ProxyId) -> Result<ProxyListing, DbError> {
+    let removed = proxies::row(tx, id).await?;
     match tx.execute(include_str!("sql/proxies/remove.sql"), &[&id]).await? {
         0 => Err(DbError::Missing(format!("proxy {id}"))),
-        _ => Ok(()),
+        _ => Ok(removed),
     }
 }
 

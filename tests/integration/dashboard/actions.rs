@@ -61,6 +61,7 @@ async fn a_worker_is_paused_and_another_decommissioned_after_a_question() {
     world.click(&in_dialog("Cancel")).await;
     world.press("Decommission… Xylos-2").await;
     world.click(&in_dialog("Decommission")).await;
+    world.reports("Xylos-2 is decommissioned").await;
     let orders = "SELECT count(*) FROM worker_commands WHERE (worker_id, command) IN (('worker-Kryll1', 'pause'), ('worker-Xylos2', 'decommission'))";
     until("both orders are given", PATIENCE, async || world.count(orders).await == 2).await;
     assert_eq!(world.count("SELECT count(*) FROM worker_commands").await, 2);
@@ -120,7 +121,7 @@ async fn a_second_click_before_the_row_has_changed_does_nothing() {
 async fn a_schedule_runs_now_and_is_edited_and_switched_off() {
     let world = World::start().await;
     world.open("/admin/schedules").await;
-    world.press("Run now analytics_refresh").await;
+    world.press("Trigger analytics_refresh").await;
     world.sees("1 task").await;
     assert_eq!(
         world.count("SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND role = 'analytics_refresh'").await,

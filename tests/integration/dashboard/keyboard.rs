@@ -64,3 +64,26 @@ async fn the_search_finds_pages_and_states() {
         world.browser.until(page, &format!("location.pathname === '{page}'")).await.unwrap();
     }
 }
+
+/// The path that the link with the focus leads to.
+const FOCUSED: &str = "(document.activeElement?.getAttribute('href') ?? document.activeElement?.id ?? '')";
+
+#[tokio::test]
+async fn back_in_a_list_the_focus_is_on_the_row_that_was_opened() {
+    let world = World::start().await;
+    world.open("/admin/tasks").await;
+    world.sees("refused the request").await;
+    for _ in 0..3 {
+        world.browser.keys("j").await.unwrap();
+    }
+    let row = world.browser.read(FOCUSED).await.unwrap();
+    let row = row.as_str().unwrap().to_owned();
+    world.browser.key(Key::Enter).await.unwrap();
+    world.browser.until("the task is opened", &format!("location.pathname === '{row}'")).await.unwrap();
+    world.browser.until("its page begins at its top", &format!("{FOCUSED} === 'main'")).await.unwrap();
+    world.browser.run("history.back()", Vec::new()).await.unwrap();
+    world.browser.until("the row has the focus", &format!("{FOCUSED} === '{row}'")).await.unwrap();
+    world.browser.run("history.forward()", Vec::new()).await.unwrap();
+    world.browser.until("its page begins at its top again", &format!("{FOCUSED} === 'main'")).await.unwrap();
+    world.assert_no_errors().await;
+}

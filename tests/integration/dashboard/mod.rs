@@ -2,10 +2,13 @@
 
 mod access;
 mod actions;
+mod audit;
+mod charts;
 mod every_page;
 mod files;
 mod keyboard;
 mod live;
 mod tables;
 mod truth;
+mod usage;
 mod world;

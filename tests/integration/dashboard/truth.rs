@@ -49,6 +49,29 @@ async fn the_verdict_tells_workers_that_take_no_task() {
     world.assert_no_errors().await;
 }
 
+/// The verdict where this is not read yet.
+const VERDICT_WITHOUT: &str = "
+    const base = document.querySelector('script[type=module]').src.replace(/[^/]*$/, '');
+    const [{ Verdict }, { html, render }] = await Promise.all([import(base + 'pages/overview/verdict.js'), import(base + 'core/html.js')]);
+    const overview = await (await fetch('/api/overview')).json();
+    const seen = { overview, schedules: [], hosts: [], proxies: [] };
+    delete seen[args[0]];
+    const place = document.createElement('div');
+    render(html`<${Verdict} ...${seen} />`, place);
+    return place.textContent.trim();";
+
+#[tokio::test]
+async fn the_verdict_says_nothing_before_all_that_it_judges_is_read() {
+    let world = World::start().await;
+    world.open("/admin").await;
+    for missing in ["overview", "schedules", "hosts", "proxies"] {
+        let verdict = world.browser.run(VERDICT_WITHOUT, vec![json!(missing)]).await.unwrap();
+        assert_eq!(verdict, "Reading how it is.", "without {missing}");
+    }
+    let verdict = world.browser.run(VERDICT_WITHOUT, vec![json!("nothing")]).await.unwrap();
+    assert!(verdict.as_str().unwrap().contains("look at"), "{verdict}");
+}
+
 /// Texts of parts of the page, by name.
 const PARTS: &str = "(() => {
     const text = (element) => element?.innerText.replace(/\\s+/g, ' ') ?? '';
@@ -126,7 +149,7 @@ async fn every_page_of_a_demo_says_which_of_its_history_is_simulated() {
 async fn a_run_that_was_just_made_is_not_claimed_again() {
     let world = World::start().await;
     world.open("/admin/schedules").await;
-    let run = "//tr[contains(., 'analytics_refresh')]//button[starts-with(normalize-space(), 'Run now')]";
+    let run = "//tr[contains(., 'analytics_refresh')]//button[starts-with(normalize-space(), 'Trigger')][not(@aria-busy='true')]";
     world.click(run).await;
     world.reports("ran and made 1 task").await;
     world.click(run).await;

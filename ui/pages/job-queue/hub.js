@@ -6,7 +6,6 @@ import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html, memo, useRef, useState } from "../../core/html.js";
 import { Icon } from "../../parts/icon.js";
-import { Meter } from "../../parts/meter.js";
 import { Ring } from "../../parts/ring.js";
 import { Ago } from "../../parts/time.js";
 
@@ -92,7 +91,7 @@ const PodNode = memo((/** @type {PodOnHub} */ { pod, x, y, workers, isOn, stop }
       tabindex=${stop === pod.name ? 0 : -1} aria-current=${isOn ? "true" : undefined}>
       <b><bdi>${pod.name}</bdi></b>
       <span class="dim">${count(pod.tasks)} / ${count(pod.slots)}
-        <span class="sr"> tasks${held > 0 && `, ${count(held)} of its workers held up`}</span></span></a>
+        <span class="sr"> tasks, memory ${Math.round(pod.memory)} %, CPU ${Math.round(pod.cpu)} %${held > 0 && `, ${count(held)} of its workers held up`}</span></span></a>
     <ul aria-label=${`Workers of ${pod.name}`}>
       ${pod.workers.map((worker, at) =>
         html`<${WorkerNode} key=${worker.worker_id} worker=${worker} number=${at + 1} x=${workers[at].x}
@@ -109,12 +108,12 @@ function samePlaces(a, b) {
 /** @typedef {Place & { worker: Worker, number: number, stop: string }} WorkerOnHub */
 
 const WorkerNode = memo((/** @type {WorkerOnHub} */ { worker, number, x, y, stop }) => {
-  const { memory_percent: memory, cpu_percent: cpu, backoff_reason: reason } = worker.resources;
+  const reason = worker.resources.backoff_reason;
   const isHeld = worker.status !== "active";
   const slots = `${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)}`;
   const tasks = `${slots} tasks`;
   const state = isHeld ? `, ${worker.status.replace("_", " ")}${reason ? `: ${reason}` : ""}` : "";
-  const label = `${worker.friendly_name}: ${tasks}, memory ${Math.round(memory)} %, CPU ${Math.round(cpu)} %${state}`;
+  const label = `${worker.friendly_name}: ${tasks}${state}`;
   return html`<li class=${`worker ${isHeld ? "backing" : ""} ${x < -0.2 ? "to-left" : ""} ${y < 0 ? "to-top" : ""}`}
     style=${{ "--x": x, "--y": y }}>
     <a href=${link("/admin/tasks", { worker_id: worker.worker_id, status: "running" })} data-node=${worker.worker_id}
@@ -124,9 +123,7 @@ const WorkerNode = memo((/** @type {WorkerOnHub} */ { worker, number, x, y, stop
     <div class="card" aria-hidden="true">
       <b><bdi>${worker.friendly_name}</bdi></b> <span class="dim">
         ${worker.role === "any" ? "any role" : worker.role} · beat <${Ago} at=${worker.last_heartbeat_at} after="ago" /></span>
-      <dl class="facts"><dt>Memory</dt><dd><${Meter} of="memory" percent=${memory} /></dd><dt>CPU</dt>
-        <dd><${Meter} of="CPU" percent=${cpu} /></dd>
-        <dt>Tasks</dt><dd>${slots}: ${worker.current_task_ids.join(", ") || "none"}</dd></dl>
+      <dl class="facts"><dt>Tasks</dt><dd>${slots}: ${worker.current_task_ids.join(", ") || "none"}</dd></dl>
       ${isHeld && html`<p class="hold"><${Icon} name="pause" /> ${worker.status.replace("_", " ")}${reason && `: ${reason}`}</p>`}</div>
   </li>`;
 });

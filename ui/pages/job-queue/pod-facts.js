@@ -4,10 +4,10 @@
 import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { Meter } from "../../parts/meter.js";
 import { Panel } from "../../parts/panel.js";
 import { PauseButton } from "../../parts/pause.js";
 import { WorkerState } from "../../parts/status.js";
+import { Usage } from "./usage.js";
 
 /** @import { Pod } from "../../parts/pods.js" */
 /** @import { Counts, Pause, TaskCounts } from "../../types/api" */
@@ -31,8 +31,7 @@ function Selected({ pod, failed, pauses }) {
   const more = html`<div class="row actions"><${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} />
     <a class="more" href=${link("/admin/job-queue")}>Clear</a></div>`;
   return html`<${Panel} title=${pod.name} scope=${`${count(pod.tasks)} of ${count(pod.slots)} tasks, ${failedText(failed[pod.name])}`} more=${more}>
-    <p class="panel-body row"><span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} />
-      <span class="scope">CPU</span><${Meter} of="CPU" percent=${pod.cpu} /></p>
+    <div class="panel-body"><${Usage} pod=${pod} /></div>
     <table class="table fold"><thead><tr><th>Worker</th><th class="num">Tasks</th><th>State</th></tr></thead>
       <tbody>${pod.workers.map(
         (worker) => html`<tr key=${worker.worker_id}>
@@ -55,7 +54,8 @@ const Pods = ({ pods, failed, pauses }) =>
     <table class="table fold"><thead><tr><th>Pod</th><th class="num">Tasks</th><th class="num">Failed</th><th>Workers</th>
       <th class="num"><span class="sr">Actions</span></th></tr></thead>
       <tbody>${pods.map((pod) => html`<tr key=${pod.name}>
-        <th scope="row" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a></th>
+        <th scope="row" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a><br />
+          <span class="scope">memory ${Math.round(pod.memory)} %, CPU ${Math.round(pod.cpu)} %</span></th>
         <td class="num fact" data-l="tasks">${count(pod.tasks)} / ${count(pod.slots)}</td>
         <td class="num fact" data-l="failed">${failed[pod.name] ? html`<b class="bad">${count(failed[pod.name])}</b>` : "0"}</td>
         <td class="fact" data-l="workers">${statesOf(pod)}</td>

@@ -6,6 +6,7 @@ import { count, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { SECONDS_PER_HOUR, workersForAll } from "../../parts/capacity.js";
 import { Loaded, Panel } from "../../parts/panel.js";
+import { Secondary } from "../../parts/secondary.js";
 import { Until } from "../../parts/time.js";
 
 /** @import { Capacity, OverviewAnswer, Schedule } from "../../types/api" */
@@ -18,7 +19,7 @@ const MADE_BY = { product_refresh: "after a fetch", entry_point_discovery: "for 
 export function Behind({ of, schedules }) {
   const more = html`<a class="more" href=${link("/admin/capacity")}>Capacity</a>`;
   const isQuiet = of.data?.capacity.length === 0;
-  return html`<${Panel} title="Is anything behind" scope=${isQuiet ? "nothing waits, and nothing ended within a day" : "by role, now"} more=${more}>
+  return html`<${Secondary} title="Backlog of each role"><${Panel} title="Is anything behind" scope=${isQuiet ? "nothing waits, and nothing ended within a day" : "by role, now"} more=${more}>
     <${Loaded} of=${of} what="The capacity">${(/** @type {OverviewAnswer} */ { capacity, ready }) => {
       const roles = [...capacity].sort((a, b) => b.ready_tasks - a.ready_tasks || b.pending_tasks - a.pending_tasks);
       if (roles.length === 0) return null;
@@ -39,7 +40,7 @@ export function Behind({ of, schedules }) {
         </table>
         ${slots > 0 && html`<p class="panel-foot">${plural(slots, "slot")} ${slots === 1 ? "finishes" : "finish"} the backlog within 1 hour.</p>`}`;
     }}</${Loaded}>
-  </${Panel}>`;
+  </${Panel}></${Secondary}>`;
 }
 
 /** @param {Capacity} role */

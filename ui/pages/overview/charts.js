@@ -3,12 +3,12 @@
 
 import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";
-import { count, decimal, duration, plural } from "../../core/format.js";
+import { clockTime, count, decimal, duration, plural, shortTime } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
 import { Bars, Chart, Key, Limit, Line, ticksTo, timeAxis } from "../../parts/chart.js";
-import { pointsOfKey, sumOf, total, useSeries, valueText } from "../../parts/series.js";
+import { pointsOfKey, sinceFirst, sumOf, total, useSeries, valueText } from "../../parts/series.js";
 
 /** @import { EventOf } from "../../core/html.js" */
 /** @import { StatsSeries } from "../../types/api" */
@@ -21,16 +21,22 @@ import { pointsOfKey, sumOf, total, useSeries, valueText } from "../../parts/ser
  * @property {string} each point, in words
  */
 
+const MINUTES_A_DAY = 1440;
 /** @type {Range[]} */
 const RANGES = [
   { name: "1 h", minutes: 60, step: "1m", each: "minute" },
   { name: "6 h", minutes: 360, step: "5m", each: "5 minutes" },
-  { name: "24 h", minutes: 1440, step: "15m", each: "15 minutes" },
+  { name: "24 h", minutes: MINUTES_A_DAY, step: "15m", each: "15 minutes" },
   { name: "7 d", minutes: 10_080, step: "1h", each: "hour" },
 ];
 const USUAL_ROLE = "payload_fetch";
 /** Roles with a part of their own: more than three parts cannot be told apart. */
 const ROLES_SHOWN = 2;
+
+/**
+ * A time span as the charts show it: its words beside a unit, and in a sentence.
+ * @typedef {Range & { span: string, period: string }} Shown
+ */
 
 /**
  * @param {object} properties
@@ -40,14 +46,30 @@ const ROLES_SHOWN = 2;
 export function Charts({ query, breakerShare }) {
   const range = RANGES.find(({ name }) => name === query.get("range")) ?? RANGES[0];
   const { minutes, step } = range;
-  const requests = useSeries({ metric: "requests", by: "proxy", series: 100, minutes, step }).data;
-  const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100, minutes, step }).data;
+  const by = query.get("split") === "role" ? "role" : "outcome";
+  const read = [
+    useSeries({ metric: "requests", by: "proxy", series: 100, minutes, step }).data,
+    useSeries({ metric: "blocks", by: "proxy", series: 100, minutes, step }).data,
+    // an outcome is one of few: each has a place of its own
+    useSeries({ metric: "tasks", by, minutes, step, series: by === "role" ? ROLES_SHOWN : undefined }).data,
+    useSeries({ metric: "runs", by: "role", minutes, step }).data,
+    useSeries({ metric: "waits", by: "role", minutes, step }).data,
+  ];
+  const all = sinceFirst(read);
+  const [requests, blocks, tasks, runs, waits] = all;
+  const cut = all.find((each, at) => each !== read[at]);
+  const since = cut ? (minutes > MINUTES_A_DAY ? shortTime : clockTime)(cut.from) : null;
+  const words = since
+    ? { span: `since ${since}`, period: `time since ${since}` }
+    : { span: range.name, period: `last ${range.name}` };
+  const shown = { ...range, ...words };
   return html`<section class="stack tight" aria-label="Charts">
     <${Ranges} query=${query} shown=${range} />
+    ${since && html`<p class="scope">Nothing of the last ${range.name} was counted before ${since}.</p>`}
     <div class="cols three even charts">
-      <div class="panel panel-body"><${Throughput} query=${query} range=${range} /></div>
-      <div class="panel panel-body"><${Latency} query=${query} range=${range} /></div>
-      <div class="panel panel-body"><${Refused} requests=${requests} blocks=${blocks} range=${range} breakerShare=${breakerShare} /></div>
+      <div class="panel panel-body"><${Throughput} data=${tasks} by=${by} range=${shown} /></div>
+      <div class="panel panel-body"><${Latency} query=${query} runs=${runs} waits=${waits} range=${shown} /></div>
+      <div class="panel panel-body"><${Refused} requests=${requests} blocks=${blocks} range=${shown} breakerShare=${breakerShare} /></div>
     </div>
   </section>`;
 }
@@ -61,12 +83,8 @@ const Ranges = ({ query, shown }) =>
 /** @param {StatsSeries | null} data */
 const axisOf = (data) => (data ? timeAxis(data.from, data.to) : []);
 
-/** Ended attempts by outcome, or by role. @param {{ query: URLSearchParams, range: Range }} properties */
-function Throughput({ query, range }) {
-  const { minutes, step } = range;
-  const by = query.get("split") === "role" ? "role" : "outcome";
-  // an outcome is one of few: each has a place of its own
-  const { data } = useSeries({ metric: "tasks", by, minutes, step, series: by === "role" ? ROLES_SHOWN : undefined });
+/** Ended attempts by outcome, or by role. @param {{ data: StatsSeries | null, by: "role" | "outcome", range: Shown }} properties */
+function Throughput({ data, by, range }) {
   const parts = data?.by === by ? (by === "role" ? partsByRole(data) : partsByOutcome(data)) : [];
   const ended = (parts[0]?.values ?? []).map((_, at) => total(parts.map(({ values }) => values[at] ?? 0)));
   const ticks = ticksTo(Math.max(0, ...ended));
@@ -74,12 +92,12 @@ function Throughput({ query, range }) {
   const most = `at most ${count(Math.max(...ended))}, ${decimal(all / ended.length)} on average`;
   const each = parts.map(({ name, values }) => `${name} ${count(total(values))}`).join(", ");
   const label = all
-    ? `Attempts of tasks that ended in each ${range.each} of the last ${range.name}: ${most}; ${each}`
-    : `No ended attempt of the last ${range.name} is counted yet`;
+    ? `Attempts of tasks that ended in each ${range.each} of the ${range.period}: ${most}; ${each}`
+    : `No ended attempt of the ${range.period} is counted yet`;
   const choose = (/** @type {EventOf<HTMLSelectElement>} */ event) =>
     setQuery({ split: event.target.value === "role" ? "role" : null }, { replace: true });
   return html`<${Chart} title="Throughput" ticks=${ticks} axis=${axisOf(data)} label=${label}
-    unit=${html`each ${range.each}, ${range.name} <select class="small" aria-label="Parts of the throughput chart" onChange=${choose}>
+    unit=${html`each ${range.each}, ${range.span} <select class="small" aria-label="Parts of the throughput chart" onChange=${choose}>
       ${["outcome", "role"].map((word) => html`<option key=${word} value=${word} selected=${word === by}>by ${word}</option>`)}</select>`}
     legend=${parts.map(({ name, kind, values }) =>
       html`<${Key} key=${name} kind=${kind === "bad" ? "cbad" : kind || "bars"} box>${name} ${count(total(values))}</${Key}>`)}
@@ -105,11 +123,8 @@ const partsByRole = ({ series, other }) => [
 /** @type {["p50" | "p95" | "p99", string][]} */
 const PARTS = [["p50", "c1"], ["p95", "c2"], ["p99", "c3"]];
 
-/** The durations of one role. @param {{ query: URLSearchParams, range: Range }} properties */
-function Latency({ query, range }) {
-  const { minutes, step, name } = range;
-  const runs = useSeries({ metric: "runs", by: "role", minutes, step }).data;
-  const waits = useSeries({ metric: "waits", by: "role", minutes, step }).data;
+/** The durations of one role. @param {Record<"runs" | "waits", StatsSeries | null> & { query: URLSearchParams, range: Shown }} properties */
+function Latency({ query, runs, waits, range: { span, period } }) {
   const limits = useResource(pathOf("/api/worker-registry/roles"), {}).data;
   const roles = [...new Set([USUAL_ROLE, ...(runs?.series ?? []).map(({ key }) => key)])];
   const role = roles.find((each) => each === query.get("role")) ?? USUAL_ROLE;
@@ -119,11 +134,11 @@ function Latency({ query, range }) {
   const ticks = ticksTo(highest);
   const top = ticks[ticks.length - 1];
   const label = run
-    ? `Seconds of ${role} runs in the last ${name}: half took at most ${decimal(run.p50.whole)}, 95 % ${decimal(run.p95.whole)}, 99 % ${decimal(run.p99.whole)}; 95 % waited at most ${decimal(wait?.p95.whole)}`
-    : `No run of ${role} was counted in the last ${name}`;
+    ? `Seconds of ${role} runs in the ${period}: half took at most ${decimal(run.p50.whole)}, 95 % ${decimal(run.p95.whole)}, 99 % ${decimal(run.p99.whole)}; 95 % waited at most ${decimal(wait?.p95.whole)}`
+    : `No run of ${role} was counted in the ${period}`;
   const choose = (/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ role: event.target.value }, { replace: true });
   return html`<${Chart} title="Latency" ticks=${ticks} axis=${axisOf(runs)} label=${label}
-    unit=${html`seconds, ${name} <select class="small" aria-label="Role of the latency chart" onChange=${choose}>
+    unit=${html`seconds, ${span} <select class="small" aria-label="Role of the latency chart" onChange=${choose}>
       ${roles.map((each) => html`<option key=${each} selected=${each === role}>${each}</option>`)}</select>`}
     legend=${html`<${Key} kind="c1">p50 ${decimal(run?.p50.whole)}</${Key}><${Key} kind="c2">p95 ${decimal(run?.p95.whole)}</${Key}>
       <${Key} kind="c3">p99 ${decimal(run?.p99.whole)}</${Key}> <span class="dim">wait p95 ${decimal(wait?.p95.whole)}${limit !== null && ` · limit ${duration(limit)}`}</span>`}
@@ -135,7 +150,7 @@ function Latency({ query, range }) {
   </${Chart}>`;
 }
 
-/** @param {Record<"requests" | "blocks", StatsSeries | null> & { range: Range, breakerShare?: number }} properties */
+/** @param {Record<"requests" | "blocks", StatsSeries | null> & { range: Shown, breakerShare?: number }} properties */
 function Refused({ requests, blocks, range, breakerShare }) {
   const asked = sumOf(requests);
   const refused = sumOf(blocks);
@@ -146,9 +161,9 @@ function Refused({ requests, blocks, range, breakerShare }) {
   const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
   const most = decimal(Math.max(...shares.map(Number)));
   const label = whole === null
-    ? `No request was made in the last ${range.name}`
-    : `${decimal(whole)} % of ${count(total(asked))} requests of the last ${range.name} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
-  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, ${range.name}`} ticks=${ticks}
+    ? `No request was made in the ${range.period}`
+    : `${decimal(whole)} % of ${count(total(asked))} requests of the ${range.period} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
+  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, ${range.span}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>
       ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}

@@ -4,6 +4,7 @@
 
 import { bytes, count, share } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { Secondary } from "../../parts/secondary.js";
 import { Figure, Strip } from "../../parts/strip.js";
 
 /** @import { OverviewAnswer } from "../../types/api" */
@@ -28,10 +29,10 @@ export function Images({ overview }) {
   if (images.stored + failed === 0) return null;
   const reasons = images.failed.map((each) => `${count(each.images)} ${REASONS[each.reason] ?? each.reason}`);
   const made = served.rendered + served.cached;
-  return html`<${Strip} label="Images">
+  return html`<${Secondary} title="Images" scope=${`${count(images.stored)} downloaded, ${count(failed)} not stored`}><${Strip} label="Images">
     <${Figure} label="Images downloaded" value=${count(images.stored)} scope=${`${bytes(images.bytes)} in all`} />
     <${Figure} label="Images not stored" value=${count(failed)} scope=${reasons.join("; ") || "none failed"} />
     <${Figure} label="Images rendered" value=${count(served.rendered)} scope="by this server, since its start" />
     <${Figure} label="Hit rate" value=${made > 0 ? share(served.cached, made) : "–"} scope=${`of ${count(made)} resized images`} />
-  </${Strip}>`;
+  </${Strip}></${Secondary}>`;
 }

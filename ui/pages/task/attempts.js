@@ -2,8 +2,9 @@
 // The attempts of a task on one time axis, newest first: waits dashed, runs filled, with the reason of each
 // end.
 
-import { clockTime, count, duration, plural } from "../../core/format.js";
+import { count, duration, plural } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
+import { timeAxis } from "../../parts/chart.js";
 import { Ago } from "../../parts/time.js";
 import { Outcome } from "../../parts/status.js";
 
@@ -49,7 +50,7 @@ export function Attempts({ task, proxies, now }) {
       })
       .reverse()}
     <li aria-hidden="true"><div class="not-phone"></div>
-      <ol class="axis">${[0, 1, 2, 3].map((at) => html`<li>${axisLabel(axis, at / 3)}</li>`)}</ol></li>
+      <ol class="axis">${timeAxis(axis.begin, axis.begin + axis.length).map((label) => html`<li>${label}</li>`)}</ol></li>
   </ol></div>`;
 }
 
@@ -70,12 +71,6 @@ function axisOf(from, attempts, now) {
   const begin = Date.parse(from);
   const ends = attempts.map((attempt) => (attempt.finished_at ? Date.parse(attempt.finished_at) : now));
   return { begin, length: Math.max(1, Math.max(...ends) - begin), now };
-}
-
-/** @param {{ begin: number, length: number }} axis @param {number} share */
-function axisLabel(axis, share) {
-  const time = new Date(axis.begin + axis.length * share);
-  return axis.length < 10 * 60_000 ? `${clockTime(time)}:${String(time.getUTCSeconds()).padStart(2, "0")}` : clockTime(time);
 }
 
 /**

@@ -1,0 +1,149 @@
+//! Time axes: they begin with the first count, and repeat no label.
+
+use serde_json::{Value, json};
+
+use super::world::World;
+
+/// The addresses of the dashboard's modules begin with this.
+const BASE: &str = "const base = document.querySelector('script[type=module]').src.replace(/[^/]*$/, '');";
+
+/// The labels of each axis on the page.
+const AXES: &str = "[...document.querySelectorAll('main .axis')].map((axis) => [...axis.children].map((label) => label.innerText).filter(Boolean))";
+
+/// `14:32`, of a number of minutes since 1970.
+fn clock(minute: i64) -> String {
+    format!("{:02}:{:02}", minute / 60 % 24, minute % 60)
+}
+
+impl World {
+    /// One request in each of the last `minutes`, and in the next `more`; returns the first minute.
+    async fn has_asked(&self, minutes: i64, more: i64) -> i64 {
+        let begin = self.minute().await - minutes;
+        let minutes = minutes + more;
+        let sql = format!(
+            "INSERT INTO fetch_minute
+             SELECT to_timestamp(60 * minute), 1, 'menu.test', (SELECT min(id) FROM proxies), 'ok', 1, 1, 1, 1
+               FROM generate_series({begin}, {begin} + {minutes} - 1) AS minute"
+        );
+        self.execute(&sql).await;
+        begin
+    }
+
+    /// Minutes since 1970, by the database's clock.
+    async fn minute(&self) -> i64 {
+        self.count("SELECT floor(extract(epoch FROM now()) / 60)::bigint").await
+    }
+}
+
+#[tokio::test]
+async fn charts_begin_with_the_first_count_of_their_range_and_say_so() {
+    let world = World::start().await;
+    let begin = clock(world.has_asked(20, 0).await);
+    world.open("/admin").await;
+    world.sees(&format!("Nothing of the last 1 h was counted before {begin}.")).await;
+    world.sees(&format!("% of 20 requests, since {begin}")).await;
+    let first = format!("{AXES}.map((labels) => labels[0]).join() === '{begin},{begin},{begin}'");
+    world.browser.until("each chart begins there", &first).await.unwrap();
+    world.open("/admin/proxies").await;
+    world.sees(&format!("% of its requests, since {begin}")).await;
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn charts_of_a_range_with_a_count_at_its_beginning_show_all_of_it() {
+    let world = World::start().await;
+    world.has_asked(90, 10).await;
+    world.open("/admin").await;
+    world.sees("% of 60 requests, 1 h").await;
+    world.says_no_more("was counted before").await;
+}
+
+/// The shown minutes of an hour whose first count is in this minute of it.
+const SHOWN: &str = "
+    const { sinceFirst } = await import(base + 'parts/series.js');
+    const begin = Date.UTC(2026, 10, 22, 14);
+    const points = Array.from({ length: 60 }, (_, at) => (at >= args[0] ? 1 : 0));
+    const [data] = sinceFirst([{ from: new Date(begin), to: new Date(begin + 3_600_000), step_seconds: 60, series: [{ key: 'a', points }], other: null }]);
+    return [data.series[0].points.length, (begin + 3_600_000 - Date.parse(data.from)) / 60_000];";
+
+#[tokio::test]
+async fn a_chart_shows_at_least_ten_minutes() {
+    let world = World::start().await;
+    world.open("/admin").await;
+    for (first, shown) in [(0, 60), (15, 45), (58, 10), (60, 60)] {
+        let minutes = world.browser.run(&format!("{BASE} {SHOWN}"), vec![json!(first)]).await.unwrap();
+        assert_eq!(minutes, json!([shown, shown]), "with the first count in minute {first}");
+    }
+}
+
+#[tokio::test]
+async fn a_products_charts_begin_with_its_first_kept_crawl() {
+    let world = World::start().await;
+    let begin = world.minute().await - 12 * 60;
+    let sql = format!(
+        "UPDATE store_products SET first_seen_at = now() - interval '3 days';
+         INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, is_in_stock, quantity, quantity_censored, gone)
+         SELECT 701, '1g', 0, n, to_timestamp(60 * {begin}) + n * interval '4 hours', 3000, true, 62, false, false FROM generate_series(0, 2) n"
+    );
+    world.execute(&sql).await;
+    world.open("/admin/products/701").await;
+    let first = format!("{AXES}[0]?.[0] === '{}'", clock(begin));
+    world.browser.until("the first label is the first crawl", &first).await.unwrap();
+    world.assert_no_errors().await;
+}
+
+/// Periods whose axis repeats a label, in minutes.
+const REPEATING: &str = "
+    const { timeAxis } = await import(base + 'parts/chart.js');
+    const end = Date.now();
+    return args[0].filter((minutes) => [0, 7, 30, 720].some((before) => {
+      const to = end - before * 60_000;
+      const labels = timeAxis(to - minutes * 60_000, to).filter(Boolean);
+      return new Set(labels).size < labels.length;
+    }));";
+
+#[tokio::test]
+async fn no_time_axis_repeats_a_label() {
+    let world = World::start().await;
+    world.has_asked(3, 0).await;
+    world.open("/admin").await;
+    let day = 24 * 60;
+    let minutes = json!([
+        0.01,
+        0.5,
+        1,
+        2,
+        3,
+        4,
+        10,
+        59,
+        60,
+        360,
+        day - 1,
+        day,
+        day + 1,
+        2 * day,
+        2 * day + 1,
+        3 * day,
+        7 * day,
+        14 * day,
+        30 * day,
+        90 * day
+    ]);
+    let repeating = world.browser.run(&format!("{BASE} {REPEATING}"), vec![minutes]).await.unwrap();
+    assert_eq!(repeating, json!([]), "minutes of the periods");
+    for page in
+        ["/admin", "/admin?range=6+h", "/admin?range=24+h", "/admin?range=7+d", "/admin/proxies", "/admin/tasks/801"]
+    {
+        world.open(page).await;
+        world.browser.until("the axes are drawn", &format!("{AXES}.length > 0")).await.unwrap();
+        let axes = world.browser.read(AXES).await.unwrap();
+        for labels in axes.as_array().unwrap() {
+            let labels: Vec<&str> = labels.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let mut different = labels.clone();
+            different.sort_unstable();
+            different.dedup();
+            assert_eq!(different.len(), labels.len(), "{page}: {labels:?}");
+        }
+    }
+}
