@@ -107,7 +107,7 @@ pub struct Ended {
     pub how: How,
     /// The last 64 KiB of stderr, masked.
     pub stderr: String,
-    /// The first line of stderr that begins with `error` in any case, else its last line; masked.
+    /// The first line of stderr that begins with `error` in any case; else its last line, unless the tool exited with 0. Masked.
     pub first_error: Option<String>,
 }
 
@@ -172,11 +172,11 @@ pub async fn run(
         }
         None => run.drain(cancel).await,
     };
-    let (stderr, first_error) = run.streams.into_stderr();
     let how = match end {
         Some(how) => how,
         None => own_end(status.map_err(|source| ToolError::Lost { program: command.program, source })?),
     };
+    let (stderr, first_error) = run.streams.into_messages(how != How::Exit(0));
     Ok(Ended { how, stderr, first_error })
 }
 

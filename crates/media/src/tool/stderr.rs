@@ -45,13 +45,13 @@ impl Stderr {
         }
     }
 
-    /// The end of stderr, and its first error.
-    pub fn finish(mut self) -> (String, Option<String>) {
+    /// The end of stderr, and its first error; where no line says that it is one, the last line of a tool that `failed`.
+    pub fn finish(mut self, failed: bool) -> (String, Option<String>) {
         self.end_line();
         let text = String::from_utf8_lossy(self.tail.make_contiguous()).into_owned();
         let masked = self.masks.apply(&text);
         let tail = if self.was_cut { self.masks.without_cut_beginning(&masked) } else { &masked };
-        (tail.to_owned(), self.first_error.or(self.last_line))
+        (tail.to_owned(), self.first_error.or(self.last_line.filter(|_| failed)))
     }
 
     fn end_line(&mut self) {
@@ -137,7 +137,7 @@ mod tests {
         for chunk in chunks {
             stderr.push(chunk);
         }
-        stderr.finish()
+        stderr.finish(true)
     }
 
     #[rstest]
@@ -148,6 +148,13 @@ mod tests {
     #[case::else_the_last_line("Traceback:\n  File\nValueError: x\n\n", Some("ValueError: x"))]
     fn the_first_error_is_found(#[case] text: &str, #[case] expected: Option<&str>) {
         assert_eq!(kept(&[], &[text.as_bytes()]).1.as_deref(), expected);
+    }
+
+    #[test]
+    fn a_tool_that_did_not_fail_has_no_error_in_its_last_line() {
+        let mut stderr = Stderr::new(vec![]);
+        stderr.push(b"all is well\n");
+        assert_eq!(stderr.finish(false), ("all is well\n".to_owned(), None));
     }
 
     #[rstest]

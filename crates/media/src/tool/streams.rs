@@ -125,8 +125,9 @@ impl Streams {
         !self.lines.is_too_long()
     }
 
-    pub fn into_stderr(self) -> (String, Option<String>) {
-        self.messages.finish()
+    /// The end of stderr, and the first error.
+    pub fn into_messages(self, failed: bool) -> (String, Option<String>) {
+        self.messages.finish(failed)
     }
 
     /// One write or read, whichever can be done; pends for ever when nothing is left to do.

@@ -35,6 +35,13 @@ struct Locked {
     lock: File,
 }
 
+impl Drop for Locked {
+    /// Not by closing alone: a process that is being started elsewhere has the file open as well, until it executes its program.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
+}
+
 /// The work of one sweep. A directory that fails does not keep it from the others.
 #[derive(Debug, Default)]
 pub struct Swept {

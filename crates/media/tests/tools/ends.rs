@@ -89,19 +89,23 @@ async fn a_tool_without_output_or_growth_hangs() {
 #[tokio::test]
 async fn a_tool_that_works_on_does_not_hang_but_has_its_time(#[case] works: &str) {
     let mut tool = script(works);
-    (tool.limits.silence, tool.limits.time) = (Duration::from_millis(500), Duration::from_millis(1500));
+    (tool.limits.silence, tool.limits.time) = (Duration::from_millis(1500), Duration::from_millis(3500));
     assert_eq!(Bench::new().run(tool).await.0.how, How::TimedOut);
 }
 
 #[tokio::test]
 async fn a_tool_that_waits_for_its_reader_does_not_hang() {
     let bench = Bench::new();
-    let silence = Duration::from_millis(300);
+    let silence = Duration::from_secs(1);
     let mut tool = script("line=$(head -c 100000 /dev/zero | tr '\\0' a); yes \"$line\" | head -n 50");
     tool.limits.silence = silence;
     let (sender, mut receiver) = lines();
     let mut run = std::pin::pin!(run(tool, &bench.directory, sender, std::future::pending()));
-    assert!(timeout(4 * silence, &mut run).await.is_err(), "it has ended with its lines unread");
+    tokio::select! {
+        ended = &mut run => panic!("{ended:?}"),
+        () = until("the channel is full", PATIENCE, async || receiver.len() == MAX_LINES_IN_FLIGHT) => {}
+    }
+    assert!(timeout(2 * silence, &mut run).await.is_err(), "it has ended with its lines unread");
 
     let received = async {
         let mut count = 0;

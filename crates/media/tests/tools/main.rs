@@ -5,9 +5,13 @@
 mod bench;
 mod directories;
 mod ends;
+mod gallery_dl;
 mod helper;
 mod input;
 mod limits;
 mod output;
+mod real;
+mod site;
 #[path = "../../../../tests/testkit/wait.rs"]
 mod wait;
+mod yt_dlp;
