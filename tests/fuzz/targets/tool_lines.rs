@@ -1,4 +1,5 @@
-//! Any line as one that a download tool printed: no path leads out of the work directory, and nothing is larger than a row may hold.
+//! Any line as one that a download tool printed: no path leads out of the work directory, and nothing is
+//! larger than a row may hold.
 
 use std::path::Path;
 
