@@ -1,8 +1,9 @@
-//! What the services that jobs ask are asked, and what they answer: an address out of names, values out of bytes.
+//! What the services that jobs ask are asked, and what they answer: an address out of names, values out
+//! of bytes.
 //!
-//! In: a base address from the configuration; a whole body, whose size its caller bounds. Out: an address to ask; posts, videos, files
-//! and credits. A shape that no longer fits is an error that names the field, and not an empty answer. It must not know connections,
-//! secrets or tables.
+//! In: a base address from the configuration; a whole body, whose size its caller bounds. Out: an address
+//! to ask; posts, videos, files and credits. A shape that no longer fits is an error that names the
+//! field, and not an empty answer. It must not know connections, secrets or tables.
 
 pub mod discourse;
 pub mod easynews;
@@ -18,7 +19,8 @@ use url::Url;
 /// Maximum bytes of a post's text; the rest is cut off.
 pub const MAX_TEXT: usize = 256 * 1024;
 
-/// Reason why an answer cannot be used. It may be another page than the asked one (a challenge, a log-in), or a new shape.
+/// Reason why an answer cannot be used. It may be another page than the asked one (a challenge, a
+/// log-in), or a new shape.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReadError {
     #[error("the answer is not {expected}: {fault}")]

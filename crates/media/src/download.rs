@@ -1,8 +1,9 @@
 //! The own downloader: one file, which is resumed where an earlier run was cut off.
 //!
-//! In: an address, and the place of its part. Out: the whole file with its hash, still in its part: the caller stores it. Beside the part
-//! lies a description of the file that it is a part of, written before the first byte; bytes are added only while the server proves that
-//! it still has that file (a strong ETag, else Last-Modified), and without a proof the file is downloaded from its beginning.
+//! In: an address, and the place of its part. Out: the whole file with its hash, still in its part: the
+//! caller stores it. Beside the part lies a description of the file that it is a part of, written before
+//! the first byte; bytes are added only while the server proves that it still has that file (a strong
+//! ETag, else Last-Modified), and without a proof the file is downloaded from its beginning.
 
 mod outcome;
 mod part;

@@ -1,7 +1,7 @@
 //! gallery-dl: its command, its lines, its exit codes. Pure: nothing is run, read or written here.
 //!
-//! In: an account's addresses and credential. Out: a [`Command`] for the runner; then an [`Event`] for each line that it prints, and a
-//! [`Verdict`] for its end. It must not know queue or database.
+//! In: an account's addresses and credential. Out: a [`Command`] for the runner; then an [`Event`] for each
+//! line that it prints, and a [`Verdict`] for its end. It must not know queue or database.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -227,7 +227,8 @@ pub fn error_message(ended: &Ended) -> Option<String> {
     }
 }
 
-/// Addresses in the content of [`UNSUPPORTED_FILE`], in their order; what is no address of the web is left out.
+/// Addresses in the content of [`UNSUPPORTED_FILE`], in their order; what is no address of the web is left
+/// out.
 pub fn unsupported(content: &str) -> Vec<String> {
     let addresses = content.lines().filter_map(|line| input::address(line.trim()).ok());
     addresses.take(MAX_UNSUPPORTED).map(str::to_owned).collect()

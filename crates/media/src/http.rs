@@ -1,7 +1,8 @@
 //! `Http`: requests of the downloader and the clients to hosts that strangers name in links.
 //!
-//! In: an address; headers, of which some are secrets of one origin. Out: the answer after at most five redirects. An address on a private
-//! network is refused, also behind a name or a redirect: the check sees the address that is connected to. It must not know what is asked.
+//! In: an address; headers, of which some are secrets of one origin. Out: the answer after at most five
+//! redirects. An address on a private network is refused, also behind a name or a redirect: the check
+//! sees the address that is connected to. It must not know what is asked.
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,5 @@
-//! Checks of input before a tool sees it: addresses, texts and paths that could mean more to a tool than they say.
+//! Checks of input before a tool sees it: addresses, texts and paths that could mean more to a tool than
+//! they say.
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
-//! The world of media jobs: external download tools, run in a cage; the services that are asked; the own downloader.
+//! The world of media jobs: external download tools, run in a cage; the services that are asked; the own
+//! downloader.
 //!
-//! In: addresses, credentials, a directory to work in. Out: what was found and downloaded, and whether a retry can help. It must not
-//! know the queue, the database or the platforms of menus.
+//! In: addresses, credentials, a directory to work in. Out: what was found and downloaded, how it ended,
+//! and whether a retry can help. It must not know the queue, the database or the platforms of menus.
 
 pub mod clients;
 pub mod download;

@@ -1,4 +1,5 @@
-//! Reading of lines that a tool printed. They repeat what strangers' sites say: every value is checked, bounded, or left out.
+//! Reading of lines that a tool printed. They repeat what strangers' sites say: every value is checked,
+//! bounded, or left out.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -55,7 +56,7 @@ pub fn address(object: &Map<String, Value>, name: &str) -> Option<String> {
     crate::input::address(address).ok().map(str::to_owned)
 }
 
-/// A file directly in the work directory; the tool was told to write nowhere else.
+/// A file directly in the work directory; its configuration names no other.
 pub fn file(object: &Map<String, Value>, name: &'static str, work: &Path) -> Result<PathBuf, LineError> {
     let path = object.get(name).and_then(Value::as_str).ok_or(LineError::Missing(name))?;
     let rest = Path::new(path).strip_prefix(work).map_err(|_| LineError::OutsidePath)?;

@@ -1,7 +1,9 @@
-//! `run`: one external tool in a cage: a process group of its own, limits, an empty environment, pipes with bounds.
+//! `run`: one external tool in a cage: a process group of its own, limits, an empty environment, pipes with
+//! bounds.
 //!
-//! In: a [`Command`] and a locked [`WorkDirectory`]. Out: the lines of stdout, one by one, then how the tool [`Ended`]. Nothing of its
-//! process group is left then. It must not know any tool: arguments, lines and exit codes are its caller's.
+//! In: a [`Command`] and a locked [`WorkDirectory`]. Out: the lines of stdout, one by one, then how the tool
+//! [`Ended`]. Nothing of its process group is left then. It must not know any tool: arguments, lines and
+//! exit codes are its caller's.
 
 mod keeper;
 mod processes;
@@ -81,10 +83,11 @@ pub struct Limits {
     pub open_files: u64,
     /// Maximum time of the run; 6 hours.
     pub time: Duration,
-    /// Maximum time without output and without a change of the work directory's size; 10 minutes. A tool that waits for the reader
-    /// of its lines is not silent.
+    /// Maximum time without output and without a change of the work directory's size; 10 minutes. A tool
+    /// that waits for the reader of its lines is not silent.
     pub silence: Duration,
-    /// Time from SIGTERM to SIGKILL; 10 seconds. It ends with the tool's first process, whatever else is left of the group.
+    /// Time from SIGTERM to SIGKILL; 10 seconds. It ends with the tool's first process, whatever else is
+    /// left of the group.
     pub grace: Duration,
 }
 
@@ -107,7 +110,8 @@ pub struct Ended {
     pub how: How,
     /// The last 64 KiB of stderr, masked.
     pub stderr: String,
-    /// The first line of stderr that begins with `error` in any case; else its last line, unless the tool exited with 0. Masked.
+    /// The first line of stderr that begins with `error` in any case; else its last line, unless the tool
+    /// exited with 0. Masked.
     pub first_error: Option<String>,
 }
 
@@ -134,14 +138,17 @@ pub enum ToolError {
     Lost { program: PathBuf, source: io::Error },
 }
 
-/// The channel for the lines of stdout. The tool waits while it is full; where its receiver is dropped, lines are thrown away.
+/// The channel for the lines of stdout. The tool waits while it is full; where its receiver is dropped,
+/// lines are thrown away.
 pub fn lines() -> (mpsc::Sender<Vec<u8>>, mpsc::Receiver<Vec<u8>>) {
     mpsc::channel(MAX_LINES_IN_FLIGHT)
 }
 
-/// Runs a tool to its end. Lines come without their newline while it runs: receive them beside this future (`tokio::join!`).
+/// Runs a tool to its end. Lines come without their newline while it runs: receive them beside this future
+/// (`tokio::join!`).
 ///
-/// The tool's group ends by itself, by `cancel`, by a limit, or when this future is dropped, which sends SIGKILL at once.
+/// The tool's group ends by itself, by `cancel`, by a limit, or when this future is dropped, which sends
+/// SIGKILL at once.
 pub async fn run(
     command: Command,
     directory: &WorkDirectory,

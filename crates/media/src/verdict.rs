@@ -8,7 +8,8 @@ pub enum Verdict {
     Done,
     /// It may go better next time.
     Retry,
-    /// It cannot go better without a person. `login`: the site asks for another login than it was given, or for a browser.
+    /// It cannot go better without a person. `login`: the site asks for another login than it was given, or
+    /// for a browser.
     Permanent {
         login: bool,
     },

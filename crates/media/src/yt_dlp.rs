@@ -1,7 +1,7 @@
 //! yt-dlp: its command, its lines, its exit codes. Pure: nothing is run, read or written here.
 //!
-//! In: one address. Out: a [`Command`] for the runner; then a [`Line`] for each that it prints, and a [`Verdict`] for its end. It must
-//! not know queue or database.
+//! In: one address. Out: a [`Command`] for the runner; then a [`Line`] for each that it prints, and a
+//! [`Verdict`] for its end. It must not know queue or database.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,8 @@ pub struct Download<'a> {
     pub address: &'a str,
     /// The locked work directory.
     pub work: &'a Path,
-    /// Maximum size of a file that is downloaded; one that says that it is larger is left out, and the exit code is 0.
+    /// Maximum size of a file that is downloaded; one that says that it is larger is left out, and the exit
+    /// code is 0.
     pub max_bytes: u64,
     pub login: Option<Login>,
     /// In Netscape's format, with mode 0600; yt-dlp rewrites it.

@@ -90,7 +90,8 @@ impl Page {
         below(base, &[farm, port, &stored, &shown])
     }
 
-    /// Whether the page after this one, of number `page`, is worth asking for. `seen`: hashes of the pages before.
+    /// Whether the page after this one, of number `page`, is worth asking for. `seen`: hashes of the
+    /// pages before.
     pub fn goes_on(&self, page: u32, seen: &HashSet<String>) -> bool {
         let Some(first) = self.files.first() else { return false };
         page < MAX_PAGES && !seen.contains(&first.hash)

@@ -72,7 +72,8 @@ fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<Po
     })
 }
 
-/// The time of a post. An element `time` says it for programs; else it is the text without the author's name, after the last separator.
+/// The time of a post. An element `time` says it for programs; else it is the text without the author's
+/// name, after the last separator.
 fn posted_at(element: ElementRef<'_>, author: &str, selectors: &Selectors) -> Option<DateTime<Utc>> {
     let places = selectors.time.elements(element);
     let of_programs = places.iter().find_map(|place| time_element(*place)?.attr("datetime").map(str::to_owned));

@@ -1,7 +1,8 @@
-//! `Selectors`: where a forum's pages have their posts, by CSS. XenForo and phpBB have usual ones, of which a forum may override some.
+//! `Selectors`: where a forum's pages have their posts, by CSS. XenForo and phpBB have usual ones, of
+//! which a forum may override some.
 //!
-//! A part is `CSS` (the element's text), `CSS@ATTRIBUTE` (an attribute of the element) or `@ATTRIBUTE` (an attribute of the post itself).
-//! It must not know a page.
+//! A part is `CSS` (the element's text), `CSS@ATTRIBUTE` (an attribute of the element) or `@ATTRIBUTE`
+//! (an attribute of the post itself). It must not know a page.
 
 use std::fmt::Display;
 

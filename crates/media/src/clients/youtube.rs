@@ -41,7 +41,8 @@ pub fn read(body: &[u8], channel_id: &str) -> Result<Vec<Video>, ReadError> {
     feed.children().filter(|node| node.has_tag_name((ATOM, "entry"))).map(|entry| video(entry, channel_id)).collect()
 }
 
-/// Whether videos may have been missed since the last poll: `known` says of an id whether it was seen before.
+/// Whether videos may have been missed since the last poll: `known` says of an id whether it was seen
+/// before.
 pub fn has_gap(videos: &[Video], known: impl Fn(&str) -> bool) -> bool {
     !videos.is_empty() && !videos.iter().any(|video| known(&video.id))
 }

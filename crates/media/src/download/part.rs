@@ -1,7 +1,7 @@
 //! `Part`: the bytes of a file so far, and the description of the file that they are a part of.
 //!
-//! The description is whole or absent (tmp, fsync, rename), and is written while the part is empty: a crash between any two steps leaves
-//! bytes of the described file, or a part that is begun again.
+//! The description is whole or absent (tmp, fsync, rename), and is written while the part is empty: a
+//! crash between any two steps leaves bytes of the described file, or a part that is begun again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ impl Remote {
         }
     }
 
-    /// The value of If-Range that only this very file has. A weak ETag proves nothing of bytes, and a date beside one nothing either.
+    /// The value of If-Range that only this very file has. A weak ETag proves nothing of bytes, and a
+    /// date beside one nothing either.
     fn proof(&self) -> Option<&str> {
         match self.etag.as_deref() {
             Some(etag) if etag.starts_with('"') => Some(etag),
@@ -59,7 +60,8 @@ impl Remote {
 }
 
 impl Part {
-    /// The part that an earlier run left, where it is of this address and can be continued; else an empty one.
+    /// The part that an earlier run left, where it is of this address and can be continued; else an empty
+    /// one.
     pub async fn open(path: &Path, url: &Url) -> Result<Self, DownloadError> {
         let remote =
             read_description(path).await.filter(|remote| remote.url == url.as_str() && remote.proof().is_some());

@@ -6,7 +6,7 @@ use rstest::rstest;
 use super::*;
 use crate::tool::How;
 
-const WORK: &str = "/work/dir";
+const WORK: &str = "/media/a1";
 
 fn scrape(addresses: &[String]) -> Scrape<'_> {
     Scrape {
@@ -87,12 +87,12 @@ fn an_address_is_nothing_more(#[case] address: &str) {
 fn a_downloaded_file_is_read() {
     let line = json!({
         "drover_event": "after", "category": "mastodon", "id": 100, "num": 2, "title": " A title\0 ",
-        "date": "2026-01-02 03:04:05", "drover_path": "/work/dir/mastodon_100_2.jpg", "drover_url": "http://a/b.jpg", "likes": 3,
+        "date": "2026-01-02 03:04:05", "drover_path": "/media/a1/mastodon_100_2.jpg", "drover_url": "http://a/b.jpg", "likes": 3,
     });
     let event = event(line).unwrap();
     assert_eq!(event.kind, EventKind::After);
     assert_eq!(event.id, ItemId { category: "mastodon".to_owned(), id: "100".to_owned(), num: 2 });
-    assert_eq!(event.path.unwrap(), Path::new("/work/dir/mastodon_100_2.jpg"));
+    assert_eq!(event.path.unwrap(), Path::new("/media/a1/mastodon_100_2.jpg"));
     assert_eq!((event.url.as_deref(), event.title.as_deref()), (Some("http://a/b.jpg"), Some("A title")));
     assert_eq!(event.posted_at.unwrap().to_rfc3339(), "2026-01-02T03:04:05+00:00");
     assert_eq!(event.metadata["likes"], 3);
@@ -193,7 +193,7 @@ proptest! {
 
     #[test]
     fn an_event_with_strange_values_stays_in_bounds(
-        kind in "after|post|skip|error", path in "(/work/dir/)?.{0,20}", id in ".{0,900}", title in ".{0,900}", date in ".{0,30}",
+        kind in "after|post|skip|error", path in "(/media/a1/)?.{0,20}", id in ".{0,900}", title in ".{0,900}", date in ".{0,30}",
         many in 0_usize..3000, long in 0_usize..90_000,
     ) {
         let mut line = json!({"drover_event": kind, "category": "c", "id": id, "title": title, "date": date, "drover_path": path,

@@ -1,8 +1,10 @@
-//! `Cage::start`: starts a tool in its process group, and a thread that keeps it until nothing of the group is left.
+//! `Cage::start`: starts a tool in its process group, and a thread that keeps it until nothing of the group
+//! is left.
 //!
-//! In: a prepared program. Out: its pipes, and its [`Group`]. The thread starts the tool, because PR_SET_PDEATHSIG fires when the
-//! *thread* that started a process ends: threads of a runtime end when they have been idle. It reaps the tool only after the last
-//! signal was sent: until then its number is taken, and a signal to the group reaches no stranger.
+//! In: a prepared program. Out: its pipes, and its [`Group`]. The thread starts the tool, because
+//! PR_SET_PDEATHSIG fires when the *thread* that started a process ends: threads of a runtime end when they
+//! have been idle. It reaps the tool only after the last signal was sent: until then its number is taken,
+//! and a signal to the group reaches no stranger.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -113,7 +115,8 @@ impl Cage {
     fn spawn(&mut self) -> io::Result<std::process::Child> {
         self.directory.expect_tool()?;
         let Some((reader, _)) = &self.configuration else { return self.command.spawn() };
-        // std opens a pipe of its own for the start: it must not become descriptor 3, which is replaced in the child
+        // std opens a pipe of its own for the start: it must not become descriptor 3, which is replaced in
+        // the child
         let _placeholder = duplicate_from(&File::open("/dev/null")?, CONFIGURATION)?;
         let reader = duplicate_from(reader, CONFIGURATION + 1)?;
         let source = reader.as_raw_fd();
@@ -164,8 +167,9 @@ impl Drop for Group {
     }
 }
 
-/// The limits are set between fork and exec: set from outside they would come too late, a shell that sets them would be one more
-/// program to trust with the arguments, and `prlimit` and `setpriv` exist on Linux alone.
+/// The limits are set between fork and exec: set from outside they would come too late, a shell that sets
+/// them would be one more program to trust with the arguments, and `prlimit` and `setpriv` exist on Linux
+/// alone.
 fn limited(mut command: std::process::Command, limits: &Limits) -> io::Result<std::process::Command> {
     let mut wanted = vec![
         (Resource::RLIMIT_CORE, 0),

@@ -1,7 +1,7 @@
 //! Processes of a tool, found by their group and by their work directory.
 //!
-//! In: a group, a directory. Out: whether all of them have ended. A process that has left its group is found by its `HOME`, which is
-//! the work directory; only Linux shows that.
+//! In: a group, a directory. Out: whether all of them have ended. A process that has left its group is found
+//! by its `HOME`, which is the work directory; only Linux shows that.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,7 +12,8 @@ use nix::unistd::Pid;
 const MAX_WAIT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(5);
 
-/// Kills the processes of a directory, and of a group that is known to be its own, until none is left; false when one is.
+/// Kills the processes of a directory, and of a group that is known to be its own, until none is left; false
+/// when one is.
 pub fn end_all(group: Option<Pid>, directory: &Path) -> bool {
     let begun = Instant::now();
     loop {
@@ -53,7 +54,8 @@ mod system {
         !living.is_empty()
     }
 
-    /// The boot and the clock tick in which a process began: its number may be given out again, but not with the same time.
+    /// The boot and the clock tick in which a process began: its number may be given out again, but not with
+    /// the same time.
     pub fn start_time(pid: Pid) -> Option<String> {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let stat = Stat::of(pid).filter(|stat| !stat.is_zombie)?;
@@ -78,7 +80,8 @@ mod system {
     }
 
     impl Stat {
-        /// `4242 (sh) S ppid group …`: the name may hold spaces and brackets. The start is field 22 of them all.
+        /// `4242 (sh) S ppid group …`: the name may hold spaces and brackets. The start is field 22 of them
+        /// all.
         fn of(pid: Pid) -> Option<Stat> {
             let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();

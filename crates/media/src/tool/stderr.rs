@@ -1,7 +1,7 @@
 //! `Stderr`: what is kept of a tool's messages: the end of them, and the first error.
 //!
-//! In: bytes as they come, and the secrets that may be among them. Out: text without secrets, in bounded memory. A secret that a
-//! bound has cut in two is removed as well.
+//! In: bytes as they come, and the secrets that may be among them. Out: text without secrets, in bounded
+//! memory. A secret that a bound has cut in two is removed as well.
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,8 @@ impl Stderr {
         }
     }
 
-    /// The end of stderr, and its first error; where no line says that it is one, the last line of a tool that `failed`.
+    /// The end of stderr, and its first error; where no line says that it is one, the last line of a tool
+    /// that `failed`.
     pub fn finish(mut self, failed: bool) -> (String, Option<String>) {
         self.end_line();
         let text = String::from_utf8_lossy(self.tail.make_contiguous()).into_owned();

@@ -1,7 +1,9 @@
-//! `Streams`: the four pipes of a tool. stdin and the configuration are written, stdout is cut into lines, stderr is kept.
+//! `Streams`: the four pipes of a tool. stdin and the configuration are written, stdout is cut into lines,
+//! stderr is kept.
 //!
-//! In: the pipes, and a channel for the lines. Out: lines, each at most [`MAX_LINE_BYTES`] long. Memory is bounded whatever a tool
-//! prints: nothing is read while the channel is full. All state is in `Streams`, so that its futures may be dropped at any await.
+//! In: the pipes, and a channel for the lines. Out: lines, each at most [`MAX_LINE_BYTES`] long. Memory is
+//! bounded whatever a tool prints: nothing is read while the channel is full. All state is in `Streams`, so
+//! that its futures may be dropped at any await.
 
 use std::future::pending;
 use std::io;
@@ -25,7 +27,8 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 pub const MAX_LINES_IN_FLIGHT: usize = 8;
 
 const BUFFER: usize = 64 << 10;
-/// Bounds of reading after a tool's end. A pipe has its rest at once; a process that left the group may hold it open for ever.
+/// Bounds of reading after a tool's end. A pipe has its rest at once; a process that left the group may hold
+/// it open for ever.
 const MAX_REST_BYTES: u64 = 2 << 20;
 const MAX_REST_WAIT: Duration = Duration::from_secs(1);
 

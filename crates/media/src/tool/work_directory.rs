@@ -1,8 +1,9 @@
-//! `WorkDirectory::lock`: a directory for one subject, held by one run. `sweep`: removes those that a process left behind.
+//! `WorkDirectory::lock`: a directory for one subject, held by one run. `sweep`: removes those that a
+//! process left behind.
 //!
-//! In: a root, and a name that the caller made. Out: a locked directory. Beside the directory `NAME` lies `NAME.lock`: locked by the
-//! process that works in it, and holding the number and start time of the tool that it runs. Whoever gets the lock next ends that
-//! tool first: its holder has died.
+//! In: a root, and a name that the caller made. Out: a locked directory. Beside the directory `NAME` lies
+//! `NAME.lock`: locked by the process that works in it, and holding the number and start time of the tool
+//! that it runs. Whoever gets the lock next ends that tool first: its holder has died.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -36,7 +37,8 @@ struct Locked {
 }
 
 impl Drop for Locked {
-    /// Not by closing alone: a process that is being started elsewhere has the file open as well, until it executes its program.
+    /// Not by closing alone: a process that is being started elsewhere has the file open as well, until it
+    /// executes its program.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
@@ -62,8 +64,8 @@ pub enum WorkDirectoryError {
 }
 
 impl WorkDirectory {
-    /// Makes the directory where there is none, and ends the tool that a dead process left in it. Its files stay. It blocks: for
-    /// some milliseconds, or up to 5 s where a tool has to be ended.
+    /// Makes the directory where there is none, and ends the tool that a dead process left in it. Its files
+    /// stay. It blocks: for some milliseconds, or up to 5 s where a tool has to be ended.
     pub fn lock(root: &Path, name: &str) -> Result<WorkDirectory, WorkDirectoryError> {
         let directory = WorkDirectory::take(root, name)?;
         directory.end_left_tool()?;
@@ -145,7 +147,8 @@ impl WorkDirectory {
     }
 }
 
-/// Ends the tools that dead processes left below `root`, and removes directories that were not locked for `older_than`. It blocks.
+/// Ends the tools that dead processes left below `root`, and removes directories that were not locked for
+/// `older_than`. It blocks.
 pub fn sweep(root: &Path, older_than: Duration) -> Swept {
     let mut swept = Swept::default();
     let names = match names(root) {

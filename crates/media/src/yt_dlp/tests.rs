@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::tool::How;
 
-const WORK: &str = "/work/dir";
+const WORK: &str = "/media/a1";
 
 fn download(address: &str) -> Download<'_> {
     Download {
@@ -35,7 +35,7 @@ fn options_and_address_are_on_stdin() {
     let login = Login { username: "u".to_owned(), password: "it's #1 $HOME".to_owned() };
     let with_all = Download {
         login: Some(login),
-        cookies: Some(Path::new("/work/dir/cookies.txt")),
+        cookies: Some(Path::new("/media/a1/cookies.txt")),
         proxy: Some("http://a:geheim@b"),
         has_ffmpeg: true,
         script_runtime: Some(ScriptRuntime::Node),
@@ -45,7 +45,7 @@ fn options_and_address_are_on_stdin() {
     assert_eq!(command.args, ["--ignore-config", "--config-locations", "-"]);
     assert_eq!(command.secrets, ["it's #1 $HOME", "geheim"]);
     let options = options_of(&with_all);
-    let last = "--password 'it'\\''s #1 $HOME'\n--cookies '/work/dir/cookies.txt'\n--proxy 'http://a:geheim@b'\n\
+    let last = "--password 'it'\\''s #1 $HOME'\n--cookies '/media/a1/cookies.txt'\n--proxy 'http://a:geheim@b'\n\
         --js-runtimes 'node'\n'https://a/b?c='\\''d'\\'''\n";
     assert!(options.ends_with(last), "{options}");
     assert!(!options.contains("-f b"));
@@ -81,12 +81,12 @@ fn progress_is_read(#[case] value: Value, #[case] bytes: u64, #[case] total: Opt
 #[test]
 fn a_file_is_read() {
     let value = json!({
-        "id": "abc", "title": "A", "filepath": "/work/dir/Youtube-abc.mp4", "ext": "mp4", "width": 640, "height": 360,
+        "id": "abc", "title": "A", "filepath": "/media/a1/Youtube-abc.mp4", "ext": "mp4", "width": 640, "height": 360,
         "duration": 12.5, "timestamp": 1700000000, "extractor_key": "Youtube", "webpage_url": "https://a/abc",
     });
     let Line::Item(item) = line(value.clone()).unwrap() else { panic!("no item") };
     assert_eq!((item.extractor.as_str(), item.id.as_str(), item.title.as_deref()), ("Youtube", "abc", Some("A")));
-    assert_eq!(item.path, Path::new("/work/dir/Youtube-abc.mp4"));
+    assert_eq!(item.path, Path::new("/media/a1/Youtube-abc.mp4"));
     assert_eq!(
         (item.width, item.height, item.duration, item.posted_at),
         (Some(640), Some(360), Some(12_500), Some(1_700_000_000))
@@ -97,9 +97,9 @@ fn a_file_is_read() {
 #[rstest]
 #[case::noise(b"[download] 100%", LineError::NoObject)]
 #[case::no_file(b"{\"id\": \"a\"}", LineError::Missing("filepath"))]
-#[case::outside(b"{\"filepath\": \"/work/dir/../x\"}", LineError::OutsidePath)]
+#[case::outside(b"{\"filepath\": \"/media/a1/../x\"}", LineError::OutsidePath)]
 #[case::negative(b"{\"bytes\": -1}", LineError::Missing("filepath"))]
-#[case::no_site(b"{\"filepath\": \"/work/dir/x\"}", LineError::Missing("extractor_key"))]
+#[case::no_site(b"{\"filepath\": \"/media/a1/x\"}", LineError::Missing("extractor_key"))]
 fn a_line_that_is_neither_says_why(#[case] bytes: &[u8], #[case] expected: LineError) {
     assert_eq!(Line::read(bytes, Path::new(WORK)).unwrap_err(), expected);
 }
@@ -133,7 +133,7 @@ proptest! {
 
     #[test]
     fn numbers_of_any_size_are_no_panic(width in any::<u64>(), duration in any::<f64>(), timestamp in any::<f64>()) {
-        let _ = line(json!({"id": "a", "filepath": "/work/dir/a", "extractor_key": "b", "width": width, "duration": duration,
+        let _ = line(json!({"id": "a", "filepath": "/media/a1/a", "extractor_key": "b", "width": width, "duration": duration,
             "timestamp": timestamp}));
     }
 

@@ -57,7 +57,8 @@ async fn a_child_left_behind_with_the_pipes_is_ended() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_daemon_in_a_session_of_its_own_is_ended() {
-    let (ended, lines) = Bench::new().run(script("setsid sleep 600 & echo $!")).await;
+    let daemon = "setsid sh -c 'echo $$ > pid; exec sleep 600' & while [ ! -s pid ]; do sleep 0.01; done; cat pid";
+    let (ended, lines) = Bench::new().run(script(daemon)).await;
     assert_eq!((ended.how, is_alive(lines[0].parse().unwrap())), (How::Exit(0), false));
 }
 

@@ -1,7 +1,7 @@
 //! The real gallery-dl, against a site of ours: files hash for hash, the archive, resuming, exit codes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use foundation::digest::sha256_hex;
@@ -45,7 +45,7 @@ impl Scraped {
     }
 }
 
-fn command(bench: &Bench, program: PathBuf, addresses: &[String], credential: Option<Credential>) -> Command {
+fn command(bench: &Bench, program: &Path, addresses: &[String], credential: Option<Credential>) -> Command {
     let scrape = Scrape {
         addresses,
         scrape_type: ScrapeType::Recent,
@@ -60,8 +60,8 @@ fn command(bench: &Bench, program: PathBuf, addresses: &[String], credential: Op
     command
 }
 
-async fn scrape(bench: &Bench, program: &PathBuf, address: String) -> Scraped {
-    run(bench, command(bench, program.clone(), &[address], None)).await
+async fn scrape(bench: &Bench, program: &Path, address: String) -> Scraped {
+    run(bench, command(bench, program, &[address], None)).await
 }
 
 async fn run(bench: &Bench, command: Command) -> Scraped {
@@ -105,7 +105,7 @@ async fn a_cancelled_scrape_resumes() {
     let Some(program) = tool("gallery-dl") else { return };
     let (bench, site) = (Bench::new(), Site::start().await);
     site.stall(true);
-    let scrape_slow = || command(&bench, program.clone(), &[site.account("slow")], None);
+    let scrape_slow = || command(&bench, &program, &[site.account("slow")], None);
     let part = bench.path().join(format!("{}_98_1.jpg.part", site.address));
     let has_part = async || part.metadata().is_ok_and(|found| found.len() > 0);
     let (ended, lines) = bench.run_until(scrape_slow(), until("a part came", PATIENCE, has_part)).await;
@@ -125,7 +125,7 @@ async fn a_token_goes_to_its_site_alone_and_into_no_message() {
     let (bench, site, files) = (Bench::new(), Site::start().await, Site::start().await);
     site.with_files_of(&files);
     let credential = || Credential { category: "mastodon".to_owned(), secret: Secret::Token("canary-4711".to_owned()) };
-    let alice = run(&bench, command(&bench, program.clone(), &[site.account("alice")], Some(credential()))).await;
+    let alice = run(&bench, command(&bench, &program, &[site.account("alice")], Some(credential()))).await;
     assert_eq!(alice.count(EventKind::After), 4, "{}", alice.ended.stderr);
     assert!(site.heads().iter().all(|head| head.contains("authorization: bearer canary-4711")));
     assert!(!files.heads().is_empty() && !files.heads().iter().any(|head| head.contains("canary")));
@@ -179,7 +179,7 @@ async fn an_unsupported_address_is_permanent() {
 async fn a_file_that_is_too_large_is_named() {
     let Some(program) = tool("gallery-dl") else { return };
     let (bench, site) = (Bench::new(), Site::start().await);
-    let mut command = command(&bench, program, &[site.url("/media/a.jpg")], None);
+    let mut command = command(&bench, &program, &[site.url("/media/a.jpg")], None);
     command.limits.file_size = 100_000;
     let scraped = run(&bench, command).await;
     assert!(scraped.ended.stderr.contains("File too large"), "{:?}", scraped.ended);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 
 use media::tool::{WorkDirectory, lines, run};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
@@ -9,6 +10,8 @@ use tokio::process::{Child, ChildStdout, Command};
 
 use crate::bench::{Bench, pids, script};
 
+/// Two gigabytes on a busy machine.
+const MAX_TIME: Duration = Duration::from_secs(300);
 const DIRECTORY: &str = "MEDIA_TEST_DIRECTORY";
 
 /// A process that runs the test `name`, with a directory for it.
@@ -51,7 +54,8 @@ async fn holder() {
 async fn reader_of_two_gigabytes() {
     let bench = Bench::new();
     let (sender, mut receiver) = lines();
-    let tool = script("line=$(head -c 100000 /dev/zero | tr '\\0' a); yes \"$line\" | head -c 2147483648");
+    let mut tool = script("line=$(head -c 100000 /dev/zero | tr '\\0' a); yes \"$line\" | head -c 2147483648");
+    tool.limits.time = MAX_TIME;
     let counted = async {
         let mut bytes = 0;
         while let Some(line) = receiver.recv().await {

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The tool that `./dev media-tools` has installed. Without it the test says that it is skipped and passes; but where CI runs, it
-/// fails.
+/// The tool that `./dev media-tools` has installed. Without it the test says that it is skipped and passes;
+/// but where CI runs, it fails.
 pub fn tool(name: &str) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/media-tools/bin").join(name);
     if program.is_file() {

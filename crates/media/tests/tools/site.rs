@@ -1,4 +1,5 @@
-//! `Site`: a small server on loopback that speaks as much of Mastodon and Moebooru as gallery-dl asks, and has files with known bytes.
+//! `Site`: a small server on loopback that speaks as much of Mastodon and Moebooru as gallery-dl asks, and
+//! has files with known bytes.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
