@@ -10,7 +10,9 @@ mod driver;
 mod stream;
 mod targets;
 
-use targets::{connect_reply, headers, menu_url, normaliser, proxy_list, robots, socks_reply, storage_path};
+use targets::{
+    connect_reply, headers, menu_url, normaliser, proxy_list, robots, socks_reply, storage_path, tool_lines,
+};
 
 #[test]
 fn normaliser() {
@@ -50,4 +52,9 @@ fn proxy_list() {
 #[test]
 fn robots() {
     driver::drive("robots", &robots::seeds(), robots::WORDS, robots::run);
+}
+
+#[test]
+fn tool_lines() {
+    driver::drive("tool_lines", &tool_lines::seeds(), tool_lines::WORDS, tool_lines::run);
 }

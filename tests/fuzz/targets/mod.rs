@@ -10,3 +10,4 @@ pub mod proxy_list;
 pub mod robots;
 pub mod socks_reply;
 pub mod storage_path;
+pub mod tool_lines;

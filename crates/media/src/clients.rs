@@ -1,0 +1,94 @@
+//! What the services that jobs ask are asked, and what they answer: an address out of names, values out
+//! of bytes.
+//!
+//! In: a base address from the configuration; a whole body, whose size its caller bounds. Out: an address
+//! to ask; posts, videos, files and credits. A shape that no longer fits is an error that names the
+//! field, and not an empty answer. It must not know connections, secrets or tables.
+
+pub mod discourse;
+pub mod easynews;
+pub mod forum_page;
+pub mod selectors;
+pub mod tmdb;
+pub mod youtube;
+
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use url::Url;
+
+/// Maximum bytes of a post's text; the rest is cut off.
+pub const MAX_TEXT: usize = 256 * 1024;
+
+/// Reason why an answer cannot be used. It may be another page than the asked one (a challenge, a
+/// log-in), or a new shape.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReadError {
+    #[error("the answer is not {expected}: {fault}")]
+    NotReadable { expected: &'static str, fault: String },
+    #[error("the answer has a new shape: {field} {fault}")]
+    Strange { field: String, fault: String },
+    /// Every page of a thread has posts, so the selectors fit no longer, or this is a page for guests.
+    #[error("the page has no posts: the selectors do not fit it, or it needs a log-in")]
+    NoPosts,
+}
+
+impl ReadError {
+    fn strange(field: impl Into<String>, fault: impl ToString) -> Self {
+        ReadError::Strange { field: field.into(), fault: fault.to_string() }
+    }
+}
+
+fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
+    let fault = |error: serde_json::Error| match error.classify() {
+        serde_json::error::Category::Data => ReadError::strange("a field", error),
+        _ => ReadError::NotReadable { expected: "JSON", fault: error.to_string() },
+    };
+    serde_json::from_slice(body).map_err(fault)
+}
+
+/// `base` with these segments after its own path.
+fn below(base: &Url, segments: &[&str]) -> Url {
+    let mut url = base.clone();
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(segments);
+    }
+    url
+}
+
+/// At most [`MAX_TEXT`] bytes, cut between two characters, without the white space around it.
+fn bounded(text: &str) -> String {
+    let text = text.trim();
+    let end = text.floor_char_boundary(MAX_TEXT);
+    text[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn base() -> Url {
+        "http://127.0.0.1:9".parse().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_panics(body in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = youtube::read(&body, "UC0123456789012345678901");
+            let _ = easynews::read(&body);
+            let _ = tmdb::read(&body);
+            let _ = discourse::topic(&body);
+            let _ = discourse::posts(&body);
+            let selectors = selectors::Selectors::of(selectors::ForumKind::Phpbb, &selectors::Overrides::default()).unwrap();
+            let _ = forum_page::read(&String::from_utf8_lossy(&body), &base(), &selectors);
+        }
+
+        #[test]
+        fn a_bounded_text_is_the_beginning_of_the_text(text in "\\PC{0,40}", times in 1usize..20_000) {
+            let long = text.repeat(times);
+            let cut = bounded(&long);
+            prop_assert!(cut.len() <= MAX_TEXT && long.trim().starts_with(&cut));
+        }
+    }
+}

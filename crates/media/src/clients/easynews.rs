@@ -1,0 +1,207 @@
+//! Easynews' search, which is not documented: each answer is checked, and a strange one is an error.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use super::{ReadError, below, json};
+
+/// Maximum number of pages of one search.
+pub const MAX_PAGES: u32 = 5;
+/// Maximum number of files of one page.
+pub const MAX_PER_PAGE: u32 = 1_000;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    pub query: &'a str,
+    /// Without dots, such as `mkv`; empty: all.
+    pub extensions: &'a [String],
+    /// From 1.
+    pub page: u32,
+    pub per_page: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Number of files that the whole search found.
+    pub results: u64,
+    pub files: Vec<File>,
+    download: Download,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    pub hash: String,
+    pub bytes: u64,
+    pub title: String,
+    /// With its dot.
+    pub extension: String,
+    /// As the answer has it, such as `1h:4m:30s`.
+    pub duration: Option<String>,
+    pub is_infected: bool,
+}
+
+/// Parts of the addresses of a page's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Download {
+    base: Url,
+    farm: String,
+    port: String,
+}
+
+pub fn search_url(base: &Url, search: Search<'_>) -> Url {
+    let mut url = below(base, &["2.0", "search", "solr-search", "advanced"]);
+    url.query_pairs_mut()
+        .extend_pairs([
+            ("st", "adv"),
+            ("sb", "1"),
+            ("fty[]", "VIDEO"),
+            ("spamf", "1"),
+            ("u", "1"),
+            ("gx", "1"),
+            ("sS", "3"),
+        ])
+        .append_pair("fex", &search.extensions.join(", "))
+        .append_pair("pno", &search.page.max(1).to_string())
+        .append_pair("pby", &search.per_page.clamp(1, MAX_PER_PAGE).to_string())
+        .extend_pairs([("s1", "dtime"), ("s1d", "-"), ("safeO", "0")])
+        .append_pair("gps", search.query);
+    url
+}
+
+pub fn read(body: &[u8]) -> Result<Page, ReadError> {
+    let answer: Answer = json(body)?;
+    let base = answer
+        .down_url
+        .parse()
+        .map_err(|error| ReadError::strange("downURL", format!("{:?}: {error}", answer.down_url)))?;
+    let download = Download { base, farm: answer.dl_farm, port: text(&answer.dl_port).unwrap_or_default() };
+    let files = answer.data.iter().map(file).collect::<Result<_, _>>()?;
+    Ok(Page { results: answer.results, files, download })
+}
+
+impl Page {
+    /// The address of one of its files. Its origin may be another than that of the search.
+    pub fn file_url(&self, file: &File) -> Url {
+        let Download { base, farm, port } = &self.download;
+        let (stored, shown) = (format!("{}{}", file.hash, file.extension), format!("{}{}", file.title, file.extension));
+        below(base, &[farm, port, &stored, &shown])
+    }
+
+    /// Whether the page after this one, of number `page`, is worth asking for. `seen`: hashes of the
+    /// pages before.
+    pub fn goes_on(&self, page: u32, seen: &HashSet<String>) -> bool {
+        let Some(first) = self.files.first() else { return false };
+        page < MAX_PAGES && !seen.contains(&first.hash)
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Value>,
+    results: u64,
+    #[serde(rename = "downURL")]
+    down_url: String,
+    #[serde(rename = "dlFarm")]
+    dl_farm: String,
+    #[serde(rename = "dlPort")]
+    dl_port: Value,
+}
+
+fn file(row: &Value) -> Result<File, ReadError> {
+    let required = |field: &str| {
+        let value = text(&row[field]).filter(|value| !value.is_empty());
+        value.ok_or_else(|| ReadError::strange(format!("data[].{field:?}"), "is missing"))
+    };
+    let (hash, extension) = (required("0")?, required("11")?);
+    if !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(ReadError::strange("data[].\"0\"", format!("{hash:?} is not a hash")));
+    }
+    let bytes = required("rawSize")?;
+    let bytes =
+        bytes.parse().map_err(|error| ReadError::strange("data[].\"rawSize\"", format!("{bytes:?}: {error}")))?;
+    Ok(File {
+        hash,
+        bytes,
+        title: required("10")?,
+        extension,
+        duration: text(&row["14"]).filter(|duration| !duration.is_empty()),
+        is_infected: row["virus"].as_bool().unwrap_or(false),
+    })
+}
+
+/// A text, or a number as text.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn answer(files: &[Value]) -> Value {
+        json!({"data": files, "results": files.len(), "downURL": "https://members.example/dl", "dlFarm": "auto", "dlPort": 443})
+    }
+
+    fn row(hash: &str) -> Value {
+        json!({"0": hash, "4": "1.2 GB", "10": "A film/2026 ä", "11": ".mkv", "14": "1h:4m:30s", "rawSize": 1288490189_u64, "virus": false})
+    }
+
+    fn page(files: &[Value]) -> Page {
+        read(answer(files).to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_files_address_is_made_of_its_hash_and_title() {
+        let page = page(&[row("abc123")]);
+        assert_eq!((page.results, page.files[0].bytes), (1, 1_288_490_189));
+        let url = page.file_url(&page.files[0]);
+        assert_eq!(url.as_str(), "https://members.example/dl/auto/443/abc123.mkv/A%20film%2F2026%20%C3%A4.mkv");
+    }
+
+    #[test]
+    fn a_search_ends_at_an_empty_page_a_known_hash_and_the_last_page() {
+        let seen = HashSet::from(["known".to_owned()]);
+        assert!(page(&[row("fresh")]).goes_on(1, &seen));
+        assert!(!page(&[]).goes_on(1, &seen));
+        assert!(!page(&[row("known"), row("fresh")]).goes_on(2, &seen));
+        assert!(!page(&[row("fresh")]).goes_on(MAX_PAGES, &seen));
+    }
+
+    #[rstest]
+    #[case::no_data(json!({"error": "denied"}), "missing field `data`")]
+    #[case::no_hash(answer(&[json!({"10": "x"})]), "data[].\"0\" is missing")]
+    #[case::a_path_for_a_hash(answer(&[row("../../etc")]), "is not a hash")]
+    #[case::no_size(answer(&[json!({"0": "a", "10": "t", "11": ".mkv", "rawSize": "big"})]), "rawSize")]
+    #[case::no_address(json!({"data": [], "results": 0, "downURL": "dl", "dlFarm": "", "dlPort": ""}), "downURL \"dl\"")]
+    fn a_new_shape_is_named(#[case] body: Value, #[case] says: &str) {
+        let error = read(body.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+
+    #[test]
+    fn the_query_is_encoded() {
+        let extensions = ["mkv".to_owned(), "mp4".to_owned()];
+        let search = Search { query: "a & b=c", extensions: &extensions, page: 2, per_page: 5_000 };
+        let url = search_url(&"https://members.easynews.com".parse().unwrap(), search);
+        assert!(
+            url.as_str().starts_with("https://members.easynews.com/2.0/search/solr-search/advanced?st=adv"),
+            "{url}"
+        );
+        let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+        for (name, value) in
+            [("gps", "a & b=c"), ("fex", "mkv, mp4"), ("pno", "2"), ("pby", "1000"), ("fty[]", "VIDEO")]
+        {
+            assert!(pairs.contains(&(name.to_owned(), value.to_owned())), "{name}: {pairs:?}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A page of a thread of XenForo or phpBB: its posts, and the address of the next page.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use scraper::{ElementRef, Html};
+use url::Url;
+
+use super::selectors::Selectors;
+use super::{ReadError, bounded};
+
+/// Maximum number of links of a post that are kept.
+const MAX_LINKS: usize = 200;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForumPage {
+    /// In the order of the page.
+    pub posts: Vec<Post>,
+    pub next: Option<Url>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// The forum's own, without its prefix: the digits of `post-123` or `p123`.
+    pub id: String,
+    pub author: String,
+    /// None where the time cannot be read: forums write it in the language of the reader.
+    pub posted_at: Option<DateTime<Utc>>,
+    pub text: String,
+    pub media: Vec<MediaLink>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediaLink {
+    pub url: Url,
+    pub kind: MediaKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaKind {
+    File,
+    /// A page with a player, which only a tool can download.
+    Page,
+}
+
+/// `address`: of the page, for its relative links. Links that are not of the web are left out.
+pub fn read(html: &str, address: &Url, selectors: &Selectors) -> Result<ForumPage, ReadError> {
+    let document = Html::parse_document(html);
+    let root = document.root_element();
+    let base = base_of(root, address);
+    let posts =
+        root.select(&selectors.post).map(|element| post(element, &base, selectors)).collect::<Result<Vec<_>, _>>()?;
+    if posts.is_empty() {
+        return Err(ReadError::NoPosts);
+    }
+    let next = selectors.next.values(root).first().and_then(|link| web_address(&base, link));
+    Ok(ForumPage { posts, next: next.filter(|next| next != address) })
+}
+
+fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<Post, ReadError> {
+    let id = selectors.post_id.values(element).into_iter().next().unwrap_or_default();
+    let digits = id.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(ReadError::strange("post_id", format!("{id:?} has no number")));
+    }
+    let author = selectors.author.values(element).into_iter().next().unwrap_or_default();
+    let text: Vec<String> = selectors.body.values(element);
+    Ok(Post {
+        id: digits.to_owned(),
+        posted_at: posted_at(element, &author, selectors),
+        author,
+        text: bounded(&text.join("\n")),
+        media: media(element, base, selectors),
+    })
+}
+
+/// The time of a post. An element `time` says it for programs; else it is the text without the author's
+/// name, after the last separator.
+fn posted_at(element: ElementRef<'_>, author: &str, selectors: &Selectors) -> Option<DateTime<Utc>> {
+    let places = selectors.time.elements(element);
+    let of_programs = places.iter().find_map(|place| time_element(*place)?.attr("datetime").map(str::to_owned));
+    if let Some(time) = of_programs.and_then(|text| read_time(&text, selectors)) {
+        return Some(time);
+    }
+    let text = selectors.time.values(element).into_iter().next()?;
+    let text = text.rsplit('»').next().unwrap_or_default().replace(author, "");
+    read_time(text.trim(), selectors)
+}
+
+fn time_element(place: ElementRef<'_>) -> Option<ElementRef<'_>> {
+    place.descendent_elements().find(|element| element.value().name() == "time")
+}
+
+fn read_time(text: &str, selectors: &Selectors) -> Option<DateTime<Utc>> {
+    let with_zone = || DateTime::parse_from_str(text, &selectors.date_format).ok().map(|time| time.to_utc());
+    let without_zone = || NaiveDateTime::parse_from_str(text, &selectors.date_format).ok().map(|time| time.and_utc());
+    text.parse().ok().or_else(with_zone).or_else(without_zone)
+}
+
+fn media(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Vec<MediaLink> {
+    let mut links: Vec<MediaLink> = Vec::new();
+    for place in &selectors.media {
+        for found in place.elements(element) {
+            let kind = if found.value().name() == "iframe" { MediaKind::Page } else { MediaKind::File };
+            let urls = place.value(found).and_then(|link| web_address(base, &link));
+            let Some(url) = urls.filter(|url| !links.iter().any(|known| known.url == *url)) else { continue };
+            if links.len() == MAX_LINKS {
+                return links;
+            }
+            links.push(MediaLink { url, kind });
+        }
+    }
+    links
+}
+
+/// A page may say from where its relative links begin.
+fn base_of(root: ElementRef<'_>, address: &Url) -> Url {
+    let base = root.descendent_elements().find(|element| element.value().name() == "base");
+    base.and_then(|base| web_address(address, base.attr("href")?)).unwrap_or_else(|| address.clone())
+}
+
+fn web_address(base: &Url, link: &str) -> Option<Url> {
+    base.join(link).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::super::selectors::{ForumKind, Overrides};
+    use super::*;
+
+    const XENFORO: &str = r#"<html><body>
+      <article class="message" data-author="ann" data-content="post-101" id="js-post-101">
+        <time datetime="2026-11-01T10:00:00+0200" data-time="1">Yesterday</time>
+        <div class="message-body"><div class="bbWrapper">Salt <b>&amp;</b> pepper
+          <div class="bbImageWrapper" data-src="https://cdn.example/a.jpg"></div>
+          <iframe src="//player.example/v/1"></iframe>
+          <a href="javascript:alert(1)">x</a></div></div>
+        <a href="/attachments/b-jpg.5/">b.jpg</a><a href="/attachments/b-jpg.5/">again</a>
+      </article>
+      <article data-author="bob" data-content="post-102"><div class="message-body"><div class="bbWrapper">Yes</div></div></article>
+      <a class="pageNav-jump pageNav-jump--next" href="/threads/t.1/page-3">Next</a></body></html>"#;
+
+    const PHPBB: &str = r#"<html><body>
+      <div id="p55" class="post has-profile"><p class="author">by <strong><a>carol</a></strong> » Mon Nov 02, 2026 3:04 pm</p>
+        <div class="content">Hello<br>there</div>
+        <dl class="attachbox"><dd><a href="./download/file.php?id=9">c.jpg</a></dd></dl></div>
+      <ul><li class="arrow next"><a href="./viewtopic.php?t=1&amp;start=10">Next</a></li></ul></body></html>"#;
+
+    fn page(kind: ForumKind, html: &str) -> Result<ForumPage, ReadError> {
+        let address = "https://forum.example/threads/t.1/page-2".parse().unwrap();
+        read(html, &address, &Selectors::of(kind, &Overrides::default()).unwrap())
+    }
+
+    #[test]
+    fn a_page_of_xenforo_has_posts_media_and_a_next_page() {
+        let page = page(ForumKind::Xenforo, XENFORO).unwrap();
+        assert_eq!(page.next.unwrap().as_str(), "https://forum.example/threads/t.1/page-3");
+        let [ann, bob] = page.posts.as_slice() else { panic!("{:?}", page.posts) };
+        assert_eq!((ann.id.as_str(), ann.author.as_str()), ("101", "ann"));
+        assert_eq!(ann.posted_at.unwrap().to_rfc3339(), "2026-11-01T08:00:00+00:00");
+        assert!(ann.text.starts_with("Salt & pepper"), "{}", ann.text);
+        let media: Vec<(&str, MediaKind)> = ann.media.iter().map(|link| (link.url.as_str(), link.kind)).collect();
+        assert_eq!(
+            media,
+            [
+                ("https://forum.example/attachments/b-jpg.5/", MediaKind::File),
+                ("https://cdn.example/a.jpg", MediaKind::File),
+                ("https://player.example/v/1", MediaKind::Page)
+            ]
+        );
+        assert_eq!((bob.id.as_str(), bob.text.as_str(), bob.posted_at), ("102", "Yes", None));
+    }
+
+    #[test]
+    fn a_page_of_phpbb_has_the_time_beside_the_author() {
+        let page = page(ForumKind::Phpbb, PHPBB).unwrap();
+        assert_eq!(page.next.unwrap().as_str(), "https://forum.example/threads/t.1/viewtopic.php?t=1&start=10");
+        let post = &page.posts[0];
+        assert_eq!((post.id.as_str(), post.author.as_str(), post.text.as_str()), ("55", "carol", "Hellothere"));
+        assert_eq!(post.posted_at.unwrap().to_rfc3339(), "2026-11-02T15:04:00+00:00");
+        assert_eq!(post.media[0].url.as_str(), "https://forum.example/threads/t.1/download/file.php?id=9");
+    }
+
+    #[rstest]
+    #[case::a_log_in(r#"<form action="/login"></form>"#, ReadError::NoPosts)]
+    #[case::empty("", ReadError::NoPosts)]
+    #[case::no_number(
+        r#"<article data-content="post-x"></article>"#,
+        ReadError::strange("post_id", r#""post-x" has no number"#)
+    )]
+    fn another_page_is_an_error(#[case] html: &str, #[case] error: ReadError) {
+        assert_eq!(page(ForumKind::Xenforo, html), Err(error));
+    }
+
+    #[test]
+    fn a_page_whose_next_is_itself_is_the_last() {
+        let html = XENFORO.replace("/threads/t.1/page-3", "/threads/t.1/page-2");
+        assert_eq!(page(ForumKind::Xenforo, &html).unwrap().next, None);
+    }
+
+    #[test]
+    fn overrides_read_another_skin() {
+        let overrides = serde_json::json!({"post": "li.reply", "post_id": "@data-n", "author": "b.who", "time": "i.when", "date_format": "%d.%m.%Y %H:%M", "body": "p"});
+        let selectors = Selectors::of(ForumKind::Phpbb, &serde_json::from_value(overrides).unwrap()).unwrap();
+        let html = r#"<ol><li class="reply" data-n="7"><b class="who">dan</b><i class="when">24.12.2026 18:00</i><p>Ho</p></li></ol>"#;
+        let page = read(html, &"https://f.example/".parse().unwrap(), &selectors).unwrap();
+        let post = &page.posts[0];
+        assert_eq!((post.id.as_str(), post.author.as_str(), post.text.as_str()), ("7", "dan", "Ho"));
+        assert_eq!(post.posted_at.unwrap().to_rfc3339(), "2026-12-24T18:00:00+00:00");
+    }
+}

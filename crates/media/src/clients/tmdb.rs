@@ -1,0 +1,162 @@
+//! TMDb's combined credits of a person: films and series, in front of the camera and behind it.
+
+use chrono::NaiveDate;
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use super::{ReadError, below, json};
+
+/// How a key is sent: the older form of 32 hex digits is a parameter, the token a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    ApiKey,
+    Bearer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaType {
+    Movie,
+    Tv,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appearance {
+    pub credit_id: String,
+    pub media_type: MediaType,
+    pub tmdb_id: i64,
+    pub title: String,
+    /// In front of the camera.
+    pub character: Option<String>,
+    /// Behind the camera.
+    pub department: Option<String>,
+    pub job: Option<String>,
+    pub episode_count: Option<i32>,
+    pub released_on: Option<NaiveDate>,
+}
+
+impl KeyKind {
+    pub fn of(key: &str) -> Self {
+        let is_hex = key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_hex { KeyKind::ApiKey } else { KeyKind::Bearer }
+    }
+}
+
+pub fn credits_url(base: &Url, person: i64) -> Url {
+    below(base, &["3", "person", &person.to_string(), "combined_credits"])
+}
+
+/// All appearances; one of a kind that is neither a film nor a series is left out.
+pub fn read(body: &[u8]) -> Result<Vec<Appearance>, ReadError> {
+    let credits: Credits = json(body)?;
+    credits.cast.into_iter().chain(credits.crew).filter_map(|credit| appearance(credit).transpose()).collect()
+}
+
+#[derive(Deserialize)]
+struct Credits {
+    cast: Vec<Credit>,
+    crew: Vec<Credit>,
+}
+
+#[derive(Deserialize)]
+struct Credit {
+    credit_id: String,
+    id: i64,
+    media_type: String,
+    title: Option<String>,
+    name: Option<String>,
+    character: Option<String>,
+    department: Option<String>,
+    job: Option<String>,
+    release_date: Option<String>,
+    first_air_date: Option<String>,
+    episode_count: Option<Value>,
+}
+
+fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
+    let media_type = match credit.media_type.as_str() {
+        "movie" => MediaType::Movie,
+        "tv" => MediaType::Tv,
+        _ => return Ok(None),
+    };
+    let field = |name: &str| format!("{name} of credit {}", credit.credit_id);
+    let title = present(credit.title).or_else(|| present(credit.name));
+    let title = title.ok_or_else(|| ReadError::strange(field("title"), "is missing"))?;
+    let date = present(credit.release_date).or_else(|| present(credit.first_air_date));
+    let released_on =
+        date.map(|date| date.parse().map_err(|error| ReadError::strange(field("date"), format!("{date:?}: {error}"))));
+    Ok(Some(Appearance {
+        media_type,
+        tmdb_id: credit.id,
+        title,
+        character: present(credit.character),
+        department: present(credit.department),
+        job: present(credit.job),
+        episode_count: credit
+            .episode_count
+            .as_ref()
+            .and_then(Value::as_i64)
+            .and_then(|count| i32::try_from(count).ok()),
+        released_on: released_on.transpose()?,
+        credit_id: credit.credit_id,
+    }))
+}
+
+/// TMDb writes an empty text where it knows nothing.
+fn present(text: Option<String>) -> Option<String> {
+    text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn cast_and_crew_of_films_and_series_are_read() {
+        let body = json!({
+            "id": 9,
+            "cast": [
+                {"credit_id": "c1", "id": 11, "media_type": "movie", "title": "Dusk", "character": "Ann", "release_date": "2026-03-01"},
+                {"credit_id": "c2", "id": 12, "media_type": "tv", "name": "Dawn", "character": "", "first_air_date": "", "episode_count": 8},
+                {"credit_id": "c3", "id": 13, "media_type": "person", "name": "x"},
+            ],
+            "crew": [{"credit_id": "c4", "id": 11, "media_type": "movie", "title": "Dusk", "department": "Writing", "job": "Writer", "release_date": null}],
+        });
+        let read = read(body.to_string().as_bytes()).unwrap();
+        let rows: Vec<_> =
+            read.iter().map(|each| (each.credit_id.as_str(), each.title.as_str(), each.media_type)).collect();
+        assert_eq!(
+            rows,
+            [("c1", "Dusk", MediaType::Movie), ("c2", "Dawn", MediaType::Tv), ("c4", "Dusk", MediaType::Movie)]
+        );
+        assert_eq!(read[0].released_on, NaiveDate::from_ymd_opt(2026, 3, 1));
+        assert_eq!((read[1].released_on, read[1].character.as_deref(), read[1].episode_count), (None, None, Some(8)));
+        assert_eq!((read[2].department.as_deref(), read[2].job.as_deref()), (Some("Writing"), Some("Writer")));
+    }
+
+    #[rstest]
+    #[case::an_error(json!({"success": false, "status_code": 7}), "missing field `cast`")]
+    #[case::no_title(json!({"cast": [{"credit_id": "c", "id": 1, "media_type": "tv"}], "crew": []}), "title of credit c is missing")]
+    #[case::no_date(json!({"cast": [{"credit_id": "c", "id": 1, "media_type": "tv", "name": "x", "first_air_date": "soon"}], "crew": []}), "date of credit c \"soon\"")]
+    fn a_new_shape_is_named(#[case] body: Value, #[case] says: &str) {
+        let error = read(body.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+
+    #[rstest]
+    #[case("0123456789abcdefABCDEF0123456789", KeyKind::ApiKey)]
+    #[case("0123456789abcdef", KeyKind::Bearer)]
+    #[case("eyJhbGciOiJIUzI1NiJ9.x.y0123456789", KeyKind::Bearer)]
+    fn a_key_says_how_it_is_sent(#[case] key: &str, #[case] kind: KeyKind) {
+        assert_eq!(KeyKind::of(key), kind);
+    }
+
+    #[test]
+    fn the_address_keeps_the_path_of_its_base() {
+        let url = credits_url(&"http://127.0.0.1:9/tmdb/".parse().unwrap(), 42);
+        assert_eq!(url.as_str(), "http://127.0.0.1:9/tmdb/3/person/42/combined_credits");
+    }
+}

@@ -1,0 +1,145 @@
+//! YouTube's feed of a channel: the newest 15 videos as Atom.
+//!
+//! The feed has no pages: a poll that knows none of its videos may have missed some.
+
+use chrono::{DateTime, Utc};
+use roxmltree::{Document, Node, ParsingOptions};
+use url::Url;
+
+use super::{ReadError, below};
+
+const ATOM: &str = "http://www.w3.org/2005/Atom";
+const YT: &str = "http://www.youtube.com/xml/schemas/2015";
+/// Maximum number of elements and texts of a feed; a whole one has about 500.
+const MAX_NODES: u32 = 50_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Video {
+    pub id: String,
+    pub title: String,
+    pub author: Option<String>,
+    pub published_at: DateTime<Utc>,
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
+pub fn feed_url(base: &Url, channel_id: &str) -> Url {
+    let mut url = below(base, &["feeds", "videos.xml"]);
+    url.query_pairs_mut().append_pair("channel_id", channel_id);
+    url
+}
+
+/// The videos of the channel, in the order of the feed: newest first.
+pub fn read(body: &[u8], channel_id: &str) -> Result<Vec<Video>, ReadError> {
+    let unreadable = |fault: String| ReadError::NotReadable { expected: "a feed", fault };
+    let text = std::str::from_utf8(body).map_err(|error| unreadable(error.to_string()))?;
+    let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|error| unreadable(error.to_string()))?;
+    let feed = document.root_element();
+    if !feed.has_tag_name((ATOM, "feed")) {
+        return Err(ReadError::strange(feed.tag_name().name(), "is not a feed"));
+    }
+    feed.children().filter(|node| node.has_tag_name((ATOM, "entry"))).map(|entry| video(entry, channel_id)).collect()
+}
+
+/// Whether videos may have been missed since the last poll: `known` says of an id whether it was seen
+/// before.
+pub fn has_gap(videos: &[Video], known: impl Fn(&str) -> bool) -> bool {
+    !videos.is_empty() && !videos.iter().any(|video| known(&video.id))
+}
+
+fn video(entry: Node<'_, '_>, channel_id: &str) -> Result<Video, ReadError> {
+    let of_channel = required(entry, YT, "channelId")?;
+    if of_channel != channel_id {
+        return Err(ReadError::strange("yt:channelId", format!("is {of_channel}, and not {channel_id}")));
+    }
+    let author = entry.children().find(|node| node.has_tag_name((ATOM, "author")));
+    Ok(Video {
+        id: required(entry, YT, "videoId")?.to_owned(),
+        title: required(entry, ATOM, "title")?.to_owned(),
+        author: author.and_then(|author| child(author, ATOM, "name")).map(str::to_owned),
+        published_at: time("published", required(entry, ATOM, "published")?)?,
+        updated_at: child(entry, ATOM, "updated").map(|text| time("updated", text)).transpose()?,
+    })
+}
+
+fn time(field: &str, text: &str) -> Result<DateTime<Utc>, ReadError> {
+    text.parse().map_err(|error| ReadError::strange(field, format!("{text:?}: {error}")))
+}
+
+fn required<'a>(node: Node<'a, '_>, namespace: &str, name: &str) -> Result<&'a str, ReadError> {
+    child(node, namespace, name).ok_or_else(|| ReadError::strange(name, "is missing in an entry"))
+}
+
+fn child<'a>(node: Node<'a, '_>, namespace: &str, name: &str) -> Option<&'a str> {
+    let child = node.children().find(|child| child.has_tag_name((namespace, name)))?;
+    child.text().map(str::trim).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
+
+    fn feed(entries: &str) -> String {
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+            <feed xmlns:yt="http://www.youtube.com/xml/schemas/2015" xmlns:media="http://search.yahoo.com/mrss/" xmlns="http://www.w3.org/2005/Atom">
+              <title>A channel</title>{entries}</feed>"#
+        )
+    }
+
+    fn entry(id: &str, channel: &str) -> String {
+        format!(
+            r#"<entry><id>yt:video:{id}</id><yt:videoId>{id}</yt:videoId><yt:channelId>{channel}</yt:channelId>
+              <title>Salt &amp; pepper</title><author><name>Ann</name></author>
+              <published>2026-11-01T10:00:00+00:00</published><updated>2026-11-02T11:30:00+00:00</updated>
+              <media:group><media:title>other</media:title></media:group></entry>"#
+        )
+    }
+
+    #[test]
+    fn videos_are_read_newest_first() {
+        let body = feed(&[entry("b", CHANNEL), entry("a", CHANNEL)].concat());
+        let videos = read(body.as_bytes(), CHANNEL).unwrap();
+        let ids: Vec<&str> = videos.iter().map(|video| video.id.as_str()).collect();
+        assert_eq!(ids, ["b", "a"]);
+        assert_eq!((videos[0].title.as_str(), videos[0].author.as_deref()), ("Salt & pepper", Some("Ann")));
+        assert_eq!(videos[0].published_at.to_rfc3339(), "2026-11-01T10:00:00+00:00");
+    }
+
+    #[rstest]
+    #[case::a_page("<html><title>Before you continue</title></html>", "html is not a feed")]
+    #[case::cut("<feed xmlns=\"http://www.w3.org/2005/Atom\"><entry>", "not a feed")]
+    #[case::another_channel(&feed(&entry("a", "UCother")), "yt:channelId is UCother")]
+    #[case::no_id(&feed("<entry><yt:channelId>UCabcdefghijklmnopqrstuv</yt:channelId></entry>"), "videoId is missing")]
+    #[case::no_time(&feed(&entry("a", CHANNEL).replace("2026-11-01T10:00:00+00:00", "today")), "published \"today\"")]
+    fn another_answer_is_named(#[case] body: &str, #[case] says: &str) {
+        let error = read(body.as_bytes(), CHANNEL).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+
+    #[test]
+    fn entities_that_grow_are_refused() {
+        let bomb =
+            (1..20).map(|n| format!("<!ENTITY e{n} \"{}\">", format!("&e{};", n - 1).repeat(20))).collect::<String>();
+        let body = format!("<!DOCTYPE f [<!ENTITY e0 \"ha\">{bomb}]><feed xmlns=\"{ATOM}\">&e19;</feed>");
+        assert!(read(body.as_bytes(), CHANNEL).is_err());
+    }
+
+    #[test]
+    fn a_feed_of_unknown_videos_has_a_gap() {
+        let videos = read(feed(&[entry("b", CHANNEL), entry("a", CHANNEL)].concat()).as_bytes(), CHANNEL).unwrap();
+        assert!(has_gap(&videos, |_| false));
+        assert!(!has_gap(&videos, |id| id == "a"));
+        assert!(!has_gap(&[], |_| false));
+    }
+
+    #[test]
+    fn the_address_has_the_channel() {
+        let url = feed_url(&"https://www.youtube.com".parse().unwrap(), CHANNEL);
+        assert_eq!(url.as_str(), "https://www.youtube.com/feeds/videos.xml?channel_id=UCabcdefghijklmnopqrstuv");
+    }
+}

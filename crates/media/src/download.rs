@@ -1,0 +1,219 @@
+//! The own downloader: one file, which is resumed where an earlier run was cut off.
+//!
+//! In: an address, and the place of its part. Out: the whole file with its hash, still in its part: the
+//! caller stores it. Beside the part lies a description of the file that it is a part of, written before
+//! the first byte; bytes are added only while the server proves that it still has that file (a strong
+//! ETag, else Last-Modified), and without a proof the file is downloaded from its beginning.
+
+mod outcome;
+mod part;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE,
+    REFERER,
+};
+use tokio::time::timeout;
+use url::Url;
+
+use self::outcome::{ContentRange, content_range, refusal, retry_after};
+use self::part::{Part, Remote};
+use crate::http::{Answer, Get, Http, Secrets};
+
+pub use self::outcome::DownloadError;
+
+/// Maximum time without a byte of a body.
+const MAX_STALL: Duration = Duration::from_secs(60);
+const ACCEPTED: HeaderValue = HeaderValue::from_static("*/*");
+const UNCHANGED: HeaderValue = HeaderValue::from_static("identity");
+
+#[derive(Clone, Debug)]
+pub struct Download {
+    pub url: Url,
+    pub referer: Option<String>,
+    pub secrets: Option<Secrets>,
+    /// The file to write; `.json` is added for its description. One download at a time may use it.
+    pub part: PathBuf,
+    /// Maximum size of the file.
+    pub max_bytes: u64,
+}
+
+/// A whole file, in the place of its part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Downloaded {
+    pub bytes: u64,
+    /// In lower-case hex.
+    pub sha256: String,
+    /// As the server names it; it may be wrong.
+    pub media_type: Option<String>,
+    /// After redirects.
+    pub url: Url,
+    /// Bytes of bodies of this run.
+    pub received: u64,
+}
+
+/// Downloads the file, or the rest of it. `progress`: bytes so far, and the whole size where it is known.
+pub async fn download(
+    http: &Http,
+    ask: &Download,
+    mut progress: impl FnMut(u64, Option<u64>) + Send,
+) -> Result<Downloaded, DownloadError> {
+    let mut run = Run { http, ask, received: 0 };
+    let part = Part::open(&ask.part, &ask.url).await?;
+    let step = run.step(part, &mut progress).await?;
+    match step {
+        Step::Whole(whole) => Ok(whole),
+        Step::Again => match run.step(Part::empty(&ask.part).await?, &mut progress).await? {
+            Step::Whole(whole) => Ok(whole),
+            Step::Again => {
+                Err(DownloadError::Strange("it answers for a part although the whole file was asked for".to_owned()))
+            }
+        },
+    }
+}
+
+/// Removes a part that is not wanted any more.
+pub async fn forget(part: &std::path::Path) -> Result<(), DownloadError> {
+    part::remove(part).await
+}
+
+struct Run<'a> {
+    http: &'a Http,
+    ask: &'a Download,
+    received: u64,
+}
+
+enum Step {
+    Whole(Downloaded),
+    /// The part belongs to another file than the server has now.
+    Again,
+}
+
+/// An answer, by its use for the part.
+enum Meaning {
+    Beginning,
+    Rest,
+    NothingMissing,
+    AnotherFile,
+}
+
+impl Run<'_> {
+    async fn step(
+        &mut self,
+        mut part: Part,
+        progress: &mut (impl FnMut(u64, Option<u64>) + Send),
+    ) -> Result<Step, DownloadError> {
+        let answer = self.http.get(&self.request(&part)).await?;
+        match meaning(&part, &answer)? {
+            Meaning::AnotherFile => return Ok(Step::Again),
+            Meaning::NothingMissing => return self.whole(part, &answer.headers, answer.url).await,
+            Meaning::Rest => {}
+            Meaning::Beginning => part.begin(Remote::of(&self.ask.url, &answer.headers)).await?,
+        }
+        let Answer { headers, url, body, .. } = answer;
+        self.write(&mut part, body, progress).await?;
+        self.whole(part, &headers, url).await
+    }
+
+    fn request(&self, part: &Part) -> Get {
+        let mut get = Get { secrets: self.ask.secrets.clone(), ..Get::of(self.ask.url.clone()) };
+        get = get.header(ACCEPT, ACCEPTED).header(ACCEPT_ENCODING, UNCHANGED);
+        let text = |text: &str| HeaderValue::from_str(text).ok();
+        if let Some(referer) = self.ask.referer.as_deref().and_then(text) {
+            get = get.header(REFERER, referer);
+        }
+        let Some(proof) = part.proof().and_then(text) else { return get };
+        let Some(range) = text(&format!("bytes={}-", part.len)) else { return get };
+        get.header(RANGE, range).header(IF_RANGE, proof)
+    }
+
+    async fn write(
+        &mut self,
+        part: &mut Part,
+        mut body: Incoming,
+        progress: &mut (impl FnMut(u64, Option<u64>) + Send),
+    ) -> Result<(), DownloadError> {
+        let total = part.remote.as_ref().and_then(|remote| remote.total);
+        if total.is_some_and(|total| total > self.ask.max_bytes) {
+            part::remove(&self.ask.part).await?;
+            return Err(DownloadError::TooLarge { max: self.ask.max_bytes });
+        }
+        progress(part.len, total);
+        loop {
+            let frame = timeout(MAX_STALL, body.frame())
+                .await
+                .map_err(|_| DownloadError::Stalled { bytes: part.len, total })?;
+            let Some(frame) = frame else { return Ok(()) };
+            let frame =
+                frame.map_err(|error| DownloadError::Cut { bytes: part.len, total, fault: error.to_string() })?;
+            let Ok(data) = frame.into_data() else { continue };
+            self.received += data.len() as u64;
+            if part.len + data.len() as u64 > total.unwrap_or(self.ask.max_bytes) {
+                part::remove(&self.ask.part).await?;
+                return Err(DownloadError::larger(total, self.ask.max_bytes));
+            }
+            part.append(&data).await?;
+            progress(part.len, total);
+        }
+    }
+
+    async fn whole(&self, part: Part, headers: &HeaderMap, url: Url) -> Result<Step, DownloadError> {
+        let total = part.remote.as_ref().and_then(|remote| remote.total);
+        if let Some(total) = total.filter(|&total| total != part.len) {
+            return Err(DownloadError::Cut {
+                bytes: part.len,
+                total: Some(total),
+                fault: "the body ended early".to_owned(),
+            });
+        }
+        let (bytes, received) = (part.len, self.received);
+        let media_type =
+            part.remote.as_ref().and_then(|remote| remote.media_type.clone()).or_else(|| media_type(headers));
+        Ok(Step::Whole(Downloaded { bytes, sha256: part.finish().await?, media_type, url, received }))
+    }
+}
+
+fn meaning(part: &Part, answer: &Answer) -> Result<Meaning, DownloadError> {
+    let headers = &answer.headers;
+    let is_page = media_type(headers).is_some_and(|kind| kind == "text/html" || kind == "application/xhtml+xml");
+    match answer.status {
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT if is_page => Err(DownloadError::Page),
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT if is_encoded(headers) => {
+            Err(DownloadError::Strange("it compressed the file although it was asked not to".to_owned()))
+        }
+        StatusCode::OK => Ok(Meaning::Beginning),
+        StatusCode::PARTIAL_CONTENT => Ok(match part.is_continued_by(headers, content_range(headers)) {
+            true => Meaning::Rest,
+            false => Meaning::AnotherFile,
+        }),
+        StatusCode::RANGE_NOT_SATISFIABLE if part.len == 0 => {
+            Err(DownloadError::Strange("it refuses a request for the whole file".to_owned()))
+        }
+        StatusCode::RANGE_NOT_SATISFIABLE => Ok(match content_range(headers) {
+            Some(ContentRange::Unsatisfied { total }) if total == part.len && part.is_of(headers) => {
+                Meaning::NothingMissing
+            }
+            _ => Meaning::AnotherFile,
+        }),
+        status => Err(refusal(status, retry_after(headers))),
+    }
+}
+
+fn is_encoded(headers: &HeaderMap) -> bool {
+    text_of(headers, CONTENT_ENCODING).is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity"))
+}
+
+/// Without its parameters, in lower case.
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let text = text_of(headers, CONTENT_TYPE)?;
+    Some(text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty())
+}
+
+fn text_of(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok().map(str::trim)
+}

@@ -1,0 +1,144 @@
+//! What the answers to a download mean: refusals, waits and ranges. Pure.
+
+use std::io;
+use std::time::Duration;
+
+use hyper::StatusCode;
+use hyper::header::{CONTENT_RANGE, DATE, HeaderMap, RETRY_AFTER};
+use thiserror::Error;
+
+use super::text_of;
+use crate::http::HttpError;
+
+/// Maximum wait that a server may ask for.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// Reason why there is no whole file. The part stays for the next run, where it is of use.
+#[derive(Debug, Error)]
+pub enum DownloadError {
+    /// It will never come.
+    #[error("the file is gone: the server answers {0}")]
+    Gone(StatusCode),
+    /// It does not come without a log-in, or not to us.
+    #[error("the server refuses the file: {0}")]
+    Refused(StatusCode),
+    #[error("the server sent a page instead of the file: a log-in or a challenge")]
+    Page,
+    #[error("the file is larger than the {max} bytes that are permitted")]
+    TooLarge { max: u64 },
+    #[error("the server asks to wait: {status}")]
+    Wait { status: StatusCode, after: Option<Duration> },
+    #[error("the server failed: {0}")]
+    Failed(StatusCode),
+    #[error("cut off after {bytes} bytes{}: {fault}", of(*total))]
+    Cut { bytes: u64, total: Option<u64>, fault: String },
+    #[error("no byte came for a minute, after {bytes} bytes{}", of(*total))]
+    Stalled { bytes: u64, total: Option<u64> },
+    #[error("the server answers strangely: {0}")]
+    Strange(String),
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error("{file}: {error}")]
+    Disk { file: String, error: io::Error },
+}
+
+impl DownloadError {
+    /// More bytes came than the server named, or than are permitted where it named none.
+    pub(super) fn larger(total: Option<u64>, max: u64) -> Self {
+        match total {
+            Some(total) => DownloadError::Strange(format!("it sent more than the {total} bytes that it named")),
+            None => DownloadError::TooLarge { max },
+        }
+    }
+}
+
+fn of(total: Option<u64>) -> String {
+    total.map_or_else(String::new, |total| format!(" of {total}"))
+}
+
+/// The meaning of a status without a body of use.
+pub(super) fn refusal(status: StatusCode, after: Option<Duration>) -> DownloadError {
+    match status.as_u16() {
+        404 | 410 => DownloadError::Gone(status),
+        401 | 403 | 451 => DownloadError::Refused(status),
+        429 | 503 => DownloadError::Wait { status, after },
+        _ => DownloadError::Failed(status),
+    }
+}
+
+/// Seconds, or a date, which the server's own time is taken off; at most a day.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = text_of(headers, RETRY_AFTER)?;
+    let wait = match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let (until, now) =
+                (httpdate::parse_http_date(text).ok()?, httpdate::parse_http_date(text_of(headers, DATE)?).ok()?);
+            until.duration_since(now).unwrap_or_default()
+        }
+    };
+    Some(wait.min(MAX_WAIT))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ContentRange {
+    Part { start: u64, end: u64, total: Option<u64> },
+    Unsatisfied { total: u64 },
+}
+
+pub(super) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
+    let (range, total) = text_of(headers, CONTENT_RANGE)?.strip_prefix("bytes")?.trim().split_once('/')?;
+    if range == "*" {
+        return Some(ContentRange::Unsatisfied { total: total.parse().ok()? });
+    }
+    let (start, end) = range.split_once('-')?;
+    let total = if total == "*" { None } else { Some(total.parse().ok()?) };
+    Some(ContentRange::Part { start: start.parse().ok()?, end: end.parse().ok()?, total })
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("bytes 10-19/20", Some(ContentRange::Part { start: 10, end: 19, total: Some(20) }))]
+    #[case("bytes 10-19/*", Some(ContentRange::Part { start: 10, end: 19, total: None }))]
+    #[case("bytes */20", Some(ContentRange::Unsatisfied { total: 20 }))]
+    #[case("bytes */*", None)]
+    #[case("items 1-2/3", None)]
+    #[case("bytes -5/20", None)]
+    #[case("bytes 1-99999999999999999999/20", None)]
+    fn a_range_is_read_or_not(#[case] text: &str, #[case] range: Option<ContentRange>) {
+        let headers = HeaderMap::from_iter([(CONTENT_RANGE, HeaderValue::from_str(text).unwrap())]);
+        assert_eq!(content_range(&headers), range);
+    }
+
+    #[rstest]
+    #[case(404, "gone")]
+    #[case(410, "gone")]
+    #[case(401, "refuses")]
+    #[case(403, "refuses")]
+    #[case(429, "asks to wait")]
+    #[case(503, "asks to wait")]
+    #[case(500, "failed")]
+    #[case(418, "failed")]
+    fn a_status_says_what_follows(#[case] status: u16, #[case] says: &str) {
+        let error = refusal(StatusCode::from_u16(status).unwrap(), None).to_string();
+        assert!(error.contains(says), "{error}");
+    }
+
+    #[rstest]
+    #[case("120", Some(120))]
+    #[case("99999999", Some(24 * 3600))]
+    #[case("Sun, 01 Nov 2026 10:01:30 GMT", Some(90))]
+    #[case("Thu, 01 Jan 1970 00:00:00 GMT", Some(0))]
+    #[case("soon", None)]
+    fn a_wait_is_bounded(#[case] text: &str, #[case] seconds: Option<u64>) {
+        let date = HeaderValue::from_static("Sun, 01 Nov 2026 10:00:00 GMT");
+        let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap()), (DATE, date)]);
+        assert_eq!(retry_after(&headers).map(|wait| wait.as_secs()), seconds);
+    }
+}

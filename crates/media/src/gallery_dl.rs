@@ -1,0 +1,286 @@
+//! gallery-dl: its command, its lines, its exit codes. Pure: nothing is run, read or written here.
+//!
+//! In: an account's addresses and credential. Out: a [`Command`] for the runner; then an [`Event`] for each
+//! line that it prints, and a [`Verdict`] for its end. It must not know queue or database.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::input::{self, InputError, Login};
+use crate::printed::{self, LineError};
+use crate::tool::{Command, Ended};
+use crate::verdict::Verdict;
+
+pub const HOW_TO_INSTALL: &str = "`pip install gallery-dl`, in a virtual environment whose bin directory is in PATH";
+/// In the work directory: addresses that gallery-dl found and does not know how to download.
+pub const UNSUPPORTED_FILE: &str = "unsupported.txt";
+/// Maximum number of unsupported addresses that are read.
+pub const MAX_UNSUPPORTED: usize = 1_000;
+pub const DEFAULT_WAIT_AFTER_429: Duration = Duration::from_secs(30);
+
+/// A scrape ends at this number of known files in a row, unless it is a full one.
+const MAX_KNOWN_IN_A_ROW: u32 = 20;
+const EVENTS: [&str; 4] = ["after", "post", "skip", "error"];
+
+pub struct Scrape<'a> {
+    /// `https://…`, or with the name of a family of sites before it: `mastodon:https://…`.
+    pub addresses: &'a [String],
+    pub scrape_type: ScrapeType,
+    /// The locked work directory.
+    pub work: &'a Path,
+    /// SQLite file of what was downloaded before; gallery-dl makes it.
+    pub archive: &'a Path,
+    pub credential: Option<Credential>,
+    pub proxy: Option<&'a str>,
+    pub wait_after_429: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScrapeType {
+    /// The newest, up to what is known.
+    Recent,
+    Full,
+}
+
+/// For one site, named by its `category`, and for no other. It has no `Debug`.
+pub struct Credential {
+    pub category: String,
+    pub secret: Secret,
+}
+
+pub enum Secret {
+    Login(Login),
+    Cookies(BTreeMap<String, String>),
+    /// `access-token`
+    Token(String),
+}
+
+/// One line of stdout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub kind: EventKind,
+    pub id: ItemId,
+    /// The file in the work directory: of `After`, and of `Skip`, where it may exist no more.
+    pub path: Option<PathBuf>,
+    pub url: Option<String>,
+    pub title: Option<String>,
+    pub posted_at: Option<DateTime<Utc>>,
+    /// All that the site says, as far as there is room.
+    pub metadata: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A post was found; its files follow.
+    Post,
+    /// A file was downloaded.
+    After,
+    /// It is known already.
+    Skip,
+    /// It could not be downloaded.
+    Error,
+}
+
+/// Names a file across runs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ItemId {
+    pub category: String,
+    pub id: String,
+    /// Its number within the post; 0 where there is one file, and for the post itself.
+    pub num: u64,
+}
+
+impl Scrape<'_> {
+    pub fn command(&self, program: impl Into<PathBuf>) -> Result<Command, InputError> {
+        let mut command = Command::new(program, HOW_TO_INSTALL);
+        let unsupported = format!("{}/{UNSUPPORTED_FILE}", input::path(self.work)?);
+        let args = ["--config-ignore", "--no-input", "--config-json", "/dev/fd/3", "--write-unsupported", &unsupported];
+        command.args = args.into_iter().chain(["-i", "-"]).map(Into::into).collect();
+        for address in self.addresses {
+            command.stdin.extend(known_address(address)?.as_bytes());
+            command.stdin.push(b'\n');
+        }
+        command.fd3 = Some(self.configuration()?.to_string().into_bytes());
+        command.secrets = self.secrets();
+        Ok(command)
+    }
+
+    fn configuration(&self) -> Result<Value, InputError> {
+        let mark = |event: &str| json!({"name": "metadata", "mode": "modify", "event": event, "fields": {"drover_event": event}});
+        let mut postprocessors: Vec<Value> = EVENTS.into_iter().map(mark).collect();
+        let events = EVENTS.join(",");
+        postprocessors.push(json!({"name": "metadata", "mode": "jsonl", "filename": "-", "event": events}));
+        let mut extractor = json!({
+            "base-directory": input::path(self.work)?,
+            "directory": [],
+            "filename": "{category}_{id|filename}_{num|0}.{extension}",
+            "metadata-path": "drover_path",
+            "metadata-url": "drover_url",
+            "archive": input::path(self.archive)?,
+            "skip": self.skip(),
+            "sleep-429": self.wait_after_429.as_secs(),
+            "postprocessors": postprocessors,
+        });
+        if let Some(proxy) = self.proxy {
+            extractor["proxy"] = input::text("the proxy", proxy)?.into();
+        }
+        if let Some(credential) = &self.credential {
+            credential.add_to(&mut extractor)?;
+        }
+        Ok(json!({
+            "extractor": extractor,
+            "output": {"mode": "null", "log": {"format": "{levelname}\t{name}\t{message}"}},
+            "downloader": {"progress": null},
+            "cache": {"file": null},
+        }))
+    }
+
+    fn skip(&self) -> Value {
+        match self.scrape_type {
+            ScrapeType::Recent => format!("abort:{MAX_KNOWN_IN_A_ROW}").into(),
+            ScrapeType::Full => true.into(),
+        }
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        let secret = self.credential.as_ref().map(|credential| &credential.secret);
+        let mut secrets = match secret {
+            Some(Secret::Login(login)) => vec![login.password.clone()],
+            Some(Secret::Cookies(cookies)) => cookies.values().cloned().collect(),
+            Some(Secret::Token(token)) => vec![token.clone()],
+            None => vec![],
+        };
+        secrets.extend(self.proxy.and_then(input::password_of));
+        secrets
+    }
+}
+
+impl Credential {
+    fn add_to(&self, extractor: &mut Value) -> Result<(), InputError> {
+        let is_taken = extractor.get(&self.category).is_some();
+        if is_taken || !is_category(&self.category) {
+            return Err(InputError::BadCategory(self.category.chars().take(64).collect()));
+        }
+        extractor[&self.category] = match &self.secret {
+            Secret::Login(login) => json!({
+                "username": input::text("the user name", &login.username)?,
+                "password": input::text("the password", &login.password)?,
+            }),
+            Secret::Cookies(cookies) => {
+                for (name, value) in cookies {
+                    input::text("a cookie's name", name)?;
+                    input::text("a cookie", value)?;
+                }
+                json!({ "cookies": cookies })
+            }
+            Secret::Token(token) => json!({ "access-token": input::text("the token", token)? }),
+        };
+        Ok(())
+    }
+}
+
+impl Event {
+    pub fn read(line: &[u8], work: &Path) -> Result<Event, LineError> {
+        let mut object = printed::object(line)?;
+        let kind = match object.get("drover_event").and_then(Value::as_str) {
+            Some("post") => EventKind::Post,
+            Some("after") => EventKind::After,
+            Some("skip") => EventKind::Skip,
+            Some("error") => EventKind::Error,
+            _ => return Err(LineError::UnknownEvent),
+        };
+        // a post's line still has the path of the file before it
+        let path = match kind {
+            EventKind::After => Some(printed::file(&object, "drover_path", work)?),
+            EventKind::Skip => printed::file(&object, "drover_path", work).ok(),
+            EventKind::Post | EventKind::Error => None,
+        };
+        let id = ItemId {
+            category: printed::id(&object, "category")?,
+            id: printed::id(&object, "id").or_else(|_| printed::id(&object, "filename"))?,
+            num: object.get("num").and_then(Value::as_u64).unwrap_or_default(),
+        };
+        let url = printed::address(&object, "drover_url");
+        object.retain(|name, _| !name.starts_with("drover_"));
+        let (title, posted_at) = (printed::title(&object), date(&object));
+        Ok(Event { kind, id, path, url, title, posted_at, metadata: printed::bounded(object) })
+    }
+}
+
+/// `files_came`: at least one event was `After`.
+pub fn verdict(ended: &Ended, files_came: bool) -> Verdict {
+    let error = ended.first_error.as_deref().unwrap_or_default();
+    Verdict::of(ended.how, |code| of_exit(code, files_came, error.contains("NotFoundError")))
+}
+
+/// For people: the first error with the name of the site that it is about.
+pub fn error_message(ended: &Ended) -> Option<String> {
+    let error = ended.first_error.as_deref()?;
+    let mut parts = error.splitn(3, '\t');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(_), Some(site), Some(message)) => Some(format!("{site}: {message}")),
+        _ => Some(error.to_owned()),
+    }
+}
+
+/// Addresses in the content of [`UNSUPPORTED_FILE`], in their order; what is no address of the web is left
+/// out.
+pub fn unsupported(content: &str) -> Vec<String> {
+    let addresses = content.lines().filter_map(|line| input::address(line.trim()).ok());
+    addresses.take(MAX_UNSUPPORTED).map(str::to_owned).collect()
+}
+
+/// The table of exit codes, which are sums of bits.
+fn of_exit(code: i32, files_came: bool, not_found: bool) -> Verdict {
+    const UNEXPECTED: i32 = 1;
+    const USAGE: i32 = 2;
+    const HTTP: i32 = 4;
+    const CHALLENGE: i32 = 8;
+    const LOGIN: i32 = 16;
+    const FORMAT: i32 = 32;
+    const UNSUPPORTED: i32 = 64;
+    const DISK: i32 = 128;
+    /// By SIGINT or SIGTERM: no sum of bits.
+    const INTERRUPTED: [i32; 2] = [130, 143];
+
+    let has = |bits: i32| code & bits != 0;
+    match code {
+        0 => Verdict::Done,
+        code if INTERRUPTED.contains(&code) => Verdict::Retry,
+        _ if has(CHALLENGE | LOGIN) => Verdict::LOGIN,
+        _ if has(UNEXPECTED | DISK) => Verdict::Retry,
+        _ if has(USAGE | FORMAT | UNSUPPORTED) => Verdict::PERMANENT,
+        _ if has(HTTP) && files_came => Verdict::Done,
+        _ if has(HTTP) && not_found => Verdict::PERMANENT,
+        _ => Verdict::Retry,
+    }
+}
+
+/// In a file of addresses, lines that begin with `-` or `#` are more than addresses.
+fn known_address(address: &str) -> Result<&str, InputError> {
+    let site = address.split_once(':').filter(|(family, _)| {
+        !matches!(*family, "http" | "https")
+            && !family.is_empty()
+            && family.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    });
+    input::address(site.map_or(address, |(_, rest)| rest))?;
+    Ok(address)
+}
+
+fn is_category(name: &str) -> bool {
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(is_safe)
+}
+
+/// In UTC.
+fn date(object: &Map<String, Value>) -> Option<DateTime<Utc>> {
+    let text = object.get("date")?.as_str()?;
+    NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok().map(|date| date.and_utc())
+}
+
+#[cfg(test)]
+mod tests;

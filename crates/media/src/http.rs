@@ -1,0 +1,326 @@
+//! `Http`: requests of the downloader and the clients to hosts that strangers name in links.
+//!
+//! In: an address; headers, of which some are secrets of one origin. Out: the answer after at most five
+//! redirects. An address on a private network is refused, also behind a name or a redirect: the check
+//! sees the address that is connected to. It must not know what is asked.
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
+use hyper::{Request, Response, StatusCode};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use thiserror::Error;
+use tokio::time::timeout;
+use tower::Service;
+use url::{Host, Origin, Url};
+
+const MAX_REDIRECTS: usize = 5;
+const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
+/// From the request to the head of its answer.
+const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
+const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
+const MAX_IDLE_CONNECTIONS: usize = 4;
+
+/// Cheap to clone; all clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: Client<HttpsConnector<HttpConnector<PublicNames>>, Empty<Bytes>>,
+    allow_private: bool,
+}
+
+/// One GET. Its secrets go to their origin only.
+#[derive(Clone, Debug)]
+pub struct Get {
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub secrets: Option<Secrets>,
+}
+
+/// Headers for one origin, such as `Authorization`.
+#[derive(Clone)]
+pub struct Secrets {
+    pub origin: Origin,
+    pub headers: HeaderMap,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    /// After redirects.
+    pub url: Url,
+    pub body: Incoming,
+}
+
+/// No answer came.
+#[derive(Debug, Error)]
+pub enum HttpError {
+    #[error("{0} is not an address of the web")]
+    NotWeb(Url),
+    #[error("{host} is on a private network; media.allow_private permits it")]
+    Private { host: String },
+    #[error("{0} leads to more than {MAX_REDIRECTS} redirects")]
+    Redirects(Url),
+    #[error("{url} redirects to {location:?}, which is not an address")]
+    Location { url: Url, location: String },
+    #[error("{host} did not answer: {fault}")]
+    Unreachable { host: String, fault: String },
+    #[error("{host} did not answer within {} s", MAX_ANSWER_TIME.as_secs())]
+    Late { host: String },
+    #[error("the certificate authorities cannot be used: {0}")]
+    Tls(String),
+}
+
+impl Http {
+    pub fn new(allow_private: bool) -> Result<Self, HttpError> {
+        let roots = foundation::authorities::with_file(None).map_err(HttpError::Tls)?;
+        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| HttpError::Tls(error.to_string()))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let mut tcp = HttpConnector::new_with_resolver(PublicNames { allow_private });
+        tcp.enforce_http(false);
+        tcp.set_connect_timeout(Some(MAX_CONNECT_TIME));
+        tcp.set_nodelay(true);
+        let connector =
+            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(MAX_IDLE_TIME)
+            .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
+            .build(connector);
+        Ok(Http { client, allow_private })
+    }
+
+    /// Follows redirects; each address is checked, and secrets stay with their origin.
+    pub async fn get(&self, get: &Get) -> Result<Answer, HttpError> {
+        let mut url = get.url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let answer = self.once(get, &url).await?;
+            match next_address(&url, &answer)? {
+                Some(next) => url = next,
+                None => {
+                    let (head, body) = answer.into_parts();
+                    return Ok(Answer { status: head.status, headers: head.headers, url, body });
+                }
+            }
+        }
+        Err(HttpError::Redirects(get.url.clone()))
+    }
+
+    async fn once(&self, get: &Get, url: &Url) -> Result<Response<Incoming>, HttpError> {
+        let host = self.checked_host(url)?;
+        let mut request = Request::get(url.as_str()).body(Empty::new()).map_err(|_| HttpError::NotWeb(url.clone()))?;
+        *request.headers_mut() = headers(get, url);
+        let answer = timeout(MAX_ANSWER_TIME, self.client.request(request)).await;
+        let answer = answer.map_err(|_| HttpError::Late { host: host.clone() })?;
+        answer.map_err(|error| match private_name(&error) {
+            true => HttpError::Private { host },
+            false => HttpError::Unreachable { host, fault: causes(&error) },
+        })
+    }
+
+    /// The resolver sees names only, so an address in a URL is checked here.
+    fn checked_host(&self, url: &Url) -> Result<String, HttpError> {
+        let host = url.host().filter(|_| matches!(url.scheme(), "http" | "https"));
+        let host = host.ok_or_else(|| HttpError::NotWeb(url.clone()))?;
+        let is_public = match host {
+            Host::Domain(_) => true,
+            Host::Ipv4(address) => is_public(IpAddr::V4(address)),
+            Host::Ipv6(address) => is_public(IpAddr::V6(address)),
+        };
+        match is_public || self.allow_private {
+            true => Ok(host.to_string()),
+            false => Err(HttpError::Private { host: host.to_string() }),
+        }
+    }
+}
+
+impl Get {
+    pub fn of(url: Url) -> Self {
+        Get { url, headers: HeaderMap::new(), secrets: None }
+    }
+
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Secrets of {}", self.origin.ascii_serialization())
+    }
+}
+
+/// Those of the request, and the secrets of this origin.
+fn headers(get: &Get, url: &Url) -> HeaderMap {
+    let mut headers = get.headers.clone();
+    if let Some(secrets) = get.secrets.as_ref().filter(|secrets| secrets.origin == url.origin()) {
+        headers.extend(secrets.headers.clone());
+    }
+    headers
+}
+
+fn next_address(url: &Url, answer: &Response<Incoming>) -> Result<Option<Url>, HttpError> {
+    if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = answer.headers().get(LOCATION) else { return Ok(None) };
+    let location = String::from_utf8_lossy(location.as_bytes());
+    let next =
+        url.join(&location).map_err(|_| HttpError::Location { url: url.clone(), location: location.into_owned() })?;
+    Ok(Some(next))
+}
+
+/// Resolves names, and refuses those that are on a private network.
+#[derive(Clone, Debug)]
+struct PublicNames {
+    allow_private: bool,
+}
+
+/// The refusal, inside of the error of a connection.
+#[derive(Debug, Error)]
+#[error("the name is on a private network")]
+struct PrivateName;
+
+impl Service<Name> for PublicNames {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let allow_private = self.allow_private;
+        Box::pin(async move {
+            // the port is the connector's
+            let all: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let permitted: Vec<SocketAddr> =
+                all.into_iter().filter(|address| allow_private || is_public(address.ip())).collect();
+            match permitted.is_empty() {
+                true => Err(io::Error::other(PrivateName)),
+                false => Ok(permitted.into_iter()),
+            }
+        })
+    }
+}
+
+fn private_name(error: &(dyn std::error::Error + 'static)) -> bool {
+    sources(error).any(|source| {
+        let inner = source.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        source.is::<PrivateName>() || inner.is_some_and(|inner| inner.is::<PrivateName>())
+    })
+}
+
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    sources(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn sources<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
+}
+
+/// Whether an address is reached through the internet, by IANA's registries of special addresses.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => match embedded_v4(address) {
+            Some(inner) => is_public_v4(inner),
+            // all of the internet is in 2000::/3 so far; documentation is in 2001:db8::/32 and 3fff::/20
+            None => {
+                let [first, second, ..] = address.segments();
+                first & 0xe000 == 0x2000
+                    && (first, second) != (0x2001, 0x0db8)
+                    && first != 0x3fff
+                    && (first != 0x2001 || second >= 0x0200)
+            }
+        },
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let is_special = matches!(
+        (a, b, c),
+        (0 | 10 | 127 | 224..=255, ..)
+            | (100, 64..=127, _)
+            | (169, 254, _)
+            | (172, 16..=31, _)
+            | (192, 0, 0 | 2)
+            | (192, 88, 99)
+            | (192, 168, _)
+            | (198, 18..=19, _)
+            | (198, 51, 100)
+            | (203, 0, 113)
+    );
+    !is_special
+}
+
+/// The address to which a gateway or the kernel leads: mapped, NAT64, 6to4.
+fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            Some(v4(high, low))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("93.184.216.34", true)]
+    #[case("127.0.0.1", false)]
+    #[case("0.0.0.0", false)]
+    #[case("10.1.2.3", false)]
+    #[case("100.64.0.1", false)]
+    #[case("100.63.255.255", true)]
+    #[case("169.254.169.254", false)]
+    #[case("172.31.0.1", false)]
+    #[case("172.32.0.1", true)]
+    #[case("192.168.1.1", false)]
+    #[case("192.0.2.1", false)]
+    #[case("198.19.0.1", false)]
+    #[case("224.0.0.1", false)]
+    #[case("255.255.255.255", false)]
+    #[case("::1", false)]
+    #[case("::", false)]
+    #[case("fe80::1", false)]
+    #[case("fc00::1", false)]
+    #[case("ff02::1", false)]
+    #[case("::ffff:10.0.0.1", false)]
+    #[case("::ffff:93.184.216.34", true)]
+    #[case("64:ff9b::a9fe:a9fe", false)]
+    #[case("2002:c0a8:101::1", false)]
+    #[case("2001:db8::1", false)]
+    #[case("2606:2800:220:1:248:1893:25c8:1946", true)]
+    fn an_address_is_public_or_not(#[case] address: &str, #[case] expected: bool) {
+        assert_eq!(is_public(address.parse().unwrap()), expected);
+    }
+}

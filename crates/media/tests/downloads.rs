@@ -1,0 +1,343 @@
+//! The own downloader against a real server on loopback that cuts, changes, lies and refuses.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use foundation::digest::sha256_hex;
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use media::download::{Download, DownloadError, Downloaded, download, forget};
+use media::http::{Http, HttpError, Secrets};
+use rand::rngs::StdRng;
+use rand::{Rng, RngCore, SeedableRng};
+use rstest::rstest;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+const SIZE: usize = 300_000;
+const OFFSETS: usize = 20;
+const DATE: &str = "Sun, 01 Nov 2026 10:00:00 GMT";
+
+/// How the server treats a request for a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Server {
+    StrongEtag,
+    WeakEtag,
+    DateOnly,
+    NoProof,
+    /// It answers every request with the whole file.
+    IgnoresRanges,
+    /// The file is another one at the second request, and If-Range is obeyed.
+    Changed,
+    /// The same, and If-Range is ignored.
+    ChangedUnderARange,
+    /// Its Content-Range begins a byte late.
+    LyingStart,
+    /// Its Content-Range has another size.
+    LyingTotal,
+    /// It refuses each range, and names the right size.
+    Refusing,
+}
+
+struct Site {
+    kind: Server,
+    files: [Vec<u8>; 2],
+    /// Bytes of the first body that are sent before the connection is cut; none: all.
+    cut: Option<usize>,
+    requests: Mutex<Vec<String>>,
+    sent: AtomicU64,
+}
+
+impl Site {
+    async fn start(kind: Server, cut: Option<usize>) -> (Arc<Site>, u16) {
+        let mut random = StdRng::seed_from_u64(7);
+        let mut file = || {
+            let mut bytes = vec![0; SIZE];
+            random.fill_bytes(&mut bytes);
+            bytes
+        };
+        let site = Site { kind, files: [file(), file()], cut, requests: Mutex::default(), sent: AtomicU64::new(0) };
+        let site = Arc::new(site);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let serving = site.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serving.clone().serve(stream));
+            }
+        });
+        (site, port)
+    }
+
+    /// One request a connection.
+    async fn serve(self: Arc<Self>, stream: TcpStream) {
+        let mut stream = BufReader::new(stream);
+        let mut request = String::new();
+        while !request.ends_with("\r\n\r\n") {
+            if stream.read_line(&mut request).await.unwrap_or(0) == 0 {
+                return;
+            }
+        }
+        let number = {
+            let mut requests = self.requests.lock().unwrap();
+            requests.push(request.to_ascii_lowercase());
+            requests.len()
+        };
+        let (head, body) = self.answer(&request.to_ascii_lowercase(), number);
+        let end = if number == 1 { self.cut.unwrap_or(body.len()).min(body.len()) } else { body.len() };
+        self.sent.fetch_add(end as u64, Ordering::SeqCst);
+        let _ = stream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes()).await;
+        let _ = stream.write_all(&body[..end]).await;
+        let _ = stream.shutdown().await;
+    }
+
+    fn answer(&self, request: &str, number: usize) -> (String, Vec<u8>) {
+        let has_changed = matches!(self.kind, Server::Changed | Server::ChangedUnderARange) && number > 1;
+        let file = &self.files[usize::from(has_changed)];
+        let proof = match self.kind {
+            Server::WeakEtag => format!("etag: W/\"v\"\r\nlast-modified: {DATE}\r\n"),
+            Server::DateOnly => format!("last-modified: {DATE}\r\n"),
+            Server::NoProof => String::new(),
+            _ => format!("etag: \"v{}\"\r\nlast-modified: {DATE}\r\n", u8::from(has_changed)),
+        };
+        let whole =
+            (format!("HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: {SIZE}\r\n{proof}"), file.clone());
+        let from = request
+            .lines()
+            .find_map(|line| line.strip_prefix("range: bytes=")?.trim_end_matches('-').parse::<usize>().ok());
+        let proven = request.lines().find_map(|line| line.strip_prefix("if-range: "));
+        let is_proven = proven.is_some_and(|known| proof.to_ascii_lowercase().contains(known));
+        let Some(from) = from else { return whole };
+        if self.kind == Server::IgnoresRanges || !is_proven && self.kind != Server::ChangedUnderARange {
+            return whole;
+        }
+        if from >= SIZE || self.kind == Server::Refusing {
+            return (
+                format!("HTTP/1.1 416 No\r\ncontent-range: bytes */{SIZE}\r\ncontent-length: 0\r\n{proof}"),
+                Vec::new(),
+            );
+        }
+        let (start, total) = match self.kind {
+            Server::LyingStart => (from + 1, SIZE),
+            Server::LyingTotal => (from, SIZE + 9),
+            _ => (from, SIZE),
+        };
+        let head = format!(
+            "HTTP/1.1 206 Part\r\ncontent-type: video/mp4\r\ncontent-range: bytes {start}-{}/{total}\r\ncontent-length: {}\r\n{proof}",
+            total - 1,
+            SIZE - from
+        );
+        (head, file[from..].to_vec())
+    }
+
+    fn latest(&self) -> &[u8] {
+        &self.files[usize::from(matches!(self.kind, Server::Changed | Server::ChangedUnderARange))]
+    }
+}
+
+fn ask(port: u16, part: &Path) -> Download {
+    Download {
+        url: format!("http://127.0.0.1:{port}/a.mp4").parse().unwrap(),
+        referer: Some("https://forum.example/t/1".to_owned()),
+        secrets: None,
+        part: part.to_owned(),
+        max_bytes: 1 << 20,
+    }
+}
+
+async fn get(ask: &Download) -> Result<Downloaded, DownloadError> {
+    download(&Http::new(true).unwrap(), ask, |_, _| {}).await
+}
+
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let part = dir.path().join("a.part");
+    (dir, part)
+}
+
+/// A server with the given answer for each address.
+async fn answering(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (answer, seen) = (Arc::new(answer), Arc::new(Mutex::new(Vec::new())));
+    let requests = seen.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (answer, requests) = (answer.clone(), requests.clone());
+            tokio::spawn(async move {
+                let mut stream = BufReader::new(stream);
+                let mut request = String::new();
+                while !request.ends_with("\r\n\r\n") && stream.read_line(&mut request).await.unwrap_or(0) > 0 {}
+                let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
+                requests.lock().unwrap().push(request.to_ascii_lowercase());
+                let _ = stream.write_all(answer(&path).as_bytes()).await;
+                let _ = stream.shutdown().await;
+            });
+        }
+    });
+    (port, seen)
+}
+
+#[rstest]
+#[case(Server::StrongEtag)]
+#[case(Server::WeakEtag)]
+#[case(Server::DateOnly)]
+#[case(Server::NoProof)]
+#[case(Server::IgnoresRanges)]
+#[case(Server::Changed)]
+#[case(Server::ChangedUnderARange)]
+#[case(Server::LyingStart)]
+#[case(Server::LyingTotal)]
+#[case(Server::Refusing)]
+#[tokio::test]
+async fn a_download_cut_anywhere_ends_with_the_bytes_of_the_server(#[case] kind: Server) {
+    let mut random = StdRng::seed_from_u64(42);
+    for _ in 0..OFFSETS {
+        let cut = random.random_range(0..SIZE);
+        let (site, port) = Site::start(kind, Some(cut)).await;
+        let (_dir, part) = place();
+        let first = get(&ask(port, &part)).await.unwrap_err();
+        assert!(matches!(first, DownloadError::Cut { bytes, .. } if bytes <= cut as u64), "{first}");
+        let whole = get(&ask(port, &part)).await.unwrap();
+        assert_eq!((whole.bytes, &whole.sha256), (SIZE as u64, &sha256_hex(site.latest())), "cut at {cut}");
+        assert_eq!(std::fs::read(&part).unwrap(), site.latest(), "cut at {cut}");
+        let sent = site.sent.load(Ordering::SeqCst);
+        if kind == Server::StrongEtag {
+            assert!(sent <= (SIZE + SIZE / 10) as u64, "{sent} bytes for {SIZE}, cut at {cut}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_is_whole_already_is_not_sent_again() {
+    let (site, port) = Site::start(Server::StrongEtag, None).await;
+    let (_dir, part) = place();
+    let ask = ask(port, &part);
+    get(&ask).await.unwrap();
+    // as after a kill between the last byte and the end of the run
+    let description = serde_json::json!({"url": ask.url.as_str(), "etag": "\"v0\"", "last_modified": null, "total": SIZE, "media_type": "video/mp4"});
+    std::fs::write(part.with_extension("part.json"), description.to_string()).unwrap();
+    let again = get(&ask).await.unwrap();
+    assert_eq!((again.received, again.bytes, again.media_type.as_deref()), (0, SIZE as u64, Some("video/mp4")));
+    assert_eq!(site.sent.load(Ordering::SeqCst), SIZE as u64);
+}
+
+#[tokio::test]
+async fn a_part_of_another_address_is_begun_again() {
+    let (site, port) = Site::start(Server::StrongEtag, Some(1_000)).await;
+    let (_dir, part) = place();
+    get(&ask(port, &part)).await.unwrap_err();
+    let other = Download { url: format!("http://127.0.0.1:{port}/b.mp4").parse().unwrap(), ..ask(port, &part) };
+    assert_eq!(get(&other).await.unwrap().sha256, sha256_hex(&site.files[0]));
+    assert!(!site.requests.lock().unwrap()[1].contains("range:"));
+}
+
+#[tokio::test]
+async fn a_file_that_is_larger_than_permitted_leaves_nothing() {
+    let (_site, port) = Site::start(Server::StrongEtag, None).await;
+    let (_dir, part) = place();
+    let error = get(&Download { max_bytes: 1_000, ..ask(port, &part) }).await.unwrap_err();
+    assert!(matches!(error, DownloadError::TooLarge { max: 1_000 }), "{error}");
+    assert!(!part.exists());
+    // without its size in the head
+    let (port, _) = answering(|_| format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}", "x".repeat(5_000))).await;
+    let error = get(&Download { max_bytes: 1_000, ..ask(port, &part) }).await.unwrap_err();
+    assert!(matches!(error, DownloadError::TooLarge { max: 1_000 }), "{error}");
+    assert!(!part.exists());
+}
+
+#[rstest]
+#[case::gone("404 Not Found", "", "the file is gone")]
+#[case::refused("403 Forbidden", "", "the server refuses the file")]
+#[case::busy("429 Too Many", "retry-after: 30\r\n", "asks to wait")]
+#[case::broken("500 Oops", "", "the server failed")]
+#[case::a_page("200 OK", "content-type: text/html; charset=utf-8\r\n", "a page instead of the file")]
+#[case::compressed("200 OK", "content-type: video/mp4\r\ncontent-encoding: gzip\r\n", "compressed the file")]
+#[case::no_whole_file("416 No", "content-range: bytes */9\r\n", "refuses a request for the whole file")]
+#[tokio::test]
+async fn an_answer_that_is_not_the_file_is_named(
+    #[case] status: &'static str,
+    #[case] headers: &'static str,
+    #[case] says: &str,
+) {
+    let answer = move |_: &str| format!("HTTP/1.1 {status}\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n");
+    let (port, _) = answering(answer).await;
+    let (_dir, part) = place();
+    let error = get(&ask(port, &part)).await.unwrap_err().to_string();
+    assert!(error.contains(says), "{error}");
+}
+
+#[tokio::test]
+async fn secrets_stay_with_their_origin_when_it_redirects() {
+    let (other, seen_there) =
+        answering(|_| "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok".to_owned()).await;
+    let location = format!("http://127.0.0.1:{other}/file");
+    let (port, seen) = answering(move |_| {
+        format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    })
+    .await;
+    let (_dir, part) = place();
+    let ask = ask(port, &part);
+    let headers = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static("Basic canary"))]);
+    let whole = get(&Download { secrets: Some(Secrets { origin: ask.url.origin(), headers }), ..ask }).await.unwrap();
+    assert_eq!((whole.bytes, whole.url.port()), (2, Some(other)));
+    assert!(seen.lock().unwrap()[0].contains("canary") && !seen_there.lock().unwrap()[0].contains("canary"));
+    assert!(seen_there.lock().unwrap()[0].contains("referer: https://forum.example/t/1"));
+}
+
+#[tokio::test]
+async fn redirects_are_limited_and_lead_to_the_web_only() {
+    let (_dir, part) = place();
+    let (port, seen) = answering(|_| {
+        "HTTP/1.1 302 Found\r\nlocation: /again\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+    })
+    .await;
+    let error = get(&ask(port, &part)).await.unwrap_err();
+    assert!(matches!(error, DownloadError::Http(HttpError::Redirects(_))), "{error}");
+    assert_eq!(seen.lock().unwrap().len(), 6);
+    let (port, _) = answering(|_| {
+        "HTTP/1.1 302 Found\r\nlocation: file:///etc/passwd\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            .to_owned()
+    })
+    .await;
+    let error = get(&ask(port, &part)).await.unwrap_err();
+    assert!(matches!(error, DownloadError::Http(HttpError::NotWeb(_))), "{error}");
+}
+
+#[rstest]
+#[case::an_address("127.0.0.1")]
+#[case::another_notation("2130706433")]
+#[case::of_version_six("[::1]")]
+#[case::a_name("localhost")]
+#[tokio::test]
+async fn private_addresses_are_refused_also_behind_a_name(#[case] host: &str) {
+    let (site, port) = Site::start(Server::StrongEtag, None).await;
+    let (_dir, part) = place();
+    let ask = Download { url: format!("http://{host}:{port}/a").parse().unwrap(), ..ask(port, &part) };
+    let error = download(&Http::new(false).unwrap(), &ask, |_, _| {}).await.unwrap_err();
+    assert!(matches!(error, DownloadError::Http(HttpError::Private { .. })), "{error}");
+    assert!(site.requests.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_forgotten_part_leaves_nothing_behind() {
+    let (_site, port) = Site::start(Server::StrongEtag, Some(1_000)).await;
+    let (dir, part) = place();
+    get(&ask(port, &part)).await.unwrap_err();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    forget(&part).await.unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    forget(&part).await.unwrap();
+}
+
+#[tokio::test]
+async fn progress_counts_to_the_whole_size() {
+    let (_site, port) = Site::start(Server::StrongEtag, None).await;
+    let (_dir, part) = place();
+    let mut seen = Vec::new();
+    download(&Http::new(true).unwrap(), &ask(port, &part), |bytes, total| seen.push((bytes, total))).await.unwrap();
+    assert!(seen.is_sorted() && seen.first() == Some(&(0, Some(SIZE as u64))));
+    assert_eq!(seen.last(), Some(&(SIZE as u64, Some(SIZE as u64))));
+}
