@@ -1,5 +1,4 @@
-//! What the services that jobs ask are asked, and what they answer: an address out of names, values out
-//! of bytes.
+//! Requests to the services that jobs use, and their answers: an address out of names, values out of bytes.
 //!
 //! In: a base address from the configuration; a whole body, whose size its caller bounds. Out: an address
 //! to ask; posts, videos, files and credits. A shape that no longer fits is an error that names the

@@ -169,7 +169,7 @@ impl std::fmt::Debug for Secrets {
     }
 }
 
-/// Those of the request, and the secrets of this origin.
+/// Headers of the request, with the secrets of this origin.
 fn headers(get: &Get, url: &Url) -> HeaderMap {
     let mut headers = get.headers.clone();
     if let Some(secrets) = get.secrets.as_ref().filter(|secrets| secrets.origin == url.origin()) {

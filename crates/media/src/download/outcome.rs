@@ -1,4 +1,4 @@
-//! What the answers to a download mean: refusals, waits and ranges. Pure.
+//! Meanings of the answers to a download: refusals, waits and ranges. Pure.
 
 use std::io;
 use std::time::Duration;
