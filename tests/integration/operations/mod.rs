@@ -5,6 +5,7 @@ mod compose;
 mod container;
 mod failover;
 mod grafana;
+mod killed_process;
 mod kubernetes;
 mod monitored_farm;
 mod pgbouncer;
