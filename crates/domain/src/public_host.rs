@@ -24,6 +24,14 @@ pub fn is_public(host: &str) -> bool {
     }
 }
 
+/// Whether an address is one of the internet, and not of a private network or of a cloud's platform.
+pub fn is_public_address(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_ipv4(address),
+        IpAddr::V6(address) => is_public_ipv6(address),
+    }
+}
+
 fn is_public_name(name: &str) -> bool {
     name.contains('.') && !INTERNAL.iter().any(|suffix| name.ends_with(&format!(".{suffix}")))
 }

@@ -7,6 +7,7 @@
 pub mod discourse;
 pub mod easynews;
 pub mod forum_page;
+mod markup;
 pub mod selectors;
 pub mod tmdb;
 pub mod youtube;
@@ -15,8 +16,12 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 use url::Url;
 
+use domain::disposition::{Disposition, HasDisposition};
+
 /// Maximum bytes of a post's text; the rest is cut off.
 pub const MAX_TEXT: usize = 256 * 1024;
+/// Maximum bytes of a title or a name.
+const MAX_NAME: usize = 1_000;
 
 /// Reason why an answer cannot be used. It may be another page than the asked one (a challenge, a
 /// log-in), or a new shape.
@@ -54,11 +59,27 @@ fn below(base: &Url, segments: &[&str]) -> Url {
     url
 }
 
-/// At most [`MAX_TEXT`] bytes, cut between two characters, without the white space around it.
-fn bounded(text: &str) -> String {
+impl HasDisposition for ReadError {
+    /// A service that has another shape today may have its own again tomorrow.
+    fn disposition(&self) -> Disposition {
+        Disposition::Retry
+    }
+}
+
+/// At most `max` bytes, cut between two characters, without NUL, which no database keeps, and without the
+/// white space around it.
+fn bounded(text: &str, max: usize) -> String {
     let text = text.trim();
-    let end = text.floor_char_boundary(MAX_TEXT);
-    text[..end].to_owned()
+    let cut = &text[..text.floor_char_boundary(max)];
+    cut.replace('\0', "")
+}
+
+fn name(text: &str) -> String {
+    bounded(text, MAX_NAME)
+}
+
+fn is_usual(year: i32) -> bool {
+    (1..=9_999).contains(&year)
 }
 
 #[cfg(test)]
@@ -86,7 +107,7 @@ mod tests {
         #[test]
         fn a_bounded_text_is_the_beginning_of_the_text(text in "\\PC{0,40}", times in 1usize..20_000) {
             let long = text.repeat(times);
-            let cut = bounded(&long);
+            let cut = bounded(&long, MAX_TEXT);
             prop_assert!(cut.len() <= MAX_TEXT && long.trim().starts_with(&cut));
         }
     }

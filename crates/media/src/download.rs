@@ -9,30 +9,28 @@ mod outcome;
 mod part;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE,
-    REFERER,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    IF_RANGE, RANGE, REFERER, TRANSFER_ENCODING,
 };
 use tokio::time::timeout;
 use url::Url;
 
 use self::outcome::{ContentRange, content_range, refusal, retry_after};
 use self::part::{Part, Remote};
-use crate::http::{Answer, Get, Http, Secrets};
+use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, shown};
 
 pub use self::outcome::DownloadError;
 
-/// Maximum time without a byte of a body.
-const MAX_STALL: Duration = Duration::from_secs(60);
 const ACCEPTED: HeaderValue = HeaderValue::from_static("*/*");
 const UNCHANGED: HeaderValue = HeaderValue::from_static("identity");
 
-#[derive(Clone, Debug)]
+/// A file to download. It has no `Debug`: the address may hold a key.
+#[derive(Clone)]
 pub struct Download {
     pub url: Url,
     pub referer: Option<String>,
@@ -43,9 +41,9 @@ pub struct Download {
     pub max_bytes: u64,
 }
 
-/// A whole file, in the place of its part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Downloaded {
+/// A whole file, in the place of its part, until [`forget`] is called.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WholeFile {
     pub bytes: u64,
     /// In lower-case hex.
     pub sha256: String,
@@ -62,7 +60,7 @@ pub async fn download(
     http: &Http,
     ask: &Download,
     mut progress: impl FnMut(u64, Option<u64>) + Send,
-) -> Result<Downloaded, DownloadError> {
+) -> Result<WholeFile, DownloadError> {
     let mut run = Run { http, ask, received: 0 };
     let part = Part::open(&ask.part, &ask.url).await?;
     let step = run.step(part, &mut progress).await?;
@@ -77,9 +75,15 @@ pub async fn download(
     }
 }
 
-/// Removes a part that is not wanted any more.
+/// Removes what is left of a part: after its file was stored elsewhere, and when it is not wanted any more.
 pub async fn forget(part: &std::path::Path) -> Result<(), DownloadError> {
     part::remove(part).await
+}
+
+impl std::fmt::Debug for WholeFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes of {} with the digest {}", self.bytes, shown(&self.url), self.sha256)
+    }
 }
 
 struct Run<'a> {
@@ -89,7 +93,7 @@ struct Run<'a> {
 }
 
 enum Step {
-    Whole(Downloaded),
+    Whole(WholeFile),
     /// The part belongs to another file than the server has now.
     Again,
 }
@@ -97,7 +101,7 @@ enum Step {
 /// An answer, by its use for the part.
 enum Meaning {
     Beginning,
-    Rest,
+    Rest { total: u64 },
     NothingMissing,
     AnotherFile,
 }
@@ -112,7 +116,7 @@ impl Run<'_> {
         match meaning(&part, &answer)? {
             Meaning::AnotherFile => return Ok(Step::Again),
             Meaning::NothingMissing => return self.whole(part, &answer.headers, answer.url).await,
-            Meaning::Rest => {}
+            Meaning::Rest { total } => part.learn(total).await?,
             Meaning::Beginning => part.begin(Remote::of(&self.ask.url, &answer.headers)).await?,
         }
         let Answer { headers, url, body, .. } = answer;
@@ -174,7 +178,7 @@ impl Run<'_> {
         let (bytes, received) = (part.len, self.received);
         let media_type =
             part.remote.as_ref().and_then(|remote| remote.media_type.clone()).or_else(|| media_type(headers));
-        Ok(Step::Whole(Downloaded { bytes, sha256: part.finish().await?, media_type, url, received }))
+        Ok(Step::Whole(WholeFile { bytes, sha256: part.finish().await?, media_type, url, received }))
     }
 }
 
@@ -186,22 +190,31 @@ fn meaning(part: &Part, answer: &Answer) -> Result<Meaning, DownloadError> {
         StatusCode::OK | StatusCode::PARTIAL_CONTENT if is_encoded(headers) => {
             Err(DownloadError::Strange("it compressed the file although it was asked not to".to_owned()))
         }
+        StatusCode::OK if !has_end(headers) => Err(DownloadError::Strange(
+            "it does not say where the file ends, so that half of one would look whole".to_owned(),
+        )),
         StatusCode::OK => Ok(Meaning::Beginning),
-        StatusCode::PARTIAL_CONTENT => Ok(match part.is_continued_by(headers, content_range(headers)) {
-            true => Meaning::Rest,
-            false => Meaning::AnotherFile,
+        StatusCode::PARTIAL_CONTENT => Ok(match part.continued_to(headers, content_range(headers)) {
+            Some(total) => Meaning::Rest { total },
+            None => Meaning::AnotherFile,
         }),
         StatusCode::RANGE_NOT_SATISFIABLE if part.len == 0 => {
             Err(DownloadError::Strange("it refuses a request for the whole file".to_owned()))
         }
         StatusCode::RANGE_NOT_SATISFIABLE => Ok(match content_range(headers) {
-            Some(ContentRange::Unsatisfied { total }) if total == part.len && part.is_of(headers) => {
+            Some(ContentRange::Unsatisfied { total })
+                if total == part.len && part.may_have(total) && part.is_of(headers) =>
+            {
                 Meaning::NothingMissing
             }
             _ => Meaning::AnotherFile,
         }),
         status => Err(refusal(status, retry_after(headers))),
     }
+}
+
+fn has_end(headers: &HeaderMap) -> bool {
+    headers.contains_key(CONTENT_LENGTH) || headers.contains_key(TRANSFER_ENCODING)
 }
 
 fn is_encoded(headers: &HeaderMap) -> bool {

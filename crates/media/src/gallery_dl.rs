@@ -22,6 +22,35 @@ pub const UNSUPPORTED_FILE: &str = "unsupported.txt";
 pub const MAX_UNSUPPORTED: usize = 1_000;
 pub const DEFAULT_WAIT_AFTER_429: Duration = Duration::from_secs(30);
 
+/// Shorter values of cookies, such as `1` or `en`, are no secrets, and would mask half of each message.
+const MIN_SECRET: usize = 4;
+/// Options that hold for all sites: a category of such a name would send its credential to each of them.
+const OPTIONS: [&str; 24] = [
+    "access-token",
+    "api-key",
+    "api-token",
+    "browser",
+    "ciphers",
+    "client-id",
+    "client-secret",
+    "cookies",
+    "cookies-select",
+    "cookies-update",
+    "headers",
+    "input",
+    "keywords",
+    "netrc",
+    "password",
+    "proxy",
+    "proxy-env",
+    "referer",
+    "refresh-token",
+    "source-address",
+    "token",
+    "user-agent",
+    "username",
+    "verify",
+];
 /// A scrape ends at this number of known files in a row, unless it is a full one.
 const MAX_KNOWN_IN_A_ROW: u32 = 20;
 const EVENTS: [&str; 4] = ["after", "post", "skip", "error"];
@@ -150,7 +179,9 @@ impl Scrape<'_> {
         let secret = self.credential.as_ref().map(|credential| &credential.secret);
         let mut secrets = match secret {
             Some(Secret::Login(login)) => vec![login.password.clone()],
-            Some(Secret::Cookies(cookies)) => cookies.values().cloned().collect(),
+            Some(Secret::Cookies(cookies)) => {
+                cookies.values().filter(|value| value.len() >= MIN_SECRET).cloned().collect()
+            }
             Some(Secret::Token(token)) => vec![token.clone()],
             None => vec![],
         };
@@ -161,7 +192,7 @@ impl Scrape<'_> {
 
 impl Credential {
     fn add_to(&self, extractor: &mut Value) -> Result<(), InputError> {
-        let is_taken = extractor.get(&self.category).is_some();
+        let is_taken = extractor.get(&self.category).is_some() || OPTIONS.contains(&self.category.as_str());
         if is_taken || !is_category(&self.category) {
             return Err(InputError::BadCategory(self.category.chars().take(64).collect()));
         }
@@ -202,7 +233,7 @@ impl Event {
         let id = ItemId {
             category: printed::id(&object, "category")?,
             id: printed::id(&object, "id").or_else(|_| printed::id(&object, "filename"))?,
-            num: object.get("num").and_then(Value::as_u64).unwrap_or_default(),
+            num: object.get("num").and_then(Value::as_u64).unwrap_or_default().min(i64::MAX.unsigned_abs()),
         };
         let url = printed::address(&object, "drover_url");
         object.retain(|name, _| !name.starts_with("drover_"));
@@ -213,8 +244,9 @@ impl Event {
 
 /// `files_came`: at least one event was `After`.
 pub fn verdict(ended: &Ended, files_came: bool) -> Verdict {
-    let error = ended.first_error.as_deref().unwrap_or_default();
-    Verdict::of(ended.how, |code| of_exit(code, files_came, error.contains("NotFoundError")))
+    let message = ended.first_error.as_deref().and_then(|error| error.splitn(3, '\t').nth(2));
+    let not_found = message.is_some_and(|message| message.starts_with("NotFoundError"));
+    Verdict::of(ended.how, |code| of_exit(code, files_came, not_found))
 }
 
 /// For people: the first error with the name of the site that it is about.

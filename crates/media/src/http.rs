@@ -6,14 +6,14 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::Empty;
+use bytes::{Bytes, BytesMut};
+use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use hyper::{Request, Response, StatusCode};
@@ -29,10 +29,17 @@ use tokio::time::timeout;
 use tower::Service;
 use url::{Host, Origin, Url};
 
+use domain::disposition::{Disposition, HasDisposition};
+use domain::public_host::is_public_address;
+
 const MAX_REDIRECTS: usize = 5;
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 /// From the request to the head of its answer.
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
+/// Without a byte of a body.
+pub const MAX_STALL: Duration = Duration::from_secs(60);
+/// Maximum bytes of an address in an error.
+const MAX_SHOWN: usize = 200;
 const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
 const MAX_IDLE_CONNECTIONS: usize = 4;
 
@@ -43,8 +50,8 @@ pub struct Http {
     allow_private: bool,
 }
 
-/// One GET. Its secrets go to their origin only.
-#[derive(Clone, Debug)]
+/// One GET. Its secrets go to their origin only. It has no `Debug`: the query may hold a key.
+#[derive(Clone)]
 pub struct Get {
     pub url: Url,
     pub headers: HeaderMap,
@@ -58,7 +65,6 @@ pub struct Secrets {
     pub headers: HeaderMap,
 }
 
-#[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -67,23 +73,41 @@ pub struct Answer {
     pub body: Incoming,
 }
 
-/// No answer came.
+/// Reason why there is no answer, or not the whole of one. Addresses are shown without what may be a secret in them.
 #[derive(Debug, Error)]
 pub enum HttpError {
     #[error("{0} is not an address of the web")]
-    NotWeb(Url),
+    NotWeb(String),
+    #[error("{0} has a user name or a password in it: keep them as a credential")]
+    LogIn(String),
     #[error("{host} is on a private network; media.allow_private permits it")]
     Private { host: String },
     #[error("{0} leads to more than {MAX_REDIRECTS} redirects")]
-    Redirects(Url),
-    #[error("{url} redirects to {location:?}, which is not an address")]
-    Location { url: Url, location: String },
+    Redirects(String),
+    #[error("{0} redirects to a text that is not an address")]
+    Location(String),
     #[error("{host} did not answer: {fault}")]
     Unreachable { host: String, fault: String },
     #[error("{host} did not answer within {} s", MAX_ANSWER_TIME.as_secs())]
     Late { host: String },
+    #[error("the answer was cut off: {0}")]
+    Cut(String),
+    #[error("no byte of the answer came for {} s", MAX_STALL.as_secs())]
+    Stalled,
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
     #[error("the certificate authorities cannot be used: {0}")]
     Tls(String),
+}
+
+impl HasDisposition for HttpError {
+    fn disposition(&self) -> Disposition {
+        use HttpError::*;
+        match self {
+            NotWeb(_) | LogIn(_) | Private { .. } | Redirects(_) | Location(_) | TooLarge(_) => Disposition::Permanent,
+            Unreachable { .. } | Late { .. } | Cut(_) | Stalled | Tls(_) => Disposition::Retry,
+        }
+    }
 }
 
 impl Http {
@@ -121,12 +145,12 @@ impl Http {
                 }
             }
         }
-        Err(HttpError::Redirects(get.url.clone()))
+        Err(HttpError::Redirects(shown(&get.url)))
     }
 
     async fn once(&self, get: &Get, url: &Url) -> Result<Response<Incoming>, HttpError> {
         let host = self.checked_host(url)?;
-        let mut request = Request::get(url.as_str()).body(Empty::new()).map_err(|_| HttpError::NotWeb(url.clone()))?;
+        let mut request = Request::get(url.as_str()).body(Empty::new()).map_err(|_| HttpError::NotWeb(shown(url)))?;
         *request.headers_mut() = headers(get, url);
         let answer = timeout(MAX_ANSWER_TIME, self.client.request(request)).await;
         let answer = answer.map_err(|_| HttpError::Late { host: host.clone() })?;
@@ -139,11 +163,14 @@ impl Http {
     /// The resolver sees names only, so an address in a URL is checked here.
     fn checked_host(&self, url: &Url) -> Result<String, HttpError> {
         let host = url.host().filter(|_| matches!(url.scheme(), "http" | "https"));
-        let host = host.ok_or_else(|| HttpError::NotWeb(url.clone()))?;
+        let host = host.ok_or_else(|| HttpError::NotWeb(shown(url)))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(HttpError::LogIn(shown(url)));
+        }
         let is_public = match host {
             Host::Domain(_) => true,
-            Host::Ipv4(address) => is_public(IpAddr::V4(address)),
-            Host::Ipv6(address) => is_public(IpAddr::V6(address)),
+            Host::Ipv4(address) => is_public_address(IpAddr::V4(address)),
+            Host::Ipv6(address) => is_public_address(IpAddr::V6(address)),
         };
         match is_public || self.allow_private {
             true => Ok(host.to_string()),
@@ -161,6 +188,31 @@ impl Get {
         self.headers.insert(name, value);
         self
     }
+}
+
+impl Answer {
+    /// The whole body, of at most `max` bytes.
+    pub async fn bytes(mut self, max: usize) -> Result<Bytes, HttpError> {
+        let mut bytes = BytesMut::new();
+        while let Some(frame) = timeout(MAX_STALL, self.body.frame()).await.map_err(|_| HttpError::Stalled)? {
+            let frame = frame.map_err(|error| HttpError::Cut(error.to_string()))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if bytes.len() + data.len() > max {
+                return Err(HttpError::TooLarge(max));
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok(bytes.freeze())
+    }
+}
+
+/// Without a log-in and the query, which may be secrets.
+pub(crate) fn shown(url: &Url) -> String {
+    let text = match url.origin() {
+        Origin::Tuple(..) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
+        Origin::Opaque(_) => format!("{}:…", url.scheme()),
+    };
+    text[..text.floor_char_boundary(MAX_SHOWN)].to_owned()
 }
 
 impl std::fmt::Debug for Secrets {
@@ -184,8 +236,7 @@ fn next_address(url: &Url, answer: &Response<Incoming>) -> Result<Option<Url>, H
     }
     let Some(location) = answer.headers().get(LOCATION) else { return Ok(None) };
     let location = String::from_utf8_lossy(location.as_bytes());
-    let next =
-        url.join(&location).map_err(|_| HttpError::Location { url: url.clone(), location: location.into_owned() })?;
+    let next = url.join(&location).map_err(|_| HttpError::Location(shown(url)))?;
     Ok(Some(next))
 }
 
@@ -215,7 +266,7 @@ impl Service<Name> for PublicNames {
             // the port is the connector's
             let all: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             let permitted: Vec<SocketAddr> =
-                all.into_iter().filter(|address| allow_private || is_public(address.ip())).collect();
+                all.into_iter().filter(|address| allow_private || is_public_address(address.ip())).collect();
             match permitted.is_empty() {
                 true => Err(io::Error::other(PrivateName)),
                 false => Ok(permitted.into_iter()),
@@ -239,88 +290,4 @@ fn sources<'a>(
     error: &'a (dyn std::error::Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
     std::iter::successors(Some(error), |error| error.source())
-}
-
-/// Whether an address is reached through the internet, by IANA's registries of special addresses.
-pub fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => match embedded_v4(address) {
-            Some(inner) => is_public_v4(inner),
-            // all of the internet is in 2000::/3 so far; documentation is in 2001:db8::/32 and 3fff::/20
-            None => {
-                let [first, second, ..] = address.segments();
-                first & 0xe000 == 0x2000
-                    && (first, second) != (0x2001, 0x0db8)
-                    && first != 0x3fff
-                    && (first != 0x2001 || second >= 0x0200)
-            }
-        },
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    let is_special = matches!(
-        (a, b, c),
-        (0 | 10 | 127 | 224..=255, ..)
-            | (100, 64..=127, _)
-            | (169, 254, _)
-            | (172, 16..=31, _)
-            | (192, 0, 0 | 2)
-            | (192, 88, 99)
-            | (192, 168, _)
-            | (198, 18..=19, _)
-            | (198, 51, 100)
-            | (203, 0, 113)
-    );
-    !is_special
-}
-
-/// The address to which a gateway or the kernel leads: mapped, NAT64, 6to4.
-fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
-            Some(v4(high, low))
-        }
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("93.184.216.34", true)]
-    #[case("127.0.0.1", false)]
-    #[case("0.0.0.0", false)]
-    #[case("10.1.2.3", false)]
-    #[case("100.64.0.1", false)]
-    #[case("100.63.255.255", true)]
-    #[case("169.254.169.254", false)]
-    #[case("172.31.0.1", false)]
-    #[case("172.32.0.1", true)]
-    #[case("192.168.1.1", false)]
-    #[case("192.0.2.1", false)]
-    #[case("198.19.0.1", false)]
-    #[case("224.0.0.1", false)]
-    #[case("255.255.255.255", false)]
-    #[case("::1", false)]
-    #[case("::", false)]
-    #[case("fe80::1", false)]
-    #[case("fc00::1", false)]
-    #[case("ff02::1", false)]
-    #[case("::ffff:10.0.0.1", false)]
-    #[case("::ffff:93.184.216.34", true)]
-    #[case("64:ff9b::a9fe:a9fe", false)]
-    #[case("2002:c0a8:101::1", false)]
-    #[case("2001:db8::1", false)]
-    #[case("2606:2800:220:1:248:1893:25c8:1946", true)]
-    fn an_address_is_public_or_not(#[case] address: &str, #[case] expected: bool) {
-        assert_eq!(is_public(address.parse().unwrap()), expected);
-    }
 }

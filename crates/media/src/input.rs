@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use percent_encoding::percent_decode_str;
 use thiserror::Error;
 
 const MAX_TEXT: usize = 4 << 10;
@@ -67,7 +68,7 @@ pub fn password_of(address: &str) -> Option<String> {
     let (_, rest) = address.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
     let (_, password) = authority.rsplit_once('@')?.0.split_once(':')?;
-    Some(password.to_owned())
+    Some(percent_decode_str(password).decode_utf8_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -107,6 +108,7 @@ mod tests {
 
     #[rstest]
     #[case("http://user:se:cret@host:1/", Some("se:cret"))]
+    #[case("http://user:p%40ss@host", Some("p@ss"))]
     #[case("http://user@host", None)]
     #[case("http://host/a:b@c", None)]
     fn the_password_of_a_proxy_is_known(#[case] address: &str, #[case] password: Option<&str>) {

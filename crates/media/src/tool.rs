@@ -28,6 +28,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 pub use streams::{MAX_LINE_BYTES, MAX_LINES_IN_FLIGHT};
 pub use work_directory::{Swept, WorkDirectory, WorkDirectoryError, sweep};
 
+use domain::disposition::{Disposition, HasDisposition};
 use keeper::{Cage, Group};
 use streams::{Activity, Streams};
 
@@ -128,6 +129,15 @@ pub enum How {
     LineTooLong,
 }
 
+impl HasDisposition for ToolError {
+    fn disposition(&self) -> Disposition {
+        match self {
+            ToolError::NotInstalled { .. } => Disposition::Permanent,
+            ToolError::NotStarted { .. } | ToolError::Lost { .. } => Disposition::Retry,
+        }
+    }
+}
+
 #[derive(Debug, Error)]
 pub enum ToolError {
     #[error("{} is not installed: {how_to_install}", program.display())]
@@ -160,7 +170,7 @@ pub async fn run(
         how_to_install: command.how_to_install.clone(),
     })?;
     let failed = |source| ToolError::NotStarted { program: command.program.clone(), source };
-    let cage = Cage::new(&program, &command, directory).map_err(failed)?;
+    let cage = Cage::new(&program, &command, directory).await.map_err(failed)?;
     let mut started = cage.start().await.map_err(failed)?;
     let streams = Streams::new(started.pipes, command.stdin, command.fd3, lines, command.secrets).map_err(failed)?;
 
@@ -179,10 +189,9 @@ pub async fn run(
         }
         None => run.drain(cancel).await,
     };
-    let how = match end {
-        Some(how) => how,
-        None => own_end(status.map_err(|source| ToolError::Lost { program: command.program, source })?),
-    };
+    // also after a cancel: while something of the tool lives, its directory is not free
+    let status = status.map_err(|source| ToolError::Lost { program: command.program, source })?;
+    let how = end.unwrap_or_else(|| own_end(status));
     let (stderr, first_error) = run.streams.into_messages(how != How::Exit(0));
     Ok(Ended { how, stderr, first_error })
 }
@@ -254,12 +263,14 @@ async fn hung(activity: &Activity, directory: &Path, silence: Duration) {
     }
 }
 
-/// Looked for before the start: the shell's way, in the tool's own PATH.
+/// Looked for before the start: the shell's way, in the tool's own PATH. The path is absolute, since the tool
+/// starts in another directory; links stay, since Python finds its libraries beside them.
 fn find(program: &Path, search_path: &OsString) -> Option<PathBuf> {
-    if program.components().count() > 1 || program.is_absolute() {
-        return is_executable(program).then(|| program.to_owned());
-    }
-    std::env::split_paths(search_path).map(|folder| folder.join(program)).find(|path| is_executable(path))
+    let found = match program.components().count() > 1 || program.is_absolute() {
+        true => is_executable(program).then(|| program.to_owned()),
+        false => std::env::split_paths(search_path).map(|folder| folder.join(program)).find(|path| is_executable(path)),
+    };
+    std::path::absolute(found?).ok()
 }
 
 fn is_executable(path: &Path) -> bool {

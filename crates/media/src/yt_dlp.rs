@@ -75,6 +75,8 @@ impl Download<'_> {
         let mut command = Command::new(program, HOW_TO_INSTALL);
         command.args = ["--ignore-config", "--config-locations", "-"].map(Into::into).to_vec();
         command.stdin = self.options()?.into_bytes();
+        // a stream in fragments does not tell its size, so that its own limit does not hold
+        command.limits.file_size = self.max_bytes;
         command.secrets.extend(self.login.as_ref().map(|login| login.password.clone()));
         command.secrets.extend(self.proxy.and_then(input::password_of));
         Ok(command)
@@ -84,7 +86,7 @@ impl Download<'_> {
     fn options(&self) -> Result<String, InputError> {
         let mut lines: Vec<String> = ["--quiet", "--no-simulate", "--progress", "--newline", "--restrict-filenames"]
             .into_iter()
-            .chain(["--no-playlist", "--no-mtime", "--no-cache-dir", "--progress-delta 1"])
+            .chain(["--no-playlist", "--playlist-items 1", "--no-mtime", "--no-cache-dir", "--progress-delta 1"])
             .map(str::to_owned)
             .collect();
         lines.push(option("--progress-template", PROGRESS));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use foundation::digest::sha256_hex;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use media::download::{Download, DownloadError, Downloaded, download, forget};
+use media::download::{Download, DownloadError, WholeFile, download, forget};
 use media::http::{Http, HttpError, Secrets};
 use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 const SIZE: usize = 300_000;
 const OFFSETS: usize = 20;
 const DATE: &str = "Sun, 01 Nov 2026 10:00:00 GMT";
+const LATER: &str = "Sun, 01 Nov 2026 10:00:02 GMT";
 
 /// How the server treats a request for a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,16 @@ enum Server {
     LyingTotal,
     /// It refuses each range, and names the right size.
     Refusing,
+    /// Its first answer is in chunks and names no size.
+    Chunked,
+    /// Its Content-Range has no size.
+    NoTotal,
+    /// Its parts have no ETag, and it ignores If-Range: the file is another one.
+    ChangedWithoutProof,
+    /// It sends less than the rest.
+    SubRange,
+    /// The file changed in the second of the answer, and its date is all that it says.
+    FreshDate,
 }
 
 struct Site {
@@ -94,23 +105,28 @@ impl Site {
     }
 
     fn answer(&self, request: &str, number: usize) -> (String, Vec<u8>) {
-        let has_changed = matches!(self.kind, Server::Changed | Server::ChangedUnderARange) && number > 1;
+        let has_changed = self.changes() && number > 1;
         let file = &self.files[usize::from(has_changed)];
         let proof = match self.kind {
             Server::WeakEtag => format!("etag: W/\"v\"\r\nlast-modified: {DATE}\r\n"),
-            Server::DateOnly => format!("last-modified: {DATE}\r\n"),
+            Server::DateOnly => format!("last-modified: {DATE}\r\ndate: {LATER}\r\n"),
+            Server::FreshDate => format!("last-modified: {DATE}\r\ndate: {DATE}\r\n"),
             Server::NoProof => String::new(),
             _ => format!("etag: \"v{}\"\r\nlast-modified: {DATE}\r\n", u8::from(has_changed)),
         };
-        let whole =
-            (format!("HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: {SIZE}\r\n{proof}"), file.clone());
+        let (length, body) = match self.kind == Server::Chunked && number == 1 {
+            true => ("transfer-encoding: chunked".to_owned(), chunks(file)),
+            false => (format!("content-length: {SIZE}"), file.clone()),
+        };
+        let whole = (format!("HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\n{length}\r\n{proof}"), body);
         let from = request
             .lines()
             .find_map(|line| line.strip_prefix("range: bytes=")?.trim_end_matches('-').parse::<usize>().ok());
         let proven = request.lines().find_map(|line| line.strip_prefix("if-range: "));
         let is_proven = proven.is_some_and(|known| proof.to_ascii_lowercase().contains(known));
         let Some(from) = from else { return whole };
-        if self.kind == Server::IgnoresRanges || !is_proven && self.kind != Server::ChangedUnderARange {
+        let ignores_proof = matches!(self.kind, Server::ChangedUnderARange | Server::ChangedWithoutProof);
+        if self.kind == Server::IgnoresRanges || !is_proven && !ignores_proof {
             return whole;
         }
         if from >= SIZE || self.kind == Server::Refusing {
@@ -119,22 +135,37 @@ impl Site {
                 Vec::new(),
             );
         }
-        let (start, total) = match self.kind {
-            Server::LyingStart => (from + 1, SIZE),
-            Server::LyingTotal => (from, SIZE + 9),
-            _ => (from, SIZE),
+        let range = match self.kind {
+            Server::LyingStart => format!("{}-{}/{SIZE}", from + 1, SIZE - 1),
+            Server::LyingTotal => format!("{from}-{}/{}", SIZE + 8, SIZE + 9),
+            Server::NoTotal => format!("{from}-{}/*", SIZE - 1),
+            Server::SubRange => format!("{from}-{from}/{SIZE}"),
+            _ => format!("{from}-{}/{SIZE}", SIZE - 1),
         };
+        let proof = if self.kind == Server::ChangedWithoutProof { String::new() } else { proof };
+        let end = if self.kind == Server::SubRange { from + 1 } else { SIZE };
         let head = format!(
-            "HTTP/1.1 206 Part\r\ncontent-type: video/mp4\r\ncontent-range: bytes {start}-{}/{total}\r\ncontent-length: {}\r\n{proof}",
-            total - 1,
-            SIZE - from
+            "HTTP/1.1 206 Part\r\ncontent-type: video/mp4\r\ncontent-range: bytes {range}\r\ncontent-length: {}\r\n{proof}",
+            end - from
         );
-        (head, file[from..].to_vec())
+        (head, file[from..end].to_vec())
+    }
+
+    fn changes(&self) -> bool {
+        use Server::{Changed, ChangedUnderARange, ChangedWithoutProof, FreshDate};
+        matches!(self.kind, Changed | ChangedUnderARange | ChangedWithoutProof | FreshDate)
     }
 
     fn latest(&self) -> &[u8] {
-        &self.files[usize::from(matches!(self.kind, Server::Changed | Server::ChangedUnderARange))]
+        &self.files[usize::from(self.changes())]
     }
+}
+
+/// In chunks of a thousand bytes.
+fn chunks(file: &[u8]) -> Vec<u8> {
+    let mut body: Vec<u8> = file.chunks(1_000).flat_map(|part| [b"3e8\r\n", part, b"\r\n"].concat()).collect();
+    body.extend(b"0\r\n\r\n");
+    body
 }
 
 fn ask(port: u16, part: &Path) -> Download {
@@ -147,7 +178,7 @@ fn ask(port: u16, part: &Path) -> Download {
     }
 }
 
-async fn get(ask: &Download) -> Result<Downloaded, DownloadError> {
+async fn get(ask: &Download) -> Result<WholeFile, DownloadError> {
     download(&Http::new(true).unwrap(), ask, |_, _| {}).await
 }
 
@@ -191,6 +222,11 @@ async fn answering(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (
 #[case(Server::LyingStart)]
 #[case(Server::LyingTotal)]
 #[case(Server::Refusing)]
+#[case(Server::Chunked)]
+#[case(Server::NoTotal)]
+#[case(Server::ChangedWithoutProof)]
+#[case(Server::SubRange)]
+#[case(Server::FreshDate)]
 #[tokio::test]
 async fn a_download_cut_anywhere_ends_with_the_bytes_of_the_server(#[case] kind: Server) {
     let mut random = StdRng::seed_from_u64(42);
@@ -216,9 +252,7 @@ async fn a_part_that_is_whole_already_is_not_sent_again() {
     let (_dir, part) = place();
     let ask = ask(port, &part);
     get(&ask).await.unwrap();
-    // as after a kill between the last byte and the end of the run
-    let description = serde_json::json!({"url": ask.url.as_str(), "etag": "\"v0\"", "last_modified": null, "total": SIZE, "media_type": "video/mp4"});
-    std::fs::write(part.with_extension("part.json"), description.to_string()).unwrap();
+    // as after a kill between the end of the run and the place where the file is stored
     let again = get(&ask).await.unwrap();
     assert_eq!((again.received, again.bytes, again.media_type.as_deref()), (0, SIZE as u64, Some("video/mp4")));
     assert_eq!(site.sent.load(Ordering::SeqCst), SIZE as u64);
@@ -242,7 +276,10 @@ async fn a_file_that_is_larger_than_permitted_leaves_nothing() {
     assert!(matches!(error, DownloadError::TooLarge { max: 1_000 }), "{error}");
     assert!(!part.exists());
     // without its size in the head
-    let (port, _) = answering(|_| format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}", "x".repeat(5_000))).await;
+    let chunk = |_: &str| {
+        format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1388\r\n{}\r\n0\r\n\r\n", "x".repeat(5_000))
+    };
+    let (port, _) = answering(chunk).await;
     let error = get(&Download { max_bytes: 1_000, ..ask(port, &part) }).await.unwrap_err();
     assert!(matches!(error, DownloadError::TooLarge { max: 1_000 }), "{error}");
     assert!(!part.exists());
@@ -256,13 +293,15 @@ async fn a_file_that_is_larger_than_permitted_leaves_nothing() {
 #[case::a_page("200 OK", "content-type: text/html; charset=utf-8\r\n", "a page instead of the file")]
 #[case::compressed("200 OK", "content-type: video/mp4\r\ncontent-encoding: gzip\r\n", "compressed the file")]
 #[case::no_whole_file("416 No", "content-range: bytes */9\r\n", "refuses a request for the whole file")]
+#[case::no_end("200 OK", "content-type: video/mp4\r\nno-length: 1\r\n", "does not say where the file ends")]
 #[tokio::test]
 async fn an_answer_that_is_not_the_file_is_named(
     #[case] status: &'static str,
     #[case] headers: &'static str,
     #[case] says: &str,
 ) {
-    let answer = move |_: &str| format!("HTTP/1.1 {status}\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n");
+    let length = if headers.contains("no-length") { "" } else { "content-length: 0\r\n" };
+    let answer = move |_: &str| format!("HTTP/1.1 {status}\r\n{headers}{length}connection: close\r\n\r\n");
     let (port, _) = answering(answer).await;
     let (_dir, part) = place();
     let error = get(&ask(port, &part)).await.unwrap_err().to_string();
@@ -319,6 +358,41 @@ async fn private_addresses_are_refused_also_behind_a_name(#[case] host: &str) {
     let error = download(&Http::new(false).unwrap(), &ask, |_, _| {}).await.unwrap_err();
     assert!(matches!(error, DownloadError::Http(HttpError::Private { .. })), "{error}");
     assert!(site.requests.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_was_dropped_in_the_middle_is_resumed() {
+    let (site, port) = Site::start(Server::StrongEtag, None).await;
+    let (_dir, part) = place();
+    let (ask, http) = (ask(port, &part), Http::new(true).unwrap());
+    let (tell, half) = tokio::sync::oneshot::channel();
+    let mut tell = Some(tell);
+    let progress = move |bytes, _| {
+        if bytes > SIZE as u64 / 2
+            && let Some(tell) = tell.take()
+        {
+            let _ = tell.send(());
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = half => {}
+        _ = download(&http, &ask, progress) => panic!("it was to be dropped before its end"),
+    }
+    let whole = get(&ask).await.unwrap();
+    assert_eq!((whole.bytes, &whole.sha256), (SIZE as u64, &sha256_hex(&site.files[0])));
+    assert_eq!(std::fs::read(&part).unwrap(), site.files[0]);
+}
+
+#[tokio::test]
+async fn an_address_with_a_log_in_is_refused_and_not_shown() {
+    let (_dir, part) = place();
+    let ask = Download { url: "http://ann:canary@127.0.0.1:1/a?key=canary".parse().unwrap(), ..ask(1, &part) };
+    let error = get(&ask).await.unwrap_err();
+    assert!(
+        matches!(error, DownloadError::Http(HttpError::LogIn(_))) && !error.to_string().contains("canary"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! Discourse's topics: the first posts with the ids of all, and further posts by their ids.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use scraper::Html;
 use serde::Deserialize;
 use url::Url;
 
-use super::{ReadError, below, bounded, json};
+use super::{MAX_TEXT, ReadError, below, bounded, is_usual, json, markup, name};
 
 /// Maximum number of posts of one request.
 pub const POSTS_A_REQUEST: usize = 20;
@@ -44,12 +44,12 @@ pub fn posts_url(base: &Url, topic: &str, posts: &[i64]) -> Url {
 pub fn topic(body: &[u8]) -> Result<Topic, ReadError> {
     let Answer { post_stream } = json(body)?;
     let stream = post_stream.stream.ok_or_else(|| ReadError::strange("post_stream.stream", "is missing"))?;
-    Ok(Topic { posts: post_stream.posts.into_iter().map(Post::from).collect(), stream })
+    Ok(Topic { posts: read_all(post_stream.posts)?, stream })
 }
 
 pub fn posts(body: &[u8]) -> Result<Vec<Post>, ReadError> {
     let Answer { post_stream } = json(body)?;
-    Ok(post_stream.posts.into_iter().map(Post::from).collect())
+    read_all(post_stream.posts)
 }
 
 #[derive(Deserialize)]
@@ -72,18 +72,24 @@ struct PostAnswer {
     cooked: String,
 }
 
-impl From<PostAnswer> for Post {
-    fn from(answer: PostAnswer) -> Self {
-        let text: String = Html::parse_fragment(&answer.cooked).root_element().text().collect();
-        Post {
-            id: answer.id,
-            number: answer.post_number,
-            author: answer.username,
-            posted_at: answer.created_at,
-            text: bounded(&text),
-            cooked: answer.cooked,
-        }
+fn read_all(posts: Vec<PostAnswer>) -> Result<Vec<Post>, ReadError> {
+    posts.into_iter().map(post).collect()
+}
+
+fn post(answer: PostAnswer) -> Result<Post, ReadError> {
+    markup::check(&answer.cooked)?;
+    if !is_usual(answer.created_at.year()) {
+        return Err(ReadError::strange("created_at", format!("of post {} is {}", answer.id, answer.created_at)));
     }
+    let text = markup::text_of(Html::parse_fragment(&answer.cooked).root_element());
+    Ok(Post {
+        id: answer.id,
+        number: answer.post_number,
+        author: name(&answer.username),
+        posted_at: answer.created_at,
+        text: bounded(&text, MAX_TEXT),
+        cooked: bounded(&answer.cooked, markup::MAX_PAGE),
+    })
 }
 
 #[cfg(test)]
@@ -94,7 +100,7 @@ mod tests {
     use super::*;
 
     fn post(id: i64) -> Value {
-        json!({"id": id, "post_number": 3, "username": "ann", "created_at": "2026-11-01T10:00:00.123Z", "cooked": "<p>Salt <b>&amp;</b> pepper</p>\n"})
+        json!({"id": id, "post_number": 3, "username": "ann", "created_at": "2026-11-01T10:00:00.123Z", "cooked": "<p>Salt <b>&amp;</b> pepper\u{0}</p>\n"})
     }
 
     #[test]

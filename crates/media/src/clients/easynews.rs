@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::{ReadError, below, json};
+use super::{ReadError, below, json, name};
 
 /// Maximum number of pages of one search.
 pub const MAX_PAGES: u32 = 5;
@@ -73,11 +73,12 @@ pub fn search_url(base: &Url, search: Search<'_>) -> Url {
 
 pub fn read(body: &[u8]) -> Result<Page, ReadError> {
     let answer: Answer = json(body)?;
-    let base = answer
-        .down_url
-        .parse()
-        .map_err(|error| ReadError::strange("downURL", format!("{:?}: {error}", answer.down_url)))?;
-    let download = Download { base, farm: answer.dl_farm, port: text(&answer.dl_port).unwrap_or_default() };
+    let base: Option<Url> = answer.down_url.parse().ok();
+    let base = base.filter(|base| matches!(base.scheme(), "http" | "https"));
+    let base = base.ok_or_else(|| ReadError::strange("downURL", "is not an address of the web"))?;
+    let port = text(&answer.dl_port).filter(|port| !port.is_empty());
+    let port = port.ok_or_else(|| ReadError::strange("dlPort", "is missing"))?;
+    let download = Download { base, farm: answer.dl_farm, port };
     let files = answer.data.iter().map(file).collect::<Result<_, _>>()?;
     Ok(Page { results: answer.results, files, download })
 }
@@ -125,10 +126,12 @@ fn file(row: &Value) -> Result<File, ReadError> {
     Ok(File {
         hash,
         bytes,
-        title: required("10")?,
+        title: name(&required("10")?),
         extension,
         duration: text(&row["14"]).filter(|duration| !duration.is_empty()),
-        is_infected: row["virus"].as_bool().unwrap_or(false),
+        is_infected: row["virus"]
+            .as_bool()
+            .ok_or_else(|| ReadError::strange("data[].\"virus\"", "is not yes or no"))?,
     })
 }
 
@@ -182,7 +185,10 @@ mod tests {
     #[case::no_hash(answer(&[json!({"10": "x"})]), "data[].\"0\" is missing")]
     #[case::a_path_for_a_hash(answer(&[row("../../etc")]), "is not a hash")]
     #[case::no_size(answer(&[json!({"0": "a", "10": "t", "11": ".mkv", "rawSize": "big"})]), "rawSize")]
-    #[case::no_address(json!({"data": [], "results": 0, "downURL": "dl", "dlFarm": "", "dlPort": ""}), "downURL \"dl\"")]
+    #[case::no_address(json!({"data": [], "results": 0, "downURL": "dl", "dlFarm": "", "dlPort": 1}), "downURL is not")]
+    #[case::a_mail_address(json!({"data": [], "results": 0, "downURL": "mailto:x", "dlFarm": "", "dlPort": 1}), "downURL is not")]
+    #[case::no_port(json!({"data": [], "results": 0, "downURL": "http://x", "dlFarm": "", "dlPort": null}), "dlPort is missing")]
+    #[case::no_scan(answer(&[json!({"0": "a", "10": "t", "11": ".mkv", "rawSize": 1})]), "virus")]
     fn a_new_shape_is_named(#[case] body: Value, #[case] says: &str) {
         let error = read(body.to_string().as_bytes()).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");

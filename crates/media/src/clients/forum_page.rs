@@ -1,12 +1,14 @@
 //! A page of a thread of XenForo or phpBB: its posts, and the address of the next page.
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDateTime, Utc};
 use scraper::{ElementRef, Html};
 use url::Url;
 
 use super::selectors::Selectors;
-use super::{ReadError, bounded};
+use super::{MAX_TEXT, ReadError, bounded, is_usual, markup, name};
 
+/// Maximum number of posts of a page; forums show up to a hundred.
+const MAX_POSTS: usize = 500;
 /// Maximum number of links of a post that are kept.
 const MAX_LINKS: usize = 200;
 
@@ -14,6 +16,7 @@ const MAX_LINKS: usize = 200;
 pub struct ForumPage {
     /// In the order of the page.
     pub posts: Vec<Post>,
+    /// On the same site; the caller stops where it comes to a page again.
     pub next: Option<Url>,
 }
 
@@ -43,16 +46,26 @@ pub enum MediaKind {
 
 /// `address`: of the page, for its relative links. Links that are not of the web are left out.
 pub fn read(html: &str, address: &Url, selectors: &Selectors) -> Result<ForumPage, ReadError> {
+    markup::check(html)?;
     let document = Html::parse_document(html);
     let root = document.root_element();
     let base = base_of(root, address);
-    let posts =
-        root.select(&selectors.post).map(|element| post(element, &base, selectors)).collect::<Result<Vec<_>, _>>()?;
+    let elements: Vec<ElementRef<'_>> = root.select(&selectors.post).take(MAX_POSTS + 1).collect();
+    if elements.len() > MAX_POSTS {
+        return Err(ReadError::strange("post", format!("fits more than {MAX_POSTS} elements")));
+    }
+    let outer = elements.into_iter().filter(|element| !is_inside_of_a_post(*element, selectors));
+    let posts = outer.map(|element| post(element, &base, selectors)).collect::<Result<Vec<_>, _>>()?;
     if posts.is_empty() {
         return Err(ReadError::NoPosts);
     }
     let next = selectors.next.values(root).first().and_then(|link| web_address(&base, link));
-    Ok(ForumPage { posts, next: next.filter(|next| next != address) })
+    let next = next.filter(|next| next != address && next.origin() == address.origin());
+    Ok(ForumPage { posts, next })
+}
+
+fn is_inside_of_a_post(element: ElementRef<'_>, selectors: &Selectors) -> bool {
+    element.ancestors().filter_map(ElementRef::wrap).any(|outer| selectors.post.matches(&outer))
 }
 
 fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<Post, ReadError> {
@@ -62,12 +75,12 @@ fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<Po
         return Err(ReadError::strange("post_id", format!("{id:?} has no number")));
     }
     let author = selectors.author.values(element).into_iter().next().unwrap_or_default();
-    let text: Vec<String> = selectors.body.values(element);
+    let text: Vec<String> = selectors.body.elements(element).into_iter().map(markup::text_of).collect();
     Ok(Post {
         id: digits.to_owned(),
         posted_at: posted_at(element, &author, selectors),
-        author,
-        text: bounded(&text.join("\n")),
+        author: name(&author),
+        text: bounded(&text.join("\n"), MAX_TEXT),
         media: media(element, base, selectors),
     })
 }
@@ -81,7 +94,10 @@ fn posted_at(element: ElementRef<'_>, author: &str, selectors: &Selectors) -> Op
         return Some(time);
     }
     let text = selectors.time.values(element).into_iter().next()?;
-    let text = text.rsplit('»').next().unwrap_or_default().replace(author, "");
+    let text = match text.rsplit_once('»') {
+        Some((_, time)) => time.to_owned(),
+        None => text.replacen(author, "", 1),
+    };
     read_time(text.trim(), selectors)
 }
 
@@ -92,7 +108,8 @@ fn time_element(place: ElementRef<'_>) -> Option<ElementRef<'_>> {
 fn read_time(text: &str, selectors: &Selectors) -> Option<DateTime<Utc>> {
     let with_zone = || DateTime::parse_from_str(text, &selectors.date_format).ok().map(|time| time.to_utc());
     let without_zone = || NaiveDateTime::parse_from_str(text, &selectors.date_format).ok().map(|time| time.and_utc());
-    text.parse().ok().or_else(with_zone).or_else(without_zone)
+    let time: Option<DateTime<Utc>> = text.parse().ok().or_else(with_zone).or_else(without_zone);
+    time.filter(|time| is_usual(time.year()))
 }
 
 fn media(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Vec<MediaLink> {
@@ -176,7 +193,7 @@ mod tests {
         let page = page(ForumKind::Phpbb, PHPBB).unwrap();
         assert_eq!(page.next.unwrap().as_str(), "https://forum.example/threads/t.1/viewtopic.php?t=1&start=10");
         let post = &page.posts[0];
-        assert_eq!((post.id.as_str(), post.author.as_str(), post.text.as_str()), ("55", "carol", "Hellothere"));
+        assert_eq!((post.id.as_str(), post.author.as_str(), post.text.as_str()), ("55", "carol", "Hello\nthere"));
         assert_eq!(post.posted_at.unwrap().to_rfc3339(), "2026-11-02T15:04:00+00:00");
         assert_eq!(post.media[0].url.as_str(), "https://forum.example/threads/t.1/download/file.php?id=9");
     }
@@ -192,10 +209,28 @@ mod tests {
         assert_eq!(page(ForumKind::Xenforo, html), Err(error));
     }
 
-    #[test]
-    fn a_page_whose_next_is_itself_is_the_last() {
-        let html = XENFORO.replace("/threads/t.1/page-3", "/threads/t.1/page-2");
+    #[rstest]
+    #[case::itself("/threads/t.1/page-2")]
+    #[case::another_site("https://other.example/threads/t.1/page-3")]
+    fn a_page_that_leads_nowhere_is_the_last(#[case] next: &str) {
+        let html = XENFORO.replace("/threads/t.1/page-3", next);
         assert_eq!(page(ForumKind::Xenforo, &html).unwrap().next, None);
+    }
+
+    #[test]
+    fn an_author_named_by_a_digit_leaves_the_time_whole() {
+        let html = PHPBB.replace("carol", "2");
+        let page = page(ForumKind::Phpbb, &html).unwrap();
+        assert_eq!(page.posts[0].posted_at.unwrap().to_rfc3339(), "2026-11-02T15:04:00+00:00");
+    }
+
+    #[test]
+    fn a_post_inside_of_a_post_is_a_part_of_it() {
+        let inner = r#"<article data-content="post-9"></article>"#;
+        let html = XENFORO.replace("Salt", &format!("{inner}Salt"));
+        assert_eq!(page(ForumKind::Xenforo, &html).unwrap().posts.len(), 2);
+        let many = r#"<article data-content="post-1">"#.repeat(501);
+        assert!(page(ForumKind::Xenforo, &many).unwrap_err().to_string().contains("more than 500"));
     }
 
     #[test]

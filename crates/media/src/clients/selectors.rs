@@ -10,6 +10,8 @@ use scraper::{ElementRef, Selector};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::markup;
+
 /// Maximum characters of one override.
 const MAX_CHARS: usize = 500;
 /// Maximum number of places of media in a post.
@@ -174,7 +176,7 @@ impl Part {
     pub fn value(&self, element: ElementRef<'_>) -> Option<String> {
         match &self.attribute {
             Some(name) => element.attr(name).map(|value| value.trim().to_owned()),
-            None => Some(element.text().collect::<String>().trim().to_owned()),
+            None => Some(markup::text_of(element)),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::{ReadError, below, json};
+use super::{ReadError, below, json, name};
 
 /// How a key is sent: the older form of 32 hex digits is a parameter, the token a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
 
 /// TMDb writes an empty text where it knows nothing.
 fn present(text: Option<String>) -> Option<String> {
-    text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    text.map(|text| name(&text)).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

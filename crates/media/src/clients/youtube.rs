@@ -2,16 +2,21 @@
 //!
 //! The feed has no pages: a poll that knows none of its videos may have missed some.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use roxmltree::{Document, Node, ParsingOptions};
 use url::Url;
 
-use super::{ReadError, below};
+use super::{ReadError, below, is_usual, name};
 
 const ATOM: &str = "http://www.w3.org/2005/Atom";
 const YT: &str = "http://www.youtube.com/xml/schemas/2015";
+/// Maximum bytes of a feed; a whole one has about 30,000.
+const MAX_FEED: usize = 1 << 20;
 /// Maximum number of elements and texts of a feed; a whole one has about 500.
 const MAX_NODES: u32 = 50_000;
+/// Maximum number of declared namespaces, and of attributes of an element: the parser compares each with all.
+const MAX_NAMESPACES: usize = 50;
+const MAX_ATTRIBUTES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Video {
@@ -32,6 +37,9 @@ pub fn feed_url(base: &Url, channel_id: &str) -> Url {
 pub fn read(body: &[u8], channel_id: &str) -> Result<Vec<Video>, ReadError> {
     let unreadable = |fault: String| ReadError::NotReadable { expected: "a feed", fault };
     let text = std::str::from_utf8(body).map_err(|error| unreadable(error.to_string()))?;
+    if text.len() > MAX_FEED || text.matches("xmlns").count() > MAX_NAMESPACES || has_long_tag(text) {
+        return Err(unreadable("it is far larger than a feed".to_owned()));
+    }
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| unreadable(error.to_string()))?;
     let feed = document.root_element();
@@ -55,15 +63,21 @@ fn video(entry: Node<'_, '_>, channel_id: &str) -> Result<Video, ReadError> {
     let author = entry.children().find(|node| node.has_tag_name((ATOM, "author")));
     Ok(Video {
         id: required(entry, YT, "videoId")?.to_owned(),
-        title: required(entry, ATOM, "title")?.to_owned(),
-        author: author.and_then(|author| child(author, ATOM, "name")).map(str::to_owned),
+        title: name(required(entry, ATOM, "title")?),
+        author: author.and_then(|author| child(author, ATOM, "name")).map(name),
         published_at: time("published", required(entry, ATOM, "published")?)?,
         updated_at: child(entry, ATOM, "updated").map(|text| time("updated", text)).transpose()?,
     })
 }
 
+fn has_long_tag(text: &str) -> bool {
+    text.split('<').any(|tag| tag.split('>').next().unwrap_or_default().matches('=').count() > MAX_ATTRIBUTES)
+}
+
 fn time(field: &str, text: &str) -> Result<DateTime<Utc>, ReadError> {
-    text.parse().map_err(|error| ReadError::strange(field, format!("{text:?}: {error}")))
+    let time: Option<DateTime<Utc>> = text.parse().ok();
+    time.filter(|time| is_usual(time.year()))
+        .ok_or_else(|| ReadError::strange(field, format!("{text:?} is not a time")))
 }
 
 fn required<'a>(node: Node<'a, '_>, namespace: &str, name: &str) -> Result<&'a str, ReadError> {
@@ -119,6 +133,15 @@ mod tests {
     fn another_answer_is_named(#[case] body: &str, #[case] says: &str) {
         let error = read(body.as_bytes(), CHANNEL).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
+    }
+
+    #[rstest]
+    #[case::attributes(format!("<feed xmlns=\"{ATOM}\" {}/>", (0..101).map(|n| format!("a{n}=\"\" ")).collect::<String>()))]
+    #[case::namespaces(format!("<feed {}/>", (0..51).map(|n| format!("xmlns:a{n}=\"u{n}\" ")).collect::<String>()))]
+    #[case::size(" ".repeat(MAX_FEED + 1))]
+    fn a_feed_that_its_parser_would_take_minutes_for_is_refused(#[case] body: String) {
+        let error = read(body.as_bytes(), CHANNEL).unwrap_err().to_string();
+        assert!(error.contains("far larger"), "{error}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::text_of;
 use crate::http::HttpError;
+use domain::disposition::{Disposition, HasDisposition};
 
 /// Maximum wait that a server may ask for.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
@@ -40,6 +41,20 @@ pub enum DownloadError {
     Http(#[from] HttpError),
     #[error("{file}: {error}")]
     Disk { file: String, error: io::Error },
+}
+
+impl HasDisposition for DownloadError {
+    fn disposition(&self) -> Disposition {
+        use DownloadError::*;
+        match self {
+            Gone(_) | Refused(_) | Page | TooLarge { .. } => Disposition::Permanent,
+            Wait { after, .. } => Disposition::snooze(*after),
+            Failed(_) | Cut { .. } | Stalled { .. } | Strange(_) => Disposition::Retry,
+            Http(error) => error.disposition(),
+            Disk { error, .. } if error.kind() == io::ErrorKind::StorageFull => Disposition::snooze(None),
+            Disk { .. } => Disposition::Retry,
+        }
+    }
 }
 
 impl DownloadError {

@@ -3,14 +3,15 @@
 //! The description is whole or absent (tmp, fsync, rename), and is written while the part is empty: a
 //! crash between any two steps leaves bytes of the described file, or a part that is begun again.
 
-use std::io;
+use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use foundation::digest::Sha256Hex;
-use hyper::header::{CONTENT_LENGTH, ETAG, HeaderMap, LAST_MODIFIED};
+use foundation::digest::{Sha256Hex, sha256_hex};
+use hyper::header::{CONTENT_LENGTH, DATE, ETAG, HeaderMap, LAST_MODIFIED};
 use serde::{Deserialize, Serialize};
 use tokio::fs::{self, File, OpenOptions};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 use url::Url;
 
 use super::outcome::{ContentRange, DownloadError};
@@ -18,6 +19,10 @@ use super::{media_type, text_of};
 
 /// Bytes that are read at once for the hash.
 const READ_BYTES: usize = 256 * 1024;
+/// Minimum age of a file's last change, when its date proves that it is the same.
+const MIN_AGE: Duration = Duration::from_secs(1);
+/// For the account of the worker alone.
+const MODE: u32 = 0o600;
 
 pub(super) struct Part {
     pub len: u64,
@@ -28,46 +33,60 @@ pub(super) struct Part {
 }
 
 /// A file as its server describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Remote {
-    url: String,
+    /// The digest of its address, which may hold a key.
+    url_sha256: String,
     etag: Option<String>,
     last_modified: Option<String>,
+    /// The time of the answer by the clock of its server.
+    date: Option<String>,
     pub total: Option<u64>,
     pub media_type: Option<String>,
 }
 
 impl Remote {
     pub fn of(url: &Url, headers: &HeaderMap) -> Self {
+        let text = |name| text_of(headers, name).map(str::to_owned);
         Remote {
-            url: url.to_string(),
-            etag: text_of(headers, ETAG).map(str::to_owned),
-            last_modified: text_of(headers, LAST_MODIFIED).map(str::to_owned),
+            url_sha256: sha256_hex(url.as_str()),
+            etag: text(ETAG),
+            last_modified: text(LAST_MODIFIED),
+            date: text(DATE),
             total: text_of(headers, CONTENT_LENGTH).and_then(|text| text.parse().ok()),
             media_type: media_type(headers),
         }
     }
 
-    /// The value of If-Range that only this very file has. A weak ETag proves nothing of bytes, and a
-    /// date beside one nothing either.
+    /// The value of If-Range that only this very file has. A weak ETag proves nothing of bytes, nor does a
+    /// date beside one, nor one of the second in which it was told: the file may change again in it.
     fn proof(&self) -> Option<&str> {
         match self.etag.as_deref() {
             Some(etag) if etag.starts_with('"') => Some(etag),
             Some(_) => None,
-            None => self.last_modified.as_deref(),
+            None => self.last_modified.as_deref().filter(|changed| self.is_older(changed)),
         }
+    }
+
+    fn is_older(&self, changed: &str) -> bool {
+        let (Ok(changed), Some(date)) = (httpdate::parse_http_date(changed), self.date.as_deref()) else {
+            return false;
+        };
+        httpdate::parse_http_date(date).is_ok_and(|told| told.duration_since(changed).is_ok_and(|age| age >= MIN_AGE))
     }
 }
 
 impl Part {
-    /// The part that an earlier run left, where it is of this address and can be continued; else an empty
-    /// one.
+    /// The part that an earlier run left, where it is of this address and can be continued; else an empty one.
     pub async fn open(path: &Path, url: &Url) -> Result<Self, DownloadError> {
-        let remote =
-            read_description(path).await.filter(|remote| remote.url == url.as_str() && remote.proof().is_some());
+        let url_sha256 = sha256_hex(url.as_str());
+        let remote = read_description(path).await;
+        let remote = remote.filter(|remote| remote.url_sha256 == url_sha256 && remote.proof().is_some());
         let Some(remote) = remote else { return Part::empty(path).await };
-        let file = OpenOptions::new().append(true).create(true).open(path).await.map_err(|error| disk(path, error))?;
-        let len = file.metadata().await.map_err(|error| disk(path, error))?.len();
+        let mut file = open_file(path).await?;
+        // at its end, and not in append mode: a write of a run that was dropped may still come, and then
+        // writes the same bytes to the same place
+        let len = file.seek(SeekFrom::End(0)).await.map_err(|error| disk(path, error))?;
         if len == 0 || remote.total.is_some_and(|total| len > total) {
             return Part::empty(path).await;
         }
@@ -76,8 +95,7 @@ impl Part {
 
     pub async fn empty(path: &Path) -> Result<Self, DownloadError> {
         remove(path).await?;
-        let file = OpenOptions::new().append(true).create(true).open(path).await.map_err(|error| disk(path, error))?;
-        Ok(Part { len: 0, remote: None, file, path: path.to_owned() })
+        Ok(Part { len: 0, remote: None, file: open_file(path).await?, path: path.to_owned() })
     }
 
     /// The value of If-Range for the missing bytes; None for a request of the whole file.
@@ -85,31 +103,45 @@ impl Part {
         self.remote.as_ref().filter(|_| self.len > 0)?.proof()
     }
 
-    /// Whether the answer is of the file that this is a part of, as far as it says so.
+    /// Whether the answer is of the file that this is a part of. An ETag that proves it must come again; an
+    /// answer to a date need not repeat it.
     pub fn is_of(&self, headers: &HeaderMap) -> bool {
         let Some(remote) = &self.remote else { return false };
-        match (remote.etag.as_deref(), text_of(headers, ETAG)) {
-            (Some(then), Some(now)) => then == now,
-            _ => match (remote.last_modified.as_deref(), text_of(headers, LAST_MODIFIED)) {
-                (Some(then), Some(now)) => then == now,
-                _ => true,
-            },
+        match (remote.etag.as_deref(), remote.last_modified.as_deref(), text_of(headers, LAST_MODIFIED)) {
+            (Some(etag), ..) => text_of(headers, ETAG) == Some(etag),
+            (None, Some(then), Some(now)) => then == now,
+            (None, ..) => true,
         }
     }
 
-    /// Whether the body of this answer are the missing bytes, and all of them.
-    pub fn is_continued_by(&self, headers: &HeaderMap, range: Option<ContentRange>) -> bool {
-        let Some(ContentRange::Part { start, end, total }) = range else { return false };
-        let known = self.remote.as_ref().and_then(|remote| remote.total);
-        let is_rest = start == self.len && (total.is_none() || known.is_none() || total == known);
-        is_rest && known.or(total).is_none_or(|total| end.checked_add(1) == Some(total)) && self.is_of(headers)
+    /// Whether the whole file may have this size.
+    pub fn may_have(&self, total: u64) -> bool {
+        self.remote.as_ref().and_then(|remote| remote.total).is_none_or(|known| known == total)
     }
 
-    /// Makes it the empty part of this file.
+    /// The size of the whole file, where the body of this answer are the missing bytes, and all of them.
+    pub fn continued_to(&self, headers: &HeaderMap, range: Option<ContentRange>) -> Option<u64> {
+        let Some(ContentRange::Part { start, end, total: Some(total) }) = range else { return None };
+        let is_rest = start == self.len && end.checked_add(1) == Some(total);
+        (is_rest && self.may_have(total) && self.is_of(headers)).then_some(total)
+    }
+
+    /// Keeps the size, which the first answer may not have named.
+    pub async fn learn(&mut self, total: u64) -> Result<(), DownloadError> {
+        match &mut self.remote {
+            Some(remote) if remote.total.is_none() => {
+                remote.total = Some(total);
+                write_description(&self.path, remote).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes it the empty part of this file, in a new file: what an earlier run still writes goes to the old.
     pub async fn begin(&mut self, remote: Remote) -> Result<(), DownloadError> {
-        self.file.set_len(0).await.map_err(|error| disk(&self.path, error))?;
-        self.len = 0;
+        remove_if_there(&self.path).await?;
         write_description(&self.path, &remote).await?;
+        (self.file, self.len) = (open_file(&self.path).await?, 0);
         self.remote = Some(remote);
         Ok(())
     }
@@ -124,15 +156,17 @@ impl Part {
         Ok(())
     }
 
-    /// Makes the file durable, removes its description and returns its hash.
+    /// Makes the file durable, and returns its hash. Its description stays for a run that has to come again.
     pub async fn finish(self) -> Result<String, DownloadError> {
-        let Part { file, path, .. } = self;
+        let Part { file, path, len, .. } = self;
         file.sync_all().await.map_err(|error| disk(&path, error))?;
         let hashed = path.clone();
         let hash =
             tokio::task::spawn_blocking(move || hash(&hashed)).await.map_err(io::Error::other).and_then(|hash| hash);
-        let hash = hash.map_err(|error| disk(&path, error))?;
-        remove_if_there(&description(&path)).await?;
+        let (bytes, hash) = hash.map_err(|error| disk(&path, error))?;
+        if bytes != len {
+            return Err(disk(&path, io::Error::other(format!("has {bytes} bytes after {len} were written"))));
+        }
         Ok(hash)
     }
 }
@@ -140,7 +174,14 @@ impl Part {
 /// Removes a part, then its description.
 pub(super) async fn remove(part: &Path) -> Result<(), DownloadError> {
     remove_if_there(part).await?;
+    remove_if_there(&new_description(part)).await?;
     remove_if_there(&description(part)).await
+}
+
+async fn open_file(path: &Path) -> Result<File, DownloadError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(MODE);
+    options.open(path).await.map_err(|error| disk(path, error))
 }
 
 async fn remove_if_there(path: &Path) -> Result<(), DownloadError> {
@@ -156,10 +197,9 @@ async fn read_description(part: &Path) -> Option<Remote> {
 }
 
 async fn write_description(part: &Path, remote: &Remote) -> Result<(), DownloadError> {
-    let path = description(part);
-    let new = path.with_extension("json.new");
+    let (path, new) = (description(part), new_description(part));
     let written = async {
-        let mut file = File::create(&new).await?;
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(&new).await?;
         file.write_all(&serde_json::to_vec(remote)?).await?;
         file.sync_all().await?;
         fs::rename(&new, &path).await
@@ -168,19 +208,29 @@ async fn write_description(part: &Path, remote: &Remote) -> Result<(), DownloadE
 }
 
 fn description(part: &Path) -> PathBuf {
+    beside(part, ".json")
+}
+
+fn new_description(part: &Path) -> PathBuf {
+    beside(part, ".json.new")
+}
+
+fn beside(part: &Path, ending: &str) -> PathBuf {
     let mut name = part.as_os_str().to_owned();
-    name.push(".json");
+    name.push(ending);
     name.into()
 }
 
-fn hash(path: &Path) -> io::Result<String> {
+/// The number of its bytes, and their hash.
+fn hash(path: &Path) -> io::Result<(u64, String)> {
     let mut file = std::fs::File::open(path)?;
     let mut hash = Sha256Hex::default();
     let mut buffer = vec![0; READ_BYTES];
+    let mut bytes = 0;
     loop {
         match io::Read::read(&mut file, &mut buffer)? {
-            0 => return Ok(hash.finish()),
-            read => hash = hash.and(&buffer[..read]),
+            0 => return Ok((bytes, hash.finish())),
+            read => (bytes, hash) = (bytes + read as u64, hash.and(&buffer[..read])),
         }
     }
 }

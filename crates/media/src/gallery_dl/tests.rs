@@ -63,6 +63,8 @@ fn a_secret_is_for_its_site_alone(#[case] secret: Secret, #[case] expected: Valu
 
 #[rstest]
 #[case::reserved("archive")]
+#[case::an_option_of_all_sites("headers")]
+#[case::another("cookies")]
 #[case::empty("")]
 #[case::space("a b")]
 fn a_category_replaces_no_other_setting(#[case] category: &str) {

@@ -21,7 +21,7 @@ use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getpid};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
 use super::work_directory::WorkDirectory;
@@ -37,6 +37,8 @@ pub struct Cage {
     command: std::process::Command,
     configuration: Option<(PipeReader, PipeWriter)>,
     directory: WorkDirectory,
+    /// The turn in the directory: the tool of a run that was dropped may still be there.
+    _turn: OwnedMutexGuard<()>,
 }
 
 pub struct Started {
@@ -61,7 +63,9 @@ pub struct Group {
 }
 
 impl Cage {
-    pub fn new(program: &Path, command: &Command, directory: &WorkDirectory) -> io::Result<Cage> {
+    pub async fn new(program: &Path, command: &Command, directory: &WorkDirectory) -> io::Result<Cage> {
+        let turn = timeout(MAX_WAIT_FOR_KILLED, directory.turn()).await;
+        let turn = turn.map_err(|_| io::Error::other("the tool before it does not end"))?;
         let configuration = command.fd3.as_ref().map(|_| io::pipe()).transpose()?;
         let mut prepared = std::process::Command::new(program);
         prepared.args(&command.args).current_dir(directory.path()).process_group(0);
@@ -69,7 +73,8 @@ impl Cage {
         prepared.env("LANG", "C.UTF-8").env("PYTHONUNBUFFERED", "1");
         prepared.stdin(if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
         prepared.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Ok(Cage { command: limited(prepared, &command.limits)?, configuration, directory: directory.clone() })
+        let command = limited(prepared, &command.limits)?;
+        Ok(Cage { command, configuration, directory: directory.clone(), _turn: turn })
     }
 
     pub async fn start(self) -> io::Result<Started> {
@@ -104,9 +109,11 @@ impl Cage {
         let _ = tell_exit.send(());
         let _ = last_signal_sent.recv();
         let _ = killpg(leader, Signal::SIGKILL);
-        processes::end_all(Some(leader), self.directory.path());
-        let status = child.wait();
-        self.directory.clear_record();
+        let status = match processes::end_all(Some(leader), self.directory.path()) {
+            true => child.wait().inspect(|_| self.directory.clear_record()),
+            // the record stays, so that whoever locks the directory next looks for it again
+            false => Err(io::Error::other("a process of it does not end, though it was killed")),
+        };
         // the next run may lock the directory as soon as this one is known to have ended
         drop(self);
         let _ = tell_end.send(status);

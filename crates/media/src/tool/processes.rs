@@ -45,13 +45,15 @@ mod system {
     /// Maximum number of bytes read of a process's environment; a tool's has a few hundred.
     const MAX_ENVIRONMENT: u64 = 256 << 10;
 
-    /// Whether there were any. Zombies have ended: reading their end is their parent's business.
+    /// Whether there were any. Zombies have ended: reading their end is their parent's business. Each is
+    /// killed where it is found, before its number can be another's.
     pub fn kill_living(group: Option<Pid>, directory: &Path) -> bool {
-        let living = living(group, directory);
-        for pid in &living {
-            let _ = kill(*pid, Signal::SIGKILL);
+        let mut found = false;
+        for pid in living(group, directory) {
+            let _ = kill(pid, Signal::SIGKILL);
+            found = true;
         }
-        !living.is_empty()
+        found
     }
 
     /// The boot and the clock tick in which a process began: its number may be given out again, but not with
@@ -62,15 +64,15 @@ mod system {
         Some(format!("{}/{}", boot.trim(), stat.start))
     }
 
-    fn living(group: Option<Pid>, directory: &Path) -> Vec<Pid> {
+    fn living(group: Option<Pid>, directory: &Path) -> impl Iterator<Item = Pid> {
         let home = [b"HOME=", directory.as_os_str().as_bytes()].concat();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok().map(Pid::from_raw));
-        let is_ours = |pid: &Pid| {
+        let is_ours = move |pid: &Pid| {
             let Some(stat) = Stat::of(*pid).filter(|stat| !stat.is_zombie) else { return false };
             group.is_some_and(|group| group.as_raw() == stat.group) || has_variable(*pid, &home)
         };
-        pids.filter(|pid| *pid != getpid()).filter(is_ours).collect()
+        pids.filter(|pid| *pid != getpid()).filter(is_ours)
     }
 
     struct Stat {
@@ -83,7 +85,9 @@ mod system {
         /// `4242 (sh) S ppid group …`: the name may hold spaces and brackets. The start is field 22 of them
         /// all.
         fn of(pid: Pid) -> Option<Stat> {
-            let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            // the kernel cuts a name between any two bytes
+            let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+            let text = String::from_utf8_lossy(&text);
             let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
             let is_zombie = matches!(*fields.first()?, "Z" | "X");
             Some(Stat { is_zombie, group: fields.get(2)?.parse().ok()?, start: (*fields.get(19)?).to_owned() })

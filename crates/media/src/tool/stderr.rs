@@ -91,7 +91,7 @@ struct Masks(Vec<String>);
 impl Masks {
     fn new(secrets: Vec<String>) -> Masks {
         let lines = secrets.iter().flat_map(|secret| secret.lines()).map(str::trim).filter(|line| !line.is_empty());
-        let mut texts: Vec<String> = lines.flat_map(|line| [line.to_owned(), percent_encoded(line)]).collect();
+        let mut texts: Vec<String> = lines.flat_map(|line| encodings(line).chain([line.to_owned()])).collect();
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         texts.dedup();
         Masks(texts)
@@ -117,13 +117,35 @@ impl Masks {
     }
 }
 
-/// As it stands in an address: all but letters, digits and `-._~` as `%XX`.
-fn percent_encoded(text: &str) -> String {
+/// As programs write it into addresses: all but letters, digits and `-._~` as `%XX` or `%xx`; some leave a
+/// slash, or write a plus for a space.
+fn encodings(text: &str) -> impl Iterator<Item = String> {
+    let ways = [false, true].into_iter().flat_map(|slash| [(slash, false), (slash, true)]);
+    ways.flat_map(|(slash, plus)| {
+        let encoded = percent_encoded(text, slash, plus);
+        [in_lower_case(&encoded), encoded]
+    })
+}
+
+fn percent_encoded(text: &str, keeps_slash: bool, has_plus: bool) -> String {
     let encode = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        b'/' if keeps_slash => "/".to_owned(),
+        b' ' if has_plus => "+".to_owned(),
         _ => format!("%{byte:02X}"),
     };
     text.bytes().map(encode).collect()
+}
+
+/// The digits behind each `%`; a percent sign itself is `%25`.
+fn in_lower_case(encoded: &str) -> String {
+    let mut parts = encoded.split('%');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_at(2.min(part.len()));
+        text.extend(["%", &digits.to_ascii_lowercase(), rest]);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -139,6 +161,19 @@ mod tests {
             stderr.push(chunk);
         }
         stderr.finish(true)
+    }
+
+    #[rstest]
+    #[case::whole("%2F%20")]
+    #[case::with_a_slash("/%20")]
+    #[case::with_a_plus("%2F+")]
+    #[case::with_both("/+")]
+    #[case::in_lower_case("%2f%20")]
+    fn a_secret_in_an_address_is_masked_however_it_was_written(#[case] written: &str) {
+        let ends = written.replacen("%20", "c%20", 1).replacen('+', "c+", 1);
+        let line = format!("GET http://a/?p=b{ends}d\n");
+        let (stderr, _) = kept(&["b/c d"], &[line.as_bytes()]);
+        assert_eq!(stderr, "GET http://a/?p=***\n");
     }
 
     #[rstest]

@@ -10,10 +10,11 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 use thiserror::Error;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::processes;
 
@@ -22,6 +23,9 @@ const MAX_NAME: usize = 64;
 const MAX_RECORD: u64 = 1 << 10;
 /// Maximum number of entries that count for a directory's size.
 const MAX_ENTRIES: usize = 100_000;
+/// A sweep looks into each directory for some milliseconds.
+const MAX_WAIT_FOR_SWEEP: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_millis(10);
 const LOCK: &str = "lock";
 /// The record of a directory in which no tool runs.
 const IDLE: &str = "idle\n";
@@ -34,6 +38,8 @@ pub struct WorkDirectory(Arc<Locked>);
 struct Locked {
     path: PathBuf,
     lock: File,
+    /// Held while a tool runs here.
+    turn: Arc<Mutex<()>>,
 }
 
 impl Drop for Locked {
@@ -65,13 +71,29 @@ pub enum WorkDirectoryError {
 
 impl WorkDirectory {
     /// Makes the directory where there is none, and ends the tool that a dead process left in it. Its files
-    /// stay. It blocks: for some milliseconds, or up to 5 s where a tool has to be ended.
+    /// stay. It blocks: for some milliseconds, 1 s where another run has it, or 5 s where a tool has to end.
     pub fn lock(root: &Path, name: &str) -> Result<WorkDirectory, WorkDirectoryError> {
-        let directory = WorkDirectory::take(root, name)?;
+        let directory = WorkDirectory::take(root, name, MAX_WAIT_FOR_SWEEP)?;
         directory.end_left_tool()?;
         let path = directory.path();
         DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed("create", path))?;
         Ok(directory)
+    }
+
+    /// Removes the directory with its files, and frees it.
+    pub fn remove(self) -> Result<(), WorkDirectoryError> {
+        let path = self.path();
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path)(error)),
+            _ => {}
+        }
+        let lock = path.with_extension(LOCK);
+        fs::remove_file(&lock).map_err(failed("remove", &lock))
+    }
+
+    /// Waits until no other tool runs here.
+    pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
+        self.0.turn.clone().lock_owned().await
     }
 
     pub fn path(&self) -> &Path {
@@ -79,14 +101,15 @@ impl WorkDirectory {
     }
 
     /// The lock alone.
-    fn take(root: &Path, name: &str) -> Result<WorkDirectory, WorkDirectoryError> {
+    fn take(root: &Path, name: &str, wait: Duration) -> Result<WorkDirectory, WorkDirectoryError> {
         if !is_name(name) {
             return Err(WorkDirectoryError::BadName);
         }
         DirBuilder::new().recursive(true).mode(0o700).create(root).map_err(failed("create", root))?;
         // tools run elsewhere: a relative path would mean another directory to them
         let root = root.canonicalize().map_err(failed("find", root))?;
-        Ok(WorkDirectory(Arc::new(Locked { lock: open_locked(&root, name)?, path: root.join(name) })))
+        let lock = open_locked(&root, name, wait)?;
+        Ok(WorkDirectory(Arc::new(Locked { lock, path: root.join(name), turn: Arc::default() })))
     }
 
     /// A tool is about to be started: from here on a process may be left.
@@ -135,16 +158,6 @@ impl WorkDirectory {
     fn age(&self) -> io::Result<Duration> {
         Ok(self.0.lock.metadata()?.modified()?.elapsed().unwrap_or_default())
     }
-
-    fn remove(&self) -> Result<(), WorkDirectoryError> {
-        let path = self.path();
-        match fs::remove_dir_all(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path)(error)),
-            _ => {}
-        }
-        let lock = path.with_extension(LOCK);
-        fs::remove_file(&lock).map_err(failed("remove", &lock))
-    }
 }
 
 /// Ends the tools that dead processes left below `root`, and removes directories that were not locked for
@@ -169,7 +182,7 @@ pub fn sweep(root: &Path, older_than: Duration) -> Swept {
 }
 
 fn sweep_one(root: &Path, name: &str, older_than: Duration) -> Result<bool, WorkDirectoryError> {
-    let directory = WorkDirectory::take(root, name)?;
+    let directory = WorkDirectory::take(root, name, Duration::ZERO)?;
     let age = directory.age().map_err(failed("read the lock of", directory.path()))?;
     if directory.read().is_ok_and(|record| record == IDLE) && age < older_than {
         return Ok(false);
@@ -208,14 +221,19 @@ pub fn size(directory: &Path) -> (u64, usize) {
 }
 
 /// A sweep may have removed the file between its opening and its locking: then it locks nothing.
-fn open_locked(root: &Path, name: &str) -> Result<File, WorkDirectoryError> {
+fn open_locked(root: &Path, name: &str, wait: Duration) -> Result<File, WorkDirectoryError> {
     let path = root.join(name).with_extension(LOCK);
+    let begun = Instant::now();
     loop {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).read(true).write(true).mode(0o600);
         let file = options.open(&path).map_err(failed("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
+            Err(TryLockError::WouldBlock) if begun.elapsed() < wait => {
+                std::thread::park_timeout(POLL);
+                continue;
+            }
             Err(TryLockError::WouldBlock) => return Err(WorkDirectoryError::InUse(root.join(name))),
             Err(TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
         }

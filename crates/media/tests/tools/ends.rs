@@ -54,6 +54,37 @@ async fn a_child_left_behind_with_the_pipes_is_ended() {
     assert_eq!((ended.how, is_alive(lines[0].parse().unwrap())), (How::Exit(0), false));
 }
 
+#[tokio::test]
+async fn a_run_after_a_dropped_one_is_not_ended_by_it() {
+    let bench = Bench::new();
+    for _ in 0..20 {
+        let (sender, mut receiver) = lines();
+        tokio::select! {
+            biased;
+            _ = pids(&mut receiver, 1) => {}
+            _ = run(script("echo $$; exec sleep 600"), &bench.directory, sender, std::future::pending()) => panic!("it was to be dropped"),
+        }
+        let (ended, printed) = bench.run(script("echo whole")).await;
+        assert_eq!((ended.how, printed), (How::Exit(0), vec!["whole".to_owned()]));
+    }
+}
+
+#[tokio::test]
+async fn a_program_of_a_relative_path_is_the_one_that_was_found() {
+    let bench = Bench::new();
+    // the tool starts in its own directory, where there is none
+    let mut command = script("echo found");
+    command.program = relative(std::path::Path::new("/bin/sh"));
+    let (ended, printed) = bench.run(command).await;
+    assert_eq!((ended.how, printed), (How::Exit(0), vec!["found".to_owned()]));
+}
+
+/// The way from the current directory to an absolute path.
+fn relative(to: &std::path::Path) -> std::path::PathBuf {
+    let depth = std::env::current_dir().unwrap().components().count() - 1;
+    std::iter::repeat_n("..", depth).collect::<std::path::PathBuf>().join(to.strip_prefix("/").unwrap())
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_daemon_in_a_session_of_its_own_is_ended() {
