@@ -83,7 +83,7 @@ export function Page({ query }) {
         type: "number",
         required: true,
         value: moved.priority,
-        help: "higher runs earlier",
+        help: "1 runs first, 10 last",
       }]}
       submit=${(/** @type {JobChange} */ values) => send("PUT", pathOf("/api/jobs/{id}", { id: moved.id }), values)} />`}`;
 }
@@ -135,7 +135,7 @@ const NewJob = ({ onClose }) =>
       { name: "job_type", label: "Type", type: "select", options: MEDIA_ROLES },
       { name: "platform", label: "Platform" },
       { name: "account", label: "Account" },
-      { name: "priority", label: "Priority", type: "number", value: 0 },
+      { name: "priority", label: "Priority", type: "number", value: 5, help: "1 runs first, 10 last" },
       { name: "payload", label: "Payload", type: "textarea", placeholder: "{ }", help: "JSON; empty for none" },
     ]}
     submit=${async (/** @type {Omit<JobRequest, "payload"> & { payload: string | null }} */ values) =>
