@@ -12,7 +12,6 @@ use hyper::client::conn::http1;
 use hyper_rustls::HttpsConnector;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
-use rustls::crypto::ring;
 use tokio::net::TcpStream;
 use tower::{ServiceExt, service_fn};
 use url::Url;
@@ -86,13 +85,7 @@ async fn dial(origin: Uri) -> io::Result<TokioIo<TcpStream>> {
 }
 
 fn tls() -> Result<Arc<ClientConfig>, CliError> {
-    let roots = authorities::with_file(None).map_err(CliError::bad_config)?;
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| CliError::bad_config(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
+    authorities::client(None).map(Arc::new).map_err(CliError::bad_config)
 }
 
 fn text(error: impl Display) -> String {

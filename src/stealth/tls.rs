@@ -19,21 +19,16 @@ use hyper_rustls::{FixedServerNameResolver, HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::Connection;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
-use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use thiserror::Error;
 use tower::{BoxError, ServiceExt, service_fn};
 
 use foundation::authorities;
 
+/// The file of authorities, and its fault.
 #[derive(Debug, Error)]
-pub enum TlsSetupError {
-    /// The file, and its fault.
-    #[error("{0}")]
-    CaFile(String),
-    #[error("TLS cannot be set up: {0}")]
-    Provider(#[from] rustls::Error),
-}
+#[error("{0}")]
+pub struct TlsSetupError(String);
 
 /// Speaks TLS with `host`, whose certificate must be for that name or address. The connector is made without
 /// its builder, which refuses a configuration that has its ALPN already.
@@ -75,11 +70,7 @@ pub fn check(extra_ca_file: Option<&Path>) -> Result<(), TlsSetupError> {
 }
 
 pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSetupError> {
-    let roots = authorities::with_file(extra_ca_file).map_err(TlsSetupError::CaFile)?;
-    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let mut config = authorities::client(extra_ca_file).map_err(TlsSetupError)?;
     // only `with_own_tickets` keeps any
     config.resumption = Resumption::disabled();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];

@@ -10,7 +10,7 @@ use contract::audit::{AuditFilter, AuditPage};
 use contract::cursor::Cursor;
 use db::audit_log;
 
-/// Lists who changed what, unless otherwise asked newest first.
+/// Lists who changed what, newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/audit", tag = "access", responses((status = 200, body = AuditPage)))]
 pub async fn list(
     _: Caller<Viewer>,

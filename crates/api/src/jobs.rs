@@ -35,7 +35,7 @@ pub struct JobPath {
     id: TaskId,
 }
 
-/// Lists media jobs, unless otherwise asked newest first.
+/// Lists media jobs, newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/jobs", tag = "jobs", responses((status = 200, body = JobPage)))]
 pub async fn list(
     _: Caller<Viewer>,

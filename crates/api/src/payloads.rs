@@ -37,7 +37,7 @@ pub struct PayloadPath {
     id: PayloadId,
 }
 
-/// Lists payloads, unless otherwise asked the latest fetch first.
+/// Lists payloads, the latest fetch first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/payloads", tag = "payloads", responses((status = 200, body = PayloadPage)))]
 pub async fn list(
     _: Caller<Viewer>,
@@ -47,7 +47,7 @@ pub async fn list(
     page(&api, PayloadFilter { after: cursor.map(|Position(after)| after), ..filter }, limit).await
 }
 
-/// Lists a store's payloads, unless otherwise asked the latest fetch first.
+/// Lists a store's payloads, the latest fetch first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/payloads/store/{id}", tag = "payloads", responses((status = 200, body = PayloadPage)))]
 pub async fn of_store(
     _: Caller<Viewer>,

@@ -34,7 +34,7 @@ pub struct TaskPath {
     pub id: TaskId,
 }
 
-/// Lists tasks, unless otherwise asked newest first.
+/// Lists tasks, newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskPage)))]
 pub async fn list(
     _: Caller<Viewer>,

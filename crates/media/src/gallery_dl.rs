@@ -22,7 +22,7 @@ pub const UNSUPPORTED_FILE: &str = "unsupported.txt";
 pub const MAX_UNSUPPORTED: usize = 1_000;
 pub const DEFAULT_WAIT_AFTER_429: Duration = Duration::from_secs(30);
 
-/// Shorter values of cookies, such as `1` or `en`, are no secrets, and would mask half of each message.
+/// Minimum length of a cookie that is masked: `1` or `en` is not a secret, and would mask half of a message.
 const MIN_SECRET: usize = 4;
 /// Options that hold for all sites: a category of such a name would send its credential to each of them.
 const OPTIONS: [&str; 24] = [
@@ -259,8 +259,7 @@ pub fn error_message(ended: &Ended) -> Option<String> {
     }
 }
 
-/// Addresses in the content of [`UNSUPPORTED_FILE`], in their order; what is no address of the web is left
-/// out.
+/// Addresses in the content of [`UNSUPPORTED_FILE`], in their order, without lines that are not web addresses.
 pub fn unsupported(content: &str) -> Vec<String> {
     let addresses = content.lines().filter_map(|line| input::address(line.trim()).ok());
     addresses.take(MAX_UNSUPPORTED).map(str::to_owned).collect()

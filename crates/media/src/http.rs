@@ -8,7 +8,6 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -22,8 +21,6 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::ClientConfig;
-use rustls::crypto::ring;
 use thiserror::Error;
 use tokio::time::timeout;
 use tower::Service;
@@ -31,12 +28,13 @@ use url::{Host, Origin, Url};
 
 use domain::disposition::{Disposition, HasDisposition};
 use domain::public_host::is_public_address;
+use foundation::authorities;
 
 const MAX_REDIRECTS: usize = 5;
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
-/// From the request to the head of its answer.
+/// Maximum time from the request to the head of its answer.
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
-/// Without a byte of a body.
+/// Maximum time without a byte of a body.
 pub const MAX_STALL: Duration = Duration::from_secs(60);
 /// Maximum bytes of an address in an error.
 const MAX_SHOWN: usize = 200;
@@ -73,7 +71,7 @@ pub struct Answer {
     pub body: Incoming,
 }
 
-/// Reason why there is no answer, or not the whole of one. Addresses are shown without what may be a secret in them.
+/// A request without a whole answer. Addresses are shown without their log-in and query, which may be secret.
 #[derive(Debug, Error)]
 pub enum HttpError {
     #[error("{0} is not an address of the web")]
@@ -112,12 +110,7 @@ impl HasDisposition for HttpError {
 
 impl Http {
     pub fn new(allow_private: bool) -> Result<Self, HttpError> {
-        let roots = foundation::authorities::with_file(None).map_err(HttpError::Tls)?;
-        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| HttpError::Tls(error.to_string()))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let tls = authorities::client(None).map_err(HttpError::Tls)?;
         let mut tcp = HttpConnector::new_with_resolver(PublicNames { allow_private });
         tcp.enforce_http(false);
         tcp.set_connect_timeout(Some(MAX_CONNECT_TIME));
@@ -240,7 +233,7 @@ fn next_address(url: &Url, answer: &Response<Incoming>) -> Result<Option<Url>, H
     Ok(Some(next))
 }
 
-/// Resolves names, and refuses those that are on a private network.
+/// Resolves names; a name on a private network is refused.
 #[derive(Clone, Debug)]
 struct PublicNames {
     allow_private: bool,

@@ -10,6 +10,7 @@ pub mod gallery_dl;
 pub mod http;
 mod input;
 mod printed;
+mod text;
 pub mod tool;
 mod verdict;
 pub mod yt_dlp;

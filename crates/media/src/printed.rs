@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::text::clean;
+
 /// Maximum size of an item's metadata as JSON.
 pub const MAX_METADATA_BYTES: usize = 64 << 10;
 /// Maximum number of characters of a title.
@@ -46,7 +48,7 @@ pub fn id(object: &Map<String, Value>, name: &'static str) -> Result<String, Lin
 }
 
 pub fn title(object: &Map<String, Value>) -> Option<String> {
-    let title: String = object.get("title")?.as_str()?.replace('\0', "").trim().chars().take(MAX_TITLE).collect();
+    let title: String = clean(object.get("title")?.as_str()?).chars().take(MAX_TITLE).collect();
     (!title.is_empty()).then_some(title)
 }
 

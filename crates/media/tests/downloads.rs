@@ -14,7 +14,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 use rstest::rstest;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
 const SIZE: usize = 300_000;
 const OFFSETS: usize = 20;
@@ -71,37 +71,21 @@ impl Site {
         };
         let site = Site { kind, files: [file(), file()], cut, requests: Mutex::default(), sent: AtomicU64::new(0) };
         let site = Arc::new(site);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
         let serving = site.clone();
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serving.clone().serve(stream));
-            }
-        });
+        let port = listen(move |request| serving.serve(&request)).await;
         (site, port)
     }
 
-    /// One request a connection.
-    async fn serve(self: Arc<Self>, stream: TcpStream) {
-        let mut stream = BufReader::new(stream);
-        let mut request = String::new();
-        while !request.ends_with("\r\n\r\n") {
-            if stream.read_line(&mut request).await.unwrap_or(0) == 0 {
-                return;
-            }
-        }
+    fn serve(&self, request: &str) -> Vec<u8> {
         let number = {
             let mut requests = self.requests.lock().unwrap();
-            requests.push(request.to_ascii_lowercase());
+            requests.push(request.to_owned());
             requests.len()
         };
-        let (head, body) = self.answer(&request.to_ascii_lowercase(), number);
+        let (head, body) = self.answer(request, number);
         let end = if number == 1 { self.cut.unwrap_or(body.len()).min(body.len()) } else { body.len() };
         self.sent.fetch_add(end as u64, Ordering::SeqCst);
-        let _ = stream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes()).await;
-        let _ = stream.write_all(&body[..end]).await;
-        let _ = stream.shutdown().await;
+        [head.as_bytes(), b"connection: close\r\n\r\n", &body[..end]].concat()
     }
 
     fn answer(&self, request: &str, number: usize) -> (String, Vec<u8>) {
@@ -188,27 +172,39 @@ fn place() -> (tempfile::TempDir, PathBuf) {
     (dir, part)
 }
 
-/// A server with the given answer for each address.
-async fn answering(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (u16, Arc<Mutex<Vec<String>>>) {
+/// A server with one request a connection, which is given in lower case; returns its port.
+async fn listen(answer: impl Fn(String) -> Vec<u8> + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (answer, seen) = (Arc::new(answer), Arc::new(Mutex::new(Vec::new())));
-    let requests = seen.clone();
+    let answer = Arc::new(answer);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let (answer, requests) = (answer.clone(), requests.clone());
+            let answer = answer.clone();
             tokio::spawn(async move {
                 let mut stream = BufReader::new(stream);
                 let mut request = String::new();
-                while !request.ends_with("\r\n\r\n") && stream.read_line(&mut request).await.unwrap_or(0) > 0 {}
-                let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
-                requests.lock().unwrap().push(request.to_ascii_lowercase());
-                let _ = stream.write_all(answer(&path).as_bytes()).await;
+                while !request.ends_with("\r\n\r\n") {
+                    if stream.read_line(&mut request).await.unwrap_or(0) == 0 {
+                        return;
+                    }
+                }
+                let _ = stream.write_all(&answer(request.to_ascii_lowercase())).await;
                 let _ = stream.shutdown().await;
             });
         }
     });
-    (port, seen)
+    port
+}
+
+/// A server with the same answer to each request, and the requests.
+async fn answering(answer: String) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let seen = requests.clone();
+    let answer = move |request| {
+        seen.lock().unwrap().push(request);
+        answer.clone().into_bytes()
+    };
+    (listen(answer).await, requests)
 }
 
 #[rstest]
@@ -276,9 +272,8 @@ async fn a_file_that_is_larger_than_permitted_leaves_nothing() {
     assert!(matches!(error, DownloadError::TooLarge { max: 1_000 }), "{error}");
     assert!(!part.exists());
     // without its size in the head
-    let chunk = |_: &str| {
-        format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1388\r\n{}\r\n0\r\n\r\n", "x".repeat(5_000))
-    };
+    let chunk =
+        format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1388\r\n{}\r\n0\r\n\r\n", "x".repeat(5_000));
     let (port, _) = answering(chunk).await;
     let error = get(&Download { max_bytes: 1_000, ..ask(port, &part) }).await.unwrap_err();
     assert!(matches!(error, DownloadError::TooLarge { max: 1_000 }), "{error}");
@@ -301,7 +296,7 @@ async fn an_answer_that_is_not_the_file_is_named(
     #[case] says: &str,
 ) {
     let length = if headers.contains("no-length") { "" } else { "content-length: 0\r\n" };
-    let answer = move |_: &str| format!("HTTP/1.1 {status}\r\n{headers}{length}connection: close\r\n\r\n");
+    let answer = format!("HTTP/1.1 {status}\r\n{headers}{length}connection: close\r\n\r\n");
     let (port, _) = answering(answer).await;
     let (_dir, part) = place();
     let error = get(&ask(port, &part)).await.unwrap_err().to_string();
@@ -311,11 +306,11 @@ async fn an_answer_that_is_not_the_file_is_named(
 #[tokio::test]
 async fn secrets_stay_with_their_origin_when_it_redirects() {
     let (other, seen_there) =
-        answering(|_| "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok".to_owned()).await;
+        answering("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok".to_owned()).await;
     let location = format!("http://127.0.0.1:{other}/file");
-    let (port, seen) = answering(move |_| {
-        format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-    })
+    let (port, seen) = answering(format!(
+        "HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    ))
     .await;
     let (_dir, part) = place();
     let ask = ask(port, &part);
@@ -329,17 +324,17 @@ async fn secrets_stay_with_their_origin_when_it_redirects() {
 #[tokio::test]
 async fn redirects_are_limited_and_lead_to_the_web_only() {
     let (_dir, part) = place();
-    let (port, seen) = answering(|_| {
-        "HTTP/1.1 302 Found\r\nlocation: /again\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
-    })
+    let (port, seen) = answering(
+        "HTTP/1.1 302 Found\r\nlocation: /again\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+    )
     .await;
     let error = get(&ask(port, &part)).await.unwrap_err();
     assert!(matches!(error, DownloadError::Http(HttpError::Redirects(_))), "{error}");
     assert_eq!(seen.lock().unwrap().len(), 6);
-    let (port, _) = answering(|_| {
+    let (port, _) = answering(
         "HTTP/1.1 302 Found\r\nlocation: file:///etc/passwd\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-            .to_owned()
-    })
+            .to_owned(),
+    )
     .await;
     let error = get(&ask(port, &part)).await.unwrap_err();
     assert!(matches!(error, DownloadError::Http(HttpError::NotWeb(_))), "{error}");

@@ -14,7 +14,7 @@ use domain::disposition::{Disposition, HasDisposition};
 /// Maximum wait that a server may ask for.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// Reason why there is no whole file. The part stays for the next run, where it is of use.
+/// A download without a whole file. A part that the next run can continue stays.
 #[derive(Debug, Error)]
 pub enum DownloadError {
     /// It will never come.

@@ -58,8 +58,8 @@ impl Remote {
         }
     }
 
-    /// The value of If-Range that only this very file has. A weak ETag proves nothing of bytes, nor does a
-    /// date beside one, nor one of the second in which it was told: the file may change again in it.
+    /// The value of If-Range that only this very file has: a strong ETag; without any ETag, the date of a change
+    /// that is at least [`MIN_AGE`] old, because a file may change twice in one second.
     fn proof(&self) -> Option<&str> {
         match self.etag.as_deref() {
             Some(etag) if etag.starts_with('"') => Some(etag),

@@ -5,11 +5,16 @@
 
 use std::collections::VecDeque;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 /// Maximum number of bytes kept of the end.
 const MAX_TAIL: usize = 64 << 10;
 /// Maximum number of bytes kept of a line.
 const MAX_LINE: usize = 4 << 10;
 const MASK: &str = "***";
+/// Characters that programs do not write into addresses as they are.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ENCODED_IN_PATHS: &AsciiSet = &ENCODED.remove(b'/');
 
 pub struct Stderr {
     tail: VecDeque<u8>,
@@ -120,21 +125,9 @@ impl Masks {
 /// As programs write it into addresses: all but letters, digits and `-._~` as `%XX` or `%xx`; some leave a
 /// slash, or write a plus for a space.
 fn encodings(text: &str) -> impl Iterator<Item = String> {
-    let ways = [false, true].into_iter().flat_map(|slash| [(slash, false), (slash, true)]);
-    ways.flat_map(|(slash, plus)| {
-        let encoded = percent_encoded(text, slash, plus);
-        [in_lower_case(&encoded), encoded]
-    })
-}
-
-fn percent_encoded(text: &str, keeps_slash: bool, has_plus: bool) -> String {
-    let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        b'/' if keeps_slash => "/".to_owned(),
-        b' ' if has_plus => "+".to_owned(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encode).collect()
+    let encoded = [ENCODED, ENCODED_IN_PATHS].map(|set| utf8_percent_encode(text, set).to_string());
+    let with_plus = encoded.clone().map(|encoded| encoded.replace("%20", "+"));
+    encoded.into_iter().chain(with_plus).flat_map(|encoded| [in_lower_case(&encoded), encoded])
 }
 
 /// The digits behind each `%`; a percent sign itself is `%25`.

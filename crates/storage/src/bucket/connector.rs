@@ -2,7 +2,6 @@
 //!
 //! In: requests that the library has signed. Out: answers, as they come. It must not know what they mean.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,8 +15,6 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody,
     HttpService,
 };
-use rustls::ClientConfig;
-use rustls::crypto::ring;
 use tokio::time::timeout;
 
 use crate::place::PlaceError;
@@ -36,12 +33,7 @@ pub struct Connector(HttpClient);
 
 impl Connector {
     pub fn new(settings: &Storage) -> Result<Connector, PlaceError> {
-        let roots = authorities::with_file(settings.extra_ca_file.as_deref()).map_err(PlaceError::Authorities)?;
-        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| PlaceError::Authorities(error.to_string()))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let tls = authorities::client(settings.extra_ca_file.as_deref()).map_err(PlaceError::Authorities)?;
         let mut tcp = TcpConnector::new();
         tcp.enforce_http(false);
         tcp.set_connect_timeout(Some(MAX_CONNECT_TIME));
