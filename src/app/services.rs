@@ -8,9 +8,11 @@ use super::data::DataFiles;
 use super::hosts::SharedHosts;
 use super::robots::SharedRobots;
 use crate::downloads::{DownloadDeps, DownloadQueue, Downloads};
+use crate::handlers::media::MediaServices;
 use crate::handlers::{ExhaustedHashAlarm, KnownHashes, TaskServices};
 use crate::platforms::{BadPlatform, PlatformRegistry};
 use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
+use ::media::http::HttpError;
 use db::Db;
 use domain::store::Platform;
 use foundation::clock::Clock;
@@ -27,6 +29,8 @@ pub enum ServicesError {
     Address(#[from] FetchError),
     #[error("extra_ca_file: {0}")]
     Tls(TlsSetupError),
+    #[error(transparent)]
+    Media(#[from] HttpError),
 }
 
 pub fn services(
@@ -57,6 +61,7 @@ pub fn services(
     Ok(TaskServices {
         db: db.clone(),
         sessions,
+        media: MediaServices::new(config, &payloads)?,
         payloads,
         clock: clock.clone(),
         hash_alarm: ExhaustedHashAlarm::default(),

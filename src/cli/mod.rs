@@ -35,6 +35,7 @@ mod input;
 mod jobs;
 mod list_file;
 mod man;
+mod media;
 mod migrate;
 mod openapi;
 mod pause;
@@ -132,6 +133,8 @@ enum Command {
     Images(images::Args),
     /// List, show, add and change media jobs
     Jobs(jobs::Args),
+    /// List, add and change what media jobs watch: channels
+    Media(media::Args),
     /// Print the manual page, or write one page for each command
     Man(man::Args),
     /// Bring the database schema up to date
@@ -194,6 +197,7 @@ impl Command {
             Command::Hosts(args) => hosts::run(args, env).await,
             Command::Images(args) => images::run(args, env).await,
             Command::Jobs(args) => jobs::run(args, env).await,
+            Command::Media(args) => media::run(args, env).await,
             Command::Man(args) => man::run(args),
             Command::Migrate(args) => migrate::run(args, env).await,
             Command::Openapi(args) => openapi::run(args, env),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
+use super::media::MediaServices;
 use super::{ExhaustedHashAlarm, KnownHashes, RunProgress};
 use crate::downloads::{DownloadQueue, RunGuard};
 use crate::platforms::PlatformRegistry;
@@ -26,6 +27,7 @@ pub struct TaskServices {
     pub platforms: PlatformRegistry,
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
+    pub media: MediaServices,
     /// None where this process downloads no images.
     pub downloads: Option<DownloadQueue>,
 }

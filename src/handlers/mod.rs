@@ -7,6 +7,7 @@
 pub mod context;
 pub mod hash_alarm;
 pub mod housekeeping;
+pub mod media;
 pub mod product_refresh;
 pub mod retention;
 
@@ -16,7 +17,7 @@ mod entry_point_discovery;
 mod known_hashes;
 mod payload_fetch;
 mod platform_client;
-mod progress;
+pub mod progress;
 mod store_discovery;
 
 use serde_json::Value;
@@ -45,5 +46,7 @@ pub async fn run(
         Args::ProductDiscovery(args) | Args::PayloadFetch(args) => payload_fetch::run(ctx, args).await,
         Args::ProductRefresh(args) => product_refresh::run(ctx, args, hand_over).await,
         Args::AnalyticsRefresh(args) => analytics_refresh::run(ctx, args).await,
+        Args::DownloadMedia(args) => media::download_media::run(ctx, args).await,
+        Args::YoutubeMonitor(args) => media::youtube_monitor::run(ctx, args).await,
     }
 }

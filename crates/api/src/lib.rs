@@ -18,6 +18,8 @@ pub mod images;
 pub mod job_queue;
 pub mod jobs;
 pub mod legacy;
+pub mod media;
+pub mod media_items;
 pub mod openapi;
 pub mod operations;
 pub mod overview;

@@ -16,6 +16,7 @@ use super::age_sort::AgeSort;
 use super::checks::{BadField, bad, check_text, check_time, dependencies_of, present, within};
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
+use domain::args;
 use domain::role::{Family, Role, one_of};
 use domain::task::TaskId;
 use domain::vocabulary::{Word, vocabulary};
@@ -216,73 +217,22 @@ pub fn optional_job_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     job_type(&name).map(Some).map_err(|bad| D::Error::custom(bad.fault))
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ScrapeType {
-    Recent,
-    Full,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ScrapeAccount {
-    username: Option<String>,
-    #[serde(rename = "scrape_type")]
-    _scrape_type: Option<ScrapeType>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DownloadMedia {
-    media_ids: Vec<i64>,
-    #[serde(rename = "source")]
-    _source: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PaidContentSync {
-    creator_ids: Option<Vec<i64>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PaidContentCreator {
-    #[serde(rename = "creator_id")]
-    _creator_id: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ForumScrape {
-    thread_ids: Option<Vec<i64>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EasynewsMonitor {
-    search_queries: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoArgs {}
-
 /// Checks the arguments as the role's handler will read them.
 fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
     match role {
         Role::ScrapeAccount => check_account(&read(role, payload)?, platform, account),
-        Role::DownloadMedia => check_ids("media_ids", Some(&read::<DownloadMedia>(role, payload)?.media_ids)),
+        Role::DownloadMedia => check_ids("media_ids", Some(&read::<args::DownloadMedia>(role, payload)?.media_ids)),
         Role::PaidContentSync => {
-            check_ids("creator_ids", read::<PaidContentSync>(role, payload)?.creator_ids.as_deref())
+            check_ids("creator_ids", read::<args::PaidContentSync>(role, payload)?.creator_ids.as_deref())
         }
-        Role::PaidContentCreator => read::<PaidContentCreator>(role, payload).map(drop),
-        Role::ForumScrape => check_ids("thread_ids", read::<ForumScrape>(role, payload)?.thread_ids.as_deref()),
+        Role::PaidContentCreator => read::<args::PaidContentCreator>(role, payload).map(drop),
+        Role::ForumScrape => check_ids("thread_ids", read::<args::ForumScrape>(role, payload)?.thread_ids.as_deref()),
         Role::EasynewsMonitor => {
-            let queries = read::<EasynewsMonitor>(role, payload)?.search_queries.unwrap_or_default();
+            let queries = read::<args::EasynewsMonitor>(role, payload)?.search_queries.unwrap_or_default();
             queries.iter().try_for_each(|query| check_text("payload", Some(query)))
         }
-        _ => read::<NoArgs>(role, payload).map(drop),
+        Role::YoutubeMonitor => read::<args::YoutubeMonitor>(role, payload).map(drop),
+        _ => read::<args::AppearancesSync>(role, payload).map(drop),
     }
 }
 
@@ -290,7 +240,7 @@ fn read<'a, T: Deserialize<'a>>(role: Role, payload: &'a Value) -> Result<T, Bad
     T::deserialize(payload).map_err(|error| bad("payload", format!("the payload of a {role} job: {error}")))
 }
 
-fn check_account(args: &ScrapeAccount, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
+fn check_account(args: &args::ScrapeAccount, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
     if platform.is_none() {
         return Err(bad("platform", "missing: give the platform of the account"));
     }

@@ -18,6 +18,7 @@ pub mod images;
 pub mod jobs;
 pub mod legacy;
 pub mod limit;
+pub mod media;
 pub mod operations;
 pub mod overview;
 pub mod pauses;

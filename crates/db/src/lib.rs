@@ -35,6 +35,8 @@ pub mod installation;
 pub mod jobs;
 pub mod legacy;
 pub mod listen;
+pub mod media_items;
+pub mod media_records;
 pub mod migrate;
 pub mod operations;
 pub mod overview;
@@ -72,6 +74,7 @@ pub mod tasks;
 pub mod variant_history;
 pub mod variants;
 pub mod visitors;
+pub mod watched_channels;
 pub mod workers;
 
 mod arrays;

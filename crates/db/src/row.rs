@@ -17,7 +17,7 @@ use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::{FromSqlOwned, Json};
 
 use super::DbError;
-use domain::vocabulary::Word;
+use domain::vocabulary::{self, Word};
 
 /// A value read from one row of a statement.
 pub trait FromRow: Sized {
@@ -72,6 +72,12 @@ pub fn first_columns<T: FromSqlOwned>(rows: &[Row]) -> Result<Vec<T>, DbError> {
 /// A column that holds a word of the program, such as the name of a role.
 pub fn parsed<T: FromStr<Err: Display>>(row: &Row, column: impl RowIndex + Display) -> Result<T, DbError> {
     row.try_get::<_, &str>(column)?.parse().map_err(|unknown: T::Err| DbError::Other(unknown.to_string()))
+}
+
+/// A column that holds a word of `T` alone.
+pub fn known_word<T: VariantArray + Copy + Into<&'static str>>(row: &Row, column: &str) -> Result<T, DbError> {
+    let text: &str = row.try_get(column)?;
+    vocabulary::find(text).ok_or_else(|| DbError::Other(format!("{column} is '{text}', a word of a newer program")))
 }
 
 /// A column that holds a word of `T`, or of a newer program.

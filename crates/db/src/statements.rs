@@ -1,19 +1,21 @@
-//! Statements without a file, because they are made from columns ([`super::columns`]).
+//! Statements that are made from templates and columns ([`super::columns`], [`super::media_records`]).
 
 use super::columns::copy_statement;
+use super::media_records;
 use super::products::{self, ProductWrite};
 use super::variant_history::VariantChange;
 use super::variants::{self, VariantWrite};
 use domain::product::{Product, ProductId};
 
 /// Each statement with the name of its template, or of its table without one. A test prepares them all.
-pub fn generated() -> [(&'static str, String); 6] {
-    [
+pub fn generated() -> Vec<(&'static str, String)> {
+    let of_columns = [
         ("products/update.sql", products::UPDATE.clone()),
         ("variants/update.sql", variants::UPDATE.clone()),
         ("COPY store_products", copy_statement::<ProductWrite<'_>>()),
         ("COPY store_product_variants", copy_statement::<VariantWrite<'_>>()),
         ("COPY store_product_variant_history", copy_statement::<VariantChange<'_>>()),
         ("COPY store_product_snapshots", copy_statement::<(ProductId, &Product)>()),
-    ]
+    ];
+    of_columns.into_iter().chain(media_records::generated()).collect()
 }

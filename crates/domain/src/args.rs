@@ -21,11 +21,9 @@ macro_rules! args {
                 Ok(match role {
                     $(Role::$role => Args::$role(typed(role, payload)?),)+
                     Role::ScrapeAccount
-                    | Role::DownloadMedia
                     | Role::PaidContentSync
                     | Role::PaidContentCreator
                     | Role::ForumScrape
-                    | Role::YoutubeMonitor
                     | Role::EasynewsMonitor
                     | Role::AppearancesSync => return Err(BadArgs::NoHandler(role)),
                 })
@@ -41,6 +39,8 @@ args! {
     PayloadFetch(PayloadFetch),
     ProductRefresh(ProductRefresh),
     AnalyticsRefresh(AnalyticsRefresh),
+    DownloadMedia(DownloadMedia),
+    YoutubeMonitor(YoutubeMonitor),
 }
 
 /// Asks every state's discovery points, one state's, or some of one state's.
@@ -72,6 +72,69 @@ pub struct ProductRefresh {
 #[serde(default, deny_unknown_fields)]
 pub struct AnalyticsRefresh {}
 
+/// Lists the media of an account. The username is the task's account where it is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScrapeAccount {
+    pub username: Option<String>,
+    /// None: the default.
+    pub scrape_type: Option<ScrapeType>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScrapeType {
+    /// Stops after items that are known.
+    #[default]
+    Recent,
+    Full,
+}
+
+/// Items to download, by their ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DownloadMedia {
+    pub media_ids: Vec<i64>,
+    /// Items of another source are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// Creators to sync; none: all that are enabled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PaidContentSync {
+    pub creator_ids: Option<Vec<i64>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaidContentCreator {
+    pub creator_id: i64,
+}
+
+/// Threads to read; none: all that are watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForumScrape {
+    pub thread_ids: Option<Vec<i64>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct YoutubeMonitor {}
+
+/// Searches to run; none: the saved ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EasynewsMonitor {
+    pub search_queries: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AppearancesSync {}
+
 #[derive(Debug, Error)]
 pub enum BadArgs {
     #[error("the payload of a {role} task: {fault}")]
@@ -100,6 +163,7 @@ mod tests {
     #[rstest]
     #[case::null_is_empty(Role::PayloadFetch, json!(null), Args::PayloadFetch(PayloadFetch {}))]
     #[case::a_payload_id(Role::ProductRefresh, json!({"payload_id": 7}), Args::ProductRefresh(ProductRefresh { payload_id: Some(7) }))]
+    #[case::items(Role::DownloadMedia, json!({"media_ids": [7]}), Args::DownloadMedia(DownloadMedia { media_ids: vec![7], source: None }))]
     #[case::no_payload_id(Role::ProductRefresh, json!({}), Args::ProductRefresh(ProductRefresh { payload_id: None }))]
     fn payloads_become_args(#[case] role: Role, #[case] payload: Value, #[case] args: Args) {
         assert_eq!(Args::read(role, &payload).ok(), Some(args));
@@ -109,6 +173,7 @@ mod tests {
     #[case::unknown_field(Role::ProductRefresh, json!({"payloadid": 7}), "payloadid")]
     #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "expected i64")]
     #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
+    #[case::no_items(Role::DownloadMedia, json!({}), "media_ids")]
     #[case::no_handler(Role::ForumScrape, json!({}), "no handler for forum_scrape")]
     fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
         let error = Args::read(role, &payload).unwrap_err().to_string();

@@ -220,6 +220,7 @@ impl Role {
     pub fn handler(self) -> Option<&'static str> {
         match self {
             Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
+            Role::DownloadMedia | Role::YoutubeMonitor => Some(self.name()),
             other => (other.family() == Family::Crawl).then_some(other.name()),
         }
     }
@@ -445,8 +446,9 @@ mod tests {
     #[rstest]
     #[case::its_own(Role::ProductRefresh, Some("product_refresh"))]
     #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, Some("payload_fetch"))]
-    #[case::none_for_media(Role::DownloadMedia, None)]
-    fn crawl_roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
+    #[case::of_media(Role::DownloadMedia, Some("download_media"))]
+    #[case::not_yet(Role::ForumScrape, None)]
+    fn roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
         assert_eq!(role.handler(), handler);
     }
 

@@ -141,6 +141,21 @@ impl Http {
         Err(HttpError::Redirects(shown(&get.url)))
     }
 
+    /// Whether an address may be asked, by its host alone: for tools that make their own requests.
+    pub async fn check(&self, url: &Url) -> Result<(), HttpError> {
+        let host = self.checked_host(url)?;
+        let unreachable = |fault: String| HttpError::Unreachable { host: host.clone(), fault };
+        let Some(Host::Domain(domain)) = url.host() else { return Ok(()) };
+        let name = domain.parse::<Name>().map_err(|error| unreachable(error.to_string()))?;
+        let mut names = PublicNames { allow_private: self.allow_private };
+        let found = timeout(MAX_CONNECT_TIME, names.call(name)).await;
+        match found.map_err(|_| HttpError::Late { host: host.clone() })? {
+            Ok(_) => Ok(()),
+            Err(error) if private_name(&error) => Err(HttpError::Private { host }),
+            Err(error) => Err(unreachable(error.to_string())),
+        }
+    }
+
     async fn once(&self, get: &Get, url: &Url) -> Result<Response<Incoming>, HttpError> {
         let host = self.checked_host(url)?;
         let mut request = Request::get(url.as_str()).body(Empty::new()).map_err(|_| HttpError::NotWeb(shown(url)))?;

@@ -5,6 +5,7 @@
 //! and whether a retry can help. It must not know the queue, the database or the platforms of menus.
 
 pub mod clients;
+pub mod content;
 pub mod download;
 pub mod gallery_dl;
 pub mod http;

@@ -196,6 +196,11 @@ pub async fn run(
     Ok(Ended { how, stderr, first_error })
 }
 
+/// Whether a program is there: a path, or a name that is looked for in `search_path`.
+pub fn is_installed(program: impl AsRef<Path>, search_path: impl Into<OsString>) -> bool {
+    find(program.as_ref(), &search_path.into()).is_some()
+}
+
 struct Run<'a> {
     streams: Streams,
     directory: &'a WorkDirectory,

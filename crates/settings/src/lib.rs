@@ -56,6 +56,7 @@ pub struct Config {
     pub platform: Platforms,
     pub storage: Storage,
     pub images: Images,
+    pub media: Media,
     pub probes: Probes,
     pub api: Api,
     pub client: ApiClient,
@@ -80,6 +81,12 @@ impl Config {
     /// Where `payloads/…` begins.
     pub fn storage_root(&self) -> &Path {
         self.storage.root.as_deref().unwrap_or(self.data_dir())
+    }
+
+    /// Where media files are until they are whole.
+    pub fn media_work_dir(&self) -> PathBuf {
+        let beside_files = || self.data_dir().join("media-work");
+        self.media.work_dir.clone().unwrap_or_else(beside_files)
     }
 
     /// The lease with its heartbeat, set or derived.
@@ -443,6 +450,23 @@ pub struct Images {
     #[serde(with = "sizes")]
     pub cache_bytes: usize,
     pub render_queue: usize,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Media {
+    /// Addresses of private networks may be asked.
+    pub allow_private: bool,
+    /// None = beside the data.
+    #[serde(deserialize_with = "path_unless_empty")]
+    pub work_dir: Option<PathBuf>,
+    #[serde(with = "sizes")]
+    pub max_file_bytes: usize,
+    /// An address of the web; checked when it is read.
+    pub youtube_url: String,
+    pub yt_dlp: PathBuf,
+    /// Directories with colons between them.
+    pub tool_path: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]

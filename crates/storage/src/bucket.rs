@@ -12,7 +12,7 @@ mod reader;
 
 use std::collections::HashSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -333,6 +333,16 @@ impl Files for Bucket {
 
     fn read_image(&self, path: String) -> Answer<'_, StoredImage> {
         Box::pin(async move { self.image(&path).await })
+    }
+
+    fn take_media(&self, owner: Owner, path: String, from: PathBuf) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.ensure_registered(&owner).await?;
+            if !self.calls.exists(&path).await? {
+                self.calls.upload(&path, &from).await?;
+            }
+            tokio::fs::remove_file(&from).await.map_err(|error| StorageError::from_io(&path, error))
+        })
     }
 
     fn sweep_images(&self, owner: Owner, dir: String, known: HashSet<String>, times: SweepTimes) -> Answer<'_, usize> {

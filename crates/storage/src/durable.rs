@@ -52,6 +52,20 @@ pub fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
     sync_parent(path)
 }
 
+/// The same for all that `source` holds.
+pub fn copy_temporary(dir: &Path, source: &mut File) -> io::Result<NamedTempFile> {
+    let mut file = write_unsynced(dir, &[])?;
+    io::copy(source, &mut file)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// Renames a synced file within a file system.
+pub fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
+    rename(from, to)?;
+    sync_parent(to)
+}
+
 /// Renames a file within a file system; a crash may undo it.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     create_parent(to)?;

@@ -1,4 +1,5 @@
-//! `Files`: all that [`Payloads`](super::Payloads) and [`Images`](super::Images) do with the files of one
+//! `Files`: all that [`Payloads`](super::Payloads), [`Images`](super::Images) and
+//! [`MediaFiles`](super::MediaFiles) do with the files of one
 //! database, wherever these are.
 //!
 //! In: whose files they are, and paths of the layout. Out: bytes, paths, counts. There are two: a directory
@@ -6,7 +7,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use chrono::{DateTime, NaiveDate, Utc};
@@ -82,6 +83,9 @@ pub(super) trait Files: fmt::Debug + Send + Sync {
     fn create_image(&self, owner: Owner, path: String, bytes: Bytes) -> Answer<'_, ()>;
 
     fn read_image(&self, path: String) -> Answer<'_, StoredImage>;
+
+    /// Moves a file of this machine to its place; where one is there already, the file is removed.
+    fn take_media(&self, owner: Owner, path: String, from: PathBuf) -> Answer<'_, ()>;
 
     /// Removes old images below `dir` that are not among `known`, unless another database keeps files here.
     fn sweep_images(&self, owner: Owner, dir: String, known: HashSet<String>, times: SweepTimes) -> Answer<'_, usize>;

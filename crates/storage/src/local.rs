@@ -23,7 +23,7 @@ use super::error::StorageError;
 use super::files::{Answer, Files, PartReader};
 use super::images::StoredImage;
 use super::owner::{Owner, Ownership};
-use super::{durable, image_sweep, images, layout, owner, payloads, remove, sweep};
+use super::{durable, image_sweep, images, layout, media_files, owner, payloads, remove, sweep};
 
 /// Free space that is needed before a menu is fetched; more than most payloads take.
 const MIN_ROOM: usize = 256 << 10;
@@ -31,6 +31,8 @@ const MIN_ROOM: usize = 256 << 10;
 pub(super) const MAX_OPERATIONS: usize = 32;
 /// Longer than any file operation here takes on a share that answers.
 const MAX_WAIT: Duration = Duration::from_secs(60);
+/// The same for a file of any size that is moved.
+const MAX_MOVE_WAIT: Duration = Duration::from_secs(15 * 60);
 /// The same for checks, which the start of a process and each fetch wait for.
 const MAX_CHECK_WAIT: Duration = Duration::from_secs(10);
 
@@ -189,6 +191,14 @@ impl Files for Local {
 
     fn read_image(&self, path: String) -> Answer<'_, StoredImage> {
         self.blocking(move |root| images::read(root, &path))
+    }
+
+    fn take_media(&self, owner: Owner, path: String, from: PathBuf) -> Answer<'_, ()> {
+        // a copy to another file system takes as long as the file is large
+        Box::pin(self.blocking_within(MAX_MOVE_WAIT, move |root| {
+            owner::register(root, &owner)?;
+            media_files::take(root, &path, &from)
+        }))
     }
 
     fn sweep_images(&self, owner: Owner, dir: String, known: HashSet<String>, times: SweepTimes) -> Answer<'_, usize> {

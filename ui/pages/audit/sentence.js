@@ -47,6 +47,10 @@ const SENTENCES = {
   "jobs.cancel": (_, target) => ({ verb: "cancelled", thing: `job ${target}` }),
   "jobs.delete": (_, target) => ({ verb: "deleted", thing: `job ${target}` }),
 
+  "media.create": (_, target) => ({ verb: "added", thing: target }),
+  "media.update": (_, target) => ({ verb: "changed", thing: target }),
+  "media.delete": (_, target) => ({ verb: "deleted", thing: target }),
+
   "workers.order": ({ command }, target) => ({ verb: ORDERS[command] ?? `sent the command ${command} to`, thing: `worker ${target}` }),
   "workers.register": ({ friendly_name: name }, target) => ({ verb: "registered", thing: `worker ${name ?? target}` }),
   "workers.deregister": (_, target) => ({ verb: "deregistered", thing: `worker ${target}` }),

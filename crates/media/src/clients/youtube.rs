@@ -33,6 +33,12 @@ pub fn feed_url(base: &Url, channel_id: &str) -> Url {
     url
 }
 
+pub fn watch_url(base: &Url, video_id: &str) -> Url {
+    let mut url = below(base, &["watch"]);
+    url.query_pairs_mut().append_pair("v", video_id);
+    url
+}
+
 /// The videos of the channel, in the order of the feed: newest first.
 pub fn read(body: &[u8], channel_id: &str) -> Result<Vec<Video>, ReadError> {
     let unreadable = |fault: String| ReadError::NotReadable { expected: "a feed", fault };

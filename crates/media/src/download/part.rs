@@ -7,7 +7,8 @@ use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use foundation::digest::{Sha256Hex, sha256_hex};
+use crate::content::digest;
+use foundation::digest::sha256_hex;
 use hyper::header::{CONTENT_LENGTH, DATE, ETAG, HeaderMap, LAST_MODIFIED};
 use serde::{Deserialize, Serialize};
 use tokio::fs::{self, File, OpenOptions};
@@ -17,8 +18,6 @@ use url::Url;
 use super::outcome::{ContentRange, DownloadError};
 use super::{media_type, text_of};
 
-/// Bytes that are read at once for the hash.
-const READ_BYTES: usize = 256 * 1024;
 /// Minimum age of a file's last change, when its date proves that it is the same.
 const MIN_AGE: Duration = Duration::from_secs(1);
 /// For the account of the worker alone.
@@ -162,7 +161,7 @@ impl Part {
         file.sync_all().await.map_err(|error| disk(&path, error))?;
         let hashed = path.clone();
         let hash =
-            tokio::task::spawn_blocking(move || hash(&hashed)).await.map_err(io::Error::other).and_then(|hash| hash);
+            tokio::task::spawn_blocking(move || digest(&hashed)).await.map_err(io::Error::other).and_then(|hash| hash);
         let (bytes, hash) = hash.map_err(|error| disk(&path, error))?;
         if bytes != len {
             return Err(disk(&path, io::Error::other(format!("has {bytes} bytes after {len} were written"))));
@@ -222,19 +221,6 @@ fn beside(part: &Path, ending: &str) -> PathBuf {
 }
 
 /// The number of its bytes, and their hash.
-fn hash(path: &Path) -> io::Result<(u64, String)> {
-    let mut file = std::fs::File::open(path)?;
-    let mut hash = Sha256Hex::default();
-    let mut buffer = vec![0; READ_BYTES];
-    let mut bytes = 0;
-    loop {
-        match io::Read::read(&mut file, &mut buffer)? {
-            0 => return Ok((bytes, hash.finish())),
-            read => (bytes, hash) = (bytes + read as u64, hash.and(&buffer[..read])),
-        }
-    }
-}
-
 fn disk(path: &Path, error: io::Error) -> DownloadError {
     DownloadError::Disk { file: path.display().to_string(), error }
 }

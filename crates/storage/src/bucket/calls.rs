@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,11 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::StreamExt;
 use object_store::path::Path as ObjectPath;
-use object_store::{Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion};
+use object_store::{
+    Error, GetOptions, MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
+};
+use tokio::fs::File;
+use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -26,6 +31,8 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 pub const MAX_CHECK_WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of objects below one directory; a larger one is left to the operator.
 const MAX_LISTED: usize = 1_000_000;
+/// Bytes of a part of a large object; a service takes 10,000 parts of at least 5 MiB.
+const PART: u64 = 8 << 20;
 /// Characters of a service's message that are passed on.
 const MAX_REASON: usize = 300;
 const NO_BUCKET: &str = "there is no such bucket";
@@ -146,6 +153,34 @@ impl Calls {
             Err(Failure::Unmet) => Ok(false),
             Err(failure) => Err(self.outage(failure)),
         }
+    }
+
+    /// Creates an object of any size from a file of this machine; one of the same name is replaced. A failed
+    /// one leaves no object.
+    pub async fn upload(&self, path: &str, file: &Path) -> Result<(), StorageError> {
+        let place = self.place(path)?;
+        let mut upload = self.call(self.store.put_multipart(&place)).await.map_err(|failure| self.outage(failure))?;
+        let sent = self.send_parts(path, file, &mut *upload).await;
+        if sent.is_err() {
+            // the bucket's own rules remove what stays
+            let _ = timeout(MAX_CHECK_WAIT, upload.abort()).await;
+        }
+        sent
+    }
+
+    async fn send_parts(&self, path: &str, file: &Path, upload: &mut dyn MultipartUpload) -> Result<(), StorageError> {
+        let failed = |error| StorageError::from_io(path, error);
+        let mut file = File::open(file).await.map_err(failed)?;
+        loop {
+            let mut part = Vec::new();
+            (&mut file).take(PART).read_to_end(&mut part).await.map_err(failed)?;
+            if part.is_empty() {
+                break;
+            }
+            let sent = self.call(upload.put_part(PutPayload::from(part))).await;
+            sent.map_err(|failure| self.outage(failure))?;
+        }
+        self.call(upload.complete()).await.map(drop).map_err(|failure| self.outage(failure))
     }
 
     pub async fn exists(&self, path: &str) -> Result<bool, StorageError> {

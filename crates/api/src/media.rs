@@ -1,0 +1,167 @@
+//! `/api/media/…`: the records of media jobs. Every kind has the same five endpoints.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::IntoParams;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::body::Body;
+use super::listing::Listing;
+use super::page::{Page, PageJson};
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use contract::cursor::Cursor;
+use contract::media::{Fields, Record, RecordPage};
+use db::media_records::{self, RecordError};
+
+#[derive(Deserialize, IntoParams)]
+pub struct RecordPath {
+    /// The record's id
+    id: i64,
+}
+
+/// Makes the module of a kind, with its endpoints. The texts are those of the API's description.
+macro_rules! records {
+    ($module:ident: $record:ty, $draft:ty, $change:ty; $all:literal, $one:literal;
+     $list:literal, $show:literal, $create:literal, $update:literal, $remove:literal) => {
+        pub mod $module {
+            use super::*;
+            use contract::problem::Problem;
+
+            #[doc = $list]
+            #[utoipa::path(get, path = $all, tag = "media", responses((status = 200, body = RecordPage<$record>)))]
+            pub async fn list(
+                _: Caller<Viewer>,
+                State(api): State<ApiState>,
+                listing: Listing<NoParameters>,
+            ) -> Result<PageJson<RecordPage<$record>>, ApiError> {
+                super::list(api, listing).await
+            }
+
+            #[doc = $show]
+            #[utoipa::path(get, path = $one, tag = "media", responses((status = 200, body = $record)))]
+            pub async fn show(
+                _: Caller<Viewer>,
+                State(api): State<ApiState>,
+                Path(path): Path<RecordPath>,
+                _: Query<NoParameters>,
+            ) -> Result<Json<$record>, ApiError> {
+                super::show(api, path).await
+            }
+
+            #[doc = $create]
+            #[utoipa::path(post, path = $all, tag = "media",
+                                   responses((status = 201, body = $record), (status = 409, response = Problem)))]
+            pub async fn create(
+                changes: Changes<Operator>,
+                State(api): State<ApiState>,
+                _: Query<NoParameters>,
+                Body(draft): Body<$draft>,
+            ) -> Result<Response, ApiError> {
+                super::create::<$record>(changes, api, draft).await
+            }
+
+            #[doc = $update]
+            #[utoipa::path(put, path = $one, tag = "media",
+                                   responses((status = 200, body = $record), (status = 409, response = Problem)))]
+            pub async fn update(
+                changes: Changes<Operator>,
+                State(api): State<ApiState>,
+                Path(path): Path<RecordPath>,
+                _: Query<NoParameters>,
+                Body(change): Body<$change>,
+            ) -> Result<Response, ApiError> {
+                super::update::<$record>(changes, api, path, change).await
+            }
+
+            #[doc = $remove]
+            #[utoipa::path(delete, path = $one, tag = "media", responses((status = 204, description = "Removed")))]
+            pub async fn remove(
+                changes: Changes<Operator>,
+                State(api): State<ApiState>,
+                Path(path): Path<RecordPath>,
+                _: Query<NoParameters>,
+            ) -> Result<StatusCode, ApiError> {
+                super::remove::<$record>(changes, api, path).await
+            }
+        }
+    };
+}
+
+records! {
+    channels: contract::media::channels::Channel, contract::media::channels::ChannelDraft,
+              contract::media::channels::ChannelChange;
+    "/api/media/channels", "/api/media/channels/{id}";
+    "Lists the watched channels.", "Shows a watched channel.", "Watches a channel: `youtube_monitor` jobs look for its new videos.",
+    "Changes a watched channel; fields that are not given stay as they are.",
+    "Watches a channel no more. Its items stay."
+}
+
+async fn list<R: Record>(
+    api: ApiState,
+    Listing { limit, cursor, .. }: Listing<NoParameters>,
+) -> Result<PageJson<RecordPage<R>>, ApiError> {
+    let client = api.db.api_client().await?;
+    let after = cursor.map(|Cursor(id)| id);
+    let records = media_records::list::<R>(&client, after, limit.with_next()).await?;
+    let page = Page::of(records, limit, Record::id);
+    Ok(page.json(|records, next_cursor| RecordPage { records, next_cursor }))
+}
+
+async fn show<R: Record>(api: ApiState, RecordPath { id }: RecordPath) -> Result<Json<R>, ApiError> {
+    Ok(Json(media_records::get(&api.db.api_client().await?, id).await?))
+}
+
+async fn create<R: Record>(changes: Changes<Operator>, api: ApiState, draft: R::Draft) -> Result<Response, ApiError> {
+    draft.check()?;
+    let mut change = changes.begin(&api).await?;
+    let id = media_records::insert::<R>(&change, &draft).await?;
+    change.audit("media.create", target::<R>(id), json!(draft));
+    let record: R = media_records::get(&change, id).await?;
+    change.created(format!("/api/media/{}/{id}", R::KIND), &record).await
+}
+
+async fn update<R: Record>(
+    changes: Changes<Operator>,
+    api: ApiState,
+    RecordPath { id }: RecordPath,
+    fields: R::Change,
+) -> Result<Response, ApiError> {
+    fields.check()?;
+    let mut change = changes.begin(&api).await?;
+    media_records::update::<R>(&change, id, &fields).await?;
+    change.audit("media.update", target::<R>(id), json!(fields));
+    let record: R = media_records::get(&change, id).await?;
+    change.answer(StatusCode::OK, &record).await
+}
+
+async fn remove<R: Record>(
+    changes: Changes<Operator>,
+    api: ApiState,
+    RecordPath { id }: RecordPath,
+) -> Result<StatusCode, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    media_records::delete(&change, R::KIND, id).await?;
+    change.audit("media.delete", target::<R>(id), json!({}));
+    change.no_content().await
+}
+
+/// `channel 7`.
+fn target<R: Record>(id: i64) -> String {
+    format!("{} {id}", R::KIND.noun())
+}
+
+impl From<RecordError> for ApiError {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Taken { .. } => ApiError::Conflict(error.to_string()),
+            RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
+            RecordError::Db(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Records of media jobs: the rows that people add, change and remove, such as watched channels. One file a
+//! kind.
+//!
+//! All kinds have the same endpoints, commands and statements; a kind says which fields it has and checks
+//! them.
+
+pub mod channels;
+pub mod items;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::checks::BadField;
+use domain::vocabulary::vocabulary;
+
+const NO_CHANGE: &str = "missing: give at least one field to change";
+
+vocabulary! {
+    pub enum RecordKind {
+        Channels,
+    }
+}
+
+/// A row of a kind, as people see it.
+pub trait Record: Serialize + DeserializeOwned + Send + Sync {
+    const KIND: RecordKind;
+    /// The fields of a new one.
+    type Draft: Fields;
+    /// The fields to change; an absent one stays as it is.
+    type Change: Fields;
+
+    fn id(&self) -> i64;
+}
+
+/// Fields of a request. Each is written to the column of its name.
+pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
+    fn check(&self) -> Result<(), BadField>;
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RecordPage<T> {
+    pub records: Vec<T>,
+    /// For the next page; null on the last.
+    pub next_cursor: Option<super::cursor::Cursor>,
+}
+
+impl RecordKind {
+    /// One of the kind: `channel`.
+    pub fn noun(self) -> &'static str {
+        match self {
+            RecordKind::Channels => "channel",
+        }
+    }
+
+    /// Fields that a new one may have.
+    pub fn fields(self) -> &'static [&'static str] {
+        match self {
+            RecordKind::Channels => &["channel_id", "download", "enabled"],
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Every field of a draft, as it is written.
+    fn written<R: Record>(draft: Value) {
+        let draft: R::Draft = serde_json::from_value(draft).unwrap();
+        draft.check().unwrap();
+        let Value::Object(fields) = serde_json::to_value(draft).unwrap() else { panic!("no object") };
+        let mut names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        let mut listed = R::KIND.fields().to_vec();
+        names.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(names, listed, "a new {} is written whole", R::KIND.noun());
+    }
+
+    #[test]
+    fn a_draft_has_a_value_for_every_field_of_its_kind() {
+        written::<channels::Channel>(serde_json::json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
+    }
+}

@@ -1,0 +1,57 @@
+//! `media_items`, and the files of those that were downloaded, `media_files`.
+
+use tokio_postgres::types::Json;
+
+use super::age_order::ordered;
+use super::row::{first_columns, json, known_word, read_all, rows, word};
+use super::{Client, DbError, Tx};
+use contract::media::items::{ItemFilter, ItemView};
+use domain::media_item::{Item, ItemEnd, ItemId, ItemState, NewItem};
+
+/// Adds the items that are not known yet; returns the ids of these.
+pub async fn insert(tx: &Tx, items: &[NewItem]) -> Result<Vec<ItemId>, DbError> {
+    first_columns(&tx.query(include_str!("sql/media_items/insert.sql"), &[&Json(items)]).await?)
+}
+
+/// At most `limit` items, in the filter's order.
+pub async fn list(client: &Client, filter: &ItemFilter, limit: i64) -> Result<Vec<ItemView>, DbError> {
+    let ItemFilter { id, source, state, sort, after } = filter;
+    let state = state.map(ItemState::name);
+    let sql = ordered(include_str!("sql/media_items/list.sql"), *sort);
+    read_all(&client.query(&sql, &[id, source, &state, after, &limit]).await?)
+}
+
+/// The items among these, by their ids.
+pub async fn get(client: &Client, ids: &[ItemId]) -> Result<Vec<Item>, DbError> {
+    read_all(&client.query(include_str!("sql/media_items/get.sql"), &[&ids]).await?)
+}
+
+/// Writes how an attempt to download an item ended. One that has its file keeps it.
+pub async fn end(tx: &Tx, id: ItemId, end: &ItemEnd) -> Result<(), DbError> {
+    let file = match end {
+        ItemEnd::Downloaded(file) => Some(file),
+        _ => None,
+    };
+    let (digest, path) = (file.map(|file| &file.sha256), file.map(|file| &file.path));
+    let (bytes, media_type) = (file.map(|file| file.bytes), file.map(|file| &file.media_type));
+    let (width, height) = (file.and_then(|file| file.width), file.and_then(|file| file.height));
+    let duration = file.and_then(|file| file.duration_ms);
+    let sql = include_str!("sql/media_items/end.sql");
+    let state = end.state().name();
+    let reason = end.reason();
+    tx.execute(sql, &[&id, &state, &reason, &digest, &path, &bytes, &media_type, &width, &height, &duration]).await?;
+    Ok(())
+}
+
+rows! {
+    ItemView {
+        id, source, source_id, account_id,
+        kind: word,
+        url, title, posted_at,
+        state: word,
+        attempts, last_error, sha256, path, bytes, media_type, width, height, duration_ms,
+        metadata: json,
+        created_at, downloaded_at,
+    }
+    Item { id, source, kind: known_word, url, referer, state: known_word }
+}

@@ -1,0 +1,101 @@
+//! The tables of [`contract::media`]: rows that people keep for media jobs, read and written as JSON by the
+//! names of their columns.
+
+use thiserror::Error;
+use tokio_postgres::types::Json;
+
+use super::row::{document, first_column};
+use super::{Client, DbError, Tx};
+use contract::media::{Record, RecordKind};
+use strum::VariantArray;
+
+const LIST: &str = include_str!("sql/media_records/list.sql");
+const INSERT: &str = include_str!("sql/media_records/insert.sql");
+const UPDATE: &str = include_str!("sql/media_records/update.sql");
+const DELETE: &str = include_str!("sql/media_records/delete.sql");
+
+/// Reason why a record is as it was.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// `detail` names the key: `Key (channel_id)=(…) already exists.`
+    #[error("another {noun} has this key: {detail}")]
+    Taken { noun: &'static str, detail: String },
+    #[error("{noun} {id} does not exist")]
+    Missing { noun: &'static str, id: i64 },
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// At most `limit` records after the one with this id, in the order of their ids.
+pub async fn list<R: Record>(client: &Client, after: Option<i64>, limit: i64) -> Result<Vec<R>, DbError> {
+    read(client, None, after, limit).await
+}
+
+pub async fn get<R: Record>(client: &Client, id: i64) -> Result<R, RecordError> {
+    read(client, Some(id), None, 1).await?.pop().ok_or(RecordError::Missing { noun: R::KIND.noun(), id })
+}
+
+/// Adds a record whose fields are checked; returns its id.
+pub async fn insert<R: Record>(tx: &Tx, draft: &R::Draft) -> Result<i64, RecordError> {
+    let sql = of_kind(INSERT, R::KIND);
+    let row = tx.query_one(&sql, &[&Json(draft)]).await.map_err(|error| taken(R::KIND, error))?;
+    Ok(first_column(&row)?)
+}
+
+pub async fn update<R: Record>(tx: &Tx, id: i64, change: &R::Change) -> Result<(), RecordError> {
+    let sql = of_kind(UPDATE, R::KIND);
+    let rows = tx.execute(&sql, &[&id, &Json(change)]).await.map_err(|error| taken(R::KIND, error))?;
+    found(R::KIND, id, rows)
+}
+
+pub async fn delete(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordError> {
+    let sql = of_kind(DELETE, kind);
+    found(kind, id, tx.execute(&sql, &[&id]).await?)
+}
+
+/// The statements of every kind, each with the name of its template.
+pub(super) fn generated() -> impl Iterator<Item = (&'static str, String)> {
+    let templates = [
+        ("media_records/list.sql", LIST),
+        ("media_records/insert.sql", INSERT),
+        ("media_records/update.sql", UPDATE),
+        ("media_records/delete.sql", DELETE),
+    ];
+    let of_all = move |kind: &RecordKind| {
+        let kind = *kind;
+        templates.map(|(name, template)| (name, of_kind(template, kind)))
+    };
+    RecordKind::VARIANTS.iter().flat_map(of_all)
+}
+
+/// A template's statement for the table of `kind`.
+fn of_kind(template: &str, kind: RecordKind) -> String {
+    let fields = kind.fields().join(", ");
+    template.replace("{table}", table(kind)).replace("{fields}", &fields)
+}
+
+fn table(kind: RecordKind) -> &'static str {
+    match kind {
+        RecordKind::Channels => "watched_channels",
+    }
+}
+
+async fn read<R: Record>(client: &Client, id: Option<i64>, after: Option<i64>, limit: i64) -> Result<Vec<R>, DbError> {
+    let sql = of_kind(LIST, R::KIND);
+    let rows = client.query(&sql, &[&id, &after, &limit]).await?;
+    rows.iter().map(|row| document(row, "record")).collect()
+}
+
+fn found(kind: RecordKind, id: i64, rows: u64) -> Result<(), RecordError> {
+    match rows {
+        0 => Err(RecordError::Missing { noun: kind.noun(), id }),
+        _ => Ok(()),
+    }
+}
+
+fn taken(kind: RecordKind, error: DbError) -> RecordError {
+    match error {
+        DbError::Conflict { detail, .. } => RecordError::Taken { noun: kind.noun(), detail },
+        other => RecordError::Db(other),
+    }
+}

@@ -1,0 +1,191 @@
+//! `drover media`: the records of media jobs, such as watched channels. One set of commands serves every kind.
+
+mod items;
+
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+
+use super::client::{ApiClient, ClientError, with_query};
+use super::each::each;
+use super::{CliError, Env, ExitCode, values};
+use contract::media::{RecordKind, RecordPage};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List items that jobs found, newest first, with their files
+    Items(items::Args),
+    /// List records of a kind. Kinds: channels
+    List {
+        #[command(flatten)]
+        kind: Kind,
+        /// Maximum number of records
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+        limit: i64,
+    },
+    /// Show a record
+    Show {
+        #[command(flatten)]
+        kind: Kind,
+        /// Record id, as shown by `media list`
+        #[arg(value_parser = values::whole_number)]
+        id: i64,
+    },
+    /// Add a record. Example: media add channels channel_id=UC… download=true
+    Add {
+        #[command(flatten)]
+        kind: Kind,
+        #[command(flatten)]
+        fields: Fields,
+    },
+    /// Change fields of a record. Example: media set channels 7 enabled=false
+    Set {
+        #[command(flatten)]
+        kind: Kind,
+        /// Record id, as shown by `media list`
+        #[arg(value_parser = values::whole_number)]
+        id: i64,
+        #[command(flatten)]
+        fields: Fields,
+    },
+    /// Remove records. Items that were found stay
+    Remove {
+        #[command(flatten)]
+        kind: Kind,
+        /// Record ids, as shown by `media list`
+        #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
+        ids: Vec<i64>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Kind {
+    /// Kind of the records: channels
+    #[arg(value_name = "KIND", value_parser = values::word::<RecordKind>)]
+    kind: RecordKind,
+}
+
+#[derive(Debug, clap::Args)]
+struct Fields {
+    /// Fields and their values: JSON, or a text
+    #[arg(required = true, value_name = "FIELD=VALUE", value_parser = field)]
+    fields: Vec<(String, Value)>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Items(args) => items::run(args, env).await,
+        Command::List { kind: Kind { kind }, limit } => list(kind, limit, env).await,
+        Command::Show { kind: Kind { kind }, id } => show(kind, id, env).await,
+        Command::Add { kind: Kind { kind }, fields } => {
+            let added = env.api().await?.post(&path(kind), &fields.object()?).await;
+            answer(kind, added, env)
+        }
+        Command::Set { kind: Kind { kind }, id, fields } => {
+            let changed = env.api().await?.put(&format!("{}/{id}", path(kind)), &fields.object()?).await;
+            answer(kind, changed, env)
+        }
+        Command::Remove { kind: Kind { kind }, ids } => remove(kind, &ids, env).await,
+    }
+}
+
+async fn list(kind: RecordKind, limit: i64, env: &Env) -> anyhow::Result<ExitCode> {
+    let path = with_query(&path(kind), [("limit", Some(limit))]);
+    let page: RecordPage<Map<String, Value>> = env.api_to_read().await?.get(&path).await?;
+    let headers: Vec<&str> = std::iter::once("id").chain(kind.fields().iter().copied()).chain(["last_error"]).collect();
+    env.out.list(&page, &page.records, &headers, |record| cells(record, &headers))?;
+    let nothing = format!("no {kind} to show: add one with `drover media add {kind}`");
+    env.out.note_of_none(&page.records, nothing);
+    env.out.note_of_more(page.next_cursor.is_some(), limit);
+    Ok(ExitCode::Ok)
+}
+
+async fn show(kind: RecordKind, id: i64, env: &Env) -> anyhow::Result<ExitCode> {
+    let record: Value = env.api_to_read().await?.get(&format!("{}/{id}", path(kind))).await?;
+    env.out.either(&record, |record| line(kind, record))?;
+    Ok(ExitCode::Ok)
+}
+
+async fn remove(kind: RecordKind, ids: &[i64], env: &Env) -> anyhow::Result<ExitCode> {
+    let remove = async |api: &ApiClient, id| {
+        api.delete(&format!("{}/{id}", path(kind))).await?;
+        Ok(json!({ "removed": id }))
+    };
+    each(ids, env, remove, |answer| format!("{} {} is removed", kind.noun(), answer["removed"])).await
+}
+
+fn answer(kind: RecordKind, answer: Result<Value, ClientError>, env: &Env) -> anyhow::Result<ExitCode> {
+    env.out.either(&answer?, |record| line(kind, record))?;
+    Ok(ExitCode::Ok)
+}
+
+fn path(kind: RecordKind) -> String {
+    format!("/api/media/{kind}")
+}
+
+/// `channel 7: channel_id=UC…, download=true`.
+fn line(kind: RecordKind, record: &Value) -> String {
+    let fields = record.as_object().into_iter().flatten().filter(|(name, value)| *name != "id" && !value.is_null());
+    let fields: Vec<String> = fields.map(|(name, value)| format!("{name}={}", cell(value))).collect();
+    format!("{} {}: {}", kind.noun(), record["id"], fields.join(", "))
+}
+
+fn cells(record: &Map<String, Value>, names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| cell(record.get(*name).unwrap_or(&Value::Null))).collect()
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+impl Fields {
+    fn object(&self) -> Result<Map<String, Value>, CliError> {
+        let mut object = Map::new();
+        for (name, value) in &self.fields {
+            if object.insert(name.clone(), value.clone()).is_some() {
+                return Err(CliError::usage(format!("{name} is given twice")));
+            }
+        }
+        Ok(object)
+    }
+}
+
+/// `download=true` is true; a value that is not JSON is a text.
+fn field(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("expected FIELD=VALUE, such as enabled=false")?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    Ok((name.to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::a_text("query=linux iso", json!("linux iso"))]
+    #[case::a_word_of_json("enabled=false", json!(false))]
+    #[case::a_number("tmdb_id=31", json!(31))]
+    #[case::a_text_that_is_a_number("query=\"31\"", json!("31"))]
+    #[case::a_list("extensions=[\"mkv\"]", json!(["mkv"]))]
+    #[case::an_equals_sign("url=https://a.example/?b=c", json!("https://a.example/?b=c"))]
+    #[case::nothing("title=", json!(""))]
+    fn a_field_has_a_value_of_json_or_a_text(#[case] text: &str, #[case] value: Value) {
+        assert_eq!(field(text).unwrap().1, value);
+    }
+
+    #[test]
+    fn a_field_without_a_value_is_refused() {
+        assert!(field("enabled").is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! `drover media items`: the items that media jobs found, with their files.
+
+use super::super::client::{ClientError, with_query};
+use super::super::output::{bytes, time};
+use super::super::{Env, ExitCode, values};
+use contract::age_sort::AgeSort;
+use contract::media::items::{ItemPage, ItemView};
+use domain::media_item::ItemState;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only items of this source, such as youtube
+    #[arg(long)]
+    source: Option<String>,
+    /// Only items in this state: known, downloaded, gone, refused or failed
+    #[arg(long, value_parser = values::word::<ItemState>)]
+    state: Option<ItemState>,
+    /// Order: newest or oldest first
+    #[arg(long, default_value_t, value_parser = values::word::<AgeSort>)]
+    sort: AgeSort,
+    /// Maximum number of items
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    limit: i64,
+}
+
+const HEADERS: [&str; 8] = ["id", "source", "item", "title", "state", "size", "posted", "file or reason"];
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let query = [
+        ("source", args.source),
+        ("state", args.state.map(|state| state.to_string())),
+        ("sort", Some(args.sort.to_string())),
+        ("limit", Some(args.limit.to_string())),
+    ];
+    let page = env.api_to_read().await?.get(&with_query("/api/media/items", query)).await;
+    let page: ItemPage = page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{field}")))?;
+    env.out.list(&page, &page.items, &HEADERS, cells)?;
+    env.out.note_of_none(&page.items, "no items to show: `drover media list channels` shows what is watched");
+    env.out.note_of_more(page.next_cursor.is_some(), args.limit);
+    Ok(ExitCode::Ok)
+}
+
+fn cells(item: &ItemView) -> Vec<String> {
+    let or_dash = |text: Option<&String>| text.cloned().unwrap_or_else(|| "-".to_owned());
+    vec![
+        item.id.to_string(),
+        item.source.clone(),
+        item.source_id.clone(),
+        or_dash(item.title.as_ref()),
+        item.state.to_string(),
+        item.bytes.map_or_else(|| "-".to_owned(), bytes),
+        item.posted_at.map_or_else(|| "-".to_owned(), time),
+        or_dash(item.path.as_ref().or(item.last_error.as_ref())),
+    ]
+}

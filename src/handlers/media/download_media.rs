@@ -1,0 +1,144 @@
+//! `download_media`: downloads items that are known.
+//!
+//! In: the ids of items. Out: a file for each content, and the state of each item. An item that has its file
+//! is not downloaded again. One that fails does not fail the job, unless all fail; where a server asks to
+//! wait, the job waits with what is left. Its ends are saved while it goes on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::item_download::{self, ItemError, Received};
+use crate::handlers::progress::report_progress_while;
+use crate::handlers::{Context, RunProgress};
+use db::{DbError, Tx, media_items};
+use domain::args;
+use domain::media_item::{Item, ItemEnd, ItemId, ItemState};
+use domain::role::Role;
+use queue::{FollowUp, Outcome, TaskError, WriteResults};
+
+/// Maximum number of items of one task.
+const MAX_ITEMS: usize = 1_000;
+/// Minimum time between two saves.
+const SAVE_EVERY: Duration = Duration::from_secs(10);
+/// The priority of downloads that another job makes: after what people ask for, before schedules.
+const PRIORITY: i32 = 4;
+
+/// Tasks that download these items.
+pub fn follow_ups(source: &str, ids: &[ItemId]) -> Vec<FollowUp> {
+    let args = |ids: &[ItemId]| json!({"media_ids": ids, "source": source});
+    let task = |ids: &[ItemId]| FollowUp { priority: Some(PRIORITY), ..FollowUp::new(Role::DownloadMedia, args(ids)) };
+    ids.chunks(MAX_ITEMS).map(task).collect()
+}
+
+pub async fn run(ctx: &Context, args: args::DownloadMedia) -> Result<Outcome, TaskError> {
+    let known = media_items::get(&ctx.services.db.client().await?, &args.media_ids).await?;
+    if known.is_empty() {
+        return Err(TaskError::permanent("none of these items exists: `drover media items` lists them"));
+    }
+    let unknown = args.media_ids.len().saturating_sub(known.len());
+    let is_wanted = |item: &Item| args.source.as_ref().is_none_or(|source| *source == item.source);
+    let wanted: Vec<Item> =
+        known.into_iter().filter(|item| item.state != ItemState::Downloaded && is_wanted(item)).collect();
+    let mut downloads = Downloads::default();
+    downloads.run(ctx, &wanted).await?;
+    let result = json!({
+        "downloaded": downloads.count(ItemState::Downloaded),
+        "gone": downloads.count(ItemState::Gone),
+        "refused": downloads.count(ItemState::Refused),
+        "failed": downloads.count(ItemState::Failed),
+        "unknown": unknown,
+    });
+    if let Some(reason) = downloads.reason_of_failure() {
+        downloads.save(ctx).await?;
+        return Err(TaskError::retry(reason));
+    }
+    Ok(Outcome::done(result).write(downloads.unsaved, |ends, tx| Box::pin(write(tx, ends))).into())
+}
+
+/// Downloads one item, and shows how far it and the job are.
+async fn download(ctx: &Context, item: &Item, before: usize, items: usize) -> Result<ItemEnd, ItemError> {
+    let (received, steps) = watch::channel(Received { before, items, bytes: 0, total: None });
+    report_progress_while(ctx, steps, progress, item_download::run(ctx, item, &received)).await
+}
+
+fn progress(received: &Received) -> RunProgress {
+    let Received { before, items, bytes, total } = *received;
+    let share = total.filter(|total| *total > 0).map_or(0.0, |total| bytes as f64 / total as f64);
+    let percent = 100.0 * (before as f64 + share.min(1.0)) / items.max(1) as f64;
+    let size = total.map_or_else(String::new, |total| format!(" of {total}"));
+    RunProgress {
+        percent: Some(percent as u8),
+        message: format!("item {} of {items}: {bytes}{size} bytes", before + 1),
+    }
+}
+
+type Ends = Vec<(ItemId, ItemEnd)>;
+
+#[derive(Default)]
+struct Downloads {
+    states: Vec<ItemState>,
+    unsaved: Ends,
+    /// The first reason of a failure.
+    failure: Option<String>,
+}
+
+impl Downloads {
+    async fn run(&mut self, ctx: &Context, items: &[Item]) -> Result<(), TaskError> {
+        let mut saved = Instant::now();
+        let mut wait = None;
+        for (nth, item) in items.iter().enumerate() {
+            match download(ctx, item, nth, items.len()).await {
+                Ok(end) => self.add(item.id, end),
+                Err(ItemError::Wait { reason, after }) => {
+                    wait.get_or_insert(TaskError::Snooze { reason, after, host: None });
+                }
+                Err(ItemError::Task(error)) => {
+                    self.save(ctx).await?;
+                    return Err(error);
+                }
+            }
+            if saved.elapsed() >= SAVE_EVERY {
+                self.save(ctx).await?;
+                saved = Instant::now();
+            }
+        }
+        let Some(wait) = wait else { return Ok(()) };
+        self.save(ctx).await?;
+        Err(wait)
+    }
+
+    fn add(&mut self, id: ItemId, end: ItemEnd) {
+        if let ItemEnd::Failed { reason } = &end {
+            self.failure.get_or_insert_with(|| reason.clone());
+        }
+        self.states.push(end.state());
+        self.unsaved.push((id, end));
+    }
+
+    async fn save(&mut self, ctx: &Context) -> Result<(), TaskError> {
+        let ends = std::mem::take(&mut self.unsaved);
+        match ends.is_empty() {
+            true => Ok(()),
+            false => ctx.save(ends, |ends, tx| Box::pin(write(tx, ends))).await,
+        }
+    }
+
+    fn count(&self, state: ItemState) -> usize {
+        self.states.iter().filter(|ended| **ended == state).count()
+    }
+
+    /// None: an item came, or will never come.
+    fn reason_of_failure(&self) -> Option<String> {
+        let all_failed = self.count(ItemState::Failed) == self.states.len();
+        self.failure.clone().filter(|_| all_failed)
+    }
+}
+
+async fn write(tx: &Tx, ends: &Ends) -> Result<WriteResults, DbError> {
+    for (id, end) in ends {
+        media_items::end(tx, *id, end).await?;
+    }
+    Ok(WriteResults::default())
+}

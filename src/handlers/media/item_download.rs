@@ -1,0 +1,229 @@
+//! One item: its file from the own downloader or, for a page, from yt-dlp; then into the storage.
+//!
+//! In: an item. Out: how the attempt ended. The file is durable before its end is known to the caller, who
+//! writes the row. A part stays in the item's work directory for the next attempt; what will never come
+//! leaves nothing there.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::spawn_blocking;
+use url::Url;
+
+use super::MediaServices;
+use crate::handlers::Context;
+use ::media::Verdict;
+use ::media::content::{Content, digest};
+use ::media::download::{Download, DownloadError, download};
+use ::media::http::HttpError;
+use ::media::tool::{self, WorkDirectory};
+use ::media::yt_dlp::{self, Line, ScriptRuntime};
+use domain::disposition::{Disposition, HasDisposition};
+use domain::media_item::{Item, ItemEnd, ItemId, ItemKind, StoredFile};
+use queue::TaskError;
+use storage::StorageError;
+
+/// Why an attempt says nothing of its item.
+pub enum ItemError {
+    /// Its server asks to wait.
+    Wait { reason: String, after: Option<Duration> },
+    /// No item can be downloaded now.
+    Task(TaskError),
+}
+
+/// How far an item is, and which of a job's items it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Items that were tried before it.
+    pub before: usize,
+    /// Items of the job.
+    pub items: usize,
+    /// Bytes that are there.
+    pub bytes: u64,
+    /// None: its server does not say it.
+    pub total: Option<u64>,
+}
+
+impl Received {
+    fn note(of: &watch::Sender<Received>, bytes: u64, total: Option<u64>) {
+        of.send_modify(|received| (received.bytes, received.total) = (bytes, total));
+    }
+}
+
+pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<Received>) -> Result<ItemEnd, ItemError> {
+    let media = &ctx.services.media;
+    let directory = lock(media, item.id).await?;
+    let end = match item.kind {
+        ItemKind::File => download_file(media, item, directory.path(), received).await?,
+        ItemKind::Page => download_page(ctx, item, &directory, received).await?,
+    };
+    if !matches!(end, ItemEnd::Failed { .. }) {
+        // what stays is removed by a later sweep
+        let _ = spawn_blocking(move || directory.remove()).await;
+    }
+    Ok(end)
+}
+
+async fn lock(media: &MediaServices, id: ItemId) -> Result<WorkDirectory, ItemError> {
+    let root = media.work_dir.clone();
+    match spawn_blocking(move || WorkDirectory::lock(&root, &format!("item-{id}"))).await {
+        Ok(Ok(directory)) => Ok(directory),
+        Ok(Err(error)) => Err(ItemError::Task(TaskError::retry(error.to_string()))),
+        Err(lost) => Err(ItemError::Task(TaskError::retry(lost.to_string()))),
+    }
+}
+
+async fn download_file(
+    media: &MediaServices,
+    item: &Item,
+    directory: &Path,
+    received: &watch::Sender<Received>,
+) -> Result<ItemEnd, ItemError> {
+    let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
+    let ask = Download {
+        url,
+        referer: item.referer.clone(),
+        secrets: None,
+        part: directory.join("part"),
+        max_bytes: media.config.max_file_bytes as u64,
+    };
+    match download(&media.http, &ask, |bytes, total| Received::note(received, bytes, total)).await {
+        Ok(whole) => store(media, Found::new(ask.part, whole.sha256, whole.bytes)).await,
+        Err(error) => end_of(error),
+    }
+}
+
+fn end_of(error: DownloadError) -> Result<ItemEnd, ItemError> {
+    let (reason, disposition) = (error.to_string(), error.disposition());
+    match (error, disposition) {
+        (DownloadError::Gone(_), _) => Ok(ItemEnd::Gone { reason }),
+        (DownloadError::Wait { after, .. }, _) => Err(ItemError::Wait { reason, after }),
+        (error @ DownloadError::Disk { .. }, _) => Err(ItemError::Task(error.into())),
+        (_, Disposition::Permanent) => Ok(ItemEnd::Refused { reason }),
+        _ => Ok(ItemEnd::Failed { reason }),
+    }
+}
+
+async fn download_page(
+    ctx: &Context,
+    item: &Item,
+    directory: &WorkDirectory,
+    received: &watch::Sender<Received>,
+) -> Result<ItemEnd, ItemError> {
+    let media = &ctx.services.media;
+    let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
+    if let Err(error) = media.http.check(&url).await {
+        return Ok(end_of_check(&error));
+    }
+    let is_there = |program| tool::is_installed(program, &media.config.tool_path);
+    let ask = yt_dlp::Download {
+        address: url.as_str(),
+        work: directory.path(),
+        max_bytes: media.config.max_file_bytes as u64,
+        login: None,
+        cookies: None,
+        proxy: None,
+        has_ffmpeg: is_there("ffmpeg"),
+        script_runtime: script_runtime(is_there),
+    };
+    let mut command = match ask.command(&media.config.yt_dlp) {
+        Ok(command) => command,
+        Err(error) => return Ok(refused(error)),
+    };
+    command.search_path = media.config.tool_path.clone().into();
+    let (sender, lines) = tool::lines();
+    let run = tool::run(command, directory, sender, ctx.cancelled());
+    let (ended, found) = tokio::join!(run, read_lines(lines, directory.path(), received));
+    let ended = ended.map_err(|error| ItemError::Task(error.into()))?;
+    let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {:?}", ended.how));
+    match (yt_dlp::verdict(&ended, found.is_some()), found) {
+        (Verdict::Done, Some(item)) => {
+            let found = Found::of_tool(*item).await.map_err(|error| ItemError::Task(TaskError::retry(error)))?;
+            store(media, found).await
+        }
+        (Verdict::Permanent { .. }, _) => Ok(refused(reason())),
+        _ => Ok(ItemEnd::Failed { reason: reason() }),
+    }
+}
+
+fn end_of_check(error: &HttpError) -> ItemEnd {
+    match error.disposition() {
+        Disposition::Permanent => refused(error),
+        _ => ItemEnd::Failed { reason: error.to_string() },
+    }
+}
+
+fn script_runtime(is_there: impl Fn(&'static str) -> bool) -> Option<ScriptRuntime> {
+    match (is_there("deno"), is_there("node")) {
+        (true, _) => Some(ScriptRuntime::Deno),
+        (_, true) => Some(ScriptRuntime::Node),
+        _ => None,
+    }
+}
+
+/// The last item that the tool named. Lines that are neither an item nor progress say nothing.
+async fn read_lines(
+    mut lines: mpsc::Receiver<Vec<u8>>,
+    work: &Path,
+    received: &watch::Sender<Received>,
+) -> Option<Box<yt_dlp::Item>> {
+    let mut found = None;
+    while let Some(line) = lines.recv().await {
+        match Line::read(&line, work) {
+            Ok(Line::Progress { bytes, total }) => Received::note(received, bytes, total),
+            Ok(Line::Item(item)) => found = Some(item),
+            Err(_) => {}
+        }
+    }
+    found
+}
+
+/// A whole file in a work directory.
+struct Found {
+    file: PathBuf,
+    sha256: String,
+    bytes: u64,
+    width: Option<u32>,
+    height: Option<u32>,
+    duration_ms: Option<u64>,
+}
+
+impl Found {
+    fn new(file: PathBuf, sha256: String, bytes: u64) -> Found {
+        Found { file, sha256, bytes, width: None, height: None, duration_ms: None }
+    }
+
+    async fn of_tool(item: yt_dlp::Item) -> Result<Found, String> {
+        let path = item.path.clone();
+        let digest = spawn_blocking(move || digest(&path)).await.map_err(|lost| lost.to_string())?;
+        let (bytes, sha256) = digest.map_err(|error| format!("the file of the tool cannot be read: {error}"))?;
+        let yt_dlp::Item { path, width, height, duration, .. } = item;
+        Ok(Found { width, height, duration_ms: duration, ..Found::new(path, sha256, bytes) })
+    }
+}
+
+async fn store(media: &MediaServices, found: Found) -> Result<ItemEnd, ItemError> {
+    let file = found.file.clone();
+    let content = spawn_blocking(move || Content::of_file(&file)).await;
+    let content = content.map_err(|lost| lost.to_string()).and_then(|read| read.map_err(|error| error.to_string()));
+    let content = content.map_err(|reason| ItemError::Task(TaskError::retry(reason)))?;
+    if content.is_page() {
+        return Ok(refused(DownloadError::Page));
+    }
+    let stored = media.files.store(&found.file, &found.sha256, content.extension).await;
+    let path = stored.map_err(|error: StorageError| ItemError::Task(error.into()))?;
+    Ok(ItemEnd::Downloaded(StoredFile {
+        sha256: found.sha256,
+        path,
+        bytes: i64::try_from(found.bytes).unwrap_or(i64::MAX),
+        media_type: content.media_type.to_owned(),
+        width: found.width.and_then(|pixels| i32::try_from(pixels).ok()),
+        height: found.height.and_then(|pixels| i32::try_from(pixels).ok()),
+        duration_ms: found.duration_ms.and_then(|time| i64::try_from(time).ok()),
+    }))
+}
+
+fn refused(reason: impl ToString) -> ItemEnd {
+    ItemEnd::Refused { reason: reason.to_string() }
+}

@@ -1,0 +1,192 @@
+//! `youtube_monitor`: looks for new videos of the watched channels.
+//!
+//! In: the enabled channels. Out: an item for each new video, and a `download_media` task for those of
+//! channels that are downloaded. The first poll of a channel downloads nothing. A channel that fails keeps
+//! the reason in its row; where all fail, the job does. `gaps` of the result counts channels of whose newest
+//! videos none was known: some may have been missed.
+
+use futures_util::stream::{self, StreamExt};
+use hyper::StatusCode;
+use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::download_media;
+use crate::handlers::{Context, RunProgress};
+use ::media::clients::ReadError;
+use ::media::clients::youtube::{self, Video};
+use ::media::http::{Get, HttpError};
+use db::watched_channels::{self, PolledChannel};
+use db::{DbError, Tx, media_items};
+use domain::args;
+use domain::media_item::{ItemId, ItemKind, NewItem};
+use queue::{Outcome, TaskError, WriteResults};
+
+const SOURCE: &str = "youtube";
+/// Channels polled at a time.
+const CONCURRENCY: usize = 4;
+const MAX_FEED_BYTES: usize = 1 << 20;
+/// Channels polled between two notes of the progress.
+const CHANNELS_PER_NOTE: usize = 20;
+
+pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, TaskError> {
+    let base: Url = ctx
+        .services
+        .media
+        .config
+        .youtube_url
+        .parse()
+        .map_err(|fault| TaskError::permanent(format!("media.youtube_url is not an address: {fault}")))?;
+    let channels = watched_channels::enabled(&ctx.services.db.client().await?).await?;
+    let poll = Poll { results: poll_all(ctx, &base, channels).await, base };
+    if let Some(reason) = poll.reason_of_failure() {
+        ctx.save(poll, |poll, tx| Box::pin(poll.write(tx))).await?;
+        return Err(TaskError::retry(reason));
+    }
+    let result = json!({"channels": poll.results.len(), "failed": poll.failed()});
+    Ok(Outcome::done(result).write(poll, |poll, tx| Box::pin(poll.write(tx))).into())
+}
+
+async fn poll_all(ctx: &Context, base: &Url, channels: Vec<PolledChannel>) -> Vec<(PolledChannel, Feed)> {
+    let total = channels.len();
+    let polls = stream::iter(channels).map(async |channel| {
+        let feed = feed(ctx, base, &channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
+        (channel, feed)
+    });
+    let mut polls = std::pin::pin!(polls.buffer_unordered(CONCURRENCY));
+    let mut results = Vec::with_capacity(total);
+    while let Some(result) = polls.next().await {
+        results.push(result);
+        if results.len().is_multiple_of(CHANNELS_PER_NOTE) {
+            let message = format!("{} of {total} channels", results.len());
+            ctx.note_progress(&RunProgress::of(results.len(), total, message)).await;
+        }
+    }
+    results
+}
+
+/// The answer to a poll of one channel.
+enum Feed {
+    Unchanged,
+    Read { videos: Vec<Video>, etag: Option<String>, last_modified: Option<String> },
+    Failed(String),
+}
+
+#[derive(Debug, thiserror::Error)]
+enum PollError {
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("the service knows no such channel")]
+    NoChannel,
+    #[error("the service answers {0}")]
+    Status(StatusCode),
+}
+
+async fn feed(ctx: &Context, base: &Url, channel: &PolledChannel) -> Result<Feed, PollError> {
+    let get = Get::of(youtube::feed_url(base, &channel.channel_id));
+    let get = with(get, IF_NONE_MATCH, channel.etag.as_deref());
+    let get = with(get, IF_MODIFIED_SINCE, channel.last_modified.as_deref());
+    let answer = ctx.services.media.http.get(&get).await?;
+    match answer.status {
+        StatusCode::OK => {}
+        StatusCode::NOT_MODIFIED => return Ok(Feed::Unchanged),
+        StatusCode::NOT_FOUND => return Err(PollError::NoChannel),
+        status => return Err(PollError::Status(status)),
+    }
+    let (etag, last_modified) = (text(&answer.headers, ETAG), text(&answer.headers, LAST_MODIFIED));
+    let body = answer.bytes(MAX_FEED_BYTES).await?;
+    Ok(Feed::Read { videos: youtube::read(&body, &channel.channel_id)?, etag, last_modified })
+}
+
+fn with(get: Get, name: HeaderName, value: Option<&str>) -> Get {
+    match value.and_then(|value| HeaderValue::from_str(value).ok()) {
+        Some(value) => get.header(name, value),
+        None => get,
+    }
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// All channels, each with the answer to its poll.
+struct Poll {
+    base: Url,
+    results: Vec<(PolledChannel, Feed)>,
+}
+
+impl Poll {
+    fn failed(&self) -> usize {
+        self.reasons().count()
+    }
+
+    fn reasons(&self) -> impl Iterator<Item = &str> {
+        self.results.iter().filter_map(|(_, feed)| match feed {
+            Feed::Failed(reason) => Some(reason.as_str()),
+            _ => None,
+        })
+    }
+
+    /// None: a channel answered, or none is watched.
+    fn reason_of_failure(&self) -> Option<String> {
+        let first = self.reasons().next()?;
+        let all_failed = self.failed() == self.results.len();
+        all_failed.then(|| format!("no channel answered; the first of {}: {first}", self.results.len()))
+    }
+
+    async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+        let (mut found, mut gaps, mut wanted) = (0, 0, Vec::new());
+        for (channel, feed) in &self.results {
+            let new = self.write_channel(tx, channel, feed).await?;
+            found += new.ids.len();
+            gaps += usize::from(new.has_gap);
+            if channel.download && channel.was_polled {
+                wanted.extend(new.ids);
+            }
+        }
+        let result = Map::from_iter([("new".to_owned(), json!(found)), ("gaps".to_owned(), json!(gaps))]);
+        Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })
+    }
+
+    async fn write_channel(&self, tx: &Tx, channel: &PolledChannel, feed: &Feed) -> Result<NewVideos, DbError> {
+        let (videos, etag, last_modified) = match feed {
+            Feed::Failed(reason) => {
+                watched_channels::note_failure(tx, channel.id, reason).await?;
+                return Ok(NewVideos::default());
+            }
+            Feed::Unchanged => (&[][..], &channel.etag, &channel.last_modified),
+            Feed::Read { videos, etag, last_modified } => (videos.as_slice(), etag, last_modified),
+        };
+        let items: Vec<NewItem> = videos.iter().map(|video| self.item(channel, video)).collect();
+        let ids = media_items::insert(tx, &items).await?;
+        watched_channels::note_poll(tx, channel.id, etag.as_deref(), last_modified.as_deref()).await?;
+        let has_gap = channel.was_polled && !ids.is_empty() && ids.len() == videos.len();
+        Ok(NewVideos { ids, has_gap })
+    }
+
+    fn item(&self, channel: &PolledChannel, video: &Video) -> NewItem {
+        let metadata = json!({"channel_id": channel.channel_id, "author": video.author});
+        NewItem {
+            source: SOURCE.to_owned(),
+            source_id: video.id.clone(),
+            kind: ItemKind::Page,
+            url: youtube::watch_url(&self.base, &video.id).into(),
+            referer: None,
+            title: Some(video.title.clone()),
+            posted_at: Some(video.published_at),
+            metadata: match metadata {
+                Value::Object(fields) => fields,
+                _ => Map::new(),
+            },
+        }
+    }
+}
+
+/// Videos of a channel that were not known.
+#[derive(Default)]
+struct NewVideos {
+    ids: Vec<ItemId>,
+    has_gap: bool,
+}
