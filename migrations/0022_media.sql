@@ -6,7 +6,7 @@ CREATE TABLE credentials (
   platform    text NOT NULL,
   kind        text NOT NULL CHECK (kind IN ('password', 'cookies', 'token', 'api_key')),
   username    text,
-  secret      text NOT NULL,             -- encrypted, bound to id, name and platform; never in clear
+  secret      text NOT NULL DEFAULT '',  -- encrypted, bound to id, name and platform; never in clear
   last_result text,                      -- of the last job that used it
   created_at  timestamptz NOT NULL DEFAULT now(),
   updated_at  timestamptz NOT NULL DEFAULT now()
@@ -123,6 +123,7 @@ CREATE TABLE saved_searches (
   min_bytes  bigint NOT NULL DEFAULT 0 CHECK (min_bytes >= 0),
   download   boolean NOT NULL DEFAULT false,
   enabled    boolean NOT NULL DEFAULT true,
+  last_run_at timestamptz,
   last_error text,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now()

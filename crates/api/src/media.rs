@@ -17,6 +17,7 @@ use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
 use contract::media::{Fields, Record, RecordPage};
+use db::credentials::CredentialError;
 use db::media_records::{self, RecordError};
 
 #[derive(Deserialize, IntoParams)]
@@ -94,6 +95,32 @@ macro_rules! records {
 }
 
 records! {
+    credentials: contract::media::credentials::Credential, contract::media::credentials::CredentialDraft,
+                 contract::media::credentials::CredentialChange;
+    "/api/media/credentials", "/api/media/credentials/{id}";
+    "Lists the credentials of services, without their secrets.", "Shows a credential without its secret.",
+    "Keeps a credential, encrypted; no answer shows its secret. Needs a key: DROVER__SECRETS__KEY.",
+    "Changes the user name or the secret of a credential; a field that is not given stays as it is.",
+    "Removes a credential that no account and no forum has."
+}
+
+records! {
+    people: contract::media::people::Person, contract::media::people::PersonDraft,
+            contract::media::people::PersonChange;
+    "/api/media/people", "/api/media/people/{id}";
+    "Lists the watched people.", "Shows a watched person.", "Watches a person: `appearances_sync` jobs read the credits.",
+    "Changes a watched person; fields that are not given stay as they are.", "Removes a person, with the appearances."
+}
+
+records! {
+    searches: contract::media::searches::Search, contract::media::searches::SearchDraft,
+              contract::media::searches::SearchChange;
+    "/api/media/searches", "/api/media/searches/{id}";
+    "Lists the saved searches.", "Shows a saved search.", "Saves a search: `easynews_monitor` jobs look for its new files.",
+    "Changes a saved search; fields that are not given stay as they are.", "Removes a search. Its items stay."
+}
+
+records! {
     channels: contract::media::channels::Channel, contract::media::channels::ChannelDraft,
               contract::media::channels::ChannelChange;
     "/api/media/channels", "/api/media/channels/{id}";
@@ -121,6 +148,9 @@ async fn create<R: Record>(changes: Changes<Operator>, api: ApiState, draft: R::
     draft.check()?;
     let mut change = changes.begin(&api).await?;
     let id = media_records::insert::<R>(&change, &draft).await?;
+    if let Some(secret) = draft.secret() {
+        db::credentials::seal(&change, id, secret, &api.keys).await?;
+    }
     change.audit("media.create", target::<R>(id), json!(draft));
     let record: R = media_records::get(&change, id).await?;
     change.created(format!("/api/media/{}/{id}", R::KIND), &record).await
@@ -135,6 +165,9 @@ async fn update<R: Record>(
     fields.check()?;
     let mut change = changes.begin(&api).await?;
     media_records::update::<R>(&change, id, &fields).await?;
+    if let Some(secret) = fields.secret() {
+        db::credentials::seal(&change, id, secret, &api.keys).await?;
+    }
     change.audit("media.update", target::<R>(id), json!(fields));
     let record: R = media_records::get(&change, id).await?;
     change.answer(StatusCode::OK, &record).await
@@ -162,6 +195,16 @@ impl From<RecordError> for ApiError {
             RecordError::Taken { .. } => ApiError::Conflict(error.to_string()),
             RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
             RecordError::Db(error) => error.into(),
+        }
+    }
+}
+
+impl From<CredentialError> for ApiError {
+    fn from(error: CredentialError) -> Self {
+        match error {
+            CredentialError::Db(error) => error.into(),
+            CredentialError::Missing { id } => ApiError::NotFound(format!("credential {id}")),
+            other => ApiError::Conflict(other.to_string()),
         }
     }
 }

@@ -5,7 +5,10 @@
 //! them.
 
 pub mod channels;
+pub mod credentials;
 pub mod items;
+pub mod people;
+pub mod searches;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,6 +22,9 @@ const NO_CHANGE: &str = "missing: give at least one field to change";
 vocabulary! {
     pub enum RecordKind {
         Channels,
+        Credentials,
+        People,
+        Searches,
     }
 }
 
@@ -36,6 +42,11 @@ pub trait Record: Serialize + DeserializeOwned + Send + Sync {
 /// Fields of a request. Each is written to the column of its name.
 pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
     fn check(&self) -> Result<(), BadField>;
+
+    /// The secret among them, which is not written with the others.
+    fn secret(&self) -> Option<&str> {
+        None
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -50,13 +61,19 @@ impl RecordKind {
     pub fn noun(self) -> &'static str {
         match self {
             RecordKind::Channels => "channel",
+            RecordKind::Credentials => "credential",
+            RecordKind::People => "person",
+            RecordKind::Searches => "search",
         }
     }
 
-    /// Fields that a new one may have.
+    /// Fields that a new one may have, beside a secret.
     pub fn fields(self) -> &'static [&'static str] {
         match self {
             RecordKind::Channels => &["channel_id", "download", "enabled"],
+            RecordKind::Credentials => &["name", "platform", "kind", "username"],
+            RecordKind::People => &["tmdb_id", "name", "enabled"],
+            RecordKind::Searches => &["query", "extensions", "min_bytes", "download", "enabled"],
         }
     }
 }
@@ -67,7 +84,7 @@ fn yes() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -85,6 +102,10 @@ mod tests {
 
     #[test]
     fn a_draft_has_a_value_for_every_field_of_its_kind() {
-        written::<channels::Channel>(serde_json::json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
+        written::<channels::Channel>(json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
+        written::<people::Person>(json!({"tmdb_id": 31, "name": "Ann"}));
+        written::<searches::Search>(json!({"query": "linux"}));
+        let credential = json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": "s"});
+        written::<credentials::Credential>(credential);
     }
 }

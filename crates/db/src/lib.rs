@@ -12,6 +12,7 @@ pub mod audit_log;
 pub mod brands;
 pub mod charts;
 pub mod connect;
+pub mod credentials;
 #[cfg(feature = "demo")]
 pub mod demo_history;
 #[cfg(feature = "demo")]

@@ -77,6 +77,9 @@ fn of_kind(template: &str, kind: RecordKind) -> String {
 fn table(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Channels => "watched_channels",
+        RecordKind::Credentials => "credentials",
+        RecordKind::People => "people",
+        RecordKind::Searches => "saved_searches",
     }
 }
 

@@ -1,0 +1,179 @@
+//! Credentials of services. A secret goes in and never comes out.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Fields, NO_CHANGE, Record, RecordKind};
+use crate::checks::{BadField, bad, check_text, present};
+use domain::vocabulary::{Word, vocabulary};
+
+/// Maximum bytes of a secret: cookies of a whole browser fit.
+const MAX_SECRET: usize = 64 << 10;
+
+vocabulary! {
+    pub enum CredentialKind {
+        /// With a user name.
+        Password,
+        /// A file in Netscape's format.
+        Cookies,
+        Token,
+        ApiKey,
+    }
+}
+
+/// A text that neither Debug nor an error shows, and that is not written.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SecretText(String);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Credential {
+    pub id: i64,
+    pub name: String,
+    /// The service that it is for: `easynews`, `tmdb`, a forum's name, a platform of accounts.
+    pub platform: String,
+    #[schema(value_type = CredentialKind)]
+    pub kind: Word<CredentialKind>,
+    pub username: Option<String>,
+    /// Of the last job that used it; null: none did.
+    pub last_result: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CredentialDraft {
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub name: String,
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub platform: String,
+    pub kind: CredentialKind,
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub username: Option<String>,
+    /// A password, a token, a key, or the content of a file of cookies.
+    #[serde(skip_serializing)]
+    #[schema(value_type = String, min_length = 1, max_length = 65536, write_only)]
+    pub secret: SecretText,
+}
+
+/// A change of the name or the platform is a credential of its own.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schema(min_properties = 1)]
+pub struct CredentialChange {
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub username: Option<Option<String>>,
+    #[serde(skip_serializing)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 65536, write_only)]
+    pub secret: Option<SecretText>,
+}
+
+impl Record for Credential {
+    const KIND: RecordKind = RecordKind::Credentials;
+    type Draft = CredentialDraft;
+    type Change = CredentialChange;
+
+    fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+impl Fields for CredentialDraft {
+    fn check(&self) -> Result<(), BadField> {
+        check_text("name", Some(&self.name))?;
+        check_text("platform", Some(&self.platform))?;
+        check_text("username", self.username.as_deref())?;
+        if self.kind == CredentialKind::Password && self.username.is_none() {
+            return Err(bad("username", "missing: a password belongs to a user name"));
+        }
+        check_secret(&self.secret)
+    }
+
+    fn secret(&self) -> Option<&str> {
+        Some(self.secret.reveal())
+    }
+}
+
+impl Fields for CredentialChange {
+    fn check(&self) -> Result<(), BadField> {
+        if self.username.is_none() && self.secret.is_none() {
+            return Err(bad("secret", NO_CHANGE));
+        }
+        check_text("username", self.username.as_ref().and_then(Option::as_deref))?;
+        self.secret.as_ref().map_or(Ok(()), check_secret)
+    }
+
+    fn secret(&self) -> Option<&str> {
+        self.secret.as_ref().map(SecretText::reveal)
+    }
+}
+
+fn check_secret(secret: &SecretText) -> Result<(), BadField> {
+    match secret.reveal().len() {
+        0 => Err(bad("secret", "is empty")),
+        1..=MAX_SECRET => Ok(()),
+        _ => Err(bad("secret", format!("is longer than {MAX_SECRET} bytes"))),
+    }
+}
+
+impl SecretText {
+    /// For the one place that needs it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for SecretText {
+    fn from(text: String) -> Self {
+        SecretText(text)
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl<'de> Deserialize<'de> for SecretText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(SecretText).map_err(|_| D::Error::custom("expected a text"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::a_token(json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": "s"}), None)]
+    #[case::a_password(json!({"name": "a", "platform": "easynews", "kind": "password", "username": "u", "secret": "s"}), None)]
+    #[case::no_user(json!({"name": "a", "platform": "easynews", "kind": "password", "secret": "s"}), Some("username"))]
+    #[case::empty(json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": ""}), Some("secret"))]
+    #[case::long(json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": "s".repeat(MAX_SECRET + 1)}), Some("secret"))]
+    #[case::a_line_break(json!({"name": "a\nb", "platform": "tmdb", "kind": "token", "secret": "s"}), Some("name"))]
+    fn a_credential_is_whole(#[case] draft: serde_json::Value, #[case] fault: Option<&str>) {
+        let draft: CredentialDraft = serde_json::from_value(draft).unwrap();
+        assert_eq!(draft.check().err().map(|bad| bad.field), fault);
+    }
+
+    #[test]
+    fn a_secret_is_neither_shown_nor_written() {
+        let draft = json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": "canary"});
+        let draft: CredentialDraft = serde_json::from_value(draft).unwrap();
+        assert_eq!(draft.secret(), Some("canary"));
+        for shown in [format!("{draft:?}"), serde_json::to_string(&draft).unwrap()] {
+            assert!(!shown.contains("canary"), "{shown}");
+        }
+        let error = serde_json::from_value::<SecretText>(json!(["canary"])).unwrap_err();
+        assert!(!error.to_string().contains("canary"), "{error}");
+    }
+}
