@@ -101,6 +101,10 @@ BEGIN
       NEW.loss_count := 0;
       NEW.crash_count := 0;
       NEW.snoozed_since := NULL;
+      IF OLD.awaits_children THEN   -- and it makes its children again
+        NEW.depends_on := NULL;
+        NEW.awaits_children := false;
+      END IF;
     END IF;
     RETURN worker_tasks_unowned(NEW);
   END IF;
@@ -116,6 +120,14 @@ BEGIN
     NEW.detail := NULL;
   END IF;
   RETURN worker_tasks_ended(NEW);
+END $f$;
+
+-- A task that was cancelled by hand takes the children with it that it made (cancel_task does the same). After the statement, which may
+-- cancel them, too.
+CREATE OR REPLACE FUNCTION worker_tasks_cancel_children() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM cancel_children(OLD.id);
+  RETURN NULL;
 END $f$;
 
 -- Corrects a pending task whose time, store, role or priority was changed by hand. The task may lose its reservation here, but never gains

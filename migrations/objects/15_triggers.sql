@@ -20,6 +20,10 @@ CREATE OR REPLACE TRIGGER guard_status BEFORE UPDATE OF status ON worker_tasks F
         AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_guard_status();
 
+CREATE OR REPLACE TRIGGER cancel_children AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
+  WHEN (NEW.status = 'cancelled' AND OLD.awaits_children AND OLD.status <> 'cancelled' AND current_setting('xmlbinary') <> 'hex')
+  EXECUTE FUNCTION worker_tasks_cancel_children();
+
 CREATE OR REPLACE TRIGGER guard_pending BEFORE UPDATE OF scheduled_for, dispensary_id, ready, role, priority ON worker_tasks FOR EACH ROW
   WHEN (OLD.status = 'pending' AND NEW.status = 'pending' AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_guard_pending();

@@ -57,3 +57,11 @@ BEGIN
 END $f$;
 
 DROP FUNCTION IF EXISTS open_twin(text, bigint, text, text, jsonb);
+
+-- The dedup key of a job: only one open job may do the same work, that is, have the same type, platform and account, and, for downloads and
+-- forums, the same ids.
+CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
+  SELECT concat_ws(':', job_type, coalesce(platform, ''), coalesce(account, ''),
+                   CASE WHEN job_type IN ('download_media', 'forum_scrape')
+                        THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text) END)
+$f$;

@@ -1,5 +1,26 @@
 -- Ends one run. Only the holder of (id, fence, worker_id) may write it, and only within its lease.
 
+-- Locks the row of a run, which goes on to hold its lease until the transaction ends. A run that is not held any more is no_data_found; a
+-- row that another session keeps locked for a second is lock_not_available: try again. A run that keeps a part of its work before its end
+-- calls it last in that transaction.
+CREATE OR REPLACE FUNCTION lock_run(held_id bigint, held_fence bigint, held_worker text) RETURNS worker_tasks LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
+SET lock_timeout = '1s' AS $f$
+DECLARE
+  active CONSTANT text[] := ARRAY['claimed', 'running'];
+  task worker_tasks;
+BEGIN
+  SELECT * INTO task
+    FROM worker_tasks t
+   WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = ANY (active)
+     AND t.lease_expires_at > clock_timestamp()
+     FOR UPDATE;
+  IF NOT FOUND THEN
+    RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
+  END IF;
+  RETURN task;
+END $f$;
+
 -- `settlement` is {outcome, result, error, retry_after, snooze_limit, waits_for_host, detail}, with times in seconds. The outcome is
 -- 'completed', 'cancelled', 'failed' (retried while retries are left), 'permanent', 'snoozed' or 'released'. A snoozed task that waits for
 -- a host is due when the host's breaker closes; if it has closed already, the task is due within a second. Returns the task's new status.
@@ -11,7 +32,6 @@ LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
-  active CONSTANT text[] := ARRAY['claimed', 'running'];
   task worker_tasks;
   outcome text := settlement->>'outcome';
   error text := settlement->>'error';
@@ -24,14 +44,7 @@ BEGIN
   IF awaited IS NOT NULL AND (SELECT h.breaker = 'closed' FROM hosts h WHERE h.host = awaited FOR SHARE) IS NOT FALSE THEN
     retry_at := least(retry_at, clock_timestamp() + interval '1 second');
   END IF;
-  SELECT * INTO task
-    FROM worker_tasks t
-   WHERE t.id = held_id AND t.fence = held_fence AND t.worker_id = held_worker AND t.status = ANY (active)
-     AND t.lease_expires_at > clock_timestamp()
-     FOR UPDATE;
-  IF NOT FOUND THEN
-    RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
-  END IF;
+  task := lock_run(held_id, held_fence, held_worker);
   IF outcome = 'snoozed' AND task.snoozed_since < now() - make_interval(secs => (settlement->>'snooze_limit')::float8) THEN
     outcome := 'failed';
     error := 'snoozed for too long: ' || left(error, 2000);   -- maximum 8 KiB, whatever the characters
@@ -98,4 +111,85 @@ BEGIN
   IF started IS NULL THEN
     PERFORM enqueue_tasks(jsonb_build_array(spec));
   END IF;
+END $f$;
+
+-- The tasks of `specs` (as in enqueue_tasks) with their keys, each key once: of several with the same key the first counts. A job that
+-- brings no key has that of jobs (job_key). Two with one key and different arguments would silently become one: check_violation.
+CREATE OR REPLACE FUNCTION distinct_children(specs jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $f$
+DECLARE
+  children jsonb;
+  ambiguous text;   -- a key
+BEGIN
+  SELECT jsonb_agg(c.spec ORDER BY c.ord) FILTER (WHERE c.place = 1 OR c.key IS NULL),
+         min(c.key) FILTER (WHERE c.args IS DISTINCT FROM c.first_args)
+    INTO children, ambiguous
+    FROM (SELECT k.ord, k.key, k.args, row_number() OVER same_key AS place, first_value(k.args) OVER same_key AS first_args,
+                 CASE WHEN k.key IS NULL THEN k.spec ELSE k.spec || jsonb_build_object('dedup_key', k.key) END AS spec
+            FROM (SELECT e.ord, e.spec, coalesce(e.spec->'payload', '{}') AS args,
+                         coalesce(e.spec->>'dedup_key',
+                                  CASE WHEN e.spec->>'role' = ANY (media_roles())
+                                       THEN job_key(e.spec->>'role', e.spec->>'platform', e.spec->>'account',
+                                                    coalesce(e.spec->'payload', '{}')) END) AS key
+                    FROM jsonb_array_elements(specs) WITH ORDINALITY AS e(spec, ord)) k
+          WINDOW same_key AS (PARTITION BY k.key ORDER BY k.ord)) c;
+  IF ambiguous IS NOT NULL THEN
+    RAISE check_violation USING MESSAGE = format('two children have the key %s and different arguments', ambiguous);
+  END IF;
+  RETURN children;
+END $f$;
+
+-- Makes the tasks of `specs` and returns their ids in that order. An open task that has the key of one is adopted: its id is returned, and
+-- the task is not made again. If keys are taken faster than they are looked up: serialization_failure, try again.
+CREATE OR REPLACE FUNCTION make_children(specs jsonb) RETURNS bigint[] LANGUAGE plpgsql AS $f$
+DECLARE
+  max_tries CONSTANT int := 3;
+  children jsonb := distinct_children(specs);
+  adopted bigint[];   -- by place in `children`; null: to be made
+  made bigint[];
+BEGIN
+  FOR try IN 1 .. max_tries LOOP
+    adopted := ARRAY (
+      SELECT (SELECT t.id FROM worker_tasks t WHERE t.dedup_key = e.spec->>'dedup_key')
+        FROM jsonb_array_elements(children) WITH ORDINALITY AS e(spec, ord)
+       ORDER BY e.ord);
+    BEGIN
+      made := enqueue_tasks((SELECT coalesce(jsonb_agg(e.spec ORDER BY e.ord), '[]')
+                               FROM jsonb_array_elements(children) WITH ORDINALITY AS e(spec, ord)
+                              WHERE adopted[e.ord] IS NULL));
+      EXIT;
+    EXCEPTION WHEN unique_violation THEN   -- a key was taken since it was looked up
+      IF try = max_tries THEN
+        RAISE serialization_failure USING MESSAGE = 'other tasks with the same keys are being queued; try again';
+      END IF;
+    END;
+  END LOOP;
+  RETURN ARRAY (
+    SELECT coalesce(adopted[p.ord], made[p.place])
+      FROM (SELECT o.ord, count(*) FILTER (WHERE adopted[o.ord] IS NULL) OVER (ORDER BY o.ord) AS place
+              FROM generate_series(1, cardinality(adopted)) AS o(ord)) p
+     ORDER BY p.ord);
+END $f$;
+
+-- Ends a run that waits for its children (make_children), as `waiting` and at no cost; returns their ids. Its task is blocked until all of
+-- them have ended, however they did, and runs again. The caller makes this call last in the transaction that holds the run's effects; its
+-- errors are those of lock_run. A child that would wait for the task in turn is a check_violation.
+CREATE OR REPLACE FUNCTION await_children(held_id bigint, held_fence bigint, held_worker text, specs jsonb, attempt_detail jsonb)
+RETURNS bigint[] LANGUAGE plpgsql
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE
+  children bigint[] := make_children(specs);
+  task worker_tasks := lock_run(held_id, held_fence, held_worker);
+BEGIN
+  task.depends_on := children;
+  PERFORM refuse_cycle(task);
+  PERFORM keep_attempts(ARRAY[held_id], 'waiting', NULL, nullif(attempt_detail, 'null'));
+  UPDATE worker_tasks t
+     SET status = 'pending', ready = false, blocked = true, depends_on = children, depends_policy = 'run', awaits_children = true,
+         worker_id = NULL, claim_token = NULL, claimed_at = NULL, started_at = NULL, last_heartbeat_at = NULL, lease_expires_at = NULL,
+         detail = NULL, error_message = NULL, waits_for_host = NULL, progress_percent = NULL, progress_message = NULL,
+         snoozed_since = NULL, loss_count = 0, crash_count = 0, updated_at = clock_timestamp()
+   WHERE t.id = held_id;
+  IF promote_stores(ARRAY[task.dispensary_id]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
+  RETURN children;
 END $f$;

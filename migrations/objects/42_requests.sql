@@ -13,8 +13,22 @@ BEGIN
   RETURN task;
 END $f$;
 
--- Cancels a task that has not ended. A worker that has it finds its lease lost at the next renewal and stops the body; until then, its
--- store is kept (stopping_runs). A task that is cancelled already stays as it is.
+-- Cancels the open tasks that a task made and waits for. Those that it has adopted were made by others, and go on.
+CREATE OR REPLACE FUNCTION cancel_children(parent bigint) RETURNS void LANGUAGE plpgsql
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
+DECLARE
+  open CONSTANT text[] := ARRAY['pending', 'claimed', 'running'];
+  children bigint[] := ARRAY (SELECT t.id FROM worker_tasks t WHERE t.parent_task_id = parent AND t.status = ANY (open));
+  child bigint;
+BEGIN
+  FOR child IN SELECT c.id FROM unnest(children) AS c(id) ORDER BY c.id LOOP
+    PERFORM cancel_task(child, format('cancelled with task %s, which made it', parent));
+  END LOOP;
+END $f$;
+
+-- Cancels a task that has not ended, and the children that it made and waits for. A worker that has it finds its lease lost at the next
+-- renewal and stops the body; until then, its store is kept (stopping_runs). A task that is cancelled already stays as it is.
 CREATE OR REPLACE FUNCTION cancel_task(asked bigint, reason text DEFAULT 'cancelled by request', OUT was text, OUT refusal text)
 LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -32,6 +46,7 @@ BEGIN
      SET status = 'cancelled', ready = false, blocked = false, completed_at = clock_timestamp(), updated_at = clock_timestamp(),
          error_message = left(reason, 2000), dedup_key = NULL, snoozed_since = NULL
    WHERE t.id = asked;
+  IF task.awaits_children THEN PERFORM cancel_children(asked); END IF;
   IF promote_stores(ARRAY[task.dispensary_id]) > 0 THEN PERFORM pg_notify('drover_tasks', ''); END IF;
 END $f$;
 
@@ -59,7 +74,8 @@ CREATE OR REPLACE FUNCTION must_wait(task worker_tasks) RETURNS boolean LANGUAGE
 $f$;
 
 -- Puts a failed or cancelled task back to pending, with all of its retries, at its old time or, if that has passed, at once. Its runs stay
--- as history. A task that ended because another one failed does not wait for that one any more.
+-- as history. A task that ended because another one failed does not wait for that one any more. One that has waited for children begins
+-- from the start and makes them again; those that are still open it adopts.
 CREATE OR REPLACE FUNCTION retry_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
@@ -78,14 +94,16 @@ BEGIN
     refusal := 'twin';
     RETURN;
   END IF;
+  IF task.awaits_children THEN task.depends_on := NULL; END IF;
   waits := must_wait(task);
   -- the key of a request for the same work: of two at once, one is refused
-  key := CASE WHEN task.dispensary_id IS NOT NULL
-              THEN concat_ws(':', task.role, task.dispensary_id, task.payload->>'payload_id') END;
+  key := CASE WHEN task.dispensary_id IS NOT NULL THEN concat_ws(':', task.role, task.dispensary_id, task.payload->>'payload_id')
+              WHEN task.role = ANY (media_roles()) THEN job_key(task.role, task.platform, task.account, task.payload) END;
   BEGIN
     PERFORM keep_last_run(task);
     UPDATE worker_tasks t
        SET status = 'pending', blocked = waits, ready = t.dispensary_id IS NULL AND NOT waits AND is_due(t.scheduled_for),
+           depends_on = task.depends_on, awaits_children = false,
            dedup_key = key, retry_count = 0, loss_count = 0, crash_count = 0, snoozed_since = NULL, worker_id = NULL, claim_token = NULL,
            claimed_at = NULL, started_at = NULL, completed_at = NULL, last_heartbeat_at = NULL, lease_expires_at = NULL, detail = NULL,
            result = NULL, error_message = NULL, progress_percent = NULL, progress_message = NULL, updated_at = clock_timestamp()
@@ -100,7 +118,7 @@ BEGIN
 END $f$;
 
 -- Deletes a task that no worker has, with its runs. A task that others wait for stays, unless it has completed: a deleted task counts as
--- completed.
+-- completed. So does a task that waits for its children: they would go on without it.
 CREATE OR REPLACE FUNCTION delete_task(asked bigint, OUT was text, OUT refusal text, OUT other bigint) LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
@@ -110,7 +128,7 @@ BEGIN
   PERFORM FROM worker_tasks t WHERE t.id = asked FOR UPDATE;
   task := lock_task(asked);
   was := task.status;
-  IF was IN ('claimed', 'running') THEN
+  IF was IN ('claimed', 'running') OR was = 'pending' AND task.blocked AND task.awaits_children THEN
     refusal := 'status';
     RETURN;
   END IF;

@@ -1,13 +1,5 @@
 -- Media jobs: tasks whose role is the type of the job. A job's priority is 1 (first) to 10; the task's priority is 10 minus that.
 
--- The dedup key of a job: only one open job may do the same work, that is, have the same type, platform and account, and, for downloads and
--- forums, the same ids.
-CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
-  SELECT concat_ws(':', job_type, coalesce(platform, ''), coalesce(account, ''),
-                   CASE WHEN job_type IN ('download_media', 'forum_scrape')
-                        THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text) END)
-$f$;
-
 -- Queues a job, which waits until the tasks `after` are completed; returns its id. While another job with its key is open:
 -- unique_violation.
 CREATE OR REPLACE FUNCTION insert_job(job_type text, platform text, account text, job_priority int, args jsonb, at timestamptz, retries int,
@@ -28,13 +20,38 @@ BEGIN
   RETURN made;
 END $f$;
 
+-- True if a task waits for its children, or for its second run, which has them all: people see a running job.
+CREATE OR REPLACE FUNCTION is_between_runs(status text, awaits_children boolean, scheduled_for timestamptz) RETURNS boolean
+LANGUAGE sql STABLE AS $f$
+  SELECT status = 'pending' AND awaits_children AND is_due(scheduled_for)
+$f$;
+
+-- Number of these tasks that have ended; a deleted one has.
+CREATE OR REPLACE FUNCTION ended_among(ids bigint[]) RETURNS int LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
+DECLARE open CONSTANT text[] := ARRAY['pending', 'claimed', 'running'];
+BEGIN
+  RETURN cardinality(ids) - (SELECT count(*) FROM worker_tasks t WHERE t.id = ANY (ids) AND t.status = ANY (open));
+END $f$;
+
 -- The established table of jobs, for programs and for users at psql; they may insert into it. The roles are written out, so that the
 -- planner finds the index of jobs.
 CREATE OR REPLACE VIEW worker_job_queue AS
 SELECT t.id, t.role AS job_type, t.platform, t.account, greatest(1, least(10, 10 - t.priority)) AS priority,
-       CASE WHEN t.status = 'claimed' THEN 'running' ELSE t.status END AS status, t.payload, t.error_message, t.retry_count, t.max_retries,
-       t.created_at, t.started_at, t.completed_at, t.worker_id, t.progress_percent, t.progress_message, t.scheduled_for, t.result,
-       t.updated_at, t.depends_on
+       CASE WHEN t.status = 'claimed' OR is_between_runs(t.status, t.awaits_children, t.scheduled_for) THEN 'running'
+            ELSE t.status END AS status,
+       t.payload, t.error_message, t.retry_count, t.max_retries, t.created_at,
+       CASE WHEN is_between_runs(t.status, t.awaits_children, t.scheduled_for)
+            THEN (SELECT a.claimed_at FROM past_attempts a WHERE a.task_id = t.id AND a.fence = t.fence)
+            ELSE t.started_at END AS started_at,
+       t.completed_at, t.worker_id,
+       CASE WHEN is_between_runs(t.status, t.awaits_children, t.scheduled_for)
+            THEN (100 * ended_among(t.depends_on) / nullif(cardinality(t.depends_on), 0))::smallint
+            ELSE t.progress_percent END AS progress_percent,
+       CASE WHEN is_between_runs(t.status, t.awaits_children, t.scheduled_for)
+            THEN format('%s of %s ended', ended_among(t.depends_on), cardinality(t.depends_on))
+            ELSE t.progress_message END AS progress_message,
+       t.scheduled_for, t.result, t.updated_at, t.depends_on, t.parent_task_id AS parent_id
   FROM worker_tasks t
  WHERE t.role IN ('scrape_account', 'download_media', 'paid_content_sync', 'paid_content_creator', 'forum_scrape',
                   'youtube_monitor', 'easynews_monitor', 'appearances_sync');
@@ -62,11 +79,15 @@ BEGIN
   END IF;
   UPDATE worker_tasks t
      SET platform = NEW.platform, account = NEW.account, payload = NEW.payload, error_message = NEW.error_message,
-         retry_count = NEW.retry_count, max_retries = NEW.max_retries, started_at = NEW.started_at, completed_at = NEW.completed_at,
-         worker_id = NEW.worker_id, progress_percent = NEW.progress_percent, progress_message = NEW.progress_message,
+         retry_count = NEW.retry_count, max_retries = NEW.max_retries, completed_at = NEW.completed_at, worker_id = NEW.worker_id,
          scheduled_for = NEW.scheduled_for, result = NEW.result, updated_at = now(),
          depends_on = NEW.depends_on,
-         -- the view shows less than the task has: an unchanged value must not overwrite the task's
+         -- the view shows other values than the task has: an unchanged value must not overwrite the task's
+         started_at = CASE WHEN NEW.started_at IS DISTINCT FROM OLD.started_at THEN NEW.started_at ELSE t.started_at END,
+         progress_percent = CASE WHEN NEW.progress_percent IS DISTINCT FROM OLD.progress_percent THEN NEW.progress_percent
+                                 ELSE t.progress_percent END,
+         progress_message = CASE WHEN NEW.progress_message IS DISTINCT FROM OLD.progress_message THEN NEW.progress_message
+                                 ELSE t.progress_message END,
          priority = CASE WHEN NEW.priority = OLD.priority THEN t.priority ELSE 10 - NEW.priority END,
          status = CASE WHEN NEW.status = OLD.status THEN t.status ELSE NEW.status END
    WHERE t.id = OLD.id;

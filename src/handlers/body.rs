@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::{Context, TaskServices, run};
 use db::tasks::ClaimedTask;
@@ -18,9 +19,9 @@ struct HandlerRun {
 }
 
 impl Work for TaskServices {
-    fn body(self: Arc<Self>, task: &ClaimedTask) -> Arc<dyn Body> {
+    fn body(self: Arc<Self>, task: &ClaimedTask, stop: CancellationToken) -> Arc<dyn Body> {
         let context = Context::new(self, task.lease.id, task.dispensary_id, task.platform.clone());
-        let context = context.with_lease(task.lease.clone());
+        let context = context.with_lease(task.lease.clone()).with_stop(stop);
         Arc::new(HandlerRun { context, role: task.role, payload: task.payload.clone() })
     }
 }

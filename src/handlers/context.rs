@@ -3,19 +3,23 @@
 //! In: the services of the process and the task's columns. It must not know leases, retries or actors.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::media::MediaServices;
 use super::{ExhaustedHashAlarm, KnownHashes, RunProgress};
 use crate::downloads::{DownloadQueue, RunGuard};
 use crate::platforms::PlatformRegistry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
-use db::Db;
+use db::tasks::AwaitedChild;
+use db::{Db, DbError, Tx};
 use domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use domain::task::{TaskId, TaskLease};
 use foundation::clock::Clock;
-use queue::TaskError;
+use queue::{SaveError, TaskError, WriteOf, WriteResults};
 use storage::Payloads;
 
 /// Dependencies that all tasks of a process share.
@@ -40,8 +44,11 @@ pub struct Context {
     /// As the task names it, which may be one that this program does not know.
     platform: Option<String>,
     run_trace: RunTrace,
-    /// None where no progress is noted.
+    /// None where no progress is noted, and nothing saved.
     lease: Option<TaskLease>,
+    /// Cancelled when the run is stopped from outside.
+    stop: CancellationToken,
+    progress_written_at: Mutex<Option<Instant>>,
     /// Downloads give way for as long as it is held.
     _run: Option<RunGuard>,
 }
@@ -58,6 +65,9 @@ pub enum TaskStore {
         reason: String,
     },
 }
+
+/// Minimum time between two writes of [`Context::progress`].
+const PROGRESS_GAP: Duration = Duration::from_secs(1);
 
 const NO_STORE: &str = "a task of this role needs a store and this one has none: enqueue it with --dispensary ID";
 const NO_PLATFORM: &str = "a task of this role needs a platform and this one has none: enqueue it with --platform NAME";
@@ -77,13 +87,61 @@ impl Context {
             platform,
             run_trace: RunTrace::default(),
             lease: None,
+            stop: CancellationToken::new(),
+            progress_written_at: Mutex::default(),
         }
     }
 
-    /// Adds the run's lease, which notes its progress.
+    /// Adds the run's lease, by which it notes its progress and saves.
     pub fn with_lease(mut self, lease: TaskLease) -> Self {
         self.lease = Some(lease);
         self
+    }
+
+    /// Adds the signal that stops the run.
+    pub fn with_stop(mut self, stop: CancellationToken) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Returns once the run is stopped from outside: its task was cancelled or its lease lost, its time is over,
+    /// or the process ends. A body awaits it beside every long step; where its role has a `stop_grace`, it then
+    /// has that time to end what it has started.
+    pub async fn cancelled(&self) {
+        self.stop.cancelled().await;
+    }
+
+    /// The tasks that the task waited for, and what became of them. Empty: this run has to make them.
+    pub async fn children(&self) -> Result<Vec<AwaitedChild>, TaskError> {
+        Ok(db::tasks::children_of(&self.services.db.client().await?, self.task_id).await?)
+    }
+
+    /// Keeps a part of the run's work before its end, in a short transaction of its own. `write` may run again
+    /// with the same data, in a later save or run. A lost lease ends the body: return the error.
+    pub async fn save<D: Send + Sync>(
+        &self,
+        data: D,
+        write: impl for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> + Send + Sync,
+    ) -> Result<(), SaveError> {
+        let lease = self.lease.as_ref().ok_or(SaveError::LeaseLost)?;
+        queue::save(&self.services.db, lease, &WriteOf { data, write }).await
+    }
+
+    /// Shows people how far the run is, at most once a second: what comes sooner is left out. `percent` is none
+    /// where the total is unknown.
+    pub async fn progress(&self, percent: Option<u8>, message: impl Into<String>) {
+        if self.is_progress_due() {
+            self.note_progress(&RunProgress { percent, message: message.into() }).await;
+        }
+    }
+
+    fn is_progress_due(&self) -> bool {
+        let mut written_at = self.progress_written_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = written_at.is_none_or(|at| at.elapsed() >= PROGRESS_GAP);
+        if is_due {
+            *written_at = Some(Instant::now());
+        }
+        is_due
     }
 
     /// Shows people how far the run is. Best effort: a failure is ignored.

@@ -1,8 +1,8 @@
 //! The bodies of claimed tasks. [`run`] maps a role to its file; the other files are shared.
 //!
 //! A handler never touches `worker_tasks`, opens no transaction and logs nothing of its run: it returns an
-//! [`Outcome`], whose writes and follow-ups the caller commits in one transaction ([`queue::commit`]). It may run
-//! twice. It must not know actors or HTTP.
+//! [`Outcome`], whose writes and follow-ups the caller commits in one transaction ([`queue::commit`]). A long one
+//! hands writes to [`Context::save`] before. It may run twice. It must not know actors or HTTP.
 
 pub mod context;
 pub mod hash_alarm;

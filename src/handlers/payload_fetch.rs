@@ -170,10 +170,8 @@ fn new_payload(ctx: &Context, menu: &Menu, file: PayloadFile) -> NewPayload {
 
 fn refresh_task(payload: &Payload) -> FollowUp {
     FollowUp {
-        role: Role::ProductRefresh,
         dispensary_id: Some(payload.dispensary_id),
-        platform: Some(payload.platform),
-        priority: None,
-        args: json!({ "payload_id": payload.id }),
+        platform: Some(payload.platform.name().to_owned()),
+        ..FollowUp::new(Role::ProductRefresh, json!({ "payload_id": payload.id }))
     }
 }

@@ -116,11 +116,9 @@ fn fetch_again(payload: Payload, lost: &StorageError) -> Outcome {
     let done = Outcome::done(json!({ "payload_id": payload.id })).failing(reason).write(payload, |payload, tx| {
         Box::pin(async move {
             let fetch = FollowUp {
-                role: Role::PayloadFetch,
                 dispensary_id: Some(payload.dispensary_id),
-                platform: Some(payload.platform),
-                priority: None,
-                args: json!({}),
+                platform: Some(payload.platform.name().to_owned()),
+                ..FollowUp::new(Role::PayloadFetch, json!({}))
             };
             let is_needed = db::payloads::needs_refetch(tx, payload.id).await?;
             let result = [("fetches_again".to_owned(), json!(is_needed))].into_iter().collect();

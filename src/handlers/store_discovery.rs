@@ -86,11 +86,9 @@ impl Failure {
     fn follow_up(&self, platform: Platform, state: &str) -> FollowUp {
         let args = args::StoreDiscovery { state_code: Some(state.to_owned()), points: self.points.clone() };
         FollowUp {
-            role: Role::StoreDiscovery,
-            dispensary_id: None,
-            platform: Some(platform),
+            platform: Some(platform.name().to_owned()),
             priority: Some(Role::StoreDiscovery.default_priority()),
-            args: json!(args),
+            ..FollowUp::new(Role::StoreDiscovery, json!(args))
         }
     }
 }

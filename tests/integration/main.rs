@@ -55,3 +55,4 @@ mod stores_command;
 mod suite;
 mod supervision;
 mod tls;
+mod waiting;

@@ -24,6 +24,7 @@ const OUTCOME = {
   lost: ["stale", "stale", "Lost"],
   released: ["pending", "pending", "Released"],
   snoozed: ["stale", "stale", "Snoozed"],
+  waiting: ["pending", "pending", "Waiting"],
 };
 
 /** @type {Record<string, [string, string, string]>} */

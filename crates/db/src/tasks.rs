@@ -4,10 +4,11 @@
 //! The only module that writes a task's status. The writes of a run are fenced by (id, fence, worker): a lost
 //! lease is [`DbError::Missing`] from [`settle()`], `false` from [`start`], and absent from
 //! [`ClaimBatchResult::settled`]. The rules are SQL functions in `migrations/objects/` (`enqueue_tasks`,
-//! `settle_and_claim`, `settle_task`, `complete_and_start`, `renew_tasks`, `cancel_task`, `retry_task`,
+//! `settle_and_claim`, `settle_task`, `await_children`, `complete_and_start`, `renew_tasks`, `cancel_task`, `retry_task`,
 //! `delete_task`, `change_task`, `recover_tasks`, `sweep_…`).
 
 mod changes;
+mod children;
 mod claims;
 mod leases;
 mod settle;
@@ -18,13 +19,14 @@ use serde_json::Value;
 use tokio_postgres::types::Type;
 
 pub use self::changes::{ChangeError, cancel, change, delete, retry, run_stopped};
+pub use self::children::{AwaitedChild, await_children, children_of};
 pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
 };
 pub use self::leases::{
     flush_renewals, lost, recover, recover_all, recover_held, recover_silent, release_unstarted, renew, waiting_leases,
 };
-pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, complete_and_start, ended_attempt, settle};
+pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, complete_and_start, ended_attempt, lock_run, settle};
 pub(super) use self::sweeps::take_turn;
 pub use self::sweeps::{
     prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,
@@ -45,6 +47,8 @@ pub struct NewTask {
     pub role: Role,
     pub dispensary_id: Option<StoreId>,
     pub platform: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
     pub priority: i32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduled_for: Option<chrono::DateTime<chrono::Utc>>,
@@ -66,6 +70,7 @@ impl NewTask {
             role,
             dispensary_id: None,
             platform: None,
+            account: None,
             priority: role.default_priority(),
             scheduled_for: None,
             payload: Value::Object(Default::default()),

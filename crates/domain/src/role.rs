@@ -74,6 +74,8 @@ pub struct RoleSpec {
     pub priority: i32,
     /// A body that runs longer is a failed attempt.
     pub time_limit: Duration,
+    /// How long a body that is stopped from outside may take to end by itself, before it is aborted.
+    pub stop_grace: Duration,
     /// The name for people.
     pub title: &'static str,
     pub description: &'static str,
@@ -86,6 +88,7 @@ const CRAWL_DEFAULTS: RoleSpec = RoleSpec {
     needs_proxy: true,
     priority: 0,
     time_limit: minutes(15),
+    stop_grace: Duration::ZERO,
     title: "",
     description: "",
 };
@@ -97,6 +100,8 @@ const MEDIA_DEFAULTS: RoleSpec = RoleSpec {
     needs_proxy: false,
     priority: 5,
     time_limit: minutes(6 * 60),
+    // a tool gets SIGTERM, and SIGKILL 10 s later
+    stop_grace: Duration::from_secs(15),
     title: "",
     description: "",
 };
@@ -247,6 +252,10 @@ impl Role {
 
     pub fn time_limit(self) -> Duration {
         self.spec().time_limit
+    }
+
+    pub fn stop_grace(self) -> Duration {
+        self.spec().stop_grace
     }
 }
 

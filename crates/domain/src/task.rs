@@ -20,7 +20,7 @@ vocabulary! {
 
 vocabulary! {
     /// How an attempt ended, as the history has it (column `outcome` of `task_attempts`). What a run is settled with is
-    /// `db::tasks::AttemptOutcome`: that one separates permanent failures from others and has no `Lost`, which no run writes itself.
+    /// `db::tasks::AttemptOutcome`: that one separates permanent failures from others. It has no `Lost`, which no run writes itself, and no `Waiting`.
     pub enum RecordedOutcome {
         Completed,
         Failed,
@@ -31,6 +31,8 @@ vocabulary! {
         Cancelled,
         /// Put off without spending a retry: what it needs was unavailable.
         Snoozed,
+        /// It made tasks, and its task waits for them before it runs again.
+        Waiting,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The end of a finished run: the handler's writes, its follow-ups and the fenced change of the task's
-//! status, in one transaction. A run that failed for good may have such an end, too. The one follow-up of a
-//! run that hands something over may be started by it, in the same slot.
+//! status, in one transaction. A run that failed for good may have such an end, too, and one whose task waits
+//! for its children. The one follow-up of a run that hands something over may be started by it, in the same
+//! slot.
 //!
 //! In: an open transaction, the claimed task and its handler's result. Out: [`Committed`], or why it is not.
 //! `settle`, the handlers' tests and the benchmark end their runs here. It decides nothing about
@@ -11,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::HandOver;
-use super::outcome::{Done, FollowUp, WriteResults};
+use super::outcome::{Await, Done, FollowUp, MAX_CHILDREN, Write, WriteResults};
 use db::tasks::{self, ClaimedTask, NewTask, Settlement};
 use db::{DbError, Tx};
 use domain::role::Role;
@@ -48,10 +49,17 @@ pub struct Slot<'a> {
     pub lease: Duration,
 }
 
+/// Maximum bytes of the arguments of all children of a run.
+const MAX_ARGS_BYTES: usize = 16 << 20;
+/// Maximum bytes of a dedup key.
+const MAX_KEY_BYTES: usize = 200;
+
 #[derive(Debug)]
 pub enum CommitError {
     /// The task belongs to another run, or to none: nothing was written, and nothing of this run can be.
     LeaseLost,
+    /// Nothing was written, and nothing can be: the handler's outcome breaks a rule, for this reason.
+    Invalid(String),
     /// Nothing was written.
     RolledBack(DbError),
     /// COMMIT was sent and its answer did not come. Look the attempt up before trying again.
@@ -67,16 +75,33 @@ pub async fn commit(
     detail: &Value,
     slot: Option<Slot<'_>>,
 ) -> Result<Committed, CommitError> {
-    let written = write(&tx, done).await.map_err(CommitError::RolledBack)?;
+    let written = write_and_merge(&tx, done).await.map_err(CommitError::RolledBack)?;
     let settlement = Settlement {
         result: Some(written.0.clone()),
         detail: detail.clone(),
         ..Settlement::new(done.outcome(), done.failure.clone())
     };
-    let committed = settle(&tx, task, written, &settlement, slot).await.map_err(|error| match error {
-        DbError::Missing(_) => CommitError::LeaseLost,
-        error => CommitError::RolledBack(error),
-    })?;
+    let committed = settle(&tx, task, written, &settlement, slot).await.map_err(lost_or_rolled_back)?;
+    send_commit(tx, committed).await
+}
+
+/// Commits a run whose task waits for its children; those are the follow-ups. As [`commit`] otherwise.
+pub async fn commit_await(
+    tx: Tx,
+    task: &ClaimedTask,
+    awaits: &Await,
+    detail: &Value,
+) -> Result<Committed, CommitError> {
+    let WriteResults { next: more, data, .. } =
+        write(&tx, awaits.write.as_deref()).await.map_err(CommitError::RolledBack)?;
+    let next: Vec<FollowUp> = awaits.children.iter().cloned().chain(more).collect();
+    let children: Vec<NewTask> = next.iter().map(|child| new_task(task, child)).collect();
+    check_children(&children).map_err(CommitError::Invalid)?;
+    tasks::await_children(&tx, &task.lease, &children, detail).await.map_err(lost_or_rolled_back)?;
+    send_commit(tx, Committed { result: Value::Null, next, data, started: None }).await
+}
+
+async fn send_commit(tx: Tx, committed: Committed) -> Result<Committed, CommitError> {
     fail::fail_point!("execute.before_commit");
     match tx.commit().await {
         Ok(()) => Ok(committed),
@@ -84,12 +109,39 @@ pub async fn commit(
     }
 }
 
+fn lost_or_rolled_back(error: DbError) -> CommitError {
+    match error {
+        DbError::Missing(_) => CommitError::LeaseLost,
+        error => CommitError::RolledBack(error),
+    }
+}
+
+/// A task that waits for none would run again at once, and again.
+fn check_children(children: &[NewTask]) -> Result<(), String> {
+    let bytes: usize = children.iter().map(|child| child.payload.to_string().len()).sum();
+    if children.is_empty() {
+        return Err("the handler waits for children and makes none".to_owned());
+    }
+    if children.len() > MAX_CHILDREN {
+        return Err(format!("the handler makes {} children (maximum {MAX_CHILDREN})", children.len()));
+    }
+    if bytes > MAX_ARGS_BYTES {
+        return Err(format!("the arguments of the children have {bytes} bytes (maximum {MAX_ARGS_BYTES})"));
+    }
+    let long = children.iter().filter_map(|child| child.dedup_key.as_deref()).find(|key| key.len() > MAX_KEY_BYTES);
+    long.map_or(Ok(()), |key| Err(format!("the key {key} of a child is longer than {MAX_KEY_BYTES} bytes")))
+}
+
+async fn write(tx: &Tx, write: Option<&dyn Write>) -> Result<WriteResults, DbError> {
+    match write {
+        Some(write) => write.run(tx).await,
+        None => Ok(WriteResults::default()),
+    }
+}
+
 /// The handler's writes, and the part of its outcome that does not depend on them.
-async fn write(tx: &Tx, done: &Done) -> Result<(Value, WriteResults), DbError> {
-    let mut written = match &done.write {
-        Some(write) => write.run(tx).await?,
-        None => WriteResults::default(),
-    };
+async fn write_and_merge(tx: &Tx, done: &Done) -> Result<(Value, WriteResults), DbError> {
+    let mut written = write(tx, done.write.as_deref()).await?;
     let mut result = done.result.clone();
     if let Value::Object(fields) = &mut result {
         fields.append(&mut written.result);
@@ -143,10 +195,11 @@ fn started_task(lease: TaskLease, new: &NewTask) -> ClaimedTask {
 }
 
 fn new_task(parent: &ClaimedTask, follow_up: &FollowUp) -> NewTask {
-    let platform = follow_up.platform.map(|platform| platform.name().to_owned());
     NewTask {
         dispensary_id: follow_up.dispensary_id,
-        platform: platform.or_else(|| parent.platform.clone()),
+        platform: follow_up.platform.clone().or_else(|| parent.platform.clone()),
+        account: follow_up.account.clone(),
+        dedup_key: follow_up.dedup_key.clone(),
         // one above its parent: a fetched menu becomes products before more menus are fetched
         priority: follow_up.priority.unwrap_or(parent.priority.saturating_add(1)),
         payload: follow_up.args.clone(),

@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinError, JoinHandle};
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::after_hooks::AfterHooks;
@@ -56,6 +57,8 @@ pub(crate) struct Run<'a> {
     pub task: &'a ClaimedTask,
     pub owner: &'a SlotOwner,
     body: Arc<dyn Body>,
+    /// Asks the body to end by itself.
+    body_stop: CancellationToken,
     started: Instant,
 }
 
@@ -130,8 +133,9 @@ impl Executor {
 
 impl<'a> Run<'a> {
     pub fn new(executor: &'a Executor, task: &'a ClaimedTask, owner: &'a SlotOwner) -> Self {
-        let body = executor.work.clone().body(task);
-        Run { executor, task, owner, body, started: Instant::now() }
+        let body_stop = CancellationToken::new();
+        let body = executor.work.clone().body(task, body_stop.clone());
+        Run { executor, task, owner, body, body_stop, started: Instant::now() }
     }
 
     /// Returns the chained task that its end has started. A task with a hand-over was started by its
@@ -170,8 +174,8 @@ impl<'a> Run<'a> {
         tokio::spawn(body.in_current_span())
     }
 
-    /// Waits for the body's end, its time limit or a stop signal. Unless it is `NotStopped`, the body has
-    /// ended when this returns.
+    /// Waits for the body's end, its time limit or a stop signal; after the last two the body may end by itself
+    /// for a while. Unless it is `NotStopped`, the body has ended when this returns.
     async fn wait_for_body(
         &self,
         mut body: JoinHandle<Result<Outcome, TaskError>>,
@@ -189,15 +193,33 @@ impl<'a> Run<'a> {
                 Ok(Stop::Lost) | Err(_) => BodyEnd::Lost,
             },
         };
+        self.body_stop.cancel();
+        // without a grace it is aborted before its next step
+        let grace = self.stop_grace(&reason);
+        if !grace.is_zero()
+            && let Ok(ended) = tokio::time::timeout(grace, &mut body).await
+        {
+            return end_after_stop(reason, ended);
+        }
         body.abort();
         match tokio::time::timeout(MAX_ABORT_TIME, body).await {
-            Ok(ended) => end_after_abort(reason, ended),
+            Ok(ended) => end_after_stop(reason, ended),
             Err(_) => {
                 // it may still write files and ask the platform, so the task is not settled: its lease runs
                 // out and it is recovered
                 events::task_abort_timed_out(&self.event(), MAX_ABORT_TIME);
                 BodyEnd::NotStopped
             }
+        }
+    }
+
+    /// How long a stopped body may take to end by itself. A process that ends keeps a part of its own grace for
+    /// the settlement.
+    fn stop_grace(&self, reason: &BodyEnd) -> Duration {
+        let grace = self.task.role.stop_grace();
+        match reason {
+            BodyEnd::Released => grace.min(self.executor.config.current().config.supervision.stop_grace * 9 / 10),
+            _ => grace,
         }
     }
 
@@ -215,8 +237,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A body may end by itself just before it is aborted: its result is kept, unless its lease is gone.
-fn end_after_abort(reason: BodyEnd, ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
+/// A stopped body may end by itself: its result is kept, unless its lease is gone. An error of it only says that
+/// it was stopped.
+fn end_after_stop(reason: BodyEnd, ended: Result<Result<Outcome, TaskError>, JoinError>) -> BodyEnd {
     match (reason, ended) {
         (BodyEnd::Lost, _) => BodyEnd::Lost,
         (_, Ok(Ok(outcome))) => BodyEnd::Outcome(outcome),
@@ -260,10 +283,10 @@ mod tests {
     #[test]
     fn a_body_that_ends_just_before_it_is_aborted_keeps_its_outcome_unless_its_lease_is_gone() {
         for reason in [BodyEnd::Released, BodyEnd::Failed(TaskError::retry("ran longer than its limit"))] {
-            assert!(matches!(end_after_abort(reason, cancelled()), BodyEnd::Outcome(Outcome::Cancel { .. })));
+            assert!(matches!(end_after_stop(reason, cancelled()), BodyEnd::Outcome(Outcome::Cancel { .. })));
         }
-        assert!(matches!(end_after_abort(BodyEnd::Lost, cancelled()), BodyEnd::Lost));
+        assert!(matches!(end_after_stop(BodyEnd::Lost, cancelled()), BodyEnd::Lost));
         let failed = Ok(Err(TaskError::retry("the platform is away")));
-        assert!(matches!(end_after_abort(BodyEnd::Released, failed), BodyEnd::Released));
+        assert!(matches!(end_after_stop(BodyEnd::Released, failed), BodyEnd::Released));
     }
 }

@@ -7,6 +7,7 @@
 //! outcome       how a body can end, and what it leaves to be written
 //! commit        the end of a finished run, in one transaction
 //! settle        how every end is written; lost_run: when its lease is gone
+//! save          writes of a run before its end
 //! after_hooks   what follows a commit
 //! pauses        the pauses in force, as this process knows them
 //! held_tasks    every lease of the process; task_guard keeps one task among them
@@ -25,11 +26,13 @@ pub mod held_tasks;
 mod lost_run;
 mod outcome;
 pub mod pauses;
+mod save;
 mod settle;
 mod task_guard;
 mod work;
 
-pub use commit::{CommitError, Committed, Slot, StartedTask, commit};
+pub use commit::{CommitError, Committed, Slot, StartedTask, commit, commit_await};
 pub use hand_over::HandOver;
-pub use outcome::{AfterHook, Done, FollowUp, Outcome, TaskError, Write, WriteResults};
+pub use outcome::{AfterHook, Await, Done, FollowUp, MAX_CHILDREN, Outcome, TaskError, Write, WriteOf, WriteResults};
+pub use save::{SaveError, save};
 pub use work::{Body, Work};

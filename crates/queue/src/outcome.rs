@@ -16,11 +16,13 @@ use db::{DbError, Tx};
 use domain::disposition::{Disposition, HasDisposition};
 use domain::role::Role;
 use domain::store::{Platform, StoreId};
+use domain::task::RecordedOutcome;
 use telemetry::events::DataWritten;
 
 /// How a run ended, when neither an error ended it nor a wait: [`TaskError::Snooze`] puts a task off.
 pub enum Outcome {
     Done(Done),
+    Await(Await),
     /// The task makes no sense any more.
     Cancel {
         reason: String,
@@ -38,6 +40,23 @@ pub struct Done {
     pub after: Option<AfterHook>,
 }
 
+/// A run that makes tasks, its children, and waits for them. When all have ended, however they did, its task
+/// runs again and finds them by [`db::tasks::children_of`]; that run decides what becomes of the task. An open
+/// task with the key of a child is adopted: it is waited for, and not made again. `children` and `write` are
+/// committed in the one transaction that ends the run.
+///
+/// A handler that has no children to make goes on and ends with [`Done`]: to wait for none is its fault, and
+/// fails the task for good.
+pub struct Await {
+    /// At most [`MAX_CHILDREN`].
+    pub children: Vec<FollowUp>,
+    /// Its results give more children (`next`) and counts for metrics (`data`); the others are not used.
+    pub write: Option<Box<dyn Write>>,
+}
+
+/// Maximum number of children of one run.
+pub const MAX_CHILDREN: usize = 1_000;
+
 /// The handler's own writes, inside the settling transaction. They run again when that transaction failed for
 /// a reason that is not theirs (restart of the server, deadlock, cut connection), so they change nothing but
 /// the database.
@@ -49,12 +68,16 @@ pub trait Write: Send + Sync {
 /// the process ends.
 pub type AfterHook = Box<dyn FnOnce(Committed) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// A task to be made when this one completes.
+/// A task to be made by the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FollowUp {
     pub role: Role,
     pub dispensary_id: Option<StoreId>,
-    pub platform: Option<Platform>,
+    /// None = the parent's.
+    pub platform: Option<String>,
+    pub account: Option<String>,
+    /// Keeps a second open task out. None = none; a child that is a job then has the key of jobs.
+    pub dedup_key: Option<String>,
     /// None = one more than the parent's.
     pub priority: Option<i32>,
     /// Column `payload`.
@@ -62,14 +85,18 @@ pub struct FollowUp {
 }
 
 impl FollowUp {
+    /// A task without any other field.
+    pub fn new(role: Role, args: Value) -> Self {
+        FollowUp { role, dispensary_id: None, platform: None, account: None, dedup_key: None, priority: None, args }
+    }
+
     /// The first fetch of a new store.
     pub fn first_fetch(platform: Platform, store: StoreId) -> Self {
         FollowUp {
-            role: Role::ProductDiscovery,
             dispensary_id: Some(store),
-            platform: Some(platform),
+            platform: Some(platform.name().to_owned()),
             priority: Some(Role::ProductDiscovery.default_priority()),
-            args: json!({}),
+            ..FollowUp::new(Role::ProductDiscovery, json!({}))
         }
     }
 }
@@ -87,6 +114,21 @@ pub struct WriteResults {
 impl Outcome {
     pub fn done(result: Value) -> Done {
         Done { result, failure: None, next: Vec::new(), write: None, after: None }
+    }
+
+    pub fn wait_for(children: Vec<FollowUp>) -> Await {
+        Await { children, write: None }
+    }
+}
+
+impl Await {
+    /// As [`Done::write`].
+    pub fn write<D: Send + Sync + 'static>(
+        self,
+        data: D,
+        write: impl for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> + Send + Sync + 'static,
+    ) -> Self {
+        Await { write: Some(Box::new(WriteOf { data, write })), ..self }
     }
 }
 
@@ -129,9 +171,9 @@ impl Done {
 }
 
 /// A closure with the data that each of its runs borrows.
-struct WriteOf<D, F> {
-    data: D,
-    write: F,
+pub struct WriteOf<D, F> {
+    pub data: D,
+    pub write: F,
 }
 
 impl<D, F> Write for WriteOf<D, F>
@@ -150,6 +192,27 @@ impl From<Done> for Outcome {
     }
 }
 
+impl From<Await> for Outcome {
+    fn from(awaits: Await) -> Self {
+        Outcome::Await(awaits)
+    }
+}
+
+/// The end of a run with effects, which are committed in one transaction.
+pub enum Effects {
+    Done(Done),
+    Await(Await),
+}
+
+impl Effects {
+    pub fn recorded(&self) -> RecordedOutcome {
+        match self {
+            Effects::Done(done) => done.outcome().recorded(),
+            Effects::Await(_) => RecordedOutcome::Waiting,
+        }
+    }
+}
+
 /// Why a run did not finish. An outage of the database, a full disk and unreachable proxies become a snooze,
 /// a platform's final refusal becomes permanent; any other `?` is a retry.
 #[derive(Debug, thiserror::Error)]
@@ -163,6 +226,9 @@ pub enum TaskError {
     /// until the breaker of `host` closes.
     #[error("{reason}")]
     Snooze { reason: String, after: Option<Duration>, host: Option<String> },
+    /// The task belongs to another run, or to none: nothing of this run is written any more.
+    #[error("the lease of the run is lost")]
+    LeaseLost,
 }
 
 impl TaskError {

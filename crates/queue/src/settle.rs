@@ -9,10 +9,12 @@
 use std::time::{Duration, Instant};
 
 use super::execute::{BodyEnd, Executor, NextRun, Run};
-use crate::{CommitError, Committed, Done, Outcome, Slot, TaskError, commit};
+use crate::outcome::Effects;
+use crate::{CommitError, Committed, Done, Outcome, Slot, TaskError, commit, commit_await};
 use db::DbError;
 use db::tasks::{self, AttemptOutcome, Completion, EndedAttempt, Settlement};
 use domain::retry;
+use domain::task::RecordedOutcome;
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
@@ -21,6 +23,7 @@ impl Run<'_> {
     pub async fn settle(&self, result: BodyEnd) -> Option<NextRun> {
         match result {
             BodyEnd::Outcome(Outcome::Done(done)) => return self.finish(done).await,
+            BodyEnd::Outcome(Outcome::Await(awaits)) => return self.commit(Effects::Await(awaits)).await,
             BodyEnd::Outcome(Outcome::Cancel { reason }) => {
                 self.settle_status(Settlement::new(AttemptOutcome::Cancelled, Some(reason))).await
             }
@@ -41,6 +44,7 @@ impl Run<'_> {
             TaskError::Retry { reason } => {
                 Settlement { retry_after: self.backoff(), ..Settlement::new(AttemptOutcome::Failed, Some(reason)) }
             }
+            TaskError::LeaseLost => return self.end_lost().await,
         };
         self.settle_status(settlement).await
     }
@@ -68,7 +72,7 @@ impl Run<'_> {
             self.complete_in_batch(done.result).await;
             return None;
         }
-        self.commit(done).await
+        self.commit(Effects::Done(done)).await
     }
 
     /// Without effects the completion goes with the claimer's next round trip.
@@ -84,13 +88,17 @@ impl Run<'_> {
     }
 
     /// Commits the run's effects, again and again while the reason of the failure may pass.
-    async fn commit(&self, mut done: Done) -> Option<NextRun> {
+    async fn commit(&self, effects: Effects) -> Option<NextRun> {
         let mut retries = self.retries();
         let mut unknown = None;
         loop {
             let sent = Instant::now();
-            let error = match self.try_commit(&done).await {
-                Ok(committed) => return self.after_commit(&mut done, committed, sent),
+            let error = match self.try_commit(&effects).await {
+                Ok(committed) => return self.report_committed(effects, committed, sent),
+                Err(CommitError::Invalid(reason)) => {
+                    self.fail(TaskError::permanent(reason)).await;
+                    return None;
+                }
                 Err(CommitError::LeaseLost) => None,
                 Err(CommitError::RolledBack(error)) => Some(error),
                 Err(CommitError::Unknown(error, committed)) => {
@@ -101,8 +109,8 @@ impl Run<'_> {
             // a try whose answer was lost may have gone through, and then every later one fails
             if let Some((committed, sent)) = unknown.take() {
                 match self.ended_attempt().await {
-                    Some(ended) if ended.matches(done.outcome()) => {
-                        return self.after_commit(&mut done, committed, sent);
+                    Some(ended) if ended.matches(effects.recorded()) => {
+                        return self.report_committed(effects, committed, sent);
                     }
                     Some(_) => {
                         self.end_fenced().await;
@@ -120,22 +128,36 @@ impl Run<'_> {
         }
     }
 
-    async fn try_commit(&self, done: &Done) -> Result<Committed, CommitError> {
+    async fn try_commit(&self, effects: &Effects) -> Result<Committed, CommitError> {
         let Executor { config, db, lifecycle, pauses, .. } = self.executor;
         let tx = db.begin().await.map_err(CommitError::RolledBack)?;
+        let done = match effects {
+            Effects::Done(done) => done,
+            Effects::Await(awaits) => return commit_await(tx, self.task, awaits, &self.detail()).await,
+        };
         let roles = pauses.borrow().claimable(self.owner.roles.roles());
         // a process that ends starts nothing
         let slot = lifecycle.is_running().then_some(Slot { roles: &roles, lease: config.current().config.queue.lease });
         commit(tx, self.task, done, &self.detail(), slot).await
     }
 
-    fn after_commit(&self, done: &mut Done, mut committed: Committed, sent: Instant) -> Option<NextRun> {
+    fn report_committed(&self, effects: Effects, committed: Committed, sent: Instant) -> Option<NextRun> {
         if let Some(data) = &committed.data {
             events::data_written(data);
         }
+        match effects {
+            Effects::Done(done) => self.after_commit(done, committed, sent),
+            Effects::Await(_) => {
+                events::task_waiting(&self.event(), committed.next.len(), self.elapsed());
+                None
+            }
+        }
+    }
+
+    fn after_commit(&self, done: Done, mut committed: Committed, sent: Instant) -> Option<NextRun> {
         let stop_at = sent + self.executor.config.current().config.lease_times().self_stop();
         let next = committed.started.take().map(|started| NextRun { started, stop_at });
-        if let Some(hook) = done.after.take() {
+        if let Some(hook) = done.after {
             self.executor.after_hooks.spawn(self.task.lease.id, hook, committed);
         }
         match &done.failure {
@@ -166,8 +188,10 @@ impl Run<'_> {
             }
             // an earlier try, here or in a batch, may have gone through although its answer was lost
             return match self.ended_attempt().await {
-                Some(ended) if ended.matches(AttemptOutcome::Completed) => self.report_completed(),
-                Some(ended) if ended.matches(settlement.outcome) => self.report_settled(&settlement, &ended.status),
+                Some(ended) if ended.matches(RecordedOutcome::Completed) => self.report_completed(),
+                Some(ended) if ended.matches(settlement.outcome.recorded()) => {
+                    self.report_settled(&settlement, &ended.status)
+                }
                 _ => self.report_fenced(),
             };
         }
@@ -272,6 +296,7 @@ mod tests {
     use futures_util::future::BoxFuture;
     use serde_json::{Value, json};
     use tokio::sync::{mpsc, watch};
+    use tokio_util::sync::CancellationToken;
 
     use super::*;
     use crate::claimer::{Claimer, ClaimerDeps};
@@ -291,7 +316,7 @@ mod tests {
     struct Idle;
 
     impl Work for Idle {
-        fn body(self: Arc<Self>, _: &ClaimedTask) -> Arc<dyn Body> {
+        fn body(self: Arc<Self>, _: &ClaimedTask, _: CancellationToken) -> Arc<dyn Body> {
             self
         }
     }
@@ -350,11 +375,10 @@ mod tests {
         let (executor, task) = (executor(), task());
         let (seen, mut results) = mpsc::channel(1);
         let hook = |committed: Committed| async move { seen.send(committed.result).await.unwrap() };
-        let mut done = Outcome::done(Value::Null).after(hook);
+        let done = Outcome::done(Value::Null).after(hook);
         let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None, started: None };
         let owner = SlotOwner { name: "w".to_owned(), roles: RoleSet::any() };
-        Run::new(&executor, &task, &owner).after_commit(&mut done, committed, Instant::now());
-        drop(done); // and with it a hook that was not started
+        Run::new(&executor, &task, &owner).after_commit(done, committed, Instant::now());
         assert_eq!(results.recv().await, Some(json!({ "bytes": 3 })));
     }
 }

@@ -7,12 +7,16 @@ use std::sync::Arc;
 use db::tasks::ClaimedTask;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::{HandOver, Outcome, TaskError};
 
 /// Gives each run of a task its body.
 pub trait Work: Send + Sync {
-    fn body(self: Arc<Self>, task: &ClaimedTask) -> Arc<dyn Body>;
+    /// `stop` is cancelled when the run is stopped from outside: the task was cancelled or its lease lost, its
+    /// time is over, or the process ends. The body may then end by itself within the `stop_grace` of its role,
+    /// and is aborted afterwards.
+    fn body(self: Arc<Self>, task: &ClaimedTask, stop: CancellationToken) -> Arc<dyn Body>;
 }
 
 /// The body of one run. It may be dropped at any await, and run again in another process.

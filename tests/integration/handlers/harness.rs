@@ -68,6 +68,7 @@ impl HandlerHarness {
     pub async fn commit(&self, task: &ClaimedTask, outcome: Outcome) -> Committed {
         let done = match outcome {
             Outcome::Done(done) => done,
+            Outcome::Await(awaits) => panic!("it waits for {} children", awaits.children.len()),
             Outcome::Cancel { reason } => panic!("it ended early: {reason}"),
         };
         let tx = self.services.db.begin().await.unwrap();

@@ -20,13 +20,7 @@ async fn a_follow_up_goes_before_the_rest_of_its_generation() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(1), fetch(2), fetch(3)]).await;
     let parent = queue.claim_one().await;
-    let follow_up = FollowUp {
-        role: Role::ProductRefresh,
-        dispensary_id: parent.dispensary_id,
-        platform: None,
-        priority: None,
-        args: json!({}),
-    };
+    let follow_up = FollowUp { dispensary_id: parent.dispensary_id, ..FollowUp::new(Role::ProductRefresh, json!({})) };
     let done = Outcome::done(json!({})).next(follow_up);
     let tx = queue.database.db.begin().await.unwrap();
     queue::commit(tx, &parent, &done, &json!({}), None).await.unwrap();

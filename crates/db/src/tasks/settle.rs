@@ -112,6 +112,13 @@ pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement)
     first_column(&row)
 }
 
+/// Locks the row of a run that keeps its lease, until the end of the transaction: the last call of one that
+/// writes before the run has ended. `Missing`: the lease was lost, and the transaction must be rolled back.
+pub async fn lock_run(client: &Client, lease: &TaskLease) -> Result<(), DbError> {
+    let sql = "SELECT FROM lock_run($1, $2, $3)";
+    client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id]).await.map(drop)
+}
+
 /// Completes a run like [`settle`] and starts `next`, a task of the same store, for the same worker. Returns
 /// the lease of `next`, which is running then; None when it could not start, and waits like any other chained
 /// task.
@@ -142,9 +149,9 @@ pub struct EndedAttempt {
 }
 
 impl EndedAttempt {
-    /// Whether a settlement with `outcome` may have ended it.
-    pub fn matches(&self, outcome: AttemptOutcome) -> bool {
-        self.outcome == Word::Known(outcome.recorded())
+    /// Whether a settlement that is recorded as `outcome` may have ended it.
+    pub fn matches(&self, outcome: RecordedOutcome) -> bool {
+        self.outcome == Word::Known(outcome)
     }
 }
 

@@ -62,6 +62,12 @@ pub fn task_cancelled(run: &Run, reason: &str, took: Duration) {
     log_run!(info, run, "Task {} cancelled: {reason}", run.task);
 }
 
+/// Its run made `children` and has ended; it runs again when they have.
+pub fn task_waiting(run: &Run, children: usize, took: Duration) {
+    finished(run, "waiting", took);
+    log_run!(info, run, "Task {} waits for {children} tasks", run.task);
+}
+
 /// Given back by a stopping worker, at no cost.
 pub fn task_released(run: &Run, took: Duration) {
     finished(run, "released", took);

@@ -1,0 +1,48 @@
+//! Children: the tasks for which another task waits between two of its runs.
+
+use serde_json::Value;
+
+use super::settle::storable;
+use super::{Client, DbError, NewTask, specs};
+use crate::row::{first_column, optional_json, optional_word, read_all, rows};
+use domain::task::{Status, TaskId, TaskLease};
+use domain::vocabulary::Word;
+
+/// A task that another one waited for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AwaitedChild {
+    pub id: TaskId,
+    /// None: it was deleted. Open only where it was retried meanwhile.
+    pub status: Option<Word<Status>>,
+    pub result: Option<Value>,
+    pub error_message: Option<String>,
+}
+
+rows! {
+    AwaitedChild {
+        id,
+        status: optional_word,
+        result: optional_json,
+        error_message,
+    }
+}
+
+/// Ends a run whose task waits for `children` and then runs again; the last call of the transaction that holds
+/// its effects. An open task with the key of a child is adopted, and not made again. Returns the ids of all
+/// that it waits for. `Missing`: the lease was lost, and the transaction must be rolled back.
+pub async fn await_children(
+    client: &Client,
+    lease: &TaskLease,
+    children: &[NewTask],
+    detail: &Value,
+) -> Result<Vec<TaskId>, DbError> {
+    let sql = "SELECT await_children($1, $2, $3, $4, $5)";
+    let (specs, detail) = (storable(&specs(children)?), storable(detail));
+    first_column(&client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id, &specs, &detail]).await?)
+}
+
+/// The children of a task's run before this one, and what became of them. Empty in a run that has to make
+/// them: the first one, and the first one after the ended task was retried.
+pub async fn children_of(client: &Client, parent: TaskId) -> Result<Vec<AwaitedChild>, DbError> {
+    read_all(&client.query(include_str!("../sql/tasks/children_of.sql"), &[&parent]).await?)
+}
