@@ -46,6 +46,8 @@ pub async fn run(
         Args::ProductDiscovery(args) | Args::PayloadFetch(args) => payload_fetch::run(ctx, args).await,
         Args::ProductRefresh(args) => product_refresh::run(ctx, args, hand_over).await,
         Args::AnalyticsRefresh(args) => analytics_refresh::run(ctx, args).await,
+        Args::AppearancesSync(args) => media::appearances_sync::run(ctx, args).await,
+        Args::EasynewsMonitor(args) => media::easynews_monitor::run(ctx, args).await,
         Args::DownloadMedia(args) => media::download_media::run(ctx, args).await,
         Args::YoutubeMonitor(args) => media::youtube_monitor::run(ctx, args).await,
     }

@@ -8,6 +8,7 @@
 mod age_order;
 pub mod analytics;
 pub mod api_tokens;
+pub mod appearances;
 pub mod audit_log;
 pub mod brands;
 pub mod charts;
@@ -59,6 +60,7 @@ pub mod quality;
 pub mod query_hashes;
 pub mod retention_runs;
 pub mod robots;
+pub mod saved_searches;
 pub mod schedules;
 pub mod server_info;
 pub mod snapshots;

@@ -23,9 +23,7 @@ macro_rules! args {
                     Role::ScrapeAccount
                     | Role::PaidContentSync
                     | Role::PaidContentCreator
-                    | Role::ForumScrape
-                    | Role::EasynewsMonitor
-                    | Role::AppearancesSync => return Err(BadArgs::NoHandler(role)),
+                    | Role::ForumScrape => return Err(BadArgs::NoHandler(role)),
                 })
             }
         }
@@ -41,6 +39,8 @@ args! {
     AnalyticsRefresh(AnalyticsRefresh),
     DownloadMedia(DownloadMedia),
     YoutubeMonitor(YoutubeMonitor),
+    EasynewsMonitor(EasynewsMonitor),
+    AppearancesSync(AppearancesSync),
 }
 
 /// Asks every state's discovery points, one state's, or some of one state's.

@@ -225,7 +225,9 @@ impl Role {
     pub fn handler(self) -> Option<&'static str> {
         match self {
             Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
-            Role::DownloadMedia | Role::YoutubeMonitor => Some(self.name()),
+            Role::DownloadMedia | Role::YoutubeMonitor | Role::EasynewsMonitor | Role::AppearancesSync => {
+                Some(self.name())
+            }
             other => (other.family() == Family::Crawl).then_some(other.name()),
         }
     }

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use url::Url;
 
 pub use database_url::DatabaseUrl;
 pub use errors::{ConfigErrors, Fault};
@@ -462,8 +463,9 @@ pub struct Media {
     pub work_dir: Option<PathBuf>,
     #[serde(with = "sizes")]
     pub max_file_bytes: usize,
-    /// An address of the web; checked when it is read.
-    pub youtube_url: String,
+    pub youtube_url: Url,
+    pub easynews_url: Url,
+    pub tmdb_url: Url,
     pub yt_dlp: PathBuf,
     /// Directories with colons between them.
     pub tool_path: String,

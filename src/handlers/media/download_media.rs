@@ -121,7 +121,7 @@ impl Downloads {
         let ends = std::mem::take(&mut self.unsaved);
         match ends.is_empty() {
             true => Ok(()),
-            false => ctx.save(ends, |ends, tx| Box::pin(write(tx, ends))).await,
+            false => Ok(ctx.save(ends, |ends, tx| Box::pin(write(tx, ends))).await?),
         }
     }
 

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use url::Url;
 
-use super::MediaServices;
+use super::{MediaServices, easynews_monitor};
 use crate::handlers::Context;
 use ::media::Verdict;
 use ::media::content::{Content, digest};
@@ -55,7 +55,7 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<Received>)
     let media = &ctx.services.media;
     let directory = lock(media, item.id).await?;
     let end = match item.kind {
-        ItemKind::File => download_file(media, item, directory.path(), received).await?,
+        ItemKind::File => download_file(ctx, item, directory.path(), received).await?,
         ItemKind::Page => download_page(ctx, item, &directory, received).await?,
     };
     if !matches!(end, ItemEnd::Failed { .. }) {
@@ -75,16 +75,21 @@ async fn lock(media: &MediaServices, id: ItemId) -> Result<WorkDirectory, ItemEr
 }
 
 async fn download_file(
-    media: &MediaServices,
+    ctx: &Context,
     item: &Item,
     directory: &Path,
     received: &watch::Sender<Received>,
 ) -> Result<ItemEnd, ItemError> {
+    let media = &ctx.services.media;
     let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
+    let secrets = match item.source.as_str() {
+        easynews_monitor::SOURCE => easynews_monitor::secrets(ctx, &url).await.map_err(ItemError::Task)?,
+        _ => None,
+    };
     let ask = Download {
         url,
         referer: item.referer.clone(),
-        secrets: None,
+        secrets,
         part: directory.join("part"),
         max_bytes: media.config.max_file_bytes as u64,
     };

@@ -3,14 +3,19 @@
 //! In: a run's [`Context`], with [`MediaServices`]. Out: items, files and the rows of what is watched. They
 //! must not know menu platforms or proxies.
 
+pub mod appearances_sync;
 pub mod download_media;
+pub mod easynews_monitor;
 pub mod youtube_monitor;
 
 mod item_download;
 
 use std::path::PathBuf;
 
+use super::Context;
 use ::media::http::{Http, HttpError};
+use foundation::secrets::SecretKeys;
+use queue::{TaskError, WriteResults};
 use settings::Config;
 use storage::{MediaFiles, Payloads};
 
@@ -19,6 +24,7 @@ pub struct MediaServices {
     pub http: Http,
     pub files: MediaFiles,
     pub config: settings::Media,
+    pub keys: SecretKeys,
     /// Where files are until they are whole.
     pub work_dir: PathBuf,
 }
@@ -30,7 +36,22 @@ impl MediaServices {
             http: Http::new(config.media.allow_private)?,
             files: MediaFiles::beside(payloads),
             config: config.media.clone(),
+            keys: config.secrets.keys(),
             work_dir: config.media_work_dir(),
         })
     }
+}
+
+/// The result of a credential's last use, where its service takes it.
+const CREDENTIAL_WORKS: &str = "works";
+
+/// Writes how a credential fared, however the job ends.
+async fn mark_credential(ctx: &Context, id: i64, result: &'static str) -> Result<(), TaskError> {
+    let saved = ctx.save((id, result), |(id, result), tx| {
+        Box::pin(async move {
+            db::credentials::note_result(tx, *id, result).await?;
+            Ok(WriteResults::default())
+        })
+    });
+    Ok(saved.await?)
 }

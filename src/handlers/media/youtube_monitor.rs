@@ -30,13 +30,7 @@ const MAX_FEED_BYTES: usize = 1 << 20;
 const CHANNELS_PER_NOTE: usize = 20;
 
 pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, TaskError> {
-    let base: Url = ctx
-        .services
-        .media
-        .config
-        .youtube_url
-        .parse()
-        .map_err(|fault| TaskError::permanent(format!("media.youtube_url is not an address: {fault}")))?;
+    let base = ctx.services.media.config.youtube_url.clone();
     let channels = watched_channels::enabled(&ctx.services.db.client().await?).await?;
     let poll = Poll { results: poll_all(ctx, &base, channels).await, base };
     if let Some(reason) = poll.reason_of_failure() {

@@ -1,38 +1,17 @@
 //! TMDb's combined credits of a person: films and series, in front of the camera and behind it.
 
-use chrono::NaiveDate;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
 use super::{ReadError, below, json, name};
+use domain::appearance::{Appearance, ProductionKind};
 
 /// How a key is sent: the older form of 32 hex digits is a parameter, the token a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     ApiKey,
     Bearer,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MediaType {
-    Movie,
-    Tv,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Appearance {
-    pub credit_id: String,
-    pub media_type: MediaType,
-    pub tmdb_id: i64,
-    pub title: String,
-    /// In front of the camera.
-    pub character: Option<String>,
-    /// Behind the camera.
-    pub department: Option<String>,
-    pub job: Option<String>,
-    pub episode_count: Option<i32>,
-    pub released_on: Option<NaiveDate>,
 }
 
 impl KeyKind {
@@ -75,8 +54,8 @@ struct Credit {
 
 fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
     let media_type = match credit.media_type.as_str() {
-        "movie" => MediaType::Movie,
-        "tv" => MediaType::Tv,
+        "movie" => ProductionKind::Movie,
+        "tv" => ProductionKind::Tv,
         _ => return Ok(None),
     };
     let field = |name: &str| format!("{name} of credit {}", credit.credit_id);
@@ -109,6 +88,7 @@ fn present(text: Option<String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::NaiveDate;
     use rstest::rstest;
     use serde_json::json;
 
@@ -130,7 +110,11 @@ mod tests {
             read.iter().map(|each| (each.credit_id.as_str(), each.title.as_str(), each.media_type)).collect();
         assert_eq!(
             rows,
-            [("c1", "Dusk", MediaType::Movie), ("c2", "Dawn", MediaType::Tv), ("c4", "Dusk", MediaType::Movie)]
+            [
+                ("c1", "Dusk", ProductionKind::Movie),
+                ("c2", "Dawn", ProductionKind::Tv),
+                ("c4", "Dusk", ProductionKind::Movie)
+            ]
         );
         assert_eq!(read[0].released_on, NaiveDate::from_ymd_opt(2026, 3, 1));
         assert_eq!((read[1].released_on, read[1].character.as_deref(), read[1].episode_count), (None, None, Some(8)));

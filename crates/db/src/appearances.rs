@@ -1,0 +1,49 @@
+//! `appearances`, and the `people` that they are of, as their sync reads and writes them; people's changes
+//! are [`super::media_records`].
+
+use tokio_postgres::types::Json;
+
+use super::row::{FromRow, read_all, rows};
+use super::{Client, DbError, Tx};
+use domain::appearance::Appearance;
+
+/// Maximum number of people of one sync.
+const MAX_PEOPLE: i64 = 10_000;
+
+/// A person whose credits are read.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncedPerson {
+    pub id: i64,
+    pub tmdb_id: i64,
+}
+
+/// Numbers of a person's appearances that came and went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AppearanceChanges {
+    pub added: i64,
+    pub gone: i64,
+}
+
+/// The enabled people, the one that was synced longest ago first.
+pub async fn people(client: &Client) -> Result<Vec<SyncedPerson>, DbError> {
+    read_all(&client.query(include_str!("sql/people/enabled.sql"), &[&MAX_PEOPLE]).await?)
+}
+
+/// Brings a person's appearances to those that the service lists. One that it lists no more stays, with the
+/// time when it was missed first.
+pub async fn replace(tx: &Tx, person: i64, listed: &[Appearance]) -> Result<AppearanceChanges, DbError> {
+    let row = tx.query_one(include_str!("sql/appearances/replace.sql"), &[&person, &Json(listed)]).await?;
+    note_sync(tx, person, None).await?;
+    AppearanceChanges::from_row(&row)
+}
+
+/// Writes why a person's sync failed; None: it did not.
+pub async fn note_sync(tx: &Tx, person: i64, error: Option<&str>) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/people/note_sync.sql"), &[&person, &error]).await?;
+    Ok(())
+}
+
+rows! {
+    SyncedPerson { id, tmdb_id }
+    AppearanceChanges { added, gone }
+}

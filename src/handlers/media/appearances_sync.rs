@@ -1,0 +1,144 @@
+//! `appearances_sync`: reads the credits of the watched people.
+//!
+//! In: the enabled people, and the key of TMDb. Out: their appearances; one that is listed no more stays,
+//! marked as gone. A person whose credits cannot be read keeps the reason in the row; where all fail, the job
+//! does.
+
+use std::time::Duration;
+
+use hyper::StatusCode;
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde_json::{Map, json};
+use tokio::time::{MissedTickBehavior, interval};
+use url::Url;
+
+use super::{CREDENTIAL_WORKS, mark_credential};
+use crate::handlers::Context;
+use ::media::clients::ReadError;
+use ::media::clients::tmdb::{self, KeyKind};
+use ::media::http::{Get, HttpError, Secrets};
+use db::appearances::{self, SyncedPerson};
+use db::credentials::{self, OpenCredential};
+use db::{DbError, Tx};
+use domain::appearance::Appearance;
+use domain::args;
+use queue::{Outcome, TaskError, WriteResults};
+
+const PLATFORM: &str = "tmdb";
+/// The service permits about forty requests a second; we send four.
+const PACE: Duration = Duration::from_millis(250);
+const MAX_CREDITS_BYTES: usize = 16 << 20;
+
+pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, TaskError> {
+    let client = ctx.services.db.client().await?;
+    let people = appearances::people(&client).await?;
+    if people.is_empty() {
+        return Ok(Outcome::done(json!({"people": 0})).into());
+    }
+    let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.media.keys).await?;
+    drop(client);
+    let sync = Sync { credential: key.id, people: read_all(ctx, &people, &key).await? };
+    if let Some(reason) = sync.reason_of_failure() {
+        ctx.save(sync, |sync, tx| Box::pin(sync.write(tx))).await?;
+        return Err(TaskError::retry(reason));
+    }
+    let result = json!({"people": sync.people.len(), "failed": sync.reasons().count()});
+    Ok(Outcome::done(result).write(sync, |sync, tx| Box::pin(sync.write(tx))).into())
+}
+
+type Credits = Result<Vec<Appearance>, String>;
+
+async fn read_all(
+    ctx: &Context,
+    people: &[SyncedPerson],
+    key: &OpenCredential,
+) -> Result<Vec<(SyncedPerson, Credits)>, TaskError> {
+    let mut pace = interval(PACE);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut read = Vec::with_capacity(people.len());
+    for (nth, person) in people.iter().enumerate() {
+        pace.tick().await;
+        let percent = u8::try_from(100 * nth / people.len()).ok();
+        ctx.progress(percent, format!("{nth} of {} people", people.len())).await;
+        match credits(ctx, person, key).await {
+            Err(error @ SyncError::Key) => {
+                mark_credential(ctx, key.id, "the service refuses it").await?;
+                return Err(TaskError::permanent(error.to_string()));
+            }
+            credits => read.push((*person, credits.map_err(|error| error.to_string()))),
+        }
+    }
+    Ok(read)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SyncError {
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("TMDb refuses the key: give another by `drover media set credentials ID --secret-file FILE`")]
+    Key,
+    #[error("TMDb knows no such person")]
+    NoPerson,
+    #[error("TMDb answers {0}")]
+    Status(StatusCode),
+}
+
+async fn credits(ctx: &Context, person: &SyncedPerson, key: &OpenCredential) -> Result<Vec<Appearance>, SyncError> {
+    let media = &ctx.services.media;
+    let url = tmdb::credits_url(&media.config.tmdb_url, person.tmdb_id);
+    let answer = media.http.get(&with_key(url, &key.secret)?).await?;
+    match answer.status {
+        StatusCode::OK => Ok(tmdb::read(&answer.bytes(MAX_CREDITS_BYTES).await?)?),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(SyncError::Key),
+        StatusCode::NOT_FOUND => Err(SyncError::NoPerson),
+        status => Err(SyncError::Status(status)),
+    }
+}
+
+fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
+    if KeyKind::of(key) == KeyKind::ApiKey {
+        url.query_pairs_mut().append_pair("api_key", key);
+        return Ok(Get::of(url));
+    }
+    let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| SyncError::Key)?;
+    value.set_sensitive(true);
+    let headers = HeaderMap::from_iter([(AUTHORIZATION, value)]);
+    let secrets = Some(Secrets { origin: url.origin(), headers });
+    Ok(Get { secrets, ..Get::of(url) })
+}
+
+struct Sync {
+    credential: i64,
+    people: Vec<(SyncedPerson, Credits)>,
+}
+
+impl Sync {
+    fn reasons(&self) -> impl Iterator<Item = &String> {
+        self.people.iter().filter_map(|(_, credits)| credits.as_ref().err())
+    }
+
+    /// None: the credits of a person were read.
+    fn reason_of_failure(&self) -> Option<String> {
+        let first = self.reasons().next()?;
+        let all_failed = self.reasons().count() == self.people.len();
+        all_failed.then(|| format!("no credits were read; the first of {} people: {first}", self.people.len()))
+    }
+
+    async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+        let (mut added, mut gone) = (0, 0);
+        for (person, credits) in &self.people {
+            match credits {
+                Err(reason) => appearances::note_sync(tx, person.id, Some(reason)).await?,
+                Ok(listed) => {
+                    let changes = appearances::replace(tx, person.id, listed).await?;
+                    (added, gone) = (added + changes.added, gone + changes.gone);
+                }
+            }
+        }
+        credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
+        let result = Map::from_iter([("added".to_owned(), json!(added)), ("gone".to_owned(), json!(gone))]);
+        Ok(WriteResults { result, ..WriteResults::default() })
+    }
+}

@@ -1,0 +1,220 @@
+//! `easynews_monitor`: runs the saved searches, or those of its arguments.
+//!
+//! In: searches, and the login of Easynews. Out: an item for each new file, and a `download_media` task for
+//! those of saved searches that are downloaded. The first run of a search downloads nothing. A search that
+//! fails keeps the reason in its row; where all fail, the job does.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::StatusCode;
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde_json::{Map, json};
+use url::Url;
+
+use super::{CREDENTIAL_WORKS, download_media, mark_credential};
+use crate::handlers::Context;
+use ::media::clients::ReadError;
+use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
+use ::media::http::{Get, HttpError, Secrets};
+use db::credentials::{self, OpenCredential};
+use db::saved_searches::{self, DueSearch};
+use db::{DbError, Tx, media_items};
+use domain::args;
+use domain::media_item::{ItemKind, NewItem};
+use queue::{Outcome, TaskError, WriteResults};
+
+/// The source of its items, and the platform of its credential.
+pub const SOURCE: &str = "easynews";
+/// A row of a search has about 1,500 bytes.
+const MAX_PAGE_BYTES: usize = 8 << 20;
+
+pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, TaskError> {
+    let client = ctx.services.db.client().await?;
+    let searches = match args.search_queries {
+        Some(queries) => queries.into_iter().map(Search::Asked).collect(),
+        None => saved_searches::enabled(&client).await?.into_iter().map(Search::Saved).collect::<Vec<_>>(),
+    };
+    if searches.is_empty() {
+        return Ok(Outcome::done(json!({"searches": 0})).into());
+    }
+    let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.media.keys).await?;
+    drop(client);
+    let found = Found { credential: login.id, searches: run_all(ctx, searches, &login).await? };
+    if let Some(reason) = found.reason_of_failure() {
+        ctx.save(found, |found, tx| Box::pin(found.write(tx))).await?;
+        return Err(TaskError::retry(reason));
+    }
+    let result = json!({"searches": found.searches.len(), "failed": found.reasons().count()});
+    Ok(Outcome::done(result).write(found, |found, tx| Box::pin(found.write(tx))).into())
+}
+
+/// The login, for an address of the service; None for one elsewhere.
+pub async fn secrets(ctx: &Context, url: &Url) -> Result<Option<Secrets>, TaskError> {
+    let media = &ctx.services.media;
+    if url.origin() != media.config.easynews_url.origin() {
+        return Ok(None);
+    }
+    let client = ctx.services.db.client().await?;
+    let login = credentials::open_of_platform(&client, SOURCE, &media.keys).await?;
+    basic(url, &login).map(Some).map_err(|error| TaskError::permanent(error.to_string()))
+}
+
+/// A saved search, or one of the job's arguments.
+enum Search {
+    Saved(DueSearch),
+    Asked(String),
+}
+
+type Items = Result<Vec<NewItem>, String>;
+
+async fn run_all(
+    ctx: &Context,
+    searches: Vec<Search>,
+    login: &OpenCredential,
+) -> Result<Vec<(Search, Items)>, TaskError> {
+    let total = searches.len();
+    let mut found = Vec::with_capacity(total);
+    for (nth, search) in searches.into_iter().enumerate() {
+        let percent = u8::try_from(100 * nth / total).ok();
+        ctx.progress(percent, format!("{nth} of {total} searches")).await;
+        match search.run(ctx, login).await {
+            Err(error @ SearchError::Login) => {
+                mark_credential(ctx, login.id, "the service refuses it").await?;
+                return Err(TaskError::permanent(error.to_string()));
+            }
+            items => found.push((search, items.map_err(|error| error.to_string()))),
+        }
+    }
+    Ok(found)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SearchError {
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("Easynews refuses the login: give another by `drover media set credentials ID --secret-file FILE`")]
+    Login,
+    #[error("Easynews answers {0}")]
+    Status(StatusCode),
+}
+
+impl Search {
+    fn query(&self) -> &str {
+        match self {
+            Search::Saved(saved) => &saved.query,
+            Search::Asked(query) => query,
+        }
+    }
+
+    fn saved(&self) -> Option<&DueSearch> {
+        match self {
+            Search::Saved(saved) => Some(saved),
+            Search::Asked(_) => None,
+        }
+    }
+
+    /// The files of all its pages.
+    async fn run(&self, ctx: &Context, login: &OpenCredential) -> Result<Vec<NewItem>, SearchError> {
+        let (mut items, mut seen) = (Vec::new(), HashSet::new());
+        for number in 1.. {
+            let page = self.page(ctx, login, number).await?;
+            let goes_on = page.goes_on(number, &seen);
+            for file in page.files.iter().filter(|file| self.wants(file)) {
+                if seen.insert(file.hash.clone()) {
+                    items.push(self.item(&page, file));
+                }
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    async fn page(&self, ctx: &Context, login: &OpenCredential, page: u32) -> Result<Page, SearchError> {
+        let media = &ctx.services.media;
+        let extensions = self.saved().map_or(&[][..], |saved| &saved.extensions);
+        let search = easynews::Search { query: self.query(), extensions, page, per_page: MAX_PER_PAGE };
+        let url = easynews::search_url(&media.config.easynews_url, search);
+        let secrets = Some(basic(&url, login)?);
+        let answer = media.http.get(&Get { secrets, ..Get::of(url) }).await?;
+        match answer.status {
+            StatusCode::OK => Ok(easynews::read(&answer.bytes(MAX_PAGE_BYTES).await?)?),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(SearchError::Login),
+            status => Err(SearchError::Status(status)),
+        }
+    }
+
+    fn wants(&self, file: &File) -> bool {
+        let min_bytes = self.saved().map_or(0, |saved| saved.min_bytes);
+        !file.is_infected && i64::try_from(file.bytes).is_ok_and(|bytes| bytes >= min_bytes)
+    }
+
+    fn item(&self, page: &Page, file: &File) -> NewItem {
+        let metadata = [
+            ("query", json!(self.query())),
+            ("extension", json!(file.extension)),
+            ("bytes", json!(file.bytes)),
+            ("duration", json!(file.duration)),
+        ];
+        NewItem {
+            source: SOURCE.to_owned(),
+            source_id: file.hash.clone(),
+            kind: ItemKind::File,
+            url: page.file_url(file).into(),
+            referer: None,
+            title: Some(file.title.clone()),
+            posted_at: None,
+            metadata: metadata.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+}
+
+fn basic(url: &Url, login: &OpenCredential) -> Result<Secrets, SearchError> {
+    let pair = format!("{}:{}", login.username.as_deref().unwrap_or_default(), login.secret);
+    let value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair)));
+    let mut value = value.map_err(|_| SearchError::Login)?;
+    value.set_sensitive(true);
+    Ok(Secrets { origin: url.origin(), headers: HeaderMap::from_iter([(AUTHORIZATION, value)]) })
+}
+
+struct Found {
+    credential: i64,
+    searches: Vec<(Search, Items)>,
+}
+
+impl Found {
+    fn reasons(&self) -> impl Iterator<Item = &String> {
+        self.searches.iter().filter_map(|(_, items)| items.as_ref().err())
+    }
+
+    /// None: a search was answered.
+    fn reason_of_failure(&self) -> Option<String> {
+        let first = self.reasons().next()?;
+        let all_failed = self.reasons().count() == self.searches.len();
+        all_failed.then(|| format!("no search was answered; the first of {}: {first}", self.searches.len()))
+    }
+
+    async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+        let (mut new, mut wanted) = (0, Vec::new());
+        for (search, items) in &self.searches {
+            let ids = match items {
+                Ok(items) => media_items::insert(tx, items).await?,
+                Err(_) => Vec::new(),
+            };
+            new += ids.len();
+            let Some(saved) = search.saved() else { continue };
+            saved_searches::note_run(tx, saved.id, items.as_ref().err().map(String::as_str)).await?;
+            if saved.download && saved.has_run {
+                wanted.extend(ids);
+            }
+        }
+        credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
+        let result = Map::from_iter([("new".to_owned(), json!(new))]);
+        Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })
+    }
+}
