@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use url::form_urlencoded;
+use url::Url;
 
 use super::answer::{self, Answer, Asked, ask_login, is_logged_in, json_of, number, parameter};
 use super::content::{FileKind, MediaFile, key, sha256};
@@ -62,10 +62,17 @@ pub(super) fn add_file(seed: u64, search: &mut Search) -> EasynewsFile {
     found
 }
 
+/// As the parts of the search's answer make it.
 fn path(hash: &str, extension: &str, title: &str) -> String {
-    // a path has %20 where a form has +
-    let title: String = form_urlencoded::byte_serialize(title.as_bytes()).collect();
-    format!("{FILES}{FARM}/{PORT}/{hash}{extension}/{}{extension}", title.replace('+', "%20"))
+    let (stored, shown) = (format!("{hash}{extension}"), format!("{title}{extension}"));
+    // the host is never asked: it is there for the encoding of a path
+    let url = Url::parse("http://members.invalid/dl").map(|mut url| {
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.extend([FARM, &PORT.to_string(), &stored, &shown]);
+        }
+        url.path().to_owned()
+    });
+    url.unwrap_or_default()
 }
 
 /// `/2.0/search/solr-search/advanced`

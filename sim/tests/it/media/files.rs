@@ -5,6 +5,7 @@ use http::Method;
 use sim::media::{AccountKind, MediaPlan, MediaSite};
 
 use super::client::{ask, get, get_with, sha256, start};
+use crate::support::PATIENCE;
 
 #[tokio::test]
 async fn every_file_of_an_account_has_the_bytes_of_the_oracle() {
@@ -72,9 +73,12 @@ async fn a_site_that_is_dropped_frees_its_port() {
     let address = site.address("/watch?v=none");
     drop(site);
     let refused = async || ask(&address, Method::GET, &[], Bytes::new()).await.is_err();
-    while !refused().await {
-        tokio::task::yield_now().await;
-    }
+    let until_refused = async {
+        while !refused().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, until_refused).await.unwrap();
 }
 
 fn video(site: &MediaSite) -> sim::media::MediaFile {
