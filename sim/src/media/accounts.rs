@@ -4,7 +4,7 @@ use http::StatusCode;
 use http::header::LINK;
 use serde_json::{Value, json};
 
-use super::answer::{self, Answer, Asked, bearer, json_of, number, parameter, with};
+use super::answer::{self, Answer, Request, bearer, json_of, number, parameter, with};
 use super::content::{FileKind, MediaFile, key};
 use super::dates;
 use super::oracle::{Account, AccountKind, AccountPost};
@@ -77,17 +77,17 @@ fn repeat_a_file(account: &mut Account) {
 }
 
 /// Paths below `/api/v1/accounts/`.
-pub(super) fn respond(world: &World, asked: &Asked, rest: &[&str]) -> Answer {
+pub(super) fn respond(world: &World, request: &Request, rest: &[&str]) -> Answer {
     match rest {
-        ["lookup"] => match parameter(asked, "acct").and_then(|name| find(world, AccountKind::Mastodon, &name)) {
-            Some(account) if !may_read(&account, asked) => refused(),
+        ["lookup"] => match parameter(request, "acct").and_then(|name| find(world, AccountKind::Mastodon, &name)) {
+            Some(account) if !may_read(&account, request) => refused(),
             Some(account) => json_of(StatusCode::OK, &profile(world, &account)),
             None => unknown(),
         },
         ["search"] => json_of(StatusCode::OK, &json!([])),
         [name, "statuses"] => match find(world, AccountKind::Mastodon, name) {
-            Some(account) if !may_read(&account, asked) => refused(),
-            Some(account) => statuses(world, asked, &account),
+            Some(account) if !may_read(&account, request) => refused(),
+            Some(account) => statuses(world, request, &account),
             None => unknown(),
         },
         _ => answer::not_found(),
@@ -95,22 +95,22 @@ pub(super) fn respond(world: &World, asked: &Asked, rest: &[&str]) -> Answer {
 }
 
 /// `/post.json?tags=…&page=…&limit=…`
-pub(super) fn respond_board(world: &World, asked: &Asked) -> Answer {
-    let tags = parameter(asked, "tags").unwrap_or_default();
+pub(super) fn respond_board(world: &World, request: &Request) -> Answer {
+    let tags = parameter(request, "tags").unwrap_or_default();
     let account = find(world, AccountKind::Moebooru, tags.trim());
     let posts = account.as_ref().map_or(&[][..], |account| &account.posts);
-    let limit: usize = number(asked, "limit").unwrap_or(MAX_STATUSES).clamp(1, MAX_BOARD_POSTS);
-    let page: usize = number(asked, "page").unwrap_or(1).max(1);
+    let limit: usize = number(request, "limit").unwrap_or(MAX_STATUSES).clamp(1, MAX_BOARD_POSTS);
+    let page: usize = number(request, "page").unwrap_or(1).max(1);
     let page = posts.iter().skip(limit.saturating_mul(page - 1)).take(limit);
     json_of(StatusCode::OK, &page.map(|post| board_post(world, &tags, post)).collect())
 }
 
 fn find(world: &World, kind: AccountKind, name: &str) -> Option<Account> {
-    world.things().accounts.iter().find(|account| account.kind == kind && account.name == name).cloned()
+    world.inventory().accounts.iter().find(|account| account.kind == kind && account.name == name).cloned()
 }
 
-fn may_read(account: &Account, asked: &Asked) -> bool {
-    account.token.is_none() || bearer(asked) == account.token.as_deref()
+fn may_read(account: &Account, request: &Request) -> bool {
+    account.token.is_none() || bearer(request) == account.token.as_deref()
 }
 
 fn refused() -> Answer {
@@ -122,15 +122,15 @@ fn unknown() -> Answer {
 }
 
 /// The page of posts before `max_id`, with the address of the next one.
-fn statuses(world: &World, asked: &Asked, account: &Account) -> Answer {
-    let before: u64 = number(asked, "max_id").unwrap_or(u64::MAX);
-    let limit: usize = number(asked, "limit").unwrap_or(MAX_STATUSES).clamp(1, MAX_STATUSES);
+fn statuses(world: &World, request: &Request, account: &Account) -> Answer {
+    let before: u64 = number(request, "max_id").unwrap_or(u64::MAX);
+    let limit: usize = number(request, "limit").unwrap_or(MAX_STATUSES).clamp(1, MAX_STATUSES);
     let posts: Vec<&AccountPost> = account.posts.iter().filter(|post| post.id < before).collect();
     let shown = &posts[..posts.len().min(limit)];
     let answer = json_of(StatusCode::OK, &shown.iter().map(|post| status(world, account, post)).collect());
     match shown.last() {
         Some(last) if shown.len() < posts.len() => {
-            let path = format!("{}?limit={limit}&max_id={}", asked.uri().path(), last.id);
+            let path = format!("{}?limit={limit}&max_id={}", request.uri().path(), last.id);
             with(answer, LINK, &format!("<{}>; rel=\"next\"", world.address(&path)))
         }
         _ => answer,

@@ -1,4 +1,4 @@
-//! Answers of the services, whole: faults break them afterwards. And questions to a request.
+//! Answers of the services, whole: faults break them afterwards. And what a request has in it.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::plan::Login;
 
-pub(super) type Asked = Request<Bytes>;
+pub(super) type Request = http::Request<Bytes>;
 pub(super) type Answer = Response<Bytes>;
 
 pub(super) fn json_of(status: StatusCode, value: &Value) -> Answer {
@@ -56,29 +56,29 @@ pub(super) fn ask_login() -> Answer {
 }
 
 /// The first value of that parameter.
-pub(super) fn parameter<'a>(asked: &'a Asked, name: &str) -> Option<Cow<'a, str>> {
-    parameters(asked).find(|(key, _)| key == name).map(|(_, value)| value)
+pub(super) fn parameter<'a>(request: &'a Request, name: &str) -> Option<Cow<'a, str>> {
+    parameters(request).find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
 /// The same as a number.
-pub(super) fn number<T: std::str::FromStr>(asked: &Asked, name: &str) -> Option<T> {
-    parameter(asked, name)?.parse().ok()
+pub(super) fn number<T: std::str::FromStr>(request: &Request, name: &str) -> Option<T> {
+    parameter(request, name)?.parse().ok()
 }
 
-pub(super) fn parameters(asked: &Asked) -> form_urlencoded::Parse<'_> {
-    form_urlencoded::parse(asked.uri().query().unwrap_or_default().as_bytes())
+pub(super) fn parameters(request: &Request) -> form_urlencoded::Parse<'_> {
+    form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
 }
 
-pub(super) fn header(asked: &Asked, name: impl http::header::AsHeaderName) -> Option<&str> {
-    asked.headers().get(name)?.to_str().ok()
+pub(super) fn header(request: &Request, name: impl http::header::AsHeaderName) -> Option<&str> {
+    request.headers().get(name)?.to_str().ok()
 }
 
-pub(super) fn bearer(asked: &Asked) -> Option<&str> {
-    header(asked, AUTHORIZATION)?.strip_prefix("Bearer ")
+pub(super) fn bearer(request: &Request) -> Option<&str> {
+    header(request, AUTHORIZATION)?.strip_prefix("Bearer ")
 }
 
-pub(super) fn is_logged_in(asked: &Asked, login: &Login) -> bool {
-    basic(asked.headers()).is_some_and(|pair| pair == format!("{}:{}", login.username, login.password))
+pub(super) fn is_logged_in(request: &Request, login: &Login) -> bool {
+    basic(request.headers()).is_some_and(|pair| pair == format!("{}:{}", login.username, login.password))
 }
 
 /// User name and password of Basic credentials, with a colon between.
@@ -87,8 +87,8 @@ pub(super) fn basic(headers: &HeaderMap) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(coded).ok()?).ok()
 }
 
-pub(super) fn cookie<'a>(asked: &'a Asked, name: &str) -> Option<&'a str> {
-    let pairs = asked.headers().get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let pairs = request.headers().get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::answer::{self, Answer, Asked, header, json_of, parameters};
+use super::answer::{self, Answer, Request, header, json_of, parameters};
 use super::dates;
 use super::forum_pages::challenge;
 use super::markup::escape;
@@ -15,8 +15,8 @@ use super::world::World;
 const MAX_POSTS: usize = 20;
 
 /// Paths below `/t/`.
-pub(super) fn respond(world: &World, asked: &Asked, rest: &[&str]) -> Answer {
-    if !may_read(world, asked) {
+pub(super) fn respond(world: &World, request: &Request, rest: &[&str]) -> Answer {
+    if !may_read(world, request) {
         let errors = json!({"errors": ["You need to be logged in to do that."], "error_type": "not_logged_in"});
         return json_of(StatusCode::UNAUTHORIZED, &errors);
     }
@@ -30,15 +30,15 @@ pub(super) fn respond(world: &World, asked: &Asked, rest: &[&str]) -> Answer {
         None => answer::not_found(),
         Some(topic) if topic.access == ThreadAccess::Challenge => challenge(),
         Some(topic) if rest.len() == 1 => json_of(StatusCode::OK, &first_page(world, &topic)),
-        Some(topic) => json_of(StatusCode::OK, &posts(world, asked, &topic)),
+        Some(topic) => json_of(StatusCode::OK, &posts(world, request, &topic)),
     }
 }
 
-fn may_read(world: &World, asked: &Asked) -> bool {
+fn may_read(world: &World, request: &Request) -> bool {
     let Some(key) = &world.plan.discourse_key else { return true };
     let is_administrator =
-        header(asked, "api-key") == Some(&key.key) && header(asked, "api-username") == Some(&key.username);
-    is_administrator || header(asked, "user-api-key") == Some(&key.key)
+        header(request, "api-key") == Some(&key.key) && header(request, "api-username") == Some(&key.username);
+    is_administrator || header(request, "user-api-key") == Some(&key.key)
 }
 
 fn first_page(world: &World, topic: &Thread) -> Value {
@@ -52,9 +52,9 @@ fn first_page(world: &World, topic: &Thread) -> Value {
     })
 }
 
-fn posts(world: &World, asked: &Asked, topic: &Thread) -> Value {
+fn posts(world: &World, request: &Request, topic: &Thread) -> Value {
     let wanted: Vec<u64> =
-        parameters(asked).filter(|(name, _)| name == "post_ids[]").filter_map(|(_, id)| id.parse().ok()).collect();
+        parameters(request).filter(|(name, _)| name == "post_ids[]").filter_map(|(_, id)| id.parse().ok()).collect();
     let found = topic.posts.iter().filter(|post| wanted.contains(&post.id)).take(MAX_POSTS);
     let posts: Vec<Value> = found.map(|of| post(world, of)).collect();
     json!({"id": topic.id, "post_stream": {"posts": posts}})

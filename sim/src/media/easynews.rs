@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::answer::{self, Answer, Asked, ask_login, is_logged_in, json_of, number, parameter};
+use super::answer::{self, Answer, Request, ask_login, is_logged_in, json_of, number, parameter};
 use super::content::{FileKind, MediaFile, key, sha256};
 use super::faults::MediaFaultKind;
 use super::files;
@@ -76,20 +76,20 @@ fn path(hash: &str, extension: &str, title: &str) -> String {
 }
 
 /// `/2.0/search/solr-search/advanced`
-pub(super) fn respond(world: &World, asked: &Asked) -> Answer {
-    if !is_logged_in(asked, &world.plan.easynews_login) {
+pub(super) fn respond(world: &World, request: &Request) -> Answer {
+    if !is_logged_in(request, &world.plan.easynews_login) {
         return ask_login();
     }
-    let query = parameter(asked, "gps").unwrap_or_default();
-    let extensions = parameter(asked, "fex").unwrap_or_default();
+    let query = parameter(request, "gps").unwrap_or_default();
+    let extensions = parameter(request, "fex").unwrap_or_default();
     let extensions: Vec<&str> = extensions.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
     let is_wanted =
         |file: &&EasynewsFile| extensions.is_empty() || extensions.contains(&file.extension.trim_start_matches('.'));
-    let things = world.things();
-    let all = things.searches.iter().find(|search| search.query == query).map_or(&[][..], |search| &search.files);
+    let inventory = world.inventory();
+    let all = inventory.searches.iter().find(|search| search.query == query).map_or(&[][..], |search| &search.files);
     let found: Vec<&EasynewsFile> = all.iter().filter(is_wanted).collect();
-    let per_page: usize = number(asked, "pby").unwrap_or(DEFAULT_PER_PAGE).clamp(1, MAX_PER_PAGE);
-    let page: usize = number(asked, "pno").unwrap_or(1).max(1);
+    let per_page: usize = number(request, "pby").unwrap_or(DEFAULT_PER_PAGE).clamp(1, MAX_PER_PAGE);
+    let page: usize = number(request, "pno").unwrap_or(1).max(1);
     let shown = found.iter().skip(per_page.saturating_mul(page - 1)).take(per_page);
     let origin = if world.plan.easynews_files_elsewhere { &world.elsewhere } else { &world.url };
     let body = json!({
@@ -116,12 +116,12 @@ fn row(found: &EasynewsFile) -> Value {
 }
 
 /// A file, at whichever origin.
-pub(super) fn file(world: &World, asked: &Asked, faults: &[MediaFaultKind]) -> Answer {
-    if !is_logged_in(asked, &world.plan.easynews_login) {
+pub(super) fn file(world: &World, request: &Request, faults: &[MediaFaultKind]) -> Answer {
+    if !is_logged_in(request, &world.plan.easynews_login) {
         return ask_login();
     }
-    match world.file(whole_path(asked)) {
-        Some(file) => files::respond(asked, &file, faults),
+    match world.file(whole_path(request)) {
+        Some(file) => files::respond(request, &file, faults),
         None => answer::text(StatusCode::NOT_FOUND, "not found"),
     }
 }

@@ -3,7 +3,7 @@
 use http::header::{ETAG, LAST_MODIFIED};
 use http::{Response, StatusCode};
 
-use super::answer::{self, Answer, Asked, parameter, with};
+use super::answer::{self, Answer, Request, parameter, with};
 use super::content::{FileKind, MediaFile, key, sha256};
 use super::markup::escape;
 use super::oracle::{Channel, Video};
@@ -45,15 +45,15 @@ pub(super) fn add_video(seed: u64, channel: &mut Channel) -> Video {
 }
 
 /// `/feeds/videos.xml?channel_id=…`
-pub(super) fn respond(world: &World, asked: &Asked) -> Answer {
-    let Some(channel) = parameter(asked, "channel_id").and_then(|id| world.channel(&id)) else {
+pub(super) fn respond(world: &World, request: &Request) -> Answer {
+    let Some(channel) = parameter(request, "channel_id").and_then(|id| world.channel(&id)) else {
         return answer::text(StatusCode::NOT_FOUND, "no such channel");
     };
     let feed = feed(world, &channel);
     let etag = format!("\"{}\"", &sha256(feed.as_bytes())[..16]);
     let newest = channel.videos.first().map_or(dates::at(0), |video| video.updated_at);
     let date = dates::http(newest);
-    let answer = match files::is_known(asked.headers(), &etag, &date) {
+    let answer = match files::is_known(request.headers(), &etag, &date) {
         true => {
             let mut answer = Response::default();
             *answer.status_mut() = StatusCode::NOT_MODIFIED;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT_RANGES, CONTENT_RANGE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE};
 use http::{HeaderMap, Method, StatusCode};
 
-use super::answer::{self, Answer, Asked, header, with};
+use super::answer::{self, Answer, Request, header, with};
 use super::content::MediaFile;
 use super::dates;
 use super::faults::MediaFaultKind;
@@ -16,16 +16,16 @@ const CHANGED_AT: [usize; 2] = [24, 48];
 type Range = (usize, usize);
 
 /// The answer to a request for this file.
-pub(super) fn respond(asked: &Asked, file: &MediaFile, faults: &[MediaFaultKind]) -> Answer {
-    if asked.method() != Method::GET && asked.method() != Method::HEAD {
+pub(super) fn respond(request: &Request, file: &MediaFile, faults: &[MediaFaultKind]) -> Answer {
+    if request.method() != Method::GET && request.method() != Method::HEAD {
         return answer::not_allowed();
     }
     let has = |kind: MediaFaultKind| faults.contains(&kind);
     let is_changed = has(MediaFaultKind::Changed);
     let file = if is_changed { &file.changed() } else { file };
     let proof = Proof::of(file, is_changed, faults);
-    let is_same = has(MediaFaultKind::IgnoresIfRange) || proof.is_met(asked);
-    let range = header(asked, RANGE).filter(|_| is_same && !has(MediaFaultKind::IgnoresRange));
+    let is_same = has(MediaFaultKind::IgnoresIfRange) || proof.is_met(request);
+    let range = header(request, RANGE).filter(|_| is_same && !has(MediaFaultKind::IgnoresRange));
     let answer = match range.map(|range| read_range(range, file.content.len())) {
         Some(Some(range)) if range.0 < file.content.len() => part(file, range, faults),
         Some(Some(_)) => unsatisfiable(file),
@@ -63,8 +63,8 @@ impl Proof {
     }
 
     /// Whether a range may be sent: If-Range is absent, or names this very file.
-    fn is_met(&self, asked: &Asked) -> bool {
-        let Some(known) = header(asked, IF_RANGE) else { return true };
+    fn is_met(&self, request: &Request) -> bool {
+        let Some(known) = header(request, IF_RANGE) else { return true };
         let is_strong = known.starts_with('"');
         match is_strong {
             true => self.etag.as_deref() == Some(known),

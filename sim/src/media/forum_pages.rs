@@ -2,7 +2,7 @@
 
 use http::{HeaderName, StatusCode};
 
-use super::answer::{self, Answer, Asked, cookie, number, with};
+use super::answer::{self, Answer, Request, cookie, number, with};
 use super::markup::{self, escape};
 use super::plan::{ThreadAccess, ThreadKind};
 use super::threads::{self, ForumLink, ForumPost, Place, Thread};
@@ -13,32 +13,32 @@ const COOKIE: &str = "xf_user";
 const PHPBB_DATE: &str = "%a %b %d, %Y %-I:%M %P";
 
 /// Paths below `/threads/`: `{title}.{id}/page-{page}`, or without the title and the page.
-pub(super) fn respond_xenforo(world: &World, asked: &Asked, rest: &[&str]) -> Answer {
+pub(super) fn respond_xenforo(world: &World, request: &Request, rest: &[&str]) -> Answer {
     let (thread, page) = match rest {
         [thread] => (*thread, Some(1)),
         [thread, page] => (*thread, page.strip_prefix("page-").and_then(|page| page.parse().ok())),
         _ => return no_thread(),
     };
     let id = thread.rsplit('.').next().and_then(|id| id.parse().ok());
-    respond(world, asked, ThreadKind::Xenforo, (id, page))
+    respond(world, request, ThreadKind::Xenforo, (id, page))
 }
 
 /// `/viewtopic.php?t={id}&start={number of the first post}`
-pub(super) fn respond_phpbb(world: &World, asked: &Asked) -> Answer {
-    let id = number(asked, "t");
-    let start: usize = number(asked, "start").unwrap_or(0);
+pub(super) fn respond_phpbb(world: &World, request: &Request) -> Answer {
+    let id = number(request, "t");
+    let start: usize = number(request, "start").unwrap_or(0);
     let per_page = id.and_then(|id| threads::find(world, ThreadKind::Phpbb, id)).map_or(1, |thread| thread.per_page);
-    respond(world, asked, ThreadKind::Phpbb, (id, Some(start / per_page + 1)))
+    respond(world, request, ThreadKind::Phpbb, (id, Some(start / per_page + 1)))
 }
 
-fn respond(world: &World, asked: &Asked, kind: ThreadKind, place: (Option<u64>, Option<usize>)) -> Answer {
+fn respond(world: &World, request: &Request, kind: ThreadKind, place: (Option<u64>, Option<usize>)) -> Answer {
     let (Some(id), Some(page)) = place else { return no_thread() };
     let Some(thread) = threads::find(world, kind, id).filter(|thread| (1..=thread.pages()).contains(&page)) else {
         return no_thread();
     };
     match &thread.access {
         ThreadAccess::Challenge => challenge(),
-        ThreadAccess::Cookie(value) if cookie(asked, COOKIE) != Some(value) => log_in(),
+        ThreadAccess::Cookie(value) if cookie(request, COOKIE) != Some(value) => log_in(),
         ThreadAccess::Open | ThreadAccess::Cookie(_) => {
             let body = match kind {
                 ThreadKind::Phpbb => phpbb(&thread, page),

@@ -9,7 +9,7 @@ use http::header::{LOCATION, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::json;
 
-use super::answer::{self, Answer, Asked, bearer, json_of, with};
+use super::answer::{self, Answer, Request, bearer, json_of, with};
 use super::world::World;
 
 /// Maximum number of receivers, of deliveries that one keeps, and of bytes of their bodies.
@@ -95,11 +95,11 @@ impl Hooks {
         answer
     }
 
-    fn keep(&self, key: &str, asked: &Asked, status: StatusCode) {
+    fn keep(&self, key: &str, request: &Request, status: StatusCode) {
         let mut receivers = self.lock();
         let Some(receiver) = receiver(&mut receivers, key) else { return };
         let delivery =
-            Delivery { headers: asked.headers().clone(), body: asked.body().clone(), status: status.as_u16() };
+            Delivery { headers: request.headers().clone(), body: request.body().clone(), status: status.as_u16() };
         receiver.bytes += delivery.body.len();
         receiver.deliveries.push_back(delivery);
         while receiver.deliveries.len() > MAX_DELIVERIES || receiver.bytes > MAX_BYTES {
@@ -128,29 +128,29 @@ fn topic(name: &str) -> String {
 }
 
 /// `POST /hooks/{name}`
-pub(super) async fn respond(world: &World, asked: &Asked, name: &str) -> Answer {
-    if asked.method() != Method::POST {
+pub(super) async fn respond(world: &World, request: &Request, name: &str) -> Answer {
+    if request.method() != Method::POST {
         return answer::not_allowed();
     }
     let key = hook(name);
     let scripted = world.hooks.next_answer(&key);
-    let answer = answer_of(world, asked, &scripted);
+    let answer = answer_of(world, request, &scripted);
     // before the wait, for a client that does not wait so long
-    world.hooks.keep(&key, asked, answer.status());
+    world.hooks.keep(&key, request, answer.status());
     if let HookAnswer::Slow(time) = scripted {
         tokio::time::sleep(time.min(MAX_SLOWNESS)).await;
     }
     answer
 }
 
-fn answer_of(world: &World, asked: &Asked, scripted: &HookAnswer) -> Answer {
+fn answer_of(world: &World, request: &Request, scripted: &HookAnswer) -> Answer {
     match scripted {
         HookAnswer::Status(status) => {
             answer::text(StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), "")
         }
         HookAnswer::Slow(_) => answer::text(StatusCode::OK, ""),
         HookAnswer::Redirect => {
-            let location = format!("{}{}", world.elsewhere, asked.uri().path());
+            let location = format!("{}{}", world.elsewhere, request.uri().path());
             with(answer::text(StatusCode::FOUND, ""), LOCATION, &location)
         }
         HookAnswer::Throttled { retry_after } => {
@@ -165,16 +165,16 @@ fn answer_of(world: &World, asked: &Asked, scripted: &HookAnswer) -> Answer {
 }
 
 /// `POST /ntfy/{topic}`
-pub(super) fn respond_topic(world: &World, asked: &Asked, name: &str) -> Answer {
-    if asked.method() != Method::POST && asked.method() != Method::PUT {
+pub(super) fn respond_topic(world: &World, request: &Request, name: &str) -> Answer {
+    if request.method() != Method::POST && request.method() != Method::PUT {
         return answer::not_allowed();
     }
     let answer = match &world.plan.ntfy_token {
-        Some(token) if bearer(asked) != Some(token) => {
+        Some(token) if bearer(request) != Some(token) => {
             json_of(StatusCode::FORBIDDEN, &json!({"code": 40301, "http": 403, "error": "forbidden"}))
         }
         _ => json_of(StatusCode::OK, &json!({"id": "message", "event": "message", "topic": name})),
     };
-    world.hooks.keep(&topic(name), asked, answer.status());
+    world.hooks.keep(&topic(name), request, answer.status());
     answer
 }

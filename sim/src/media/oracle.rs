@@ -65,7 +65,7 @@ pub struct Person {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credit {
     pub credit_id: String,
-    /// Of the film or series.
+    /// The film's or series' own id.
     pub tmdb_id: i64,
     /// `movie` or `tv`.
     pub media_type: &'static str,

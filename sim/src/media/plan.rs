@@ -68,7 +68,7 @@ pub enum ThreadAccess {
     Challenge,
 }
 
-/// Of an administrator: `Api-Key` with `Api-Username`. Alone, as `User-Api-Key`, it is taken as well.
+/// An administrator's: `Api-Key` with `Api-Username`. Alone, as `User-Api-Key`, it is taken as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiscourseKey {
     pub key: String,

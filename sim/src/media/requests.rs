@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use url::form_urlencoded;
 
-use super::answer::{Asked, basic};
+use super::answer::{Request, basic};
 
 /// Maximum number of requests that are kept, and of bytes of their bodies; the oldest go first.
 const MAX_REQUESTS: usize = 4_000;
@@ -55,9 +55,9 @@ pub struct Occurrence {
     pub part: String,
 }
 
-struct Kept {
+struct Entry {
     origin: Origin,
-    asked: Asked,
+    request: Request,
 }
 
 #[derive(Default)]
@@ -65,25 +65,25 @@ pub(super) struct Requests(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    kept: VecDeque<Kept>,
+    entries: VecDeque<Entry>,
     bytes: usize,
     dropped: u64,
 }
 
 impl Requests {
-    pub(super) fn note(&self, origin: Origin, asked: &Asked) {
+    pub(super) fn note(&self, origin: Origin, request: &Request) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.bytes += size(asked);
-        state.kept.push_back(Kept { origin, asked: asked.clone() });
-        while state.kept.len() > MAX_REQUESTS || state.bytes > MAX_BYTES {
-            let Some(oldest) = state.kept.pop_front() else { return };
-            state.bytes -= size(&oldest.asked);
+        state.bytes += size(request);
+        state.entries.push_back(Entry { origin, request: request.clone() });
+        while state.entries.len() > MAX_REQUESTS || state.bytes > MAX_BYTES {
+            let Some(oldest) = state.entries.pop_front() else { return };
+            state.bytes -= size(&oldest.request);
             state.dropped += 1;
         }
     }
 
     pub(super) fn all(&self) -> Vec<SeenRequest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).kept.iter().map(Kept::seen).collect()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.iter().map(Entry::seen).collect()
     }
 
     /// Number of requests that are kept no more.
@@ -93,17 +93,17 @@ impl Requests {
 
     pub(super) fn occurrences(&self, text: &str) -> Vec<Occurrence> {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.kept.iter().flat_map(|kept| kept.occurrences(text)).collect()
+        state.entries.iter().flat_map(|entry| entry.occurrences(text)).collect()
     }
 }
 
-impl Kept {
+impl Entry {
     fn seen(&self) -> SeenRequest {
-        let headers = self.asked.headers();
+        let headers = self.request.headers();
         let text = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         SeenRequest {
             origin: self.origin,
-            method: self.asked.method().clone(),
+            method: self.request.method().clone(),
             path: self.shown_path(),
             host: self.host(),
             secrets: SECRET_HEADERS.into_iter().map(|name| (name, headers.contains_key(name))).collect(),
@@ -114,7 +114,7 @@ impl Kept {
     }
 
     fn shown_path(&self) -> String {
-        let uri = self.asked.uri();
+        let uri = self.request.uri();
         let Some(query) = uri.query() else { return uri.path().to_owned() };
         let shown = query.split('&').map(|pair| match pair.split_once('=') {
             Some((name, _)) if SECRET_PARAMETERS.contains(&name) => format!("{name}=…"),
@@ -124,8 +124,8 @@ impl Kept {
     }
 
     fn host(&self) -> String {
-        let host = self.asked.headers().get("host").map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
-        host.or_else(|| self.asked.uri().authority().map(ToString::to_string)).unwrap_or_default()
+        let host = self.request.headers().get("host").map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
+        host.or_else(|| self.request.uri().authority().map(ToString::to_string)).unwrap_or_default()
     }
 
     fn occurrences(&self, text: &str) -> Vec<Occurrence> {
@@ -135,8 +135,8 @@ impl Kept {
         let occurrence = |part| Occurrence {
             origin: self.origin,
             host: self.host(),
-            method: self.asked.method().clone(),
-            path: self.asked.uri().path().to_owned(),
+            method: self.request.method().clone(),
+            path: self.request.uri().path().to_owned(),
             part,
         };
         names.into_iter().map(occurrence).collect()
@@ -144,10 +144,10 @@ impl Kept {
 
     /// All texts of the request, as they are and decoded.
     fn parts(&self) -> Vec<(String, String)> {
-        let path = self.asked.uri().to_string();
+        let path = self.request.uri().to_string();
         let mut parts = vec![("path".to_owned(), decoded(path.as_bytes())), ("path".to_owned(), path)];
-        parts.extend(header_parts(self.asked.headers()));
-        let body = self.asked.body();
+        parts.extend(header_parts(self.request.headers()));
+        let body = self.request.body();
         parts.push(("body".to_owned(), String::from_utf8_lossy(body).into_owned()));
         parts.push(("body".to_owned(), decoded(body)));
         parts
@@ -166,8 +166,8 @@ fn decoded(bytes: &[u8]) -> String {
     form_urlencoded::parse(bytes).map(|(name, value)| format!("{name}={value}&")).collect()
 }
 
-fn size(asked: &Asked) -> usize {
-    let headers: usize = asked.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    let body: &Bytes = asked.body();
-    body.len() + headers + asked.uri().path().len() + asked.uri().query().unwrap_or_default().len()
+fn size(request: &Request) -> usize {
+    let headers: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    let body: &Bytes = request.body();
+    body.len() + headers + request.uri().path().len() + request.uri().query().unwrap_or_default().len()
 }

@@ -17,7 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::answer::{self, Answer, Asked};
+use super::answer::{self, Answer};
 use super::faults::MediaFaultKind;
 use super::requests::Origin;
 use super::router;
@@ -65,52 +65,54 @@ async fn connection(world: Arc<World>, origin: Origin, stream: TcpStream) {
     }
 }
 
-async fn respond(world: Arc<World>, origin: Origin, request: Request<Incoming>) -> Response<Body> {
-    let (parts, body) = request.into_parts();
-    let is_head = parts.method == Method::HEAD;
-    let (asked, is_whole) = match tokio::time::timeout(MAX_REQUEST_TIME, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(body)) => (Asked::from_parts(parts, body.to_bytes()), true),
-        Ok(Err(_)) | Err(_) => (Asked::from_parts(parts, Bytes::new()), false),
-    };
-    world.requests.note(origin, &asked);
+async fn respond(world: Arc<World>, origin: Origin, incoming: Request<Incoming>) -> Response<Body> {
+    let (request, is_whole) = read(incoming).await;
+    world.requests.note(origin, &request);
     if !is_whole {
-        return send(world, &asked, answer::text(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"), &[]);
+        return send(world, &request, answer::text(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"), &[]);
     }
     // faults belong to the site, so that a redirect elsewhere ends there
     let faults = match origin {
-        Origin::Site => world.faults.take(asked.method(), asked.uri()),
+        Origin::Site => world.faults.take(request.method(), request.uri()),
         Origin::Elsewhere => Vec::new(),
     };
-    let answer = router::respond(&world, origin, &asked, &faults).await;
-    if is_head {
-        let length = answer.body().len();
-        let mut answer = send(world, &asked, answer.map(|_| Bytes::new()), &[]);
-        answer.headers_mut().insert(CONTENT_LENGTH, length.into());
-        return answer;
+    let answer = router::respond(&world, origin, &request, &faults).await;
+    match *request.method() {
+        Method::HEAD => send_head(world, &request, answer),
+        _ => send(world, &request, answer, &faults),
     }
-    send(world, &asked, answer, &faults)
+}
+
+/// Whether its body came whole; else the request has none.
+async fn read(incoming: Request<Incoming>) -> (answer::Request, bool) {
+    let (parts, body) = incoming.into_parts();
+    let body = tokio::time::timeout(MAX_REQUEST_TIME, Limited::new(body, MAX_BODY).collect()).await;
+    match body {
+        Ok(Ok(body)) => (Request::from_parts(parts, body.to_bytes()), true),
+        Ok(Err(_)) | Err(_) => (Request::from_parts(parts, Bytes::new()), false),
+    }
 }
 
 /// How a body goes out.
 #[derive(Clone, Copy, Default)]
-struct Delivery {
+struct BodyFaults {
     cut_after: Option<u64>,
     stalled_after: Option<u64>,
     bytes_per_second: Option<u64>,
 }
 
-impl Delivery {
-    fn of(faults: &[MediaFaultKind]) -> Delivery {
-        let mut delivery = Delivery::default();
-        for fault in faults {
-            match fault {
-                MediaFaultKind::CutAfter(bytes) => delivery.cut_after = Some(*bytes),
-                MediaFaultKind::StalledAfter(bytes) => delivery.stalled_after = Some(*bytes),
-                MediaFaultKind::Slow { bytes_per_second } => delivery.bytes_per_second = Some(*bytes_per_second),
+impl BodyFaults {
+    fn of(kinds: &[MediaFaultKind]) -> BodyFaults {
+        let mut faults = BodyFaults::default();
+        for kind in kinds {
+            match kind {
+                MediaFaultKind::CutAfter(bytes) => faults.cut_after = Some(*bytes),
+                MediaFaultKind::StalledAfter(bytes) => faults.stalled_after = Some(*bytes),
+                MediaFaultKind::Slow { bytes_per_second } => faults.bytes_per_second = Some(*bytes_per_second),
                 _ => {}
             }
         }
-        delivery
+        faults
     }
 
     fn frame(&self) -> usize {
@@ -128,40 +130,47 @@ impl Delivery {
 }
 
 /// Counts the bytes of a file as they go out.
-fn send(world: Arc<World>, asked: &Asked, answer: Answer, faults: &[MediaFaultKind]) -> Response<Body> {
+fn send(world: Arc<World>, request: &answer::Request, answer: Answer, faults: &[MediaFaultKind]) -> Response<Body> {
     let (parts, bytes) = answer.into_parts();
-    let delivery = Delivery::of(faults);
-    let path = Some(router::whole_path(asked)).filter(|path| world.file(path).is_some()).map(str::to_owned);
-    let sending = Sending { world, path, delivery, bytes: bytes.clone(), at: 0 };
-    let body = BodyExt::boxed(StreamBody::new(stream::unfold(sending, Sending::next)));
+    let faults = BodyFaults::of(faults);
+    let path = Some(router::whole_path(request)).filter(|path| world.file(path).is_some()).map(str::to_owned);
+    let body = ResponseBody { world, path, faults, bytes: bytes.clone(), at: 0 };
+    let body = BodyExt::boxed(StreamBody::new(stream::unfold(body, ResponseBody::next)));
     let mut response = Response::from_parts(parts, body);
-    let may_have_body = response.status() != StatusCode::NOT_MODIFIED;
-    if may_have_body {
+    if !matches!(response.status(), StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT) {
         response.headers_mut().insert(CONTENT_LENGTH, bytes.len().into());
     }
     response
 }
 
-struct Sending {
+/// The length of the whole answer, and no bytes.
+fn send_head(world: Arc<World>, request: &answer::Request, answer: Answer) -> Response<Body> {
+    let length = answer.body().len();
+    let mut response = send(world, request, answer.map(|_| Bytes::new()), &[]);
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    response
+}
+
+struct ResponseBody {
     world: Arc<World>,
-    /// Of the file.
+    /// The file's, where the answer is a file.
     path: Option<String>,
-    delivery: Delivery,
+    faults: BodyFaults,
     bytes: Bytes,
     at: usize,
 }
 
-impl Sending {
-    async fn next(mut self) -> Option<(io::Result<Frame<Bytes>>, Sending)> {
-        let end = self.delivery.end(self.bytes.len());
+impl ResponseBody {
+    async fn next(mut self) -> Option<(io::Result<Frame<Bytes>>, ResponseBody)> {
+        let end = self.faults.end(self.bytes.len());
         if self.at >= end && end < self.bytes.len() {
             return self.break_off().await;
         }
         if self.at >= end {
             return None;
         }
-        let frame = self.bytes.slice(self.at..end.min(self.at + self.delivery.frame()));
-        if self.delivery.bytes_per_second.is_some() && self.at > 0 {
+        let frame = self.bytes.slice(self.at..end.min(self.at + self.faults.frame()));
+        if self.faults.bytes_per_second.is_some() && self.at > 0 {
             tokio::time::sleep(Duration::from_secs(1) / FRAMES_A_SECOND as u32).await;
         }
         self.at += frame.len();
@@ -171,8 +180,8 @@ impl Sending {
         Some((Ok(Frame::data(frame)), self))
     }
 
-    async fn break_off(self) -> Option<(io::Result<Frame<Bytes>>, Sending)> {
-        if self.delivery.cut_after.is_none_or(|cut| cut > self.at as u64) {
+    async fn break_off(self) -> Option<(io::Result<Frame<Bytes>>, ResponseBody)> {
+        if self.faults.cut_after.is_none_or(|cut| cut > self.at as u64) {
             // until the client leaves, or the site ends
             std::future::pending::<()>().await;
         }

@@ -79,7 +79,7 @@ impl MediaSite {
 /// The oracle: all that there is now.
 impl MediaSite {
     pub fn accounts(&self) -> Vec<Account> {
-        self.world.things().accounts.clone()
+        self.world.inventory().accounts.clone()
     }
 
     pub fn account(&self, kind: AccountKind, name: &str) -> Option<Account> {
@@ -91,7 +91,7 @@ impl MediaSite {
     }
 
     pub fn threads(&self) -> Vec<Thread> {
-        self.world.things().threads.clone()
+        self.world.inventory().threads.clone()
     }
 
     pub fn thread(&self, kind: ThreadKind, id: u64) -> Option<Thread> {
@@ -99,11 +99,11 @@ impl MediaSite {
     }
 
     pub fn search(&self, query: &str) -> Option<Search> {
-        self.world.things().searches.iter().find(|search| search.query == query).cloned()
+        self.world.inventory().searches.iter().find(|search| search.query == query).cloned()
     }
 
     pub fn person(&self, id: i64) -> Option<Person> {
-        self.world.things().people.iter().find(|person| person.id == id).cloned()
+        self.world.inventory().people.iter().find(|person| person.id == id).cloned()
     }
 
     pub fn file(&self, path: &str) -> Option<MediaFile> {
@@ -119,41 +119,41 @@ impl MediaSite {
 /// Changes while the site runs. None: there is no such subject.
 impl MediaSite {
     pub fn publish_post(&self, kind: AccountKind, name: &str) -> Option<AccountPost> {
-        let mut things = self.world.things();
-        let account = things.accounts.iter_mut().find(|account| account.kind == kind && account.name == name)?;
+        let mut inventory = self.world.inventory();
+        let account = inventory.accounts.iter_mut().find(|account| account.kind == kind && account.name == name)?;
         let post = accounts::add_post(self.world.plan.seed, account);
-        things.list_files();
+        inventory.list_files();
         Some(post)
     }
 
     pub fn publish_video(&self, channel: &str) -> Option<Video> {
-        let mut things = self.world.things();
-        let channel = things.channels.iter_mut().find(|of| of.id == channel)?;
+        let mut inventory = self.world.inventory();
+        let channel = inventory.channels.iter_mut().find(|of| of.id == channel)?;
         let video = feed::add_video(self.world.plan.seed, channel);
-        things.list_files();
+        inventory.list_files();
         Some(video)
     }
 
     pub fn publish_forum_post(&self, kind: ThreadKind, id: u64) -> Option<ForumPost> {
-        let mut things = self.world.things();
-        let thread = things.threads.iter_mut().find(|thread| thread.kind == kind && thread.id == id)?;
+        let mut inventory = self.world.inventory();
+        let thread = inventory.threads.iter_mut().find(|thread| thread.kind == kind && thread.id == id)?;
         let post = threads::add_post(self.world.plan.seed, thread);
-        things.list_files();
+        inventory.list_files();
         Some(post)
     }
 
     pub fn publish_easynews_file(&self, query: &str) -> Option<EasynewsFile> {
-        let mut things = self.world.things();
-        let search = things.searches.iter_mut().find(|search| search.query == query)?;
+        let mut inventory = self.world.inventory();
+        let search = inventory.searches.iter_mut().find(|search| search.query == query)?;
         let file = easynews::add_file(self.world.plan.seed, search);
-        things.list_files();
+        inventory.list_files();
         Some(file)
     }
 
     /// Takes a credit away from a person, and returns it.
     pub fn remove_credit(&self, person: i64, credit_id: &str) -> Option<Credit> {
-        let mut things = self.world.things();
-        let person = things.people.iter_mut().find(|of| of.id == person)?;
+        let mut inventory = self.world.inventory();
+        let person = inventory.people.iter_mut().find(|of| of.id == person)?;
         let lists = [&mut person.cast, &mut person.crew];
         lists.into_iter().find_map(|list| {
             let at = list.iter().position(|credit| credit.credit_id == credit_id)?;

@@ -149,5 +149,5 @@ impl ForumPost {
 }
 
 pub(super) fn find(world: &World, kind: ThreadKind, id: u64) -> Option<Thread> {
-    world.things().threads.iter().find(|thread| thread.kind == kind && thread.id == id).cloned()
+    world.inventory().threads.iter().find(|thread| thread.kind == kind && thread.id == id).cloned()
 }

@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Asked, bearer, json_of, parameter};
+use super::answer::{Answer, Request, bearer, json_of, parameter};
 use super::oracle::{Credit, Person};
 use super::plan::PersonPlan;
 use super::world::World;
@@ -44,15 +44,15 @@ fn credit(seed: u64, person: i64, list: u64, number: u64) -> Credit {
 }
 
 /// `/3/person/{id}/combined_credits`
-pub(super) fn respond(world: &World, asked: &Asked, id: &str) -> Answer {
+pub(super) fn respond(world: &World, request: &Request, id: &str) -> Answer {
     let key = world.plan.tmdb_key.as_str();
-    let is_known = bearer(asked) == Some(key) || parameter(asked, "api_key").is_some_and(|given| given == key);
+    let is_known = bearer(request) == Some(key) || parameter(request, "api_key").is_some_and(|given| given == key);
     if !is_known {
         return refused(StatusCode::UNAUTHORIZED, 7, "Invalid API key: You must be granted a valid key.");
     }
     let id: Option<i64> = id.parse().ok();
-    let things = world.things();
-    match things.people.iter().find(|person| Some(person.id) == id) {
+    let inventory = world.inventory();
+    match inventory.people.iter().find(|person| Some(person.id) == id) {
         Some(person) => {
             let all = |list: &[Credit]| list.iter().map(row).collect::<Vec<_>>();
             json_of(StatusCode::OK, &json!({"id": person.id, "cast": all(&person.cast), "crew": all(&person.crew)}))

@@ -2,12 +2,12 @@
 
 use http::StatusCode;
 
-use super::answer::{self, Answer, Asked, parameter};
+use super::answer::{self, Answer, Request, parameter};
 use super::markup;
 use super::world::World;
 
-pub(super) fn respond(world: &World, asked: &Asked) -> Answer {
-    let Some(video) = parameter(asked, "v").and_then(|id| world.video(&id)) else {
+pub(super) fn respond(world: &World, request: &Request) -> Answer {
+    let Some(video) = parameter(request, "v").and_then(|id| world.video(&id)) else {
         return answer::html(StatusCode::NOT_FOUND, markup::page("No such video", "<p>It is gone.</p>"));
     };
     let source = markup::escape(&world.address(&video.file.path));

@@ -24,11 +24,11 @@ pub(super) struct World {
     pub(super) mails: Mails,
     /// Bytes of bodies that were sent, by path with query; only paths of files.
     sent: Mutex<BTreeMap<String, u64>>,
-    things: Mutex<Things>,
+    inventory: Mutex<Inventory>,
 }
 
 /// All that the services show; it grows while the site runs.
-pub(super) struct Things {
+pub(super) struct Inventory {
     pub(super) accounts: Vec<Account>,
     pub(super) channels: Vec<Channel>,
     pub(super) threads: Vec<Thread>,
@@ -40,7 +40,7 @@ pub(super) struct Things {
 
 impl World {
     pub(super) fn new(plan: MediaPlan, url: String, elsewhere: String) -> World {
-        let things = Mutex::new(Things::of(&plan));
+        let inventory = Mutex::new(Inventory::of(&plan));
         World {
             plan,
             url,
@@ -50,12 +50,12 @@ impl World {
             hooks: Hooks::default(),
             mails: Mails::default(),
             sent: Mutex::default(),
-            things,
+            inventory,
         }
     }
 
-    pub(super) fn things(&self) -> MutexGuard<'_, Things> {
-        self.things.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn inventory(&self) -> MutexGuard<'_, Inventory> {
+        self.inventory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The address of a path at this site.
@@ -64,16 +64,16 @@ impl World {
     }
 
     pub(super) fn file(&self, path: &str) -> Option<MediaFile> {
-        self.things().files.get(path).cloned()
+        self.inventory().files.get(path).cloned()
     }
 
     pub(super) fn channel(&self, id: &str) -> Option<Channel> {
-        self.things().channels.iter().find(|channel| channel.id == id).cloned()
+        self.inventory().channels.iter().find(|channel| channel.id == id).cloned()
     }
 
     pub(super) fn video(&self, id: &str) -> Option<Video> {
-        let things = self.things();
-        things.channels.iter().flat_map(|channel| &channel.videos).find(|video| video.id == id).cloned()
+        let inventory = self.inventory();
+        inventory.channels.iter().flat_map(|channel| &channel.videos).find(|video| video.id == id).cloned()
     }
 
     pub(super) fn note_sent(&self, path: &str, bytes: u64) {
@@ -89,10 +89,10 @@ impl World {
     }
 }
 
-impl Things {
-    fn of(plan: &MediaPlan) -> Things {
+impl Inventory {
+    fn of(plan: &MediaPlan) -> Inventory {
         let seed = plan.seed;
-        let mut things = Things {
+        let mut inventory = Inventory {
             accounts: accounts::all(plan),
             channels: plan.channels.iter().map(|channel| feed::channel(seed, channel)).collect(),
             threads: plan.threads.iter().map(|plan| thread(seed, plan)).collect(),
@@ -100,8 +100,8 @@ impl Things {
             people: plan.people.iter().map(|person| tmdb::person(seed, person)).collect(),
             files: BTreeMap::new(),
         };
-        things.list_files();
-        things
+        inventory.list_files();
+        inventory
     }
 
     /// Lists the files of all that there is; to be called after each change.
