@@ -24,6 +24,12 @@ pub(crate) enum Topic {
     Photo,
     Painting,
     Latency,
+    MediaFile,
+    AccountPost,
+    Video,
+    ForumPost,
+    EasynewsFile,
+    Credit,
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //!
 //! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. A
 //! store's menu depends on (seed, store, crawl number) only, never on the clock or on the order of requests.
-//! It must not know drover.
+//! It must not know drover. [`media`] is a world of its own: a site with accounts, feeds, forums and files.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
@@ -58,6 +58,8 @@ mod world;
 
 mod oracle;
 mod simulator;
+
+pub mod media;
 
 pub use catalogue::StoreSeed;
 pub use coding_fault::CodingFault;

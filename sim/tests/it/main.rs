@@ -5,6 +5,7 @@
 mod support;
 
 mod faults;
+mod media;
 mod menus;
 mod oracle;
 mod pictures;

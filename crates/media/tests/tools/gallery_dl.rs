@@ -20,9 +20,9 @@ use crate::wait::until;
 /// A run of a whole Python on a busy machine.
 const MAX_TIME: Duration = Duration::from_secs(120);
 
-struct Scraped {
-    ended: Ended,
-    events: Vec<Event>,
+pub struct Scraped {
+    pub ended: Ended,
+    pub events: Vec<Event>,
 }
 
 impl Scraped {
@@ -35,7 +35,7 @@ impl Scraped {
     }
 
     /// Hash of each file that came, by the name that the site has for it.
-    fn hashes(&self) -> BTreeMap<String, String> {
+    pub fn hashes(&self) -> BTreeMap<String, String> {
         let after = self.events.iter().filter(|event| event.kind == EventKind::After);
         let hash = |event: &Event| {
             let name = event.url.as_ref().unwrap().rsplit_once('/').unwrap().1.to_owned();
@@ -45,7 +45,7 @@ impl Scraped {
     }
 }
 
-fn command(bench: &Bench, program: &Path, addresses: &[String], credential: Option<Credential>) -> Command {
+pub fn command(bench: &Bench, program: &Path, addresses: &[String], credential: Option<Credential>) -> Command {
     let scrape = Scrape {
         addresses,
         scrape_type: ScrapeType::Recent,
@@ -60,11 +60,11 @@ fn command(bench: &Bench, program: &Path, addresses: &[String], credential: Opti
     command
 }
 
-async fn scrape(bench: &Bench, program: &Path, address: String) -> Scraped {
+pub async fn scrape(bench: &Bench, program: &Path, address: String) -> Scraped {
     run(bench, command(bench, program, &[address], None)).await
 }
 
-async fn run(bench: &Bench, command: Command) -> Scraped {
+pub async fn run(bench: &Bench, command: Command) -> Scraped {
     let (ended, lines) = bench.run(command).await;
     let events = lines.iter().map(|line| Event::read(line.as_bytes(), bench.path()).unwrap()).collect();
     Scraped { ended, events }

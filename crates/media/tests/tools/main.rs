@@ -11,6 +11,7 @@ mod input;
 mod limits;
 mod output;
 mod real;
+mod simulated;
 mod site;
 #[path = "../../../../tests/testkit/wait.rs"]
 mod wait;

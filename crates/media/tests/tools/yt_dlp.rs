@@ -30,14 +30,14 @@ fn download_of<'a>(bench: &'a Bench, address: &'a str) -> Download<'a> {
     }
 }
 
-fn command(bench: &Bench, program: &Path, address: &str) -> Command {
+pub fn command(bench: &Bench, program: &Path, address: &str) -> Command {
     let mut command = download_of(bench, address).command(program).unwrap();
     (command.limits.time, command.limits.grace) = (MAX_TIME, PATIENCE);
     command
 }
 
 /// The end, the items, and the last progress.
-async fn run(bench: &Bench, command: Command) -> (Ended, Vec<Item>, Option<u64>) {
+pub async fn run(bench: &Bench, command: Command) -> (Ended, Vec<Item>, Option<u64>) {
     let (ended, lines) = bench.run(command).await;
     let (mut items, mut last) = (vec![], None);
     for line in lines {
