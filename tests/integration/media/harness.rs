@@ -1,0 +1,170 @@
+//! `MediaHarness`: media jobs run as a worker runs them, without any actor, against a simulated media site.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::media::credentials::{Credential, CredentialDraft};
+use contract::media::items::{ItemFilter, ItemView};
+use contract::media::{Fields, Record};
+use db::tasks::{ClaimBatch, ClaimedTask, NewTask};
+use domain::role::Role;
+use drover::app;
+use drover::handlers::{self, Context, TaskServices};
+use foundation::clock::Clock;
+use foundation::digest::sha256_hex;
+use queue::{Committed, Outcome, TaskError};
+use serde_json::{Value, json};
+use settings::{Config, LiveConfig};
+use sim::media::{MediaFile, MediaPlan, MediaSite};
+use storage::Payloads;
+use testkit::database::TestDatabase;
+
+use crate::handlers::test_sessions::RoundRobinProxies;
+
+/// 64 hex digits, as `openssl rand -hex 32` prints them.
+pub const KEY: &str = "8f3c2a1b5d4e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8";
+
+pub struct MediaHarness {
+    pub database: TestDatabase,
+    pub site: MediaSite,
+    pub storage: tempfile::TempDir,
+    pub services: Arc<TaskServices>,
+}
+
+impl MediaHarness {
+    pub async fn start() -> MediaHarness {
+        MediaHarness::facing(MediaPlan::default()).await
+    }
+
+    pub async fn facing(plan: MediaPlan) -> MediaHarness {
+        let site = MediaSite::start(plan).await.unwrap();
+        let database = testkit::database().await;
+        let storage = tempfile::tempdir().unwrap();
+        let owner = db::installation::storage_owner(&database.db.client().await.unwrap()).await.unwrap();
+        let payloads = Payloads::new(storage.path(), owner);
+        let work_dir = storage.path().join("media-work");
+        let config = Config::with(&[
+            ("media.allow_private", "true"),
+            ("media.work_dir", work_dir.to_str().unwrap()),
+            ("media.youtube_url", site.url()),
+            ("media.easynews_url", site.url()),
+            ("media.tmdb_url", site.url()),
+            ("media.yt_dlp", tool_path("yt-dlp").to_str().unwrap()),
+            ("secrets.key", KEY),
+        ]);
+        let live = LiveConfig::fixed(config.unwrap());
+        let no_proxies = Arc::new(RoundRobinProxies::new(Vec::new()));
+        let services = app::services(&live, &database.db, payloads, &Clock::system(), no_proxies).unwrap();
+        MediaHarness { database, site, storage, services: Arc::new(services) }
+    }
+
+    /// Adds a record; returns its id.
+    pub async fn add<R: Record>(&self, draft: R::Draft) -> i64 {
+        draft.check().unwrap();
+        let tx = self.database.db.begin_api().await.unwrap();
+        let id = db::media_records::insert::<R>(&tx, &draft).await.unwrap();
+        if let Some(secret) = draft.secret() {
+            db::credentials::seal(&tx, id, secret, &self.services.media.keys).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        id
+    }
+
+    pub async fn get<R: Record>(&self, id: i64) -> R {
+        db::media_records::get(&self.database.db.client().await.unwrap(), id).await.unwrap()
+    }
+
+    pub async fn add_credential(&self, draft: Value) -> i64 {
+        self.add::<Credential>(serde_json::from_value::<CredentialDraft>(draft).unwrap()).await
+    }
+
+    /// Runs a job, and leaves its task as it is.
+    pub async fn run(&self, role: Role, args: Value) -> Result<Outcome, TaskError> {
+        let task = self.task(role, args).await;
+        handlers::run(&self.context(&task), role, &task.payload, None).await
+    }
+
+    /// Runs a job and commits its writes.
+    pub async fn settle(&self, role: Role, args: Value) -> Committed {
+        let task = self.task(role, args).await;
+        let outcome = handlers::run(&self.context(&task), role, &task.payload, None).await.unwrap();
+        let Outcome::Done(done) = outcome else { panic!("it is not done") };
+        let tx = self.database.db.begin().await.unwrap();
+        queue::commit(tx, &task, &done, &Value::Null, None).await.unwrap()
+    }
+
+    fn context(&self, task: &ClaimedTask) -> Context {
+        let services = Arc::clone(&self.services);
+        Context::new(services, task.lease.id, None, task.platform.clone()).with_lease(task.lease.clone())
+    }
+
+    /// A claimed task; those before it are over.
+    async fn task(&self, role: Role, payload: Value) -> ClaimedTask {
+        let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running');
+                    DELETE FROM stopping_runs";
+        self.database.raw.batch_execute(open).await.unwrap();
+        let claim = ClaimBatch {
+            roles: vec![role],
+            workers: vec!["harness".to_owned()],
+            lease: Duration::from_secs(60),
+            ..ClaimBatch::default()
+        };
+        let client = self.database.db.client().await.unwrap();
+        db::tasks::enqueue(&client, &[NewTask { payload, ..NewTask::new(role) }]).await.unwrap();
+        let mut claimed = db::tasks::settle_and_claim(&client, &claim).await.unwrap().claimed;
+        let task = claimed.pop().expect("the task can be claimed");
+        db::tasks::start(&client, &task.lease).await.unwrap();
+        task
+    }
+
+    /// All items, the oldest first.
+    pub async fn items(&self) -> Vec<ItemView> {
+        let client = self.database.db.client().await.unwrap();
+        let mut items = db::media_items::list(&client, &ItemFilter::default(), 10_000).await.unwrap();
+        items.reverse();
+        items
+    }
+
+    /// Items of these files, known and not downloaded; returns their ids.
+    pub async fn know(&self, files: &[&MediaFile]) -> Vec<i64> {
+        let items = files.iter().map(|file| {
+            serde_json::from_value(json!({
+                "source": "site", "source_id": file.path, "kind": "file", "url": self.site.address(&file.path), "metadata": {},
+            }))
+            .unwrap()
+        });
+        let tx = self.database.db.begin().await.unwrap();
+        let ids = db::media_items::insert(&tx, &items.collect::<Vec<_>>()).await.unwrap();
+        tx.commit().await.unwrap();
+        ids
+    }
+
+    /// The digest of each stored file by its path below the storage root.
+    pub fn stored(&self) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = files_below(&self.storage.path().join("media"))
+            .into_iter()
+            .map(|path| {
+                let name = path.strip_prefix(self.storage.path()).unwrap().to_str().unwrap().to_owned();
+                (name, sha256_hex(std::fs::read(path).unwrap()))
+            })
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// Files that a job left in its work directory.
+    pub fn left(&self) -> Vec<PathBuf> {
+        files_below(&self.storage.path().join("media-work"))
+    }
+}
+
+/// Where `./dev media-tools` installs a tool.
+pub fn tool_path(name: &str) -> PathBuf {
+    testkit::root().join("target/media-tools/bin").join(name)
+}
+
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}

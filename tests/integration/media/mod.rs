@@ -1,0 +1,8 @@
+//! Media jobs against the simulated media site: their rows and files are those of its oracle.
+
+mod downloads;
+mod harness;
+mod people;
+mod records;
+mod searches;
+mod videos;

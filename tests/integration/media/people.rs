@@ -1,0 +1,86 @@
+//! `appearances_sync`: the credits of watched people.
+
+use contract::media::people::{Person, PersonDraft};
+use domain::role::Role;
+use queue::TaskError;
+use rstest::rstest;
+use serde_json::json;
+use sim::media::MediaPlan;
+
+use super::harness::MediaHarness;
+
+const PERSON: i64 = 42;
+
+impl MediaHarness {
+    async fn watch(&self, tmdb_id: i64) -> i64 {
+        self.add::<Person>(PersonDraft { tmdb_id, name: "Ann".to_owned(), enabled: true }).await
+    }
+
+    async fn add_key(&self, key: &str) -> i64 {
+        self.add_credential(json!({"name": "films", "platform": "tmdb", "kind": "token", "secret": key})).await
+    }
+
+    /// Credit ids, and whether each is gone, by the ids.
+    async fn credits(&self) -> Vec<(String, bool)> {
+        let sql = "SELECT credit_id, gone_at IS NOT NULL FROM appearances ORDER BY credit_id COLLATE \"C\"";
+        let rows = self.database.raw.query(sql, &[]).await.unwrap();
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+    }
+
+    fn oracle(&self) -> Vec<(String, bool)> {
+        let person = self.site.person(PERSON).unwrap();
+        let mut ids: Vec<_> = person.cast.into_iter().chain(person.crew).map(|credit| (credit.credit_id, false)).collect();
+        ids.sort();
+        ids
+    }
+}
+
+#[rstest]
+#[case::a_token("tmdb.token")]
+#[case::a_key("0123456789abcdef0123456789abcdef")]
+#[tokio::test]
+async fn the_credits_of_a_person_are_kept(#[case] key: &str) {
+    let harness = MediaHarness::facing(MediaPlan { tmdb_key: key.to_owned(), ..MediaPlan::default() }).await;
+    harness.watch(PERSON).await;
+    harness.add_key(key).await;
+    let synced = harness.settle(Role::AppearancesSync, json!({})).await;
+    assert_eq!(synced.result, json!({"people": 1, "failed": 0, "added": harness.oracle().len(), "gone": 0}));
+    assert_eq!(harness.credits().await, harness.oracle());
+}
+
+#[tokio::test]
+async fn a_credit_that_is_gone_is_marked_and_stays() {
+    let harness = MediaHarness::start().await;
+    harness.watch(PERSON).await;
+    harness.add_key("tmdb.token").await;
+    harness.settle(Role::AppearancesSync, json!({})).await;
+    let before = harness.oracle();
+    let gone = before[0].0.clone();
+    harness.site.remove_credit(PERSON, &gone).unwrap();
+    for expected in [1, 0] {
+        let synced = harness.settle(Role::AppearancesSync, json!({})).await;
+        assert_eq!(synced.result, json!({"people": 1, "failed": 0, "added": 0, "gone": expected}));
+    }
+    let credits = harness.credits().await;
+    assert_eq!((credits.len(), &credits[0]), (before.len(), &(gone, true)));
+}
+
+#[tokio::test]
+async fn a_person_who_is_unknown_fails_no_other() {
+    let harness = MediaHarness::start().await;
+    harness.watch(PERSON).await;
+    let unknown = harness.watch(4711).await;
+    harness.add_key("tmdb.token").await;
+    let synced = harness.settle(Role::AppearancesSync, json!({})).await;
+    assert_eq!((&synced.result["people"], &synced.result["failed"]), (&json!(2), &json!(1)));
+    assert_eq!(harness.get::<Person>(unknown).await.last_error.as_deref(), Some("TMDb knows no such person"));
+}
+
+#[tokio::test]
+async fn a_refused_key_ends_the_job_for_good() {
+    let harness = MediaHarness::start().await;
+    harness.watch(PERSON).await;
+    harness.add_key("another.token").await;
+    let refused = harness.run(Role::AppearancesSync, json!({})).await;
+    assert!(matches!(refused, Err(TaskError::Permanent { reason }) if reason.contains("refuses the key")));
+}

@@ -1,0 +1,111 @@
+//! `easynews_monitor`: searches, the files that they find, and the login.
+
+use contract::media::credentials::Credential;
+use contract::media::searches::{Search, SearchDraft};
+use domain::role::Role;
+use queue::TaskError;
+use serde_json::{Value, json};
+use sim::media::{EasynewsFile, MediaPlan, Origin};
+
+use super::harness::MediaHarness;
+
+const QUERY: &str = "quiet harbor";
+const PASSWORD: &str = "easynews-password";
+
+impl MediaHarness {
+    async fn add_login(&self, password: &str) -> i64 {
+        let login = json!({"name": "members", "platform": "easynews", "kind": "password", "username": "member", "secret": password});
+        self.add_credential(login).await
+    }
+
+    async fn add_search(&self, fields: Value) -> i64 {
+        self.add::<Search>(serde_json::from_value::<SearchDraft>(fields).unwrap()).await
+    }
+
+    /// Without infected ones, by their hashes.
+    fn wanted(&self) -> Vec<EasynewsFile> {
+        let mut files = self.site.search(QUERY).unwrap().files;
+        files.retain(|file| !file.is_infected);
+        files.sort_by(|a, b| a.hash.cmp(&b.hash));
+        files
+    }
+}
+
+#[tokio::test]
+async fn a_search_finds_every_file_that_is_not_infected() {
+    let harness = MediaHarness::start().await;
+    let login = harness.add_login(PASSWORD).await;
+    harness.add_search(json!({"query": QUERY, "download": true})).await;
+    let found = harness.settle(Role::EasynewsMonitor, json!({})).await;
+    let wanted = harness.wanted();
+    assert_eq!(found.result, json!({"searches": 1, "failed": 0, "new": wanted.len()}));
+    assert!(found.next.is_empty(), "a first run downloads nothing");
+    let items: Vec<_> = harness.items().await.into_iter().map(|item| (item.source_id, item.title.unwrap())).collect();
+    assert_eq!(items, wanted.into_iter().map(|file| (file.hash, file.title)).collect::<Vec<_>>());
+    assert_eq!(harness.get::<Credential>(login).await.last_result.as_deref(), Some("works"));
+}
+
+#[tokio::test]
+async fn a_new_file_is_downloaded_with_the_login() {
+    let harness = MediaHarness::start().await;
+    harness.add_login(PASSWORD).await;
+    harness.add_search(json!({"query": QUERY, "download": true})).await;
+    harness.settle(Role::EasynewsMonitor, json!({})).await;
+    let new = loop {
+        let file = harness.site.publish_easynews_file(QUERY).unwrap();
+        if !file.is_infected {
+            break file;
+        }
+    };
+    let found = harness.settle(Role::EasynewsMonitor, json!({})).await;
+    let [download] = found.next.as_slice() else { panic!("{:?}", found.next) };
+    let done = harness.settle(Role::DownloadMedia, download.args.clone()).await;
+    assert_eq!(done.result["downloaded"], 1, "{}", done.result);
+    assert_eq!(harness.stored()[0].1, new.file.sha256);
+}
+
+#[tokio::test]
+async fn the_login_is_not_sent_where_the_answer_points_elsewhere() {
+    let harness = MediaHarness::facing(MediaPlan { easynews_files_elsewhere: true, ..MediaPlan::default() }).await;
+    harness.add_login(PASSWORD).await;
+    harness.add_search(json!({"query": QUERY})).await;
+    harness.settle(Role::EasynewsMonitor, json!({})).await;
+    let item = harness.items().await.remove(0);
+    let done = harness.settle(Role::DownloadMedia, json!({"media_ids": [item.id]})).await;
+    assert_eq!(done.result["refused"], 1, "{}", done.result);
+    let elsewhere = harness.site.requests().into_iter().filter(|request| request.origin == Origin::Elsewhere);
+    assert!(elsewhere.count() > 0, "the file was asked for");
+    assert!(harness.site.occurrences(PASSWORD).iter().all(|seen| seen.origin == Origin::Site));
+}
+
+#[tokio::test]
+async fn a_refused_login_ends_the_job_for_good_and_is_marked() {
+    let harness = MediaHarness::start().await;
+    let login = harness.add_login("a wrong password").await;
+    harness.add_search(json!({"query": QUERY})).await;
+    let Err(TaskError::Permanent { reason }) = harness.run(Role::EasynewsMonitor, json!({})).await else {
+        panic!("it does not end for good")
+    };
+    assert!(reason.contains("refuses the login") && !reason.contains("wrong password"), "{reason}");
+    assert_eq!(harness.get::<Credential>(login).await.last_result.as_deref(), Some("the service refuses it"));
+}
+
+#[tokio::test]
+async fn a_job_without_its_credential_names_the_remedy() {
+    let harness = MediaHarness::start().await;
+    harness.add_search(json!({"query": QUERY})).await;
+    let Err(TaskError::Permanent { reason }) = harness.run(Role::EasynewsMonitor, json!({})).await else {
+        panic!("it does not end for good")
+    };
+    assert!(reason.contains("drover media add credentials"), "{reason}");
+}
+
+#[tokio::test]
+async fn small_files_and_searches_of_the_arguments() {
+    let harness = MediaHarness::start().await;
+    harness.add_login(PASSWORD).await;
+    harness.add_search(json!({"query": QUERY, "min_bytes": 1_000_000_000_000_i64})).await;
+    assert_eq!(harness.settle(Role::EasynewsMonitor, json!({})).await.result["new"], 0);
+    let asked = harness.settle(Role::EasynewsMonitor, json!({"search_queries": [QUERY]})).await;
+    assert_eq!(asked.result["new"], harness.wanted().len());
+}
