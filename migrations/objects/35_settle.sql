@@ -100,11 +100,12 @@ BEGIN
   IF NOT FOUND THEN
     RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
   END IF;
-  INSERT INTO worker_tasks (role, dispensary_id, platform, priority, payload, parent_task_id, status, ready, worker_id, fence,
-                            claimed_at, started_at, last_heartbeat_at, lease_expires_at)
-  SELECT s.role, s.dispensary_id, s.platform, s.priority, s.payload, s.parent_task_id, 'running', false, held_worker, 1,
-         start_time, start_time, start_time, start_time + lease
-    FROM jsonb_to_record(spec) AS s(role text, dispensary_id bigint, platform text, priority int, payload jsonb, parent_task_id bigint)
+  INSERT INTO worker_tasks (role, dispensary_id, platform, account, priority, payload, dedup_key, parent_task_id, status, ready, worker_id,
+                            fence, claimed_at, started_at, last_heartbeat_at, lease_expires_at)
+  SELECT s.role, s.dispensary_id, s.platform, s.account, s.priority, s.payload, s.dedup_key, s.parent_task_id, 'running', false,
+         held_worker, 1, start_time, start_time, start_time, start_time + lease
+    FROM jsonb_to_record(spec) AS s(role text, dispensary_id bigint, platform text, account text, priority int, payload jsonb,
+                                    dedup_key text, parent_task_id bigint)
    WHERE NOT EXISTS (SELECT FROM paused_stores p WHERE p.dispensary_id = s.dispensary_id)
   ON CONFLICT DO NOTHING
   RETURNING id INTO started;
@@ -140,7 +141,9 @@ END $f$;
 
 -- Makes the tasks of `specs` and returns their ids in that order. An open task that has the key of one is adopted: its id is returned, and
 -- the task is not made again. If keys are taken faster than they are looked up: serialization_failure, try again.
-CREATE OR REPLACE FUNCTION make_children(specs jsonb) RETURNS bigint[] LANGUAGE plpgsql AS $f$
+CREATE OR REPLACE FUNCTION make_children(specs jsonb) RETURNS bigint[] LANGUAGE plpgsql
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   max_tries CONSTANT int := 3;
   children jsonb := distinct_children(specs);

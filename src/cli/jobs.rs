@@ -55,6 +55,9 @@ struct List {
     /// Only jobs of this type, such as scrape_account
     #[arg(long = "type", value_name = "TYPE")]
     job_type: Option<String>,
+    /// Only jobs that this job or task has made
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    parent: Option<TaskId>,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
     limit: i64,
@@ -123,6 +126,7 @@ async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
         ("platform", args.platform),
         ("account", args.account),
         ("job_type", args.job_type),
+        ("parent", args.parent.map(|id| id.to_string())),
         ("limit", Some(args.limit.to_string())),
     ];
     let page = env.api_to_read().await?.get(&with_query("/api/jobs", query)).await;

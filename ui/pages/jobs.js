@@ -29,19 +29,23 @@ import { Scraping } from "./overview/scraping.js";
 /** @import { Data } from "../types/requests" */
 
 const STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
+/** @param {string} text */
+const id = (text) => (/^\d{1,18}$/.test(text) ? text : null);
+
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "status", parameter: "status", values: STATUSES },
   { word: "type", parameter: "job_type", values: MEDIA_ROLES },
   { word: "platform", parameter: "platform" },
   { word: "account", parameter: "account" },
+  { word: "parent", parameter: "parent", help: "the id of the job that made it", read: id },
 ];
 const SHOWN = 20;
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const filters = filtersOf(QUALIFIERS, query, ["cursor"], AGES);
-  const asked = pick(filters.query, ["status", "job_type", "platform", "account", "sort", "cursor"]);
+  const asked = pick(filters.query, ["status", "job_type", "platform", "account", "parent", "sort", "cursor"]);
   const path = pathOf("/api/jobs", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 3_000 });
   const steady = useSteadyRows(answer.data?.jobs ?? [], (job) => job.id, path);

@@ -27,7 +27,7 @@ const RETRIES: RangeInclusive<i64> = 0..=20;
 const MAX_IDS: usize = 1_000;
 
 vocabulary! {
-    /// A claimed or stale task reads as a running job.
+    /// A claimed or stale task reads as a running job, and so does one that waits for the jobs that it has made.
     pub enum JobStatus {
         Pending,
         Running,
@@ -118,6 +118,8 @@ pub struct JobView {
     pub progress_message: Option<String>,
     /// Tasks and jobs that it waits for.
     pub depends_on: Option<Vec<TaskId>>,
+    /// The job or task whose run made it.
+    pub parent_id: Option<TaskId>,
 }
 
 /// Which jobs to list; a field that is None does not filter.
@@ -134,6 +136,8 @@ pub struct JobFilter {
     #[serde(deserialize_with = "optional_job_type")]
     #[param(schema_with = job_types)]
     pub job_type: Option<Role>,
+    /// Jobs that runs of this job or task have made.
+    pub parent: Option<TaskId>,
     #[param(inline)]
     pub sort: AgeSort,
     /// The last job of the page before, in the same sort.

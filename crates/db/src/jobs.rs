@@ -26,10 +26,10 @@ pub enum NewJobError {
 
 /// At most `limit` jobs, in the filter's order.
 pub async fn list(client: &Client, filter: &JobFilter, limit: i64) -> Result<Vec<JobView>, DbError> {
-    let JobFilter { id, platform, account, sort, after, .. } = filter;
+    let JobFilter { id, platform, account, parent, sort, after, .. } = filter;
     let (status, job_type) = (filter.status.map(<&str>::from), filter.job_type.map(Role::name));
     let sql = ordered(include_str!("sql/jobs/list.sql"), *sort);
-    read_all(&client.query(&sql, &[id, &status, platform, account, &job_type, after, &limit]).await?)
+    read_all(&client.query(&sql, &[id, &status, platform, account, &job_type, after, &limit, parent]).await?)
 }
 
 /// `Missing` when there is none, or the task is not a job.
@@ -83,6 +83,6 @@ rows! {
         payload: json,
         result: optional_json,
         error_message, retry_count, max_retries, scheduled_for, created_at, started_at,
-        completed_at, worker_id, progress_percent, progress_message, depends_on,
+        completed_at, worker_id, progress_percent, progress_message, depends_on, parent_id,
     }
 }

@@ -166,7 +166,7 @@ async fn settle(
             lease.map(|lease| Box::new(StartedTask { task: started_task(lease, only), hand_over }))
         }
         _ => {
-            tasks::enqueue(tx, &new_tasks).await?;
+            tasks::chain(tx, &new_tasks).await?;
             tasks::settle(tx, &task.lease, settlement).await?;
             None
         }

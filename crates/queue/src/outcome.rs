@@ -76,7 +76,8 @@ pub struct FollowUp {
     /// None = the parent's.
     pub platform: Option<String>,
     pub account: Option<String>,
-    /// Keeps a second open task out. None = none; a child that is a job then has the key of jobs.
+    /// An open task with this key does the same: it is taken for this one, which is not made. None = the key of
+    /// jobs where it is one, else none.
     pub dedup_key: Option<String>,
     /// None = one more than the parent's.
     pub priority: Option<i32>,

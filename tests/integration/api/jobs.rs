@@ -74,6 +74,10 @@ async fn jobs_are_listed_by_filter_and_page() {
     let page = server.get("/api/jobs?sort=oldest&limit=1").await.expect(200);
     let next = page["next_cursor"].as_str().unwrap();
     assert_eq!(listed(&server, &format!("?sort=oldest&limit=1&cursor={next}")).await, [bob]);
+    let by = format!("UPDATE worker_tasks SET parent_task_id = {ann} WHERE id = {bob}");
+    server.database.raw.batch_execute(&by).await.unwrap();
+    assert_eq!(listed(&server, &format!("?parent={ann}")).await, [bob]);
+    assert_eq!(server.get(&format!("/api/jobs/{bob}")).await.expect(200)["parent_id"], ann);
     assert_eq!(server.get("/api/jobs?sort=newer").await.problem(400)["field"], "sort");
     assert_eq!(server.get("/api/jobs?job_type=payload_fetch").await.problem(400)["field"], "job_type");
 }

@@ -10,6 +10,8 @@ fn refresh_of(parent: &ClaimedTask) -> NewTask {
     NewTask {
         dispensary_id: parent.dispensary_id,
         platform: parent.platform.clone(),
+        account: Some("ann".to_owned()),
+        dedup_key: Some("its key".to_owned()),
         priority: parent.priority + 1,
         payload: json!({ "payload_id": 7 }),
         parent_task_id: Some(parent.lease.id),
@@ -37,6 +39,8 @@ async fn a_chained_task_runs_for_the_worker_of_its_parent() {
     for (column, expected) in [
         ("status", json!("running")),
         ("role", json!("product_refresh")),
+        ("account", json!("ann")),
+        ("dedup_key", json!("its key")),
         ("worker_id", json!(ME)),
         ("fence", json!(lease.fence)),
         ("parent_task_id", json!(id)),

@@ -30,6 +30,21 @@ async fn an_open_task_with_the_key_of_a_child_is_adopted_and_not_doubled() {
 }
 
 #[tokio::test]
+async fn a_follow_up_whose_key_an_open_task_has_is_not_made_again() {
+    let queue = Queue::new().await;
+    let runs = Runs::new(&queue.database.db, |run| async move {
+        let done = Outcome::done(json!({}));
+        Ok(if run.task.role == Role::PaidContentSync { done.next(creator(1)).next(creator(2)) } else { done }.into())
+    });
+    let client = queue.client().await;
+    let parent = enqueue(&client, NewTask { priority: 9, ..sync() }).await;
+    queue.sql(BY_HAND).await;
+    runs.run_one().await;
+    assert_eq!(queue.task(parent).await["status"], json!("completed"));
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 3);
+}
+
+#[tokio::test]
 async fn a_key_that_a_session_has_just_taken_is_adopted_when_it_commits() {
     let queue = Queue::new().await;
     let db = queue.database.db.clone();

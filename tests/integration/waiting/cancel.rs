@@ -3,6 +3,7 @@
 use contract::jobs::JobStatus;
 use domain::task::TaskId;
 use domain::vocabulary::Word;
+use queue::MAX_CHILDREN;
 use rstest::rstest;
 use serde_json::json;
 
@@ -68,6 +69,19 @@ async fn cancel_reaches_the_children_that_the_task_made_and_no_adopted_one(
     tasks::retry(&client, parent).await.unwrap();
     runs.run_all(&client).await;
     assert_eq!(queue.task(parent).await["result"]["completed"], json!(4));
+}
+
+#[tokio::test]
+async fn the_greatest_number_of_children_is_made_and_cancelled_within_the_deadline_of_a_statement() {
+    let queue = Queue::new().await;
+    let runs = Runs::new(&queue.database.db, |run| sync_or_creator(run, MAX_CHILDREN));
+    let client = queue.client().await;
+    let parent = enqueue(&client, sync()).await;
+    runs.run_one().await;
+    assert_eq!(queue.outcomes(parent).await, ["waiting"]);
+    tasks::cancel(&client, parent).await.unwrap();
+    let cancelled = "SELECT count(*) FROM worker_tasks WHERE status = 'cancelled'";
+    assert_eq!(queue.number(cancelled).await, 1 + MAX_CHILDREN as i64);
 }
 
 #[tokio::test]

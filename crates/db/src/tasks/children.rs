@@ -1,10 +1,12 @@
-//! Children: the tasks for which another task waits between two of its runs.
+//! Tasks that a run makes, where no open task has their key: children, for which their parent waits before its
+//! next run, and follow-ups.
 
 use serde_json::Value;
 
 use super::settle::storable;
-use super::{Client, DbError, NewTask, specs};
+use super::{Client, DbError, NewTask, enqueue, specs};
 use crate::row::{first_column, optional_json, optional_word, read_all, rows};
+use domain::role::Family;
 use domain::task::{Status, TaskId, TaskLease};
 use domain::vocabulary::Word;
 
@@ -25,6 +27,16 @@ rows! {
         result: optional_json,
         error_message,
     }
+}
+
+/// Makes the follow-ups of a run. An open task with the key of one is taken for it; a job without a key has that
+/// of jobs.
+pub async fn chain(client: &Client, follow_ups: &[NewTask]) -> Result<Vec<TaskId>, DbError> {
+    let has_key = |task: &NewTask| task.dedup_key.is_some() || task.role.family() == Family::Media;
+    if !follow_ups.iter().any(has_key) {
+        return enqueue(client, follow_ups).await;
+    }
+    first_column(&client.query_one("SELECT make_children($1)", &[&storable(&specs(follow_ups)?)]).await?)
 }
 
 /// Ends a run whose task waits for `children` and then runs again; the last call of the transaction that holds

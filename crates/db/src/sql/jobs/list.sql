@@ -1,5 +1,5 @@
 -- jobs/list.sql: jobs by age. $1 id, $2 status, $3 platform, $4 account, $5 job type, $6 after this
--- id; NULL filters nothing. At most $7. Times are cut to what Rust can read.
+-- id, $8 parent; NULL filters nothing. At most $7. Times are cut to what Rust can read.
 SELECT id, job_type, platform, account, priority, status, payload, result, error_message, retry_count, max_retries,
        json_time(scheduled_for) AS scheduled_for,
        json_time(created_at) AS created_at,
@@ -7,7 +7,8 @@ SELECT id, job_type, platform, account, priority, status, payload, result, error
        json_time(completed_at) AS completed_at,
        worker_id, progress_percent, progress_message,
        -- nulls, which a person may write, are left out
-       CASE WHEN depends_on IS NOT NULL THEN ARRAY (SELECT d FROM unnest(depends_on) d WHERE d IS NOT NULL) END AS depends_on
+       CASE WHEN depends_on IS NOT NULL THEN ARRAY (SELECT d FROM unnest(depends_on) d WHERE d IS NOT NULL) END AS depends_on,
+       parent_id
   FROM worker_job_queue
  WHERE ($1::bigint IS NULL OR id = $1)
    AND ($2::text IS NULL OR status = $2)
@@ -15,5 +16,6 @@ SELECT id, job_type, platform, account, priority, status, payload, result, error
    AND ($4::text IS NULL OR account = $4)
    AND ($5::text IS NULL OR job_type = $5)
    AND ($6::bigint IS NULL OR id {beyond} $6)
+   AND ($8::bigint IS NULL OR parent_id = $8)
  ORDER BY id {direction}
  LIMIT $7
