@@ -2,15 +2,23 @@
 
 mod items;
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
+use strum::VariantArray;
 
 use super::client::{ApiClient, ClientError, with_query};
 use super::each::each;
+use super::input::Input;
 use super::{CliError, Env, ExitCode, values};
 use contract::media::{RecordKind, RecordPage};
 
+const SECRET: &str = "secret";
+const SECRET_IN_ARGUMENTS: &str = "everyone on this machine can read a command's arguments: give the secret by --secret-file FILE, or - for standard input";
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = kinds_and_fields())]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -20,7 +28,7 @@ pub struct Args {
 enum Command {
     /// List items that jobs found, newest first, with their files
     Items(items::Args),
-    /// List records of a kind. Kinds: channels
+    /// List records of a kind
     List {
         #[command(flatten)]
         kind: Kind,
@@ -65,7 +73,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Kind {
-    /// Kind of the records: channels
+    /// Kind of the records: channels, credentials, people or searches
     #[arg(value_name = "KIND", value_parser = values::word::<RecordKind>)]
     kind: RecordKind,
 }
@@ -73,8 +81,18 @@ struct Kind {
 #[derive(Debug, clap::Args)]
 struct Fields {
     /// Fields and their values: JSON, or a text
-    #[arg(required = true, value_name = "FIELD=VALUE", value_parser = field)]
+    #[arg(required_unless_present = "secret_file", value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, Value)>,
+    /// Read the secret of a credential from this file; - is standard input
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
+}
+
+/// `Kinds and their fields:` with a line for each.
+fn kinds_and_fields() -> String {
+    let line = |kind: &RecordKind| format!("  {kind:<12} {}", kind.fields().join(", "));
+    let lines: Vec<String> = RecordKind::VARIANTS.iter().map(line).collect();
+    format!("Kinds and their fields:\n{}\nThe secret of a credential comes from --secret-file.", lines.join("\n"))
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -83,11 +101,11 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::List { kind: Kind { kind }, limit } => list(kind, limit, env).await,
         Command::Show { kind: Kind { kind }, id } => show(kind, id, env).await,
         Command::Add { kind: Kind { kind }, fields } => {
-            let added = env.api().await?.post(&path(kind), &fields.object()?).await;
+            let added = env.api().await?.post(&path(kind), &fields.object().await?).await;
             answer(kind, added, env)
         }
         Command::Set { kind: Kind { kind }, id, fields } => {
-            let changed = env.api().await?.put(&format!("{}/{id}", path(kind)), &fields.object()?).await;
+            let changed = env.api().await?.put(&format!("{}/{id}", path(kind)), &fields.object().await?).await;
             answer(kind, changed, env)
         }
         Command::Remove { kind: Kind { kind }, ids } => remove(kind, &ids, env).await,
@@ -148,12 +166,19 @@ fn cell(value: &Value) -> String {
 }
 
 impl Fields {
-    fn object(&self) -> Result<Map<String, Value>, CliError> {
+    async fn object(self) -> anyhow::Result<Map<String, Value>> {
         let mut object = Map::new();
-        for (name, value) in &self.fields {
-            if object.insert(name.clone(), value.clone()).is_some() {
-                return Err(CliError::usage(format!("{name} is given twice")));
+        for (name, value) in self.fields {
+            if object.insert(name.clone(), value).is_some() {
+                return Err(CliError::usage(format!("{name} is given twice")).into());
             }
+        }
+        if object.contains_key(SECRET) {
+            return Err(CliError::usage(SECRET_IN_ARGUMENTS).into());
+        }
+        if let Some(file) = self.secret_file {
+            let text = Input::read(&file).await?.text;
+            object.insert(SECRET.to_owned(), text.strip_suffix('\n').unwrap_or(&text).into());
         }
         Ok(object)
     }

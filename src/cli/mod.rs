@@ -133,7 +133,7 @@ enum Command {
     Images(images::Args),
     /// List, show, add and change media jobs
     Jobs(jobs::Args),
-    /// List, add and change what media jobs watch: channels
+    /// List, add and change what media jobs watch, and list the items that they found
     Media(media::Args),
     /// Print the manual page, or write one page for each command
     Man(man::Args),

@@ -26,6 +26,7 @@ mod hosts;
 mod kill;
 mod listen;
 mod lost_commits;
+mod media;
 mod migrate;
 mod operations;
 mod ordinary_account;

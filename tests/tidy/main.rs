@@ -18,7 +18,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     ("stealth", &[]),
     ("platforms", &["stealth"]),
     ("downloads", &["stealth", "db", "storage", "image_transform"]),
-    ("handlers", &["queue", "downloads", "platforms", "stealth", "db", "storage"]),
+    ("handlers", &["queue", "downloads", "media", "platforms", "stealth", "db", "storage"]),
     ("actors", &["queue", "supervision", "handlers", "stealth", "db"]),
     ("simulated", &["db", "sim"]),
 ];

@@ -12,7 +12,7 @@ pub struct PolledChannel {
     pub id: i64,
     pub channel_id: String,
     pub download: bool,
-    /// Of the last feed, as its server named it.
+    /// The ETag of the last feed.
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     /// It has answered before.

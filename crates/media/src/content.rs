@@ -29,7 +29,7 @@ impl Content {
         Ok(Content::of(&head))
     }
 
-    /// Of bytes at a file's beginning.
+    /// Takes the bytes at a file's beginning.
     pub fn of(head: &[u8]) -> Content {
         let known = infer::get(head);
         known.map_or(UNKNOWN, |kind| Content { media_type: kind.mime_type(), extension: kind.extension() })

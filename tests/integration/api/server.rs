@@ -58,12 +58,13 @@ struct Parts {
     budgets: Budgets,
     /// None: a cluster that takes any number of pods.
     kubernetes: Option<settings::Kubernetes>,
+    keys: SecretKeys,
 }
 
 impl Default for Parts {
     fn default() -> Parts {
         let (geo, budgets) = (Geo::default(), Budgets::default());
-        Parts { geo, images: testkit::config(&[]).images, budgets, kubernetes: None }
+        Parts { geo, images: testkit::config(&[]).images, budgets, kubernetes: None, keys: SecretKeys::default() }
     }
 }
 
@@ -101,6 +102,12 @@ impl Server {
         Server::build(testkit::database().await, |_| (), Parts { budgets, ..Parts::default() }).await
     }
 
+    /// One that encrypts with this key.
+    pub async fn with_key(key: &str) -> Server {
+        let parts = Parts { keys: SecretKeys::parse(key, []).unwrap(), ..Parts::default() };
+        Server::build(testkit::database().await, |_| (), parts).await
+    }
+
     /// One that scales the workers of this cluster.
     pub async fn with_cluster(kubernetes: settings::Kubernetes) -> Server {
         let parts = Parts { kubernetes: Some(kubernetes), ..Parts::default() };
@@ -112,7 +119,7 @@ impl Server {
     }
 
     async fn build(database: TestDatabase, change: impl FnOnce(&mut settings::Api), parts: Parts) -> Server {
-        let Parts { geo, images, budgets, kubernetes } = parts;
+        let Parts { geo, images, budgets, kubernetes, keys } = parts;
         let cluster = if kubernetes.is_none() { Some(FakeCluster::start().await) } else { None };
         let own = cluster.as_ref().map(|cluster| settings::Kubernetes { min_replicas: 0, ..cluster.settings() });
         let queue = images.render_queue;
@@ -136,7 +143,7 @@ impl Server {
         let services = ApiServices {
             files,
             health,
-            keys: SecretKeys::default(),
+            keys,
             proxies: settings::Proxies {
                 budget_bytes_per_day: budgets.each.map(|bytes| bytes as usize),
                 budget_bytes_per_day_in_all: budgets.in_all.map(|bytes| bytes as usize),

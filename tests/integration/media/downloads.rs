@@ -120,7 +120,9 @@ async fn a_server_that_asks_to_wait_makes_the_job_wait_with_the_rest_downloaded(
     let (files, ids) = harness.known_files("alice").await;
     let late = by_path(files).remove(0);
     let wait = Some(Duration::from_secs(7));
-    harness.site.add_fault(&late.path, MediaFault::new(MediaFaultKind::Later { status: 429, retry_after: wait }).times(1));
+    harness
+        .site
+        .add_fault(&late.path, MediaFault::new(MediaFaultKind::Later { status: 429, retry_after: wait }).times(1));
     match harness.run(Role::DownloadMedia, json!({"media_ids": ids})).await {
         Err(TaskError::Snooze { after, .. }) => assert_eq!(after, wait),
         other => panic!("it does not wait: {}", other.is_ok()),

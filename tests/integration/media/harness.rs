@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use settings::{Config, LiveConfig};
 use sim::media::{MediaFile, MediaPlan, MediaSite};
 use storage::Payloads;
-use testkit::database::TestDatabase;
+use testkit::TestDatabase;
 
 use crate::handlers::test_sessions::RoundRobinProxies;
 

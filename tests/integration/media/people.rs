@@ -29,7 +29,8 @@ impl MediaHarness {
 
     fn oracle(&self) -> Vec<(String, bool)> {
         let person = self.site.person(PERSON).unwrap();
-        let mut ids: Vec<_> = person.cast.into_iter().chain(person.crew).map(|credit| (credit.credit_id, false)).collect();
+        let mut ids: Vec<_> =
+            person.cast.into_iter().chain(person.crew).map(|credit| (credit.credit_id, false)).collect();
         ids.sort();
         ids
     }

@@ -1,6 +1,6 @@
 //! `/api/media/…`: records of each kind, and credentials that never come out.
 
-use http::{Method, StatusCode};
+use http::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -9,9 +9,13 @@ use crate::api::server::{Answer, Server};
 
 const CANARY: &str = "canary-of-a-secret";
 
+async fn call(server: &Server, method: Method, path: &str, body: Option<Value>) -> Answer {
+    let request = server.request(method, path).header("content-type", "application/json");
+    server.send(request.body(body.map(|body| body.to_string()).unwrap_or_default().into()).unwrap()).await
+}
+
 async fn put(server: &Server, path: &str, body: Value) -> Answer {
-    let request = server.request(Method::PUT, path).header("content-type", "application/json");
-    server.send(request.body(body.to_string().into()).unwrap()).await
+    call(server, Method::PUT, path, Some(body)).await
 }
 
 fn credential() -> Value {
@@ -25,7 +29,7 @@ fn credential() -> Value {
 #[case::a_credential("credentials", credential(), json!({"username": "ann"}))]
 #[tokio::test]
 async fn a_record_is_added_changed_and_removed(#[case] kind: &str, #[case] draft: Value, #[case] change: Value) {
-    let server = Server::configured(&[("secrets.key", KEY)]).await;
+    let server = Server::with_key(KEY).await;
     let all = format!("/api/media/{kind}");
     let added = server.post(&all, draft.clone()).await.expect(201);
     let one = format!("{all}/{}", added["id"]);
@@ -38,7 +42,84 @@ async fn a_record_is_added_changed_and_removed(#[case] kind: &str, #[case] draft
         assert_eq!(&changed[field], value);
     }
     put(&server, &one, json!({})).await.problem(400);
-    assert_eq!(server.send_empty(Method::DELETE, &one).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(call(&server, Method::DELETE, &one, None).await.status.as_u16(), 204);
     server.get(&one).await.problem(404);
     put(&server, &one, change).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_secret_is_stored_encrypted_and_no_answer_shows_it() {
+    let server = Server::with_key(KEY).await;
+    let added = server.post("/api/media/credentials", credential()).await.expect(201);
+    let one = format!("/api/media/credentials/{}", added["id"]);
+    put(&server, &one, json!({"secret": format!("{CANARY} again")})).await.expect(200);
+    for path in [one.as_str(), "/api/media/credentials", "/api/audit?limit=50"] {
+        let text = server.get(path).await.text();
+        assert!(!text.contains(CANARY), "{path}: {text}");
+    }
+    let rows = server.database.raw.query("SELECT c::text FROM credentials c", &[]).await.unwrap();
+    let row: String = rows[0].get(0);
+    assert!(row.contains("$drover$1$") && !row.contains(CANARY), "{row}");
+
+    let keys = foundation::secrets::SecretKeys::parse(KEY, []).unwrap();
+    let client = server.database.db.client().await.unwrap();
+    let opened = db::credentials::open_of_platform(&client, "tmdb", &keys).await.unwrap();
+    assert_eq!(opened.secret, format!("{CANARY} again"));
+}
+
+#[tokio::test]
+async fn a_secret_that_was_moved_to_another_row_is_unreadable() {
+    let server = Server::with_key(KEY).await;
+    server.post("/api/media/credentials", credential()).await.expect(201);
+    server.database.raw.batch_execute("UPDATE credentials SET platform = 'easynews'").await.unwrap();
+    let keys = foundation::secrets::SecretKeys::parse(KEY, []).unwrap();
+    let client = server.database.db.client().await.unwrap();
+    let error = db::credentials::open_of_platform(&client, "easynews", &keys).await.unwrap_err().to_string();
+    assert!(error.contains("cannot be read") && !error.contains(CANARY), "{error}");
+}
+
+#[tokio::test]
+async fn without_a_key_no_credential_is_kept() {
+    let server = Server::start().await;
+    let refused = server.post("/api/media/credentials", credential()).await.problem(409);
+    assert!(refused["detail"].as_str().unwrap().contains("DROVER__SECRETS__KEY"), "{refused}");
+    assert_eq!(server.get("/api/media/credentials").await.expect(200)["records"], json!([]));
+}
+
+#[rstest]
+#[case::a_channel("channels", json!({"channel_id": "../../etc/passwd"}), "channel_id")]
+#[case::a_handle("channels", json!({"channel_id": "@someone"}), "channel_id")]
+#[case::an_unknown_field("channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv", "etag": "x"}), "etag")]
+#[case::a_person("people", json!({"tmdb_id": 0, "name": "Ann"}), "tmdb_id")]
+#[case::an_extension("searches", json!({"query": "a", "extensions": ["../x"]}), "extensions")]
+#[case::a_password_of_none("credentials", json!({"name": "a", "platform": "b", "kind": "password", "secret": "s"}), "username")]
+#[case::a_secret_of_another_type("credentials", json!({"name": "a", "platform": "b", "kind": "token", "secret": [CANARY]}), "secret")]
+#[tokio::test]
+async fn a_wrong_field_is_named(#[case] kind: &str, #[case] draft: Value, #[case] field: &str) {
+    let server = Server::with_key(KEY).await;
+    let answer = server.post(&format!("/api/media/{kind}"), draft).await;
+    assert!(!answer.text().contains(CANARY), "{}", answer.text());
+    assert_eq!(answer.problem(400)["field"], field);
+}
+
+#[tokio::test]
+async fn items_are_listed_by_source_and_state() {
+    let server = Server::start().await;
+    let sql = "INSERT INTO media_items (source, source_id, kind, url, state)
+               VALUES ('youtube', 'a', 'page', 'https://a.example/1', 'known'), ('easynews', 'b', 'file', 'https://a.example/2', 'gone')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let ids = async |query: &str| -> Vec<String> {
+        let page = server.get(&format!("/api/media/items{query}")).await.expect(200);
+        page["items"].as_array().unwrap().iter().map(|item| item["source_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids("").await, ["b", "a"]);
+    assert_eq!(ids("?sort=oldest").await, ["a", "b"]);
+    assert_eq!(ids("?source=youtube").await, ["a"]);
+    assert_eq!(ids("?state=gone").await, ["b"]);
+    let page = server.get("/api/media/items?limit=1").await.expect(200);
+    let cursor = page["next_cursor"].as_str().unwrap();
+    assert_eq!(ids(&format!("?limit=1&cursor={cursor}")).await, ["a"]);
+    let id = page["items"][0]["id"].as_i64().unwrap();
+    assert_eq!(server.get(&format!("/api/media/items/{id}")).await.expect(200), page["items"][0]);
+    server.get("/api/media/items/4711").await.problem(404);
 }

@@ -59,7 +59,10 @@ async fn a_new_video_is_found_and_queued_once() {
     let items = harness.items().await;
     let new = items.iter().find(|item| item.source_id == video.id).unwrap();
     let [download] = polled.next.as_slice() else { panic!("{:?}", polled.next) };
-    assert_eq!((download.role, &download.args), (Role::DownloadMedia, &json!({"media_ids": [new.id], "source": "youtube"})));
+    assert_eq!(
+        (download.role, &download.args),
+        (Role::DownloadMedia, &json!({"media_ids": [new.id], "source": "youtube"}))
+    );
     assert_eq!(harness.settle(Role::YoutubeMonitor, json!({})).await.result["new"], 0);
 }
 

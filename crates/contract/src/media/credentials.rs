@@ -38,7 +38,7 @@ pub struct Credential {
     #[schema(value_type = CredentialKind)]
     pub kind: Word<CredentialKind>,
     pub username: Option<String>,
-    /// Of the last job that used it; null: none did.
+    /// How the last job that used it fared; null: none did.
     pub last_result: Option<String>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,

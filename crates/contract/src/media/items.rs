@@ -29,7 +29,7 @@ pub struct ItemView {
     pub attempts: i32,
     /// Why the last attempt brought no file.
     pub last_error: Option<String>,
-    /// Of its file, in lower-case hex.
+    /// The digest of its file, in lower-case hex.
     pub sha256: Option<String>,
     /// Where the file is, relative to the storage root.
     pub path: Option<String>,

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use domain::appearance::{Appearance, ProductionKind};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderValue, IF_NONE_MATCH};
 use media::clients::{easynews, tmdb, youtube};
@@ -113,10 +114,10 @@ async fn addresses_of_found_files_are_those_of_the_site() {
     }
 }
 
-fn expected_credit(credit: &Credit) -> tmdb::Appearance {
-    tmdb::Appearance {
+fn expected_credit(credit: &Credit) -> Appearance {
+    Appearance {
         credit_id: credit.credit_id.clone(),
-        media_type: if credit.media_type == "tv" { tmdb::MediaType::Tv } else { tmdb::MediaType::Movie },
+        media_type: if credit.media_type == "tv" { ProductionKind::Tv } else { ProductionKind::Movie },
         tmdb_id: credit.tmdb_id,
         title: credit.title.clone(),
         character: credit.character.clone(),
