@@ -178,7 +178,7 @@ impl Fields {
         }
         if let Some(file) = self.secret_file {
             let text = Input::read(&file).await?.text;
-            object.insert(SECRET.to_owned(), text.strip_suffix('\n').unwrap_or(&text).into());
+            object.insert(SECRET.to_owned(), text.trim_end_matches(['\r', '\n']).into());
         }
         Ok(object)
     }

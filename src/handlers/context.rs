@@ -111,18 +111,24 @@ impl Context {
         self.stop.cancelled().await;
     }
 
+    /// Whether the run is stopped from outside.
+    pub fn is_cancelled(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
     /// The tasks that the task waited for, and what became of them. Empty: this run has to make them.
     pub async fn children(&self) -> Result<Vec<AwaitedChild>, TaskError> {
         Ok(db::tasks::children_of(&self.services.db.client().await?, self.task_id).await?)
     }
 
-    /// Keeps a part of the run's work before its end, in a short transaction of its own. `write` may run again
+    /// Keeps a part of the run's work before its end, in a short transaction of its own, with the follow-ups of
+    /// `write`, which may run again
     /// with the same data, in a later save or run. A lost lease ends the body: return the error.
     pub async fn save<D: Send + Sync>(
         &self,
         data: D,
         write: impl for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> + Send + Sync,
-    ) -> Result<(), SaveError> {
+    ) -> Result<WriteResults, SaveError> {
         let lease = self.lease.as_ref().ok_or(SaveError::LeaseLost)?;
         queue::save(&self.services.db, lease, &WriteOf { data, write }).await
     }

@@ -263,7 +263,7 @@ impl From<DbError> for ApiError {
     fn from(error: DbError) -> Self {
         match error {
             DbError::Missing(what) => ApiError::NotFound(what),
-            DbError::Unfit(fault) => ApiError::Conflict(fault),
+            DbError::Unfit(fault) | DbError::Reference(fault) => ApiError::Conflict(fault),
             DbError::Unavailable(text) | DbError::Contention(text) | DbError::TooSlow(text) => {
                 ApiError::Unavailable(text)
             }

@@ -236,7 +236,14 @@ fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Opti
             queries.iter().try_for_each(|query| check_text("payload", Some(query)))
         }
         Role::YoutubeMonitor => read::<args::YoutubeMonitor>(role, payload).map(drop),
-        _ => read::<args::AppearancesSync>(role, payload).map(drop),
+        Role::AppearancesSync => read::<args::AppearancesSync>(role, payload).map(drop),
+        // `job_type` has refused them
+        Role::StoreDiscovery
+        | Role::EntryPointDiscovery
+        | Role::ProductDiscovery
+        | Role::PayloadFetch
+        | Role::ProductRefresh
+        | Role::AnalyticsRefresh => Ok(()),
     }
 }
 

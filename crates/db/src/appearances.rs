@@ -1,9 +1,10 @@
 //! `appearances`, and the `people` that they are of, as their sync reads and writes them; people's changes
 //! are [`super::media_records`].
 
-use tokio_postgres::types::Json;
+use serde_json::json;
 
 use super::row::{FromRow, read_all, rows};
+use super::storable::{reason, storable};
 use super::{Client, DbError, Tx};
 use domain::appearance::Appearance;
 
@@ -32,14 +33,14 @@ pub async fn people(client: &Client) -> Result<Vec<SyncedPerson>, DbError> {
 /// Brings a person's appearances to those that the service lists. One that it lists no more stays, with the
 /// time when it was missed first.
 pub async fn replace(tx: &Tx, person: i64, listed: &[Appearance]) -> Result<AppearanceChanges, DbError> {
-    let row = tx.query_one(include_str!("sql/appearances/replace.sql"), &[&person, &Json(listed)]).await?;
+    let row = tx.query_one(include_str!("sql/appearances/replace.sql"), &[&person, &storable(&json!(listed))]).await?;
     note_sync(tx, person, None).await?;
     AppearanceChanges::from_row(&row)
 }
 
 /// Writes why a person's sync failed; None: it did not.
 pub async fn note_sync(tx: &Tx, person: i64, error: Option<&str>) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/people/note_sync.sql"), &[&person, &error]).await?;
+    tx.execute(include_str!("sql/people/note_sync.sql"), &[&person, &error.map(reason)]).await?;
     Ok(())
 }
 

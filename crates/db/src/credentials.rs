@@ -11,7 +11,10 @@ use super::row::{FromRow, known_word, rows};
 use super::{Client, DbError, Tx};
 use contract::media::credentials::CredentialKind;
 use domain::disposition::{Disposition, HasDisposition};
-use foundation::secrets::{SecretError, SecretKeys};
+use foundation::secrets::{SecretError, SecretKeys, key_id};
+
+/// Maximum number of credentials of one rekeying.
+const MAX_CREDENTIALS: i64 = 10_000;
 
 /// A credential with its secret in clear.
 pub struct OpenCredential {
@@ -19,6 +22,15 @@ pub struct OpenCredential {
     pub kind: CredentialKind,
     pub username: Option<String>,
     pub secret: String,
+}
+
+/// Result of [`rekey`]: numbers of secrets, changed or, with `is_dry`, to be changed.
+#[derive(Debug, Default)]
+pub struct RekeyedCredentials {
+    pub reencrypted: usize,
+    pub current: usize,
+    /// Names of credentials, each with the reason.
+    pub unreadable: Vec<(String, SecretError)>,
 }
 
 #[derive(Debug, Error)]
@@ -31,6 +43,10 @@ pub enum CredentialError {
     Absent { platform: String },
     #[error("credential {id} does not exist")]
     Missing { id: i64 },
+    #[error(
+        "credential {name} has no encrypted secret: give it one by `drover media set credentials {id} --secret-file FILE`"
+    )]
+    NotSealed { id: i64, name: String },
     #[error("credential {name} cannot be read: {error}")]
     Unreadable { name: String, error: SecretError },
     #[error(transparent)]
@@ -64,6 +80,33 @@ pub async fn open_of_platform(
     Stored::from_row(&row)?.open(keys)
 }
 
+/// Encrypts with the current key every secret that another key encrypted, unless `is_dry`. Nothing is lost when
+/// it is stopped in between; the next run does the rest.
+pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<RekeyedCredentials, DbError> {
+    let mut rekeyed = RekeyedCredentials::default();
+    for row in client.query(include_str!("sql/credentials/all.sql"), &[&MAX_CREDENTIALS]).await? {
+        let stored = Stored::from_row(&row)?;
+        let about = stored.about();
+        let sealed = match keys.open(&stored.secret, &about).and_then(|secret| keys.seal(&secret, &about)) {
+            Ok(sealed) => sealed,
+            Err(error) => {
+                rekeyed.unreadable.push((stored.name, error));
+                continue;
+            }
+        };
+        if keys.is_current(&stored.secret) {
+            rekeyed.current += 1;
+            continue;
+        }
+        rekeyed.reencrypted += 1;
+        if !is_dry {
+            let sql = include_str!("sql/credentials/replace_secret.sql");
+            client.execute(sql, &[&stored.id, &stored.secret, &sealed]).await?;
+        }
+    }
+    Ok(rekeyed)
+}
+
 /// Writes how the last job that used it fared.
 pub async fn note_result(tx: &Tx, id: i64, result: &str) -> Result<(), DbError> {
     tx.execute(include_str!("sql/credentials/note_result.sql"), &[&id, &result]).await?;
@@ -86,6 +129,10 @@ impl Stored {
     }
 
     fn open(self, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
+        // one that was written by hand is bound to no row
+        if key_id(&self.secret).is_none() {
+            return Err(CredentialError::NotSealed { id: self.id, name: self.name });
+        }
         let opened = keys.open(&self.secret, &self.about());
         let secret = opened.map_err(|error| CredentialError::Unreadable { name: self.name, error })?;
         Ok(OpenCredential { id: self.id, kind: self.kind, username: self.username, secret })

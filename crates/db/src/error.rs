@@ -21,6 +21,9 @@ pub enum DbError {
     /// A unique or exclusion constraint was violated: another row has the key. `constraint` names it.
     #[error("conflict with {constraint}: {detail}")]
     Conflict { constraint: String, detail: String },
+    /// Another row refers to this one, or this one to a row that does not exist.
+    #[error("{0}")]
+    Reference(String),
     /// The requested row does not exist.
     #[error("{0} does not exist")]
     Missing(String),
@@ -103,6 +106,9 @@ impl From<tokio_postgres::Error> for DbError {
                     constraint: db.constraint().unwrap_or("a unique constraint").to_owned(),
                     detail: db.detail().unwrap_or(db.message()).to_owned(),
                 }
+            }
+            code if *code == SqlState::FOREIGN_KEY_VIOLATION => {
+                DbError::Reference(db.detail().unwrap_or(db.message()).to_owned())
             }
             // raised by drover's own functions
             code if *code == SqlState::NO_DATA_FOUND => DbError::Missing(message),

@@ -89,6 +89,7 @@ mod pipeline;
 mod pools;
 mod proxy_benches;
 mod row;
+mod storable;
 
 pub use client::{Client, Tx};
 pub use error::DbError;

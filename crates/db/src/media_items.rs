@@ -1,16 +1,17 @@
 //! `media_items`, and the files of those that were downloaded, `media_files`.
 
-use tokio_postgres::types::Json;
+use serde_json::json;
 
 use super::age_order::ordered;
 use super::row::{first_columns, json, known_word, read_all, rows, word};
+use super::storable::{reason, storable};
 use super::{Client, DbError, Tx};
 use contract::media::items::{ItemFilter, ItemView};
 use domain::media_item::{Item, ItemEnd, ItemId, ItemState, NewItem};
 
 /// Adds the items that are not known yet; returns the ids of these.
 pub async fn insert(tx: &Tx, items: &[NewItem]) -> Result<Vec<ItemId>, DbError> {
-    first_columns(&tx.query(include_str!("sql/media_items/insert.sql"), &[&Json(items)]).await?)
+    first_columns(&tx.query(include_str!("sql/media_items/insert.sql"), &[&storable(&json!(items))]).await?)
 }
 
 /// At most `limit` items, in the filter's order.
@@ -38,7 +39,7 @@ pub async fn end(tx: &Tx, id: ItemId, end: &ItemEnd) -> Result<(), DbError> {
     let duration = file.and_then(|file| file.duration_ms);
     let sql = include_str!("sql/media_items/end.sql");
     let state = end.state().name();
-    let reason = end.reason();
+    let reason = end.reason().map(reason);
     tx.execute(sql, &[&id, &state, &reason, &digest, &path, &bytes, &media_type, &width, &height, &duration]).await?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `saved_searches`, as their monitor reads and writes them; people's changes are [`super::media_records`].
 
 use super::row::{read_all, rows};
+use super::storable::reason;
 use super::{Client, DbError, Tx};
 
 /// Maximum number of searches of one run.
@@ -25,7 +26,7 @@ pub async fn enabled(client: &Client) -> Result<Vec<DueSearch>, DbError> {
 
 /// Writes why a search failed; None: it did not.
 pub async fn note_run(tx: &Tx, id: i64, error: Option<&str>) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/saved_searches/note_run.sql"), &[&id, &error]).await?;
+    tx.execute(include_str!("sql/saved_searches/note_run.sql"), &[&id, &error.map(reason)]).await?;
     Ok(())
 }
 

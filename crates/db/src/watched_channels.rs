@@ -1,7 +1,7 @@
 //! `watched_channels`, as their monitor reads and writes them; people's changes are [`super::media_records`].
 
 use super::row::{read_all, rows};
-use super::{Client, DbError, Tx};
+use super::{Client, DbError, Tx, storable};
 
 /// Maximum number of channels of one poll.
 pub const MAX_CHANNELS: i64 = 10_000;
@@ -31,7 +31,7 @@ pub async fn note_poll(tx: &Tx, id: i64, etag: Option<&str>, last_modified: Opti
 }
 
 pub async fn note_failure(tx: &Tx, id: i64, reason: &str) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/watched_channels/note_failure.sql"), &[&id, &reason]).await?;
+    tx.execute(include_str!("sql/watched_channels/note_failure.sql"), &[&id, &storable::reason(reason)]).await?;
     Ok(())
 }
 

@@ -23,6 +23,8 @@ use domain::disposition::{Disposition, HasDisposition};
 pub const MAX_TEXT: usize = 256 * 1024;
 /// Maximum bytes of a title or a name.
 const MAX_NAME: usize = 1_000;
+/// Maximum bytes of an id, and of other words of a service.
+const MAX_ID: usize = 200;
 
 /// Reason why an answer cannot be used. It may be another page than the asked one (a challenge, a
 /// log-in), or a new shape.

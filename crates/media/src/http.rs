@@ -36,6 +36,8 @@ const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Maximum time without a byte of a body.
 pub const MAX_STALL: Duration = Duration::from_secs(60);
+/// Maximum time of a body that is read whole; a download has no such limit.
+const MAX_BODY_TIME: Duration = Duration::from_secs(60);
 /// Maximum bytes of an address in an error.
 const MAX_SHOWN: usize = 200;
 const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
@@ -92,6 +94,8 @@ pub enum HttpError {
     Cut(String),
     #[error("no byte of the answer came for {} s", MAX_STALL.as_secs())]
     Stalled,
+    #[error("the answer took longer than {} s", MAX_BODY_TIME.as_secs())]
+    Slow,
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
     #[error("the certificate authorities cannot be used: {0}")]
@@ -103,7 +107,7 @@ impl HasDisposition for HttpError {
         use HttpError::*;
         match self {
             NotWeb(_) | LogIn(_) | Private { .. } | Redirects(_) | Location(_) | TooLarge(_) => Disposition::Permanent,
-            Unreachable { .. } | Late { .. } | Cut(_) | Stalled | Tls(_) => Disposition::Retry,
+            Unreachable { .. } | Late { .. } | Cut(_) | Stalled | Slow | Tls(_) => Disposition::Retry,
         }
     }
 }
@@ -141,18 +145,19 @@ impl Http {
         Err(HttpError::Redirects(shown(&get.url)))
     }
 
-    /// Whether an address may be asked, by its host alone: for tools that make their own requests.
+    /// Whether an address may be asked, by its host alone: for tools that make their own requests. Each of the
+    /// host's addresses must be public, since it is unknown which one the tool takes. Its redirects are not
+    /// checked.
     pub async fn check(&self, url: &Url) -> Result<(), HttpError> {
         let host = self.checked_host(url)?;
         let unreachable = |fault: String| HttpError::Unreachable { host: host.clone(), fault };
         let Some(Host::Domain(domain)) = url.host() else { return Ok(()) };
-        let name = domain.parse::<Name>().map_err(|error| unreachable(error.to_string()))?;
-        let mut names = PublicNames { allow_private: self.allow_private };
-        let found = timeout(MAX_CONNECT_TIME, names.call(name)).await;
-        match found.map_err(|_| HttpError::Late { host: host.clone() })? {
-            Ok(_) => Ok(()),
-            Err(error) if private_name(&error) => Err(HttpError::Private { host }),
-            Err(error) => Err(unreachable(error.to_string())),
+        let addresses = timeout(MAX_CONNECT_TIME, tokio::net::lookup_host((domain, 0))).await;
+        let addresses = addresses.map_err(|_| HttpError::Late { host: host.clone() })?;
+        let mut addresses = addresses.map_err(|error| unreachable(error.to_string()))?;
+        match self.allow_private || addresses.all(|address| is_public_address(address.ip())) {
+            true => Ok(()),
+            false => Err(HttpError::Private { host }),
         }
     }
 
@@ -200,7 +205,11 @@ impl Get {
 
 impl Answer {
     /// The whole body, of at most `max` bytes.
-    pub async fn bytes(mut self, max: usize) -> Result<Bytes, HttpError> {
+    pub async fn bytes(self, max: usize) -> Result<Bytes, HttpError> {
+        timeout(MAX_BODY_TIME, self.read(max)).await.map_err(|_| HttpError::Slow)?
+    }
+
+    async fn read(mut self, max: usize) -> Result<Bytes, HttpError> {
         let mut bytes = BytesMut::new();
         while let Some(frame) = timeout(MAX_STALL, self.body.frame()).await.map_err(|_| HttpError::Stalled)? {
             let frame = frame.map_err(|error| HttpError::Cut(error.to_string()))?;

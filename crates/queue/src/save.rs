@@ -5,7 +5,8 @@
 
 use thiserror::Error;
 
-use super::outcome::{TaskError, Write};
+use super::outcome::{FollowUp, TaskError, Write, WriteResults};
+use db::tasks::NewTask;
 use db::{Db, DbError, tasks};
 use domain::task::TaskLease;
 
@@ -20,16 +21,39 @@ pub enum SaveError {
     Db(#[from] DbError),
 }
 
-/// Writes for a run that still has its lease, in a short transaction of its own. The results of `write` are
-/// not used.
-pub async fn save(db: &Db, lease: &TaskLease, write: &dyn Write) -> Result<(), SaveError> {
+/// Writes for a run that still has its lease, in a short transaction of its own, with the follow-ups of these
+/// writes; returns their results.
+pub async fn save(db: &Db, lease: &TaskLease, write: &dyn Write) -> Result<WriteResults, SaveError> {
     let tx = db.begin().await?;
-    write.run(&tx).await?;
+    let written = write.run(&tx).await?;
+    let follow_ups: Vec<NewTask> = written.next.iter().map(|next| new_task(lease, next)).collect();
+    tasks::chain(&tx, &follow_ups).await?;
     tasks::lock_run(&tx, lease).await.map_err(|error| match error {
         DbError::Missing(_) => SaveError::LeaseLost,
         error => SaveError::Db(error),
     })?;
-    Ok(tx.commit().await?)
+    tx.commit().await?;
+    Ok(written)
+}
+
+fn new_task(lease: &TaskLease, follow_up: &FollowUp) -> NewTask {
+    NewTask {
+        dispensary_id: follow_up.dispensary_id,
+        platform: follow_up.platform.clone(),
+        account: follow_up.account.clone(),
+        dedup_key: follow_up.dedup_key.clone(),
+        priority: follow_up.priority.unwrap_or(follow_up.role.default_priority()),
+        payload: follow_up.args.clone(),
+        parent_task_id: Some(lease.id),
+        ..NewTask::new(follow_up.role)
+    }
+}
+
+impl SaveError {
+    /// Whether the same writes may be saved later.
+    pub fn is_external(&self) -> bool {
+        matches!(self, SaveError::Db(error) if error.is_external())
+    }
 }
 
 impl From<SaveError> for TaskError {

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::cli::{CliError, Env, ExitCode};
+use db::credentials::RekeyedCredentials;
 use db::proxy_passwords::{RekeyReport, UnreadableProxy, rekey};
 
 const NO_KEY: &str = "secrets.key is not set: make one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
@@ -22,6 +23,15 @@ struct Answer {
     /// Encrypted with the current key already.
     unchanged: usize,
     unreadable: Vec<Unreadable>,
+    /// The credentials of media jobs, which are always encrypted.
+    credentials: Credentials,
+}
+
+#[derive(Debug, Serialize)]
+struct Credentials {
+    reencrypted: usize,
+    unchanged: usize,
+    unreadable: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -37,25 +47,36 @@ pub async fn run(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
     let client = db.client().await?;
     let rekeyed = rekey(&client, &keys, dry_run).await?;
-    let code = if rekeyed.unreadable.is_empty() { ExitCode::Ok } else { ExitCode::PartialFailure };
-    env.out.either(&Answer::new(rekeyed, key, dry_run), text)?;
+    let credentials = db::credentials::rekey(&client, &keys, dry_run).await?;
+    let code = if rekeyed.unreadable.is_empty() && credentials.unreadable.is_empty() {
+        ExitCode::Ok
+    } else {
+        ExitCode::PartialFailure
+    };
+    env.out.either(&Answer::new(rekeyed, credentials, key, dry_run), text)?;
     Ok(code)
 }
 
 impl Answer {
-    fn new(rekeyed: RekeyReport, key: String, dry_run: bool) -> Self {
+    fn new(rekeyed: RekeyReport, credentials: RekeyedCredentials, key: String, dry_run: bool) -> Self {
         let RekeyReport { encrypted, reencrypted, current, unreadable } = rekeyed;
         let unreadable = unreadable.into_iter().map(|UnreadableProxy { id, host, port, error }| Unreadable {
             id,
             address: format!("{host}:{port}"),
             why: error.to_string(),
         });
-        Answer { dry_run, key, encrypted, reencrypted, unchanged: current, unreadable: unreadable.collect() }
+        let credentials = Credentials {
+            reencrypted: credentials.reencrypted,
+            unchanged: credentials.current,
+            unreadable: credentials.unreadable.into_iter().map(|(name, error)| format!("{name}: {error}")).collect(),
+        };
+        let unreadable = unreadable.collect();
+        Answer { dry_run, key, encrypted, reencrypted, unchanged: current, unreadable, credentials }
     }
 }
 
 fn text(answer: &Answer) -> String {
-    let Answer { dry_run, key, encrypted, reencrypted, unchanged, unreadable } = answer;
+    let Answer { dry_run, key, encrypted, reencrypted, unchanged, unreadable, credentials } = answer;
     let would = if *dry_run { "would be " } else { "" };
     let line = |it: &Unreadable| format!("the password of proxy {} {} cannot be read: {}", it.id, it.address, it.why);
     let mut lines: Vec<String> = unreadable.iter().map(line).collect();
@@ -65,6 +86,13 @@ fn text(answer: &Answer) -> String {
     lines.push(format!(
         "passwords {would}encrypted with key {key}: {encrypted}, {would}encrypted again: {reencrypted}, unchanged: {unchanged}, unreadable: {}",
         unreadable.len()
+    ));
+    lines.extend(credentials.unreadable.iter().map(|why| format!("the credential {why}")));
+    lines.push(format!(
+        "credentials of media jobs {would}encrypted again: {}, unchanged: {}, unreadable: {}",
+        credentials.reencrypted,
+        credentials.unchanged,
+        credentials.unreadable.len()
     ));
     lines.join("\n")
 }

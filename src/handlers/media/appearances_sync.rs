@@ -9,10 +9,11 @@ use std::time::Duration;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Map, json};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use url::Url;
 
-use super::{CREDENTIAL_WORKS, mark_credential};
+use super::report::Report;
+use super::{CREDENTIAL_WORKS, mark_credential, stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::tmdb::{self, KeyKind};
@@ -27,49 +28,37 @@ use queue::{Outcome, TaskError, WriteResults};
 const PLATFORM: &str = "tmdb";
 /// The service permits about forty requests a second; we send four.
 const PACE: Duration = Duration::from_millis(250);
+/// People whose credits are read, then saved.
+const PEOPLE_PER_SAVE: usize = 20;
 const MAX_CREDITS_BYTES: usize = 16 << 20;
 
 pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let people = appearances::people(&client).await?;
     if people.is_empty() {
-        return Ok(Outcome::done(json!({"people": 0})).into());
+        return Report::new("people", &["added", "gone"]).outcome();
     }
     let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.media.keys).await?;
     drop(client);
-    let sync = Sync { credential: key.id, people: read_all(ctx, &people, &key).await? };
-    if let Some(reason) = sync.reason_of_failure() {
-        ctx.save(sync, |sync, tx| Box::pin(sync.write(tx))).await?;
-        return Err(TaskError::retry(reason));
+    let mut pace = interval(PACE);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut report = Report::new("people", &["added", "gone"]);
+    for (nth, batch) in people.chunks(PEOPLE_PER_SAVE).enumerate() {
+        let before = nth * PEOPLE_PER_SAVE;
+        let percent = u8::try_from(100 * before / people.len()).ok();
+        ctx.progress(percent, format!("{before} of {} people", people.len())).await;
+        let sync = tokio::select! {
+            sync = Sync::run(ctx, batch, &key, &mut pace) => sync?,
+            () = ctx.cancelled() => return Err(stopped()),
+        };
+        let reasons = sync.reasons();
+        let saved = ctx.save(sync, |sync, tx| Box::pin(sync.write(tx))).await?;
+        report.add(batch.len(), &reasons, &saved);
     }
-    let result = json!({"people": sync.people.len(), "failed": sync.reasons().count()});
-    Ok(Outcome::done(result).write(sync, |sync, tx| Box::pin(sync.write(tx))).into())
+    report.outcome()
 }
 
 type Credits = Result<Vec<Appearance>, String>;
-
-async fn read_all(
-    ctx: &Context,
-    people: &[SyncedPerson],
-    key: &OpenCredential,
-) -> Result<Vec<(SyncedPerson, Credits)>, TaskError> {
-    let mut pace = interval(PACE);
-    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut read = Vec::with_capacity(people.len());
-    for (nth, person) in people.iter().enumerate() {
-        pace.tick().await;
-        let percent = u8::try_from(100 * nth / people.len()).ok();
-        ctx.progress(percent, format!("{nth} of {} people", people.len())).await;
-        match credits(ctx, person, key).await {
-            Err(error @ SyncError::Key) => {
-                mark_credential(ctx, key.id, "the service refuses it").await?;
-                return Err(TaskError::permanent(error.to_string()));
-            }
-            credits => read.push((*person, credits.map_err(|error| error.to_string()))),
-        }
-    }
-    Ok(read)
-}
 
 #[derive(Debug, thiserror::Error)]
 enum SyncError {
@@ -79,6 +68,8 @@ enum SyncError {
     Read(#[from] ReadError),
     #[error("TMDb refuses the key: give another by `drover media set credentials ID --secret-file FILE`")]
     Key,
+    #[error("the key of TMDb has characters that no header can have")]
+    NotSendable,
     #[error("TMDb knows no such person")]
     NoPerson,
     #[error("TMDb answers {0}")]
@@ -102,7 +93,7 @@ fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
         url.query_pairs_mut().append_pair("api_key", key);
         return Ok(Get::of(url));
     }
-    let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| SyncError::Key)?;
+    let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| SyncError::NotSendable)?;
     value.set_sensitive(true);
     let headers = HeaderMap::from_iter([(AUTHORIZATION, value)]);
     let secrets = Some(Secrets { origin: url.origin(), headers });
@@ -115,15 +106,29 @@ struct Sync {
 }
 
 impl Sync {
-    fn reasons(&self) -> impl Iterator<Item = &String> {
-        self.people.iter().filter_map(|(_, credits)| credits.as_ref().err())
+    async fn run(
+        ctx: &Context,
+        people: &[SyncedPerson],
+        key: &OpenCredential,
+        pace: &mut Interval,
+    ) -> Result<Sync, TaskError> {
+        let mut sync = Sync { credential: key.id, people: Vec::with_capacity(people.len()) };
+        for person in people {
+            pace.tick().await;
+            match credits(ctx, person, key).await {
+                Err(error @ SyncError::Key) => {
+                    mark_credential(ctx, key.id, "the service refuses it").await?;
+                    return Err(TaskError::permanent(error.to_string()));
+                }
+                Err(error @ SyncError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
+                credits => sync.people.push((*person, credits.map_err(|error| error.to_string()))),
+            }
+        }
+        Ok(sync)
     }
 
-    /// None: the credits of a person were read.
-    fn reason_of_failure(&self) -> Option<String> {
-        let first = self.reasons().next()?;
-        let all_failed = self.reasons().count() == self.people.len();
-        all_failed.then(|| format!("no credits were read; the first of {} people: {first}", self.people.len()))
+    fn reasons(&self) -> Vec<String> {
+        self.people.iter().filter_map(|(_, credits)| credits.as_ref().err().cloned()).collect()
     }
 
     async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
@@ -137,7 +142,9 @@ impl Sync {
                 }
             }
         }
-        credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
+        if self.people.iter().any(|(_, credits)| credits.is_ok()) {
+            credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
+        }
         let result = Map::from_iter([("added".to_owned(), json!(added)), ("gone".to_owned(), json!(gone))]);
         Ok(WriteResults { result, ..WriteResults::default() })
     }

@@ -4,19 +4,21 @@
 //! is not downloaded again. One that fails does not fail the job, unless all fail; where a server asks to
 //! wait, the job waits with what is left. Its ends are saved while it goes on.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::item_download::{self, ItemError, Received};
+use super::item_download::{self, ItemError, Received, Wait};
+use super::stopped;
 use crate::handlers::progress::report_progress_while;
 use crate::handlers::{Context, RunProgress};
 use db::{DbError, Tx, media_items};
 use domain::args;
 use domain::media_item::{Item, ItemEnd, ItemId, ItemState};
 use domain::role::Role;
-use queue::{FollowUp, Outcome, TaskError, WriteResults};
+use queue::{FollowUp, Outcome, SaveError, TaskError, WriteResults};
 
 /// Maximum number of items of one task.
 const MAX_ITEMS: usize = 1_000;
@@ -37,7 +39,8 @@ pub async fn run(ctx: &Context, args: args::DownloadMedia) -> Result<Outcome, Ta
     if known.is_empty() {
         return Err(TaskError::permanent("none of these items exists: `drover media items` lists them"));
     }
-    let unknown = args.media_ids.len().saturating_sub(known.len());
+    let asked: HashSet<ItemId> = args.media_ids.iter().copied().collect();
+    let unknown = asked.len() - known.len();
     let is_wanted = |item: &Item| args.source.as_ref().is_none_or(|source| *source == item.source);
     let wanted: Vec<Item> =
         known.into_iter().filter(|item| item.state != ItemState::Downloaded && is_wanted(item)).collect();
@@ -89,24 +92,26 @@ impl Downloads {
         let mut saved = Instant::now();
         let mut wait = None;
         for (nth, item) in items.iter().enumerate() {
+            if ctx.is_cancelled() {
+                self.save(ctx).await?;
+                return Err(stopped());
+            }
             match download(ctx, item, nth, items.len()).await {
                 Ok(end) => self.add(item.id, end),
-                Err(ItemError::Wait { reason, after }) => {
-                    wait.get_or_insert(TaskError::Snooze { reason, after, host: None });
-                }
+                Err(ItemError::Wait(later)) => wait = Some(later.max(wait)),
                 Err(ItemError::Task(error)) => {
                     self.save(ctx).await?;
                     return Err(error);
                 }
             }
             if saved.elapsed() >= SAVE_EVERY {
-                self.save(ctx).await?;
+                self.save_unless_busy(ctx).await?;
                 saved = Instant::now();
             }
         }
-        let Some(wait) = wait else { return Ok(()) };
+        let Some(Wait { reason, after }) = wait else { return Ok(()) };
         self.save(ctx).await?;
-        Err(wait)
+        Err(TaskError::Snooze { reason, after, host: None })
     }
 
     fn add(&mut self, id: ItemId, end: ItemEnd) {
@@ -117,11 +122,20 @@ impl Downloads {
         self.unsaved.push((id, end));
     }
 
-    async fn save(&mut self, ctx: &Context) -> Result<(), TaskError> {
-        let ends = std::mem::take(&mut self.unsaved);
-        match ends.is_empty() {
-            true => Ok(()),
-            false => Ok(ctx.save(ends, |ends, tx| Box::pin(write(tx, ends))).await?),
+    async fn save(&mut self, ctx: &Context) -> Result<(), SaveError> {
+        if self.unsaved.is_empty() {
+            return Ok(());
+        }
+        ctx.save(self.unsaved.clone(), |ends, tx| Box::pin(write(tx, ends))).await?;
+        self.unsaved.clear();
+        Ok(())
+    }
+
+    /// An outage of the database does not end the downloads: the next save has the same ends.
+    async fn save_unless_busy(&mut self, ctx: &Context) -> Result<(), SaveError> {
+        match self.save(ctx).await {
+            Err(error) if error.is_external() => Ok(()),
+            saved => saved,
         }
     }
 

@@ -13,7 +13,8 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Map, json};
 use url::Url;
 
-use super::{CREDENTIAL_WORKS, download_media, mark_credential};
+use super::report::Report;
+use super::{CREDENTIAL_WORKS, download_media, mark_credential, stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
@@ -36,18 +37,24 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
         Some(queries) => queries.into_iter().map(Search::Asked).collect(),
         None => saved_searches::enabled(&client).await?.into_iter().map(Search::Saved).collect::<Vec<_>>(),
     };
+    let mut report = Report::new("searches", &["new"]);
     if searches.is_empty() {
-        return Ok(Outcome::done(json!({"searches": 0})).into());
+        return report.outcome();
     }
     let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.media.keys).await?;
     drop(client);
-    let found = Found { credential: login.id, searches: run_all(ctx, searches, &login).await? };
-    if let Some(reason) = found.reason_of_failure() {
-        ctx.save(found, |found, tx| Box::pin(found.write(tx))).await?;
-        return Err(TaskError::retry(reason));
+    let total = searches.len();
+    for (nth, search) in searches.into_iter().enumerate() {
+        ctx.progress(u8::try_from(100 * nth / total).ok(), format!("{nth} of {total} searches")).await;
+        let found = tokio::select! {
+            found = SearchResult::of(ctx, search, &login) => found?,
+            () = ctx.cancelled() => return Err(stopped()),
+        };
+        let reasons: Vec<String> = found.items.as_ref().err().cloned().into_iter().collect();
+        let saved = ctx.save(found, |found, tx| Box::pin(found.write(tx))).await?;
+        report.add(1, &reasons, &saved);
     }
-    let result = json!({"searches": found.searches.len(), "failed": found.reasons().count()});
-    Ok(Outcome::done(result).write(found, |found, tx| Box::pin(found.write(tx))).into())
+    report.outcome()
 }
 
 /// The login, for an address of the service; None for one elsewhere.
@@ -67,29 +74,6 @@ enum Search {
     Asked(String),
 }
 
-type Items = Result<Vec<NewItem>, String>;
-
-async fn run_all(
-    ctx: &Context,
-    searches: Vec<Search>,
-    login: &OpenCredential,
-) -> Result<Vec<(Search, Items)>, TaskError> {
-    let total = searches.len();
-    let mut found = Vec::with_capacity(total);
-    for (nth, search) in searches.into_iter().enumerate() {
-        let percent = u8::try_from(100 * nth / total).ok();
-        ctx.progress(percent, format!("{nth} of {total} searches")).await;
-        match search.run(ctx, login).await {
-            Err(error @ SearchError::Login) => {
-                mark_credential(ctx, login.id, "the service refuses it").await?;
-                return Err(TaskError::permanent(error.to_string()));
-            }
-            items => found.push((search, items.map_err(|error| error.to_string()))),
-        }
-    }
-    Ok(found)
-}
-
 #[derive(Debug, thiserror::Error)]
 enum SearchError {
     #[error(transparent)]
@@ -98,6 +82,8 @@ enum SearchError {
     Read(#[from] ReadError),
     #[error("Easynews refuses the login: give another by `drover media set credentials ID --secret-file FILE`")]
     Login,
+    #[error("the login of Easynews has characters that no header can have")]
+    NotSendable,
     #[error("Easynews answers {0}")]
     Status(StatusCode),
 }
@@ -177,44 +163,46 @@ impl Search {
 fn basic(url: &Url, login: &OpenCredential) -> Result<Secrets, SearchError> {
     let pair = format!("{}:{}", login.username.as_deref().unwrap_or_default(), login.secret);
     let value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair)));
-    let mut value = value.map_err(|_| SearchError::Login)?;
+    let mut value = value.map_err(|_| SearchError::NotSendable)?;
     value.set_sensitive(true);
     Ok(Secrets { origin: url.origin(), headers: HeaderMap::from_iter([(AUTHORIZATION, value)]) })
 }
 
-struct Found {
+struct SearchResult {
     credential: i64,
-    searches: Vec<(Search, Items)>,
+    search: Search,
+    items: Result<Vec<NewItem>, String>,
 }
 
-impl Found {
-    fn reasons(&self) -> impl Iterator<Item = &String> {
-        self.searches.iter().filter_map(|(_, items)| items.as_ref().err())
-    }
-
-    /// None: a search was answered.
-    fn reason_of_failure(&self) -> Option<String> {
-        let first = self.reasons().next()?;
-        let all_failed = self.reasons().count() == self.searches.len();
-        all_failed.then(|| format!("no search was answered; the first of {}: {first}", self.searches.len()))
+impl SearchResult {
+    async fn of(ctx: &Context, search: Search, login: &OpenCredential) -> Result<SearchResult, TaskError> {
+        let items = match search.run(ctx, login).await {
+            Err(error @ SearchError::Login) => {
+                mark_credential(ctx, login.id, "the service refuses it").await?;
+                return Err(TaskError::permanent(error.to_string()));
+            }
+            Err(error @ SearchError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
+            items => items.map_err(|error| error.to_string()),
+        };
+        Ok(SearchResult { credential: login.id, search, items })
     }
 
     async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
-        let (mut new, mut wanted) = (0, Vec::new());
-        for (search, items) in &self.searches {
-            let ids = match items {
-                Ok(items) => media_items::insert(tx, items).await?,
-                Err(_) => Vec::new(),
-            };
-            new += ids.len();
-            let Some(saved) = search.saved() else { continue };
-            saved_searches::note_run(tx, saved.id, items.as_ref().err().map(String::as_str)).await?;
+        let ids = match &self.items {
+            Ok(items) => media_items::insert(tx, items).await?,
+            Err(_) => Vec::new(),
+        };
+        let mut wanted = &[][..];
+        if let Some(saved) = self.search.saved() {
+            saved_searches::note_run(tx, saved.id, self.items.as_ref().err().map(String::as_str)).await?;
             if saved.download && saved.has_run {
-                wanted.extend(ids);
+                wanted = &ids;
             }
         }
-        credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
-        let result = Map::from_iter([("new".to_owned(), json!(new))]);
-        Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })
+        if self.items.is_ok() {
+            credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
+        }
+        let result = Map::from_iter([("new".to_owned(), json!(ids.len()))]);
+        Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, wanted), ..WriteResults::default() })
     }
 }

@@ -11,25 +11,43 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use url::Url;
 
-use super::{MediaServices, easynews_monitor};
+use super::{MediaServices, easynews_monitor, stopped};
 use crate::handlers::Context;
 use ::media::Verdict;
 use ::media::content::{Content, digest};
 use ::media::download::{Download, DownloadError, download};
 use ::media::http::HttpError;
-use ::media::tool::{self, WorkDirectory};
+use ::media::tool::{self, How, WorkDirectory, WorkDirectoryError};
 use ::media::yt_dlp::{self, Line, ScriptRuntime};
 use domain::disposition::{Disposition, HasDisposition};
 use domain::media_item::{Item, ItemEnd, ItemId, ItemKind, StoredFile};
 use queue::TaskError;
 use storage::StorageError;
 
+/// How long a job waits for an item that another run downloads.
+const WAIT_FOR_OTHER_RUN: Duration = Duration::from_secs(60);
+
 /// Why an attempt says nothing of its item.
 pub enum ItemError {
-    /// Its server asks to wait.
-    Wait { reason: String, after: Option<Duration> },
+    Wait(Wait),
     /// No item can be downloaded now.
     Task(TaskError),
+}
+
+/// An item's server asks to wait, or another run downloads it now.
+pub struct Wait {
+    pub reason: String,
+    pub after: Option<Duration>,
+}
+
+impl Wait {
+    /// The longer one.
+    pub fn max(self, other: Option<Wait>) -> Wait {
+        match other {
+            Some(other) if other.after >= self.after => other,
+            _ => self,
+        }
+    }
 }
 
 /// How far an item is, and which of a job's items it is.
@@ -59,7 +77,7 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<Received>)
         ItemKind::Page => download_page(ctx, item, &directory, received).await?,
     };
     if !matches!(end, ItemEnd::Failed { .. }) {
-        // what stays is removed by a later sweep
+        // what stays is overwritten by the next attempt
         let _ = spawn_blocking(move || directory.remove()).await;
     }
     Ok(end)
@@ -69,6 +87,9 @@ async fn lock(media: &MediaServices, id: ItemId) -> Result<WorkDirectory, ItemEr
     let root = media.work_dir.clone();
     match spawn_blocking(move || WorkDirectory::lock(&root, &format!("item-{id}"))).await {
         Ok(Ok(directory)) => Ok(directory),
+        Ok(Err(error @ WorkDirectoryError::InUse(_))) => {
+            Err(ItemError::Wait(Wait { reason: error.to_string(), after: Some(WAIT_FOR_OTHER_RUN) }))
+        }
         Ok(Err(error)) => Err(ItemError::Task(TaskError::retry(error.to_string()))),
         Err(lost) => Err(ItemError::Task(TaskError::retry(lost.to_string()))),
     }
@@ -93,7 +114,11 @@ async fn download_file(
         part: directory.join("part"),
         max_bytes: media.config.max_file_bytes as u64,
     };
-    match download(&media.http, &ask, |bytes, total| Received::note(received, bytes, total)).await {
+    let downloaded = tokio::select! {
+        downloaded = download(&media.http, &ask, |bytes, total| Received::note(received, bytes, total)) => downloaded,
+        () = ctx.cancelled() => return Err(ItemError::Task(stopped())),
+    };
+    match downloaded {
         Ok(whole) => store(media, Found::new(ask.part, whole.sha256, whole.bytes)).await,
         Err(error) => end_of(error),
     }
@@ -103,7 +128,7 @@ fn end_of(error: DownloadError) -> Result<ItemEnd, ItemError> {
     let (reason, disposition) = (error.to_string(), error.disposition());
     match (error, disposition) {
         (DownloadError::Gone(_), _) => Ok(ItemEnd::Gone { reason }),
-        (DownloadError::Wait { after, .. }, _) => Err(ItemError::Wait { reason, after }),
+        (DownloadError::Wait { after, .. }, _) => Err(ItemError::Wait(Wait { reason, after })),
         (error @ DownloadError::Disk { .. }, _) => Err(ItemError::Task(error.into())),
         (_, Disposition::Permanent) => Ok(ItemEnd::Refused { reason }),
         _ => Ok(ItemEnd::Failed { reason }),
@@ -141,6 +166,9 @@ async fn download_page(
     let run = tool::run(command, directory, sender, ctx.cancelled());
     let (ended, found) = tokio::join!(run, read_lines(lines, directory.path(), received));
     let ended = ended.map_err(|error| ItemError::Task(error.into()))?;
+    if ended.how == How::Cancelled {
+        return Err(ItemError::Task(stopped()));
+    }
     let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {:?}", ended.how));
     match (yt_dlp::verdict(&ended, found.is_some()), found) {
         (Verdict::Done, Some(item)) => {

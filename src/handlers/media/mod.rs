@@ -9,6 +9,7 @@ pub mod easynews_monitor;
 pub mod youtube_monitor;
 
 mod item_download;
+mod report;
 
 use std::path::PathBuf;
 
@@ -53,5 +54,11 @@ async fn mark_credential(ctx: &Context, id: i64, result: &'static str) -> Result
             Ok(WriteResults::default())
         })
     });
-    Ok(saved.await?)
+    saved.await?;
+    Ok(())
+}
+
+/// The end of a run that was stopped from outside. What it has saved stays.
+fn stopped() -> TaskError {
+    TaskError::retry("the run was stopped")
 }

@@ -3,7 +3,8 @@
 //! In: the enabled channels. Out: an item for each new video, and a `download_media` task for those of
 //! channels that are downloaded. The first poll of a channel downloads nothing. A channel that fails keeps
 //! the reason in its row; where all fail, the job does. `gaps` of the result counts channels of whose newest
-//! videos none was known: some may have been missed.
+//! videos none was known: some may have been missed. Some channels are saved at a time, and the next run begins with
+//! the others.
 
 use futures_util::stream::{self, StreamExt};
 use hyper::StatusCode;
@@ -11,8 +12,9 @@ use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::download_media;
-use crate::handlers::{Context, RunProgress};
+use super::report::Report;
+use super::{download_media, stopped};
+use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::youtube::{self, Video};
 use ::media::http::{Get, HttpError};
@@ -26,37 +28,25 @@ const SOURCE: &str = "youtube";
 /// Channels polled at a time.
 const CONCURRENCY: usize = 4;
 const MAX_FEED_BYTES: usize = 1 << 20;
-/// Channels polled between two notes of the progress.
-const CHANNELS_PER_NOTE: usize = 20;
+/// Channels that are polled, then saved.
+const CHANNELS_PER_SAVE: usize = 20;
 
 pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, TaskError> {
-    let base = ctx.services.media.config.youtube_url.clone();
     let channels = watched_channels::enabled(&ctx.services.db.client().await?).await?;
-    let poll = Poll { results: poll_all(ctx, &base, channels).await, base };
-    if let Some(reason) = poll.reason_of_failure() {
-        ctx.save(poll, |poll, tx| Box::pin(poll.write(tx))).await?;
-        return Err(TaskError::retry(reason));
+    let mut report = Report::new("channels", &["new", "gaps"]);
+    for (nth, batch) in channels.chunks(CHANNELS_PER_SAVE).enumerate() {
+        let before = nth * CHANNELS_PER_SAVE;
+        let percent = u8::try_from(100 * before / channels.len()).ok();
+        ctx.progress(percent, format!("{before} of {} channels", channels.len())).await;
+        let poll = tokio::select! {
+            poll = Poll::run(ctx, batch) => poll,
+            () = ctx.cancelled() => return Err(stopped()),
+        };
+        let reasons = poll.reasons();
+        let saved = ctx.save(poll, |poll, tx| Box::pin(poll.write(tx))).await?;
+        report.add(batch.len(), &reasons, &saved);
     }
-    let result = json!({"channels": poll.results.len(), "failed": poll.failed()});
-    Ok(Outcome::done(result).write(poll, |poll, tx| Box::pin(poll.write(tx))).into())
-}
-
-async fn poll_all(ctx: &Context, base: &Url, channels: Vec<PolledChannel>) -> Vec<(PolledChannel, Feed)> {
-    let total = channels.len();
-    let polls = stream::iter(channels).map(async |channel| {
-        let feed = feed(ctx, base, &channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
-        (channel, feed)
-    });
-    let mut polls = std::pin::pin!(polls.buffer_unordered(CONCURRENCY));
-    let mut results = Vec::with_capacity(total);
-    while let Some(result) = polls.next().await {
-        results.push(result);
-        if results.len().is_multiple_of(CHANNELS_PER_NOTE) {
-            let message = format!("{} of {total} channels", results.len());
-            ctx.note_progress(&RunProgress::of(results.len(), total, message)).await;
-        }
-    }
-    results
+    report.outcome()
 }
 
 /// The answer to a poll of one channel.
@@ -105,29 +95,29 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// All channels, each with the answer to its poll.
+/// Some channels, each with the answer to its poll.
 struct Poll {
     base: Url,
     results: Vec<(PolledChannel, Feed)>,
 }
 
 impl Poll {
-    fn failed(&self) -> usize {
-        self.reasons().count()
+    async fn run(ctx: &Context, channels: &[PolledChannel]) -> Poll {
+        let base = ctx.services.media.config.youtube_url.clone();
+        let polls = stream::iter(channels).map(async |channel| {
+            let feed = feed(ctx, &base, channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
+            (channel.clone(), feed)
+        });
+        let results = polls.buffer_unordered(CONCURRENCY).collect().await;
+        Poll { base, results }
     }
 
-    fn reasons(&self) -> impl Iterator<Item = &str> {
-        self.results.iter().filter_map(|(_, feed)| match feed {
-            Feed::Failed(reason) => Some(reason.as_str()),
+    fn reasons(&self) -> Vec<String> {
+        let reason = |(_, feed): &(PolledChannel, Feed)| match feed {
+            Feed::Failed(reason) => Some(reason.clone()),
             _ => None,
-        })
-    }
-
-    /// None: a channel answered, or none is watched.
-    fn reason_of_failure(&self) -> Option<String> {
-        let first = self.reasons().next()?;
-        let all_failed = self.failed() == self.results.len();
-        all_failed.then(|| format!("no channel answered; the first of {}: {first}", self.results.len()))
+        };
+        self.results.iter().filter_map(reason).collect()
     }
 
     async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
@@ -156,7 +146,7 @@ impl Poll {
         let items: Vec<NewItem> = videos.iter().map(|video| self.item(channel, video)).collect();
         let ids = media_items::insert(tx, &items).await?;
         watched_channels::note_poll(tx, channel.id, etag.as_deref(), last_modified.as_deref()).await?;
-        let has_gap = channel.was_polled && !ids.is_empty() && ids.len() == videos.len();
+        let has_gap = channel.was_polled && youtube::has_gap(videos, ids.len());
         Ok(NewVideos { ids, has_gap })
     }
 

@@ -5,10 +5,13 @@ use std::time::Duration;
 use domain::media_item::ItemState;
 use domain::role::Role;
 use domain::vocabulary::Word;
+use media::tool::WorkDirectory;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::{Value, json};
 use sim::media::{AccountKind, MediaFault, MediaFaultKind, MediaFile};
+
+use testkit::{PATIENCE, until};
 
 use super::harness::MediaHarness;
 
@@ -162,4 +165,41 @@ async fn an_address_that_is_not_one_of_the_web_is_refused(#[case] address: &str)
     harness.database.raw.execute("UPDATE media_items SET url = $1", &[&address]).await.unwrap();
     assert_eq!(harness.download(&ids).await["refused"], 1);
     assert!(harness.stored().is_empty());
+}
+
+#[tokio::test]
+async fn a_stopped_job_keeps_what_it_has_and_says_nothing_of_the_rest() {
+    let harness = MediaHarness::start().await;
+    let (files, ids) = harness.known_files("alice").await;
+    let second = by_path(files).remove(1);
+    harness.site.add_fault(&second.path, MediaFault::new(MediaFaultKind::StalledAfter(10)).times(1));
+    let asked = async || harness.site.bytes_sent(&second.path) > 0;
+    let stop = until("the second file is asked for", PATIENCE, asked);
+    let stopped = harness.run_until(Role::DownloadMedia, json!({"media_ids": ids}), stop).await;
+    assert!(matches!(stopped, Err(TaskError::Retry { .. })));
+    let states: Vec<_> = harness.items().await.into_iter().map(|item| item.state).collect();
+    assert_eq!(states[0], Word::Known(ItemState::Downloaded));
+    assert!(states[1..].iter().all(|state| *state == Word::Known(ItemState::Known)), "{states:?}");
+    assert_eq!(harness.download(&ids).await["downloaded"], ids.len() - 1);
+}
+
+#[tokio::test]
+async fn an_item_that_another_run_downloads_is_waited_for_and_the_others_come() {
+    let harness = MediaHarness::start().await;
+    let (_, ids) = harness.known_files("alice").await;
+    let other_run = WorkDirectory::lock(&harness.services.media.work_dir, &format!("item-{}", ids[0])).unwrap();
+    let waiting = harness.run(Role::DownloadMedia, json!({"media_ids": ids})).await;
+    assert!(matches!(waiting, Err(TaskError::Snooze { .. })));
+    let known = harness.items().await.into_iter().filter(|item| item.sha256.is_none()).map(|item| item.id);
+    assert_eq!(known.collect::<Vec<_>>(), [ids[0]]);
+    drop(other_run);
+    assert_eq!(harness.download(&ids).await["downloaded"], 1);
+}
+
+#[tokio::test]
+async fn an_item_that_is_named_twice_is_one() {
+    let harness = MediaHarness::start().await;
+    let (_, ids) = harness.known_files("alice").await;
+    let result = harness.download(&[ids[0], ids[0]]).await;
+    assert_eq!((&result["downloaded"], &result["unknown"]), (&json!(1), &json!(0)));
 }

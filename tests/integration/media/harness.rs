@@ -19,6 +19,7 @@ use settings::{Config, LiveConfig};
 use sim::media::{MediaFile, MediaPlan, MediaSite};
 use storage::Payloads;
 use testkit::TestDatabase;
+use tokio_util::sync::CancellationToken;
 
 use crate::handlers::test_sessions::RoundRobinProxies;
 
@@ -92,6 +93,24 @@ impl MediaHarness {
         let Outcome::Done(done) = outcome else { panic!("it is not done") };
         let tx = self.database.db.begin().await.unwrap();
         queue::commit(tx, &task, &done, &Value::Null, None).await.unwrap()
+    }
+
+    /// Runs a job until `until` returns, and stops it then.
+    pub async fn run_until(
+        &self,
+        role: Role,
+        args: Value,
+        until: impl Future<Output = ()>,
+    ) -> Result<Outcome, TaskError> {
+        let task = self.task(role, args).await;
+        let stop = CancellationToken::new();
+        let context = self.context(&task).with_stop(stop.clone());
+        let run = handlers::run(&context, role, &task.payload, None);
+        let cancel = async {
+            until.await;
+            stop.cancel();
+        };
+        tokio::join!(run, cancel).0
     }
 
     fn context(&self, task: &ClaimedTask) -> Context {

@@ -1,5 +1,6 @@
 //! `appearances_sync`: the credits of watched people.
 
+use contract::media::credentials::Credential;
 use contract::media::people::{Person, PersonDraft};
 use domain::role::Role;
 use queue::TaskError;
@@ -84,4 +85,13 @@ async fn a_refused_key_ends_the_job_for_good() {
     harness.add_key("another.token").await;
     let refused = harness.run(Role::AppearancesSync, json!({})).await;
     assert!(matches!(refused, Err(TaskError::Permanent { reason }) if reason.contains("refuses the key")));
+}
+
+#[tokio::test]
+async fn a_key_that_brought_no_answer_is_not_said_to_work() {
+    let harness = MediaHarness::start().await;
+    harness.watch(4711).await;
+    let key = harness.add_key("tmdb.token").await;
+    assert!(matches!(harness.run(Role::AppearancesSync, json!({})).await, Err(TaskError::Retry { .. })));
+    assert_eq!(harness.get::<Credential>(key).await.last_result, None);
 }

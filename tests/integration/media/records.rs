@@ -1,5 +1,6 @@
 //! `/api/media/…`: records of each kind, and credentials that never come out.
 
+use foundation::secrets::SecretKeys;
 use http::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -61,7 +62,7 @@ async fn a_secret_is_stored_encrypted_and_no_answer_shows_it() {
     let row: String = rows[0].get(0);
     assert!(row.contains("$drover$1$") && !row.contains(CANARY), "{row}");
 
-    let keys = foundation::secrets::SecretKeys::parse(KEY, []).unwrap();
+    let keys = SecretKeys::parse(KEY, []).unwrap();
     let client = server.database.db.client().await.unwrap();
     let opened = db::credentials::open_of_platform(&client, "tmdb", &keys).await.unwrap();
     assert_eq!(opened.secret, format!("{CANARY} again"));
@@ -72,7 +73,7 @@ async fn a_secret_that_was_moved_to_another_row_is_unreadable() {
     let server = Server::with_key(KEY).await;
     server.post("/api/media/credentials", credential()).await.expect(201);
     server.database.raw.batch_execute("UPDATE credentials SET platform = 'easynews'").await.unwrap();
-    let keys = foundation::secrets::SecretKeys::parse(KEY, []).unwrap();
+    let keys = SecretKeys::parse(KEY, []).unwrap();
     let client = server.database.db.client().await.unwrap();
     let error = db::credentials::open_of_platform(&client, "easynews", &keys).await.unwrap_err().to_string();
     assert!(error.contains("cannot be read") && !error.contains(CANARY), "{error}");
@@ -122,4 +123,45 @@ async fn items_are_listed_by_source_and_state() {
     let id = page["items"][0]["id"].as_i64().unwrap();
     assert_eq!(server.get(&format!("/api/media/items/{id}")).await.expect(200), page["items"][0]);
     server.get("/api/media/items/4711").await.problem(404);
+}
+
+const OTHER_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+#[tokio::test]
+async fn a_credential_is_read_with_the_next_key_after_a_rekeying() {
+    let server = Server::with_key(KEY).await;
+    server.post("/api/media/credentials", credential()).await.expect(201);
+    let client = server.database.db.client().await.unwrap();
+    let both = SecretKeys::parse(OTHER_KEY, [KEY]).unwrap();
+    for (is_dry, counts) in [(true, (1, 0)), (false, (1, 0)), (false, (0, 1))] {
+        let rekeyed = db::credentials::rekey(&client, &both, is_dry).await.unwrap();
+        assert_eq!((rekeyed.reencrypted, rekeyed.current), counts);
+        assert!(rekeyed.unreadable.is_empty());
+    }
+    let next = SecretKeys::parse(OTHER_KEY, []).unwrap();
+    assert_eq!(db::credentials::open_of_platform(&client, "tmdb", &next).await.unwrap().secret, CANARY);
+    let lost = db::credentials::rekey(&client, &SecretKeys::parse(KEY, []).unwrap(), false).await.unwrap();
+    assert_eq!(lost.unreadable.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["films"]);
+}
+
+#[tokio::test]
+async fn a_secret_that_was_written_by_hand_is_not_taken() {
+    let server = Server::with_key(KEY).await;
+    server.post("/api/media/credentials", credential()).await.expect(201);
+    server.database.raw.execute("UPDATE credentials SET secret = $1", &[&CANARY]).await.unwrap();
+    let client = server.database.db.client().await.unwrap();
+    let keys = SecretKeys::parse(KEY, []).unwrap();
+    let error = db::credentials::open_of_platform(&client, "tmdb", &keys).await.unwrap_err().to_string();
+    assert!(error.contains("drover media set credentials") && !error.contains(CANARY), "{error}");
+}
+
+#[tokio::test]
+async fn a_credential_that_an_account_has_stays() {
+    let server = Server::with_key(KEY).await;
+    let added = server.post("/api/media/credentials", credential()).await.expect(201);
+    let account = "INSERT INTO media_accounts (platform, username, kind, credential_id)
+                   SELECT 'site', 'ann', 'public', id FROM credentials";
+    server.database.raw.batch_execute(account).await.unwrap();
+    let refused = call(&server, Method::DELETE, &format!("/api/media/credentials/{}", added["id"]), None).await;
+    assert!(refused.problem(409)["detail"].as_str().unwrap().contains("media_accounts"));
 }

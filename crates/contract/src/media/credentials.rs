@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Fields, NO_CHANGE, Record, RecordKind};
-use crate::checks::{BadField, bad, check_text, present};
+use crate::checks::{BadField, bad, check_text};
 use domain::vocabulary::{Word, vocabulary};
 
 /// Maximum bytes of a secret: cookies of a whole browser fit.
@@ -65,9 +65,9 @@ pub struct CredentialDraft {
 #[serde(default, deny_unknown_fields)]
 #[schema(min_properties = 1)]
 pub struct CredentialChange {
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub username: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub username: Option<String>,
     #[serde(skip_serializing)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 65536, write_only)]
     pub secret: Option<SecretText>,
@@ -104,7 +104,7 @@ impl Fields for CredentialChange {
         if self.username.is_none() && self.secret.is_none() {
             return Err(bad("secret", NO_CHANGE));
         }
-        check_text("username", self.username.as_ref().and_then(Option::as_deref))?;
+        check_text("username", self.username.as_deref())?;
         self.secret.as_ref().map_or(Ok(()), check_secret)
     }
 

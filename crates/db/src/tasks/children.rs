@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::settle::storable;
 use super::{Client, DbError, NewTask, enqueue, specs};
 use crate::row::{first_column, optional_json, optional_word, read_all, rows};
+use crate::storable::storable;
 use domain::role::Family;
 use domain::task::{Status, TaskId, TaskLease};
 use domain::vocabulary::Word;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_postgres::Row;
 
-use super::settle::{AttemptOutcome, Settlement, settle, storable};
+use super::settle::{AttemptOutcome, Settlement, settle};
 use super::{Client, DbError};
 use crate::row::{FromRow, first_column, parsed};
 use domain::role::Role;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Client, DbError, NewTask};
 use crate::row::{FromRow, first_column, rows, word};
+use crate::storable::storable;
 use domain::task::{RecordedOutcome, TaskId, TaskLease};
 use domain::vocabulary::Word;
 
@@ -163,14 +164,4 @@ rows! {
 pub async fn ended_attempt(client: &Client, lease: &TaskLease) -> Result<Option<EndedAttempt>, DbError> {
     let row = client.query_opt(include_str!("../sql/tasks/ended_attempt.sql"), &[&lease.id, &lease.fence]).await?;
     row.as_ref().map(EndedAttempt::from_row).transpose()
-}
-
-/// Upstream's answers may hold zero bytes, in keys too; jsonb cannot.
-pub(super) fn storable(value: &Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(text.replace('\0', "")),
-        Value::Array(items) => items.iter().map(storable).collect(),
-        Value::Object(fields) => fields.iter().map(|(key, value)| (key.replace('\0', ""), storable(value))).collect(),
-        other => other.clone(),
-    }
 }

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::{ReadError, below, json, name};
+use super::{MAX_ID, ReadError, below, json, name};
+use crate::text::bounded;
 
 /// Maximum number of pages of one search.
 pub const MAX_PAGES: u32 = 5;
@@ -117,8 +118,8 @@ fn file(row: &Value) -> Result<File, ReadError> {
         value.ok_or_else(|| ReadError::strange(format!("data[].{field:?}"), "is missing"))
     };
     let (hash, extension) = (required("0")?, required("11")?);
-    if !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(ReadError::strange("data[].\"0\"", format!("{hash:?} is not a hash")));
+    if hash.len() > MAX_ID || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(ReadError::strange("data[].\"0\"", format!("{:?} is not a hash", bounded(&hash, MAX_ID))));
     }
     let bytes = required("rawSize")?;
     let bytes =
@@ -127,8 +128,8 @@ fn file(row: &Value) -> Result<File, ReadError> {
         hash,
         bytes,
         title: name(&required("10")?),
-        extension,
-        duration: text(&row["14"]).filter(|duration| !duration.is_empty()),
+        extension: bounded(&extension, MAX_ID),
+        duration: text(&row["14"]).map(|text| bounded(&text, MAX_ID)).filter(|duration| !duration.is_empty()),
         is_infected: row["virus"]
             .as_bool()
             .ok_or_else(|| ReadError::strange("data[].\"virus\"", "is not yes or no"))?,

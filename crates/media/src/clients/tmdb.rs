@@ -1,10 +1,12 @@
 //! TMDb's combined credits of a person: films and series, in front of the camera and behind it.
 
+use chrono::{Datelike, NaiveDate};
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::{ReadError, below, json, name};
+use super::{MAX_ID, ReadError, below, is_usual, json, name};
+use crate::text::bounded;
 use domain::appearance::{Appearance, ProductionKind};
 
 /// How a key is sent: the older form of 32 hex digits is a parameter, the token a header.
@@ -58,11 +60,11 @@ fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
         "tv" => ProductionKind::Tv,
         _ => return Ok(None),
     };
-    let field = |name: &str| format!("{name} of credit {}", credit.credit_id);
+    let field = |name: &str| format!("{name} of credit {}", bounded(&credit.credit_id, MAX_ID));
     let title = present(credit.title).or_else(|| present(credit.name));
     let title = title.ok_or_else(|| ReadError::strange(field("title"), "is missing"))?;
     let date = present(credit.release_date).or_else(|| present(credit.first_air_date));
-    let released_on =
+    let released_on: Option<Result<NaiveDate, _>> =
         date.map(|date| date.parse().map_err(|error| ReadError::strange(field("date"), format!("{date:?}: {error}"))));
     Ok(Some(Appearance {
         media_type,
@@ -76,8 +78,8 @@ fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
             .as_ref()
             .and_then(Value::as_i64)
             .and_then(|count| i32::try_from(count).ok()),
-        released_on: released_on.transpose()?,
-        credit_id: credit.credit_id,
+        released_on: released_on.transpose()?.filter(|date| is_usual(date.year())),
+        credit_id: bounded(&credit.credit_id, MAX_ID),
     }))
 }
 
@@ -88,7 +90,6 @@ fn present(text: Option<String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use chrono::NaiveDate;
     use rstest::rstest;
     use serde_json::json;
 
@@ -119,6 +120,16 @@ mod tests {
         assert_eq!(read[0].released_on, NaiveDate::from_ymd_opt(2026, 3, 1));
         assert_eq!((read[1].released_on, read[1].character.as_deref(), read[1].episode_count), (None, None, Some(8)));
         assert_eq!((read[2].department.as_deref(), read[2].job.as_deref()), (Some("Writing"), Some("Writer")));
+    }
+
+    #[test]
+    fn values_that_no_database_keeps_are_cut_or_left_out() {
+        let id = format!("c\0{}", "x".repeat(1_000));
+        let credit =
+            json!({"credit_id": id, "id": 1, "media_type": "movie", "title": "A\0B", "release_date": "0000-01-01"});
+        let body = json!({"cast": [credit], "crew": []});
+        let read = read(body.to_string().as_bytes()).unwrap();
+        assert_eq!((read[0].credit_id.len(), read[0].title.as_str(), read[0].released_on), (MAX_ID, "AB", None));
     }
 
     #[rstest]

@@ -6,10 +6,12 @@ use chrono::{DateTime, Datelike, Utc};
 use roxmltree::{Document, Node, ParsingOptions};
 use url::Url;
 
-use super::{ReadError, below, is_usual, name};
+use super::{MAX_ID, ReadError, below, is_usual, name};
 
 const ATOM: &str = "http://www.w3.org/2005/Atom";
 const YT: &str = "http://www.youtube.com/xml/schemas/2015";
+/// Videos of a whole feed.
+const FEED_LENGTH: usize = 15;
 /// Maximum bytes of a feed; a whole one has about 30,000.
 const MAX_FEED: usize = 1 << 20;
 /// Maximum number of elements and texts of a feed; a whole one has about 500.
@@ -55,10 +57,9 @@ pub fn read(body: &[u8], channel_id: &str) -> Result<Vec<Video>, ReadError> {
     feed.children().filter(|node| node.has_tag_name((ATOM, "entry"))).map(|entry| video(entry, channel_id)).collect()
 }
 
-/// Whether videos may have been missed since the last poll: `known` says of an id whether it was seen
-/// before.
-pub fn has_gap(videos: &[Video], known: impl Fn(&str) -> bool) -> bool {
-    !videos.is_empty() && !videos.iter().any(|video| known(&video.id))
+/// Whether videos may have been missed since the last poll: `new` of them were not known.
+pub fn has_gap(videos: &[Video], new: usize) -> bool {
+    videos.len() >= FEED_LENGTH && new == videos.len()
 }
 
 fn video(entry: Node<'_, '_>, channel_id: &str) -> Result<Video, ReadError> {
@@ -66,9 +67,13 @@ fn video(entry: Node<'_, '_>, channel_id: &str) -> Result<Video, ReadError> {
     if of_channel != channel_id {
         return Err(ReadError::strange("yt:channelId", format!("is {of_channel}, and not {channel_id}")));
     }
+    let id = required(entry, YT, "videoId")?;
+    if id.len() > MAX_ID {
+        return Err(ReadError::strange("yt:videoId", "is longer than an id"));
+    }
     let author = entry.children().find(|node| node.has_tag_name((ATOM, "author")));
     Ok(Video {
-        id: required(entry, YT, "videoId")?.to_owned(),
+        id: id.to_owned(),
         title: name(required(entry, ATOM, "title")?),
         author: author.and_then(|author| child(author, ATOM, "name")).map(name),
         published_at: time("published", required(entry, ATOM, "published")?)?,
@@ -159,11 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_of_unknown_videos_has_a_gap() {
-        let videos = read(feed(&[entry("b", CHANNEL), entry("a", CHANNEL)].concat()).as_bytes(), CHANNEL).unwrap();
-        assert!(has_gap(&videos, |_| false));
-        assert!(!has_gap(&videos, |id| id == "a"));
-        assert!(!has_gap(&[], |_| false));
+    fn a_whole_feed_of_unknown_videos_has_a_gap() {
+        let ids = (0..FEED_LENGTH).map(|number| entry(&format!("v{number}"), CHANNEL)).collect::<String>();
+        let videos = read(feed(&ids).as_bytes(), CHANNEL).unwrap();
+        assert!(has_gap(&videos, FEED_LENGTH) && !has_gap(&videos, FEED_LENGTH - 1));
+        // a channel with few videos shows all of them
+        assert!(!has_gap(&videos[1..], FEED_LENGTH - 1) && !has_gap(&[], 0));
     }
 
     #[test]

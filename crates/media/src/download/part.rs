@@ -220,7 +220,6 @@ fn beside(part: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// The number of its bytes, and their hash.
 fn disk(path: &Path, error: io::Error) -> DownloadError {
     DownloadError::Disk { file: path.display().to_string(), error }
 }

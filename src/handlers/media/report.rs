@@ -1,0 +1,82 @@
+//! `Report`: a monitor's polls until now: how many there were, how many failed, and what their saves counted.
+//!
+//! In: polls, as they are saved. Out: how the job ends. One poll that fails does not fail the job; where all
+//! fail, it is retried. It must not know what is polled.
+
+use serde_json::{Map, Value, json};
+
+use queue::{Outcome, TaskError, WriteResults};
+
+pub struct Report {
+    /// Things that are polled: `channels`.
+    noun: &'static str,
+    polled: usize,
+    failed: usize,
+    /// The first reason of a failure.
+    reason: Option<String>,
+    /// Numbers of the saves, by their names.
+    counts: Map<String, Value>,
+}
+
+impl Report {
+    /// `counts` are in the result also where nothing was counted.
+    pub fn new(noun: &'static str, counts: &[&str]) -> Report {
+        let counts = counts.iter().map(|name| ((*name).to_owned(), json!(0))).collect();
+        Report { noun, polled: 0, failed: 0, reason: None, counts }
+    }
+
+    /// Adds polls with the results of their save; `reasons` has one for each that failed.
+    pub fn add(&mut self, polled: usize, reasons: &[String], saved: &WriteResults) {
+        self.polled += polled;
+        self.failed += reasons.len();
+        self.reason = self.reason.take().or_else(|| reasons.first().cloned());
+        for (name, count) in &saved.result {
+            let before = self.counts.get(name).and_then(Value::as_u64).unwrap_or_default();
+            self.counts.insert(name.clone(), json!(before + count.as_u64().unwrap_or_default()));
+        }
+    }
+
+    pub fn outcome(self) -> Result<Outcome, TaskError> {
+        let Report { noun, polled, failed, reason, counts } = self;
+        if let Some(reason) = reason.filter(|_| failed == polled) {
+            return Err(TaskError::retry(format!("none of {polled} {noun} was read; the first: {reason}")));
+        }
+        let mut result = json!({ noun: polled, "failed": failed });
+        if let Value::Object(fields) = &mut result {
+            fields.extend(counts);
+        }
+        Ok(Outcome::done(result).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved(new: u64) -> WriteResults {
+        WriteResults { result: Map::from_iter([("new".to_owned(), json!(new))]), ..WriteResults::default() }
+    }
+
+    #[test]
+    fn numbers_of_saves_are_added_up() {
+        let mut report = Report::new("channels", &["new", "gaps"]);
+        report.add(2, &["away".to_owned()], &saved(3));
+        report.add(1, &[], &saved(4));
+        let Ok(Outcome::Done(done)) = report.outcome() else { panic!("it is not done") };
+        assert_eq!(done.result, json!({"channels": 3, "failed": 1, "new": 7, "gaps": 0}));
+    }
+
+    #[test]
+    fn a_job_of_which_every_poll_fails_is_retried_with_the_first_reason() {
+        let mut report = Report::new("channels", &[]);
+        report.add(1, &["away".to_owned()], &saved(0));
+        report.add(1, &["strange".to_owned()], &saved(0));
+        let error = report.outcome().err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("none of 2 channels was read; the first: away"));
+    }
+
+    #[test]
+    fn nothing_to_poll_is_done() {
+        assert!(Report::new("channels", &[]).outcome().is_ok());
+    }
+}
