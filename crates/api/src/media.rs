@@ -26,10 +26,12 @@ pub struct RecordPath {
     id: i64,
 }
 
-/// Makes the module of a kind, with its endpoints. The texts are those of the API's description.
+/// Makes the module of a kind, with its endpoints. The texts are those of the API's description; in braces are
+/// the refusals of changes and removals.
 macro_rules! records {
     ($module:ident: $record:ty, $draft:ty, $change:ty; $all:literal, $one:literal;
-     $list:literal, $show:literal, $create:literal, $update:literal, $remove:literal) => {
+     $list:literal, $show:literal, $create:literal, $update:literal, $remove:literal;
+     { $($refusal:tt)* }) => {
         pub mod $module {
             use super::*;
             use contract::problem::Problem;
@@ -69,7 +71,7 @@ macro_rules! records {
 
             #[doc = $update]
             #[utoipa::path(put, path = $one, tag = "media",
-                                   responses((status = 200, body = $record), (status = 409, response = Problem)))]
+                                   responses((status = 200, body = $record), $($refusal)*))]
             pub async fn update(
                 changes: Changes<Operator>,
                 State(api): State<ApiState>,
@@ -81,7 +83,7 @@ macro_rules! records {
             }
 
             #[doc = $remove]
-            #[utoipa::path(delete, path = $one, tag = "media", responses((status = 204, description = "Removed")))]
+            #[utoipa::path(delete, path = $one, tag = "media", responses((status = 204, description = "Removed"), $($refusal)*))]
             pub async fn remove(
                 changes: Changes<Operator>,
                 State(api): State<ApiState>,
@@ -101,7 +103,8 @@ records! {
     "Lists the credentials of services, without their secrets.", "Shows a credential without its secret.",
     "Keeps a credential, encrypted; no answer shows its secret. Needs a key: DROVER__SECRETS__KEY.",
     "Changes the user name or the secret of a credential; a field that is not given stays as it is.",
-    "Removes a credential that no account and no forum has."
+    "Removes a credential that no account and no forum has.";
+    { (status = 409, response = Problem) }
 }
 
 records! {
@@ -109,7 +112,8 @@ records! {
             contract::media::people::PersonChange;
     "/api/media/people", "/api/media/people/{id}";
     "Lists the watched people.", "Shows a watched person.", "Watches a person: `appearances_sync` jobs read the credits.",
-    "Changes a watched person; fields that are not given stay as they are.", "Removes a person, with the appearances."
+    "Changes a watched person; fields that are not given stay as they are.", "Removes a person, with the appearances.";
+    {}
 }
 
 records! {
@@ -117,7 +121,8 @@ records! {
               contract::media::searches::SearchChange;
     "/api/media/searches", "/api/media/searches/{id}";
     "Lists the saved searches.", "Shows a saved search.", "Saves a search: `easynews_monitor` jobs look for its new files.",
-    "Changes a saved search; fields that are not given stay as they are.", "Removes a search. Its items stay."
+    "Changes a saved search; fields that are not given stay as they are.", "Removes a search. Its items stay.";
+    {}
 }
 
 records! {
@@ -126,7 +131,8 @@ records! {
     "/api/media/channels", "/api/media/channels/{id}";
     "Lists the watched channels.", "Shows a watched channel.", "Watches a channel: `youtube_monitor` jobs look for its new videos.",
     "Changes a watched channel; fields that are not given stay as they are.",
-    "Watches a channel no more. Its items stay."
+    "Watches a channel no more. Its items stay.";
+    {}
 }
 
 async fn list<R: Record>(

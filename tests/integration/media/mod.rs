@@ -2,6 +2,7 @@
 
 mod downloads;
 mod harness;
+mod kill;
 mod people;
 mod records;
 mod searches;

@@ -27,7 +27,7 @@ pub struct Channel {
 #[serde(deny_unknown_fields)]
 pub struct ChannelDraft {
     /// The id that the channel's address has: `UC` and 22 letters, digits, hyphens and underscores.
-    #[schema(pattern = "^UC[A-Za-z0-9_-]{22}$")]
+    #[schema(pattern = "^UC[A-Za-z0-9_-]{22}$", example = "UCabcdefghijklmnopqrstuv")]
     pub channel_id: String,
     /// Download its new videos. The videos of its first poll are not new.
     #[serde(default)]

@@ -116,7 +116,7 @@ fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
 }
 
 /// Usual values of fields with these names, so that a body is accepted except for the attacked field.
-fn usual_values() -> [(&'static str, Value); 10] {
+fn usual_values() -> [(&'static str, Value); 12] {
     [
         ("role", json!("payload_fetch")),
         ("dispensary_id", json!(ID)),
@@ -128,6 +128,8 @@ fn usual_values() -> [(&'static str, Value); 10] {
         ("tasks", json!([{"role": "payload_fetch", "dispensary_id": ID}])),
         ("worker_id", json!(ID.to_string())),
         ("crawl_enabled", json!(true)),
+        ("enabled", json!(true)),
+        ("username", json!("someone")),
     ]
 }
 
@@ -151,6 +153,10 @@ async fn with_things() -> Target {
          INSERT INTO task_schedules (id, name, role, interval_hours) VALUES ({ID}, 'b', 'payload_fetch', 4);
          INSERT INTO proxies (id, host, port) OVERRIDING SYSTEM VALUE VALUES ({ID}, '192.0.2.1', 80);
          INSERT INTO task_schedules (name, role, cron, group_name) VALUES ('of a group', 'payload_fetch', '0 0 6 * * *', 'group-{ID}');
+         INSERT INTO watched_channels (id, channel_id) VALUES ({ID}, 'UCzzzzzzzzzzzzzzzzzzzzzz');
+         INSERT INTO people (id, tmdb_id, name) VALUES ({ID}, {ID}, 'c');
+         INSERT INTO saved_searches (id, query) VALUES ({ID}, 'd');
+         INSERT INTO credentials (id, name, platform, kind) VALUES ({ID}, 'e', 'site', 'token');
          INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
          VALUES ('{ID}', 'Xylos-1', 'Xylos', 'any', '{{}}', 'active', 3)"
     );
