@@ -94,6 +94,7 @@ async fn without_a_key_no_credential_is_kept() {
 #[case::a_person("people", json!({"tmdb_id": 0, "name": "Ann"}), "tmdb_id")]
 #[case::an_extension("searches", json!({"query": "a", "extensions": ["../x"]}), "extensions")]
 #[case::a_password_of_none("credentials", json!({"name": "a", "platform": "b", "kind": "password", "secret": "s"}), "username")]
+#[case::no_secret("credentials", json!({"name": "a", "platform": "b", "kind": "token"}), "secret")]
 #[case::a_secret_of_another_type("credentials", json!({"name": "a", "platform": "b", "kind": "token", "secret": [CANARY]}), "secret")]
 #[tokio::test]
 async fn a_wrong_field_is_named(#[case] kind: &str, #[case] draft: Value, #[case] field: &str) {

@@ -55,8 +55,8 @@ pub struct CredentialDraft {
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub username: Option<String>,
     /// A password, a token, a key, or the content of a file of cookies.
-    #[serde(skip_serializing)]
-    #[schema(value_type = String, min_length = 1, max_length = 65536, write_only)]
+    #[serde(skip_serializing, deserialize_with = "secret")]
+    #[schema(value_type = String, min_length = 1, max_length = 65536, write_only, required)]
     pub secret: SecretText,
 }
 
@@ -68,7 +68,7 @@ pub struct CredentialChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub username: Option<String>,
-    #[serde(skip_serializing)]
+    #[serde(skip_serializing, deserialize_with = "optional_secret")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 65536, write_only)]
     pub secret: Option<SecretText>,
 }
@@ -128,22 +128,19 @@ impl SecretText {
     }
 }
 
-impl From<String> for SecretText {
-    fn from(text: String) -> Self {
-        SecretText(text)
-    }
-}
-
 impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
     }
 }
 
-impl<'de> Deserialize<'de> for SecretText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(SecretText).map_err(|_| D::Error::custom("expected a text"))
-    }
+/// No error repeats the text.
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SecretText, D::Error> {
+    String::deserialize(deserializer).map(SecretText).map_err(|_| D::Error::custom("expected a text"))
+}
+
+fn optional_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretText>, D::Error> {
+    secret(deserializer).map(Some)
 }
 
 #[cfg(test)]
@@ -173,7 +170,8 @@ mod tests {
         for shown in [format!("{draft:?}"), serde_json::to_string(&draft).unwrap()] {
             assert!(!shown.contains("canary"), "{shown}");
         }
-        let error = serde_json::from_value::<SecretText>(json!(["canary"])).unwrap_err();
+        let wrong = json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": ["canary"]});
+        let error = serde_json::from_value::<CredentialDraft>(wrong).unwrap_err();
         assert!(!error.to_string().contains("canary"), "{error}");
     }
 }
