@@ -110,7 +110,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<ExitCode> {
         return Some(ExitCode::Unavailable);
     }
     match cause.downcast_ref::<DbError>()? {
-        DbError::Conflict { .. } | DbError::Unfit(_) => Some(ExitCode::Conflict),
+        DbError::Conflict { .. } | DbError::Reference(_) | DbError::Unfit(_) => Some(ExitCode::Conflict),
         DbError::Missing(_) => Some(ExitCode::NotFound),
         DbError::Unavailable(_) | DbError::Contention(_) | DbError::TooSlow(_) => Some(ExitCode::Unavailable),
         DbError::NoTable(_) => Some(ExitCode::Unavailable),

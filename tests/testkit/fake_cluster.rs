@@ -78,7 +78,7 @@ impl FakeCluster {
 
     /// With a deadline that a test can wait for.
     pub fn hasty_settings(&self) -> Kubernetes {
-        Kubernetes { timeout: Duration::from_millis(300), ..self.settings() }
+        Kubernetes { timeout: Duration::from_secs(1), ..self.settings() }
     }
 
     pub fn set_mood(&self, mood: ClusterMood) {

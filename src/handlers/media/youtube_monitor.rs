@@ -104,9 +104,9 @@ struct Poll {
 impl Poll {
     async fn run(ctx: &Context, channels: &[PolledChannel]) -> Poll {
         let base = ctx.services.media.config.youtube_url.clone();
-        let polls = stream::iter(channels).map(async |channel| {
-            let feed = feed(ctx, &base, channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
-            (channel.clone(), feed)
+        let polls = stream::iter(channels.to_vec()).map(async |channel| {
+            let feed = feed(ctx, &base, &channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
+            (channel, feed)
         });
         let results = polls.buffer_unordered(CONCURRENCY).collect().await;
         Poll { base, results }

@@ -137,6 +137,13 @@ impl MediaHarness {
         task
     }
 
+    /// The arguments of the jobs of this role that wait.
+    pub async fn waiting(&self, role: Role) -> Vec<Value> {
+        let sql = "SELECT payload FROM worker_tasks WHERE role = $1 AND status = 'pending' ORDER BY id";
+        let rows = self.database.raw.query(sql, &[&role.name()]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
     /// All items, the oldest first.
     pub async fn items(&self) -> Vec<ItemView> {
         let client = self.database.db.client().await.unwrap();

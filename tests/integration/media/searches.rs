@@ -39,7 +39,7 @@ async fn a_search_finds_every_file_that_is_not_infected() {
     let found = harness.settle(Role::EasynewsMonitor, json!({})).await;
     let wanted = harness.wanted();
     assert_eq!(found.result, json!({"searches": 1, "failed": 0, "new": wanted.len()}));
-    assert!(found.next.is_empty(), "a first run downloads nothing");
+    assert!(harness.waiting(Role::DownloadMedia).await.is_empty(), "a first run downloads nothing");
     let items: Vec<_> = harness.items().await.into_iter().map(|item| (item.source_id, item.title.unwrap())).collect();
     assert_eq!(items, wanted.into_iter().map(|file| (file.hash, file.title)).collect::<Vec<_>>());
     assert_eq!(harness.get::<Credential>(login).await.last_result.as_deref(), Some("works"));
@@ -57,9 +57,9 @@ async fn a_new_file_is_downloaded_with_the_login() {
             break file;
         }
     };
-    let found = harness.settle(Role::EasynewsMonitor, json!({})).await;
-    let [download] = found.next.as_slice() else { panic!("{:?}", found.next) };
-    let done = harness.settle(Role::DownloadMedia, download.args.clone()).await;
+    harness.settle(Role::EasynewsMonitor, json!({})).await;
+    let download = harness.waiting(Role::DownloadMedia).await.remove(0);
+    let done = harness.settle(Role::DownloadMedia, download).await;
     assert_eq!(done.result["downloaded"], 1, "{}", done.result);
     assert_eq!(harness.stored()[0].1, new.file.sha256);
 }

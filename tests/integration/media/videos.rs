@@ -3,7 +3,7 @@
 use contract::media::channels::{Channel, ChannelDraft};
 use domain::role::Role;
 use queue::TaskError;
-use serde_json::json;
+use serde_json::{Value, json};
 use sim::media::{MediaFault, MediaFaultKind, Video};
 
 use super::harness::{MediaHarness, tool_path};
@@ -34,7 +34,7 @@ async fn a_first_poll_makes_items_and_downloads_nothing() {
     let id = harness.add::<Channel>(draft(CHANNEL)).await;
     let polled = harness.settle(Role::YoutubeMonitor, json!({})).await;
     assert_eq!(polled.result, json!({"channels": 1, "failed": 0, "new": SHOWN, "gaps": 0}));
-    assert!(polled.next.is_empty(), "{:?}", polled.next);
+    assert_eq!(harness.waiting(Role::DownloadMedia).await, Vec::<Value>::new());
 
     let mut items = harness.items().await;
     items.sort_by_key(|item| std::cmp::Reverse(item.posted_at));
@@ -58,11 +58,8 @@ async fn a_new_video_is_found_and_queued_once() {
     assert_eq!(polled.result, json!({"channels": 1, "failed": 0, "new": 1, "gaps": 0}));
     let items = harness.items().await;
     let new = items.iter().find(|item| item.source_id == video.id).unwrap();
-    let [download] = polled.next.as_slice() else { panic!("{:?}", polled.next) };
-    assert_eq!(
-        (download.role, &download.args),
-        (Role::DownloadMedia, &json!({"media_ids": [new.id], "source": "youtube"}))
-    );
+    let downloads = harness.waiting(Role::DownloadMedia).await;
+    assert_eq!(downloads, [json!({"media_ids": [new.id], "source": "youtube"})]);
     assert_eq!(harness.settle(Role::YoutubeMonitor, json!({})).await.result["new"], 0);
 }
 

@@ -22,6 +22,7 @@ async fn keep(ctx: &Context, number: i32) -> Result<(), SaveError> {
         })
     })
     .await
+    .map(drop)
 }
 
 #[tokio::test]

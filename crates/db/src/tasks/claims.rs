@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 use super::settle::{AttemptOutcome, Settlement, settle};
 use super::{Client, DbError};
 use crate::row::{FromRow, first_column, parsed};
+use crate::storable::storable;
 use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::{TaskId, TaskLease};

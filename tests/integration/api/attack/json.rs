@@ -116,7 +116,7 @@ fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
 }
 
 /// Usual values of fields with these names, so that a body is accepted except for the attacked field.
-fn usual_values() -> [(&'static str, Value); 12] {
+fn usual_values() -> [(&'static str, Value); 14] {
     [
         ("role", json!("payload_fetch")),
         ("dispensary_id", json!(ID)),
@@ -129,6 +129,8 @@ fn usual_values() -> [(&'static str, Value); 12] {
         ("worker_id", json!(ID.to_string())),
         ("crawl_enabled", json!(true)),
         ("enabled", json!(true)),
+        ("account", json!("someone")),
+        ("priority", json!(3)),
         ("username", json!("someone")),
     ]
 }
