@@ -1,13 +1,15 @@
 //! The periodic work of a process, and its scheduler's view of it.
 
+use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use actix::Addr;
 use db::retention_runs;
 use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::actors::scheduler::{ChoreView, SchedulerActor, SchedulerDeps};
 use drover::handlers::housekeeping::Housekeeping;
+use media::tool::WorkDirectory;
 use settings::LiveConfig;
 use storage::Payloads;
 use supervision::messages::Observe;
@@ -137,4 +139,29 @@ async fn names_of_products_are_copied_to_where_they_are_searched() {
     let deps = chore_deps(&database, storage.path(), &[]);
     assert_eq!(Chore::Search.run(&deps).await, ChoreStatus::Done { changed: 3 });
     assert_eq!(Chore::Search.run(&deps).await, ChoreStatus::Skipped, "it has just been done");
+}
+
+#[tokio::test]
+async fn what_a_download_left_is_removed_after_a_day_unless_a_run_has_it() {
+    let database = database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let work = dir.path().join("media-work");
+    let part = |name: &str| {
+        let directory = WorkDirectory::lock(&work, name).unwrap();
+        std::fs::write(directory.path().join("part"), "half of a file").unwrap();
+        directory
+    };
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let age = |name: &str| File::options().write(true).open(work.join(name)).unwrap().set_modified(long_ago).unwrap();
+    drop((part("item-1"), part("item-2")));
+    let running = part("item-3");
+    age("item-1.lock");
+    age("item-3.lock");
+
+    let work_dir: &'static str = Box::leak(work.to_str().unwrap().to_owned().into_boxed_str());
+    let deps = chore_deps(&database, dir.path(), &[("media.work_dir", work_dir)]);
+    assert_eq!(Chore::MediaWork.run(&deps).await, ChoreStatus::Done { changed: 1 });
+    let stays = |name: &str| work.join(name).join("part").is_file();
+    assert_eq!((stays("item-1"), stays("item-2"), stays("item-3")), (false, true, true));
+    drop(running);
 }

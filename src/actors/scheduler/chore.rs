@@ -11,6 +11,7 @@ use strum::IntoStaticStr;
 
 use super::prune;
 use crate::handlers::housekeeping::Housekeeping;
+use crate::handlers::media;
 use crate::handlers::retention::RetentionRun;
 use db::stats_minute::{self, StatsTurn};
 use db::{
@@ -87,6 +88,8 @@ pub enum Chore {
     Quality,
     /// Copies the names of new products to where they are searched.
     Search,
+    /// Removes what stopped downloads of media have left on this machine.
+    MediaWork,
 }
 
 /// How the latest turn of a chore ended.
@@ -113,7 +116,7 @@ pub struct ChoreDeps {
 
 impl Chore {
     /// Chores of every process.
-    pub const COMMON: [Chore; 13] = [
+    pub const COMMON: [Chore; 14] = [
         Chore::SweepDue,
         Chore::SweepAll,
         Chore::Pauses,
@@ -127,6 +130,7 @@ impl Chore {
         Chore::Partitions,
         Chore::Search,
         Chore::Quality,
+        Chore::MediaWork,
     ];
 
     /// As metrics and the log have it.
@@ -147,7 +151,7 @@ impl Chore {
             Chore::Totals => TOTALS_INTERVAL,
             Chore::Stats => STATS_INTERVAL,
             Chore::Prune => config.retention.prune_every,
-            Chore::Files | Chore::Retention => FILES_INTERVAL,
+            Chore::Files | Chore::Retention | Chore::MediaWork => FILES_INTERVAL,
             Chore::Search => SEARCH_INTERVAL,
             Chore::Quality => QUALITY_INTERVAL,
             Chore::Storage => STORAGE_INTERVAL,
@@ -205,6 +209,7 @@ impl Chore {
                 events::images_swept(images);
                 (swept.set_aside + swept.removed + images) as u64
             }
+            Chore::MediaWork => media::sweep_work(config).await?,
             Chore::Retention => {
                 let run = RetentionRun { ages: &config.retention, dry_run: false, goes_on: &|_| true };
                 let report = housekeeping.retain(run).await?;

@@ -77,7 +77,7 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<Received>)
         ItemKind::Page => download_page(ctx, item, &directory, received).await?,
     };
     if !matches!(end, ItemEnd::Failed { .. }) {
-        // what stays is overwritten by the next attempt
+        // a chore removes what stays
         let _ = spawn_blocking(move || directory.remove()).await;
     }
     Ok(end)

@@ -12,9 +12,13 @@ mod item_download;
 mod report;
 
 use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
 
 use super::Context;
 use ::media::http::{Http, HttpError};
+use ::media::tool::sweep;
 use foundation::secrets::SecretKeys;
 use queue::{TaskError, WriteResults};
 use settings::Config;
@@ -40,6 +44,21 @@ impl MediaServices {
             keys: config.secrets.keys(),
             work_dir: config.media_work_dir(),
         })
+    }
+}
+
+/// How long a part of a file stays for the next attempt.
+const KEEP_PARTS: Duration = Duration::from_secs(24 * 3600);
+
+/// Ends the tools that dead processes left on this machine, and removes work directories that no run has used for
+/// a day; returns how many.
+pub async fn sweep_work(config: &Config) -> Result<u64, TaskError> {
+    let root = config.media_work_dir();
+    let swept = spawn_blocking(move || root.is_dir().then(|| sweep(&root, KEEP_PARTS))).await;
+    let swept = swept.map_err(|lost| TaskError::retry(lost.to_string()))?.unwrap_or_default();
+    match swept.failures.first() {
+        Some(error) => Err(TaskError::retry(error.to_string())),
+        None => Ok(swept.removed as u64),
     }
 }
 
