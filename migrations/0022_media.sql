@@ -62,6 +62,8 @@ CREATE TABLE media_items (
   UNIQUE (source, source_id),
   CHECK (state <> 'downloaded' OR sha256 IS NOT NULL)
 );
+CREATE INDEX media_items_state ON media_items (state, id);
+CREATE INDEX media_items_source ON media_items (source, id);
 CREATE INDEX media_items_account ON media_items (account_id, id) WHERE account_id IS NOT NULL;
 CREATE INDEX media_items_file ON media_items (sha256) WHERE sha256 IS NOT NULL;
 

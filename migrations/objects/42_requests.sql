@@ -13,13 +13,15 @@ BEGIN
   RETURN task;
 END $f$;
 
--- Cancels the open tasks that a task made and waits for. Those that it has adopted were made by others, and go on.
+-- Cancels the open tasks that a task made and waits for. Adopted tasks were made by others, and go on; so do its follow-ups.
 CREATE OR REPLACE FUNCTION cancel_children(parent bigint) RETURNS void LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off SET lock_timeout = '1s' AS $f$
 DECLARE
   open CONSTANT text[] := ARRAY['pending', 'claimed', 'running'];
-  children bigint[] := ARRAY (SELECT t.id FROM worker_tasks t WHERE t.parent_task_id = parent AND t.status = ANY (open));
+  awaited bigint[] := (SELECT t.depends_on FROM worker_tasks t WHERE t.id = parent);
+  children bigint[] := ARRAY (SELECT t.id FROM worker_tasks t
+                               WHERE t.parent_task_id = parent AND t.status = ANY (open) AND t.id = ANY (awaited));
   child bigint;
 BEGIN
   FOR child IN SELECT c.id FROM unnest(children) AS c(id) ORDER BY c.id LOOP

@@ -61,7 +61,7 @@ enum Command {
         #[command(flatten)]
         fields: Fields,
     },
-    /// Remove records. Items that were found stay
+    /// Remove records. Items stay; the appearances of a person are removed
     Remove {
         #[command(flatten)]
         kind: Kind,
@@ -115,7 +115,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn list(kind: RecordKind, limit: i64, env: &Env) -> anyhow::Result<ExitCode> {
     let path = with_query(&path(kind), [("limit", Some(limit))]);
     let page: RecordPage<Map<String, Value>> = env.api_to_read().await?.get(&path).await?;
-    let headers: Vec<&str> = std::iter::once("id").chain(kind.fields().iter().copied()).chain(["last_error"]).collect();
+    let headers: Vec<&str> =
+        std::iter::once("id").chain(kind.fields().iter().copied()).chain([kind.result_field()]).collect();
     env.out.list(&page, &page.records, &headers, |record| cells(record, &headers))?;
     let nothing = format!("no {kind} to show: add one with `drover media add {kind}`");
     env.out.note_of_none(&page.records, nothing);

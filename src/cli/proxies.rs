@@ -57,7 +57,8 @@ enum Command {
     /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did. Their health
     /// stays as it is
     Check,
-    /// Store every password encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not be read
+    /// Store every password and credential encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not
+    /// be read
     Rekey {
         /// Change nothing, and count
         #[arg(long)]

@@ -130,7 +130,7 @@ impl Context {
         write: impl for<'a> Fn(&'a D, &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> + Send + Sync,
     ) -> Result<WriteResults, SaveError> {
         let lease = self.lease.as_ref().ok_or(SaveError::LeaseLost)?;
-        queue::save(&self.services.db, lease, &WriteOf { data, write }).await
+        queue::save(&self.services.db, lease, self.platform.as_deref(), &WriteOf { data, write }).await
     }
 
     /// Shows people how far the run is, at most once a second: what comes sooner is left out. `percent` is none

@@ -198,7 +198,7 @@ fn target<R: Record>(id: i64) -> String {
 impl From<RecordError> for ApiError {
     fn from(error: RecordError) -> Self {
         match error {
-            RecordError::Taken { .. } => ApiError::Conflict(error.to_string()),
+            RecordError::DuplicateKey { .. } => ApiError::Conflict(error.to_string()),
             RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
             RecordError::Db(error) => error.into(),
         }

@@ -43,7 +43,7 @@ pub trait Record: Serialize + DeserializeOwned + Send + Sync {
 pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
     fn check(&self) -> Result<(), BadField>;
 
-    /// The secret among them, which is not written with the others.
+    /// The secret among them, which is stored apart from the others.
     fn secret(&self) -> Option<&str> {
         None
     }
@@ -64,6 +64,14 @@ impl RecordKind {
             RecordKind::Credentials => "credential",
             RecordKind::People => "person",
             RecordKind::Searches => "search",
+        }
+    }
+
+    /// The field that says how its last use by a job ended.
+    pub fn result_field(self) -> &'static str {
+        match self {
+            RecordKind::Credentials => "last_result",
+            RecordKind::Channels | RecordKind::People | RecordKind::Searches => "last_error",
         }
     }
 
@@ -93,7 +101,7 @@ mod tests {
         let draft: R::Draft = serde_json::from_value(draft).unwrap();
         draft.check().unwrap();
         let Value::Object(fields) = serde_json::to_value(draft).unwrap() else { panic!("no object") };
-        let mut names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        let mut names: Vec<&str> = fields.keys().map(String::as_str).filter(|name| *name != "secret").collect();
         let mut listed = R::KIND.fields().to_vec();
         names.sort_unstable();
         listed.sort_unstable();

@@ -15,6 +15,8 @@ use foundation::secrets::{SecretError, SecretKeys, key_id};
 
 /// Maximum number of credentials of one rekeying.
 const MAX_CREDENTIALS: i64 = 10_000;
+const NOT_ENCRYPTED: &str =
+    "its secret is not encrypted: give it again by `drover media set credentials ID --secret-file FILE`";
 
 /// A credential with its secret in clear.
 pub struct OpenCredential {
@@ -30,7 +32,7 @@ pub struct RekeyedCredentials {
     pub reencrypted: usize,
     pub current: usize,
     /// Names of credentials, each with the reason.
-    pub unreadable: Vec<(String, SecretError)>,
+    pub unreadable: Vec<(String, String)>,
 }
 
 #[derive(Debug, Error)]
@@ -46,7 +48,7 @@ pub enum CredentialError {
     #[error(
         "credential {name} has no encrypted secret: give it one by `drover media set credentials {id} --secret-file FILE`"
     )]
-    NotSealed { id: i64, name: String },
+    NotEncrypted { id: i64, name: String },
     #[error("credential {name} cannot be read: {error}")]
     Unreadable { name: String, error: SecretError },
     #[error(transparent)]
@@ -77,7 +79,7 @@ pub async fn open_of_platform(
 ) -> Result<OpenCredential, CredentialError> {
     let row = client.query_opt(include_str!("sql/credentials/of_platform.sql"), &[&platform]).await?;
     let row = row.ok_or_else(|| CredentialError::Absent { platform: platform.to_owned() })?;
-    Stored::from_row(&row)?.open(keys)
+    CredentialRow::from_row(&row)?.open(keys)
 }
 
 /// Encrypts with the current key every secret that another key encrypted, unless `is_dry`. Nothing is lost when
@@ -85,12 +87,16 @@ pub async fn open_of_platform(
 pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<RekeyedCredentials, DbError> {
     let mut rekeyed = RekeyedCredentials::default();
     for row in client.query(include_str!("sql/credentials/all.sql"), &[&MAX_CREDENTIALS]).await? {
-        let stored = Stored::from_row(&row)?;
+        let stored = CredentialRow::from_row(&row)?;
+        if key_id(&stored.secret).is_none() {
+            rekeyed.unreadable.push((stored.name, NOT_ENCRYPTED.to_owned()));
+            continue;
+        }
         let about = stored.about();
         let sealed = match keys.open(&stored.secret, &about).and_then(|secret| keys.seal(&secret, &about)) {
             Ok(sealed) => sealed,
             Err(error) => {
-                rekeyed.unreadable.push((stored.name, error));
+                rekeyed.unreadable.push((stored.name, error.to_string()));
                 continue;
             }
         };
@@ -113,7 +119,7 @@ pub async fn note_result(tx: &Tx, id: i64, result: &str) -> Result<(), DbError> 
     Ok(())
 }
 
-struct Stored {
+struct CredentialRow {
     id: i64,
     name: String,
     platform: String,
@@ -122,7 +128,7 @@ struct Stored {
     secret: String,
 }
 
-impl Stored {
+impl CredentialRow {
     /// Context that a secret is bound to: in another row it is unreadable.
     fn about(&self) -> String {
         format!("{}\0{}\0{}", self.id, self.name, self.platform)
@@ -131,7 +137,7 @@ impl Stored {
     fn open(self, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
         // one that was written by hand is bound to no row
         if key_id(&self.secret).is_none() {
-            return Err(CredentialError::NotSealed { id: self.id, name: self.name });
+            return Err(CredentialError::NotEncrypted { id: self.id, name: self.name });
         }
         let opened = keys.open(&self.secret, &self.about());
         let secret = opened.map_err(|error| CredentialError::Unreadable { name: self.name, error })?;
@@ -139,9 +145,9 @@ impl Stored {
     }
 }
 
-async fn stored(client: &Client, id: i64) -> Result<Stored, CredentialError> {
+async fn stored(client: &Client, id: i64) -> Result<CredentialRow, CredentialError> {
     let row = client.query_opt(include_str!("sql/credentials/get.sql"), &[&id]).await?;
-    Ok(Stored::from_row(&row.ok_or(CredentialError::Missing { id })?)?)
+    Ok(CredentialRow::from_row(&row.ok_or(CredentialError::Missing { id })?)?)
 }
 
 /// A person has to add or mend it.
@@ -161,5 +167,5 @@ impl fmt::Debug for OpenCredential {
 }
 
 rows! {
-    Stored { id, name, platform, kind: known_word, username, secret }
+    CredentialRow { id, name, platform, kind: known_word, username, secret }
 }

@@ -8,6 +8,7 @@ use super::storable::{reason, storable};
 use super::{Client, DbError, Tx};
 use contract::media::items::{ItemFilter, ItemView};
 use domain::media_item::{Item, ItemEnd, ItemId, ItemState, NewItem};
+use domain::task::TaskId;
 
 /// Adds the items that are not known yet; returns the ids of these.
 pub async fn insert(tx: &Tx, items: &[NewItem]) -> Result<Vec<ItemId>, DbError> {
@@ -22,9 +23,9 @@ pub async fn list(client: &Client, filter: &ItemFilter, limit: i64) -> Result<Ve
     read_all(&client.query(&sql, &[id, source, &state, after, &limit]).await?)
 }
 
-/// The items among these, by their ids.
-pub async fn get(client: &Client, ids: &[ItemId]) -> Result<Vec<Item>, DbError> {
-    read_all(&client.query(include_str!("sql/media_items/get.sql"), &[&ids]).await?)
+/// The items among these, by their ids, for a task that downloads them.
+pub async fn get(client: &Client, ids: &[ItemId], task: TaskId) -> Result<Vec<Item>, DbError> {
+    read_all(&client.query(include_str!("sql/media_items/get.sql"), &[&ids, &task]).await?)
 }
 
 /// Writes how an attempt to download an item ended. One that has its file keeps it.
@@ -54,5 +55,5 @@ rows! {
         metadata: json,
         created_at, downloaded_at,
     }
-    Item { id, source, kind: known_word, url, referer, state: known_word }
+    Item { id, source, kind: known_word, url, referer, is_over }
 }

@@ -19,7 +19,7 @@ const DELETE: &str = include_str!("sql/media_records/delete.sql");
 pub enum RecordError {
     /// `detail` names the key: `Key (channel_id)=(…) already exists.`
     #[error("another {noun} has this key: {detail}")]
-    Taken { noun: &'static str, detail: String },
+    DuplicateKey { noun: &'static str, detail: String },
     #[error("{noun} {id} does not exist")]
     Missing { noun: &'static str, id: i64 },
     #[error(transparent)]
@@ -98,7 +98,7 @@ fn found(kind: RecordKind, id: i64, rows: u64) -> Result<(), RecordError> {
 
 fn taken(kind: RecordKind, error: DbError) -> RecordError {
     match error {
-        DbError::Conflict { detail, .. } => RecordError::Taken { noun: kind.noun(), detail },
+        DbError::Conflict { detail, .. } => RecordError::DuplicateKey { noun: kind.noun(), detail },
         other => RecordError::Db(other),
     }
 }

@@ -19,7 +19,7 @@ pub struct DueSearch {
     pub has_run: bool,
 }
 
-/// The enabled searches, the one that ran longest ago first.
+/// The enabled searches, the one that was tried longest ago first.
 pub async fn enabled(client: &Client) -> Result<Vec<DueSearch>, DbError> {
     read_all(&client.query(include_str!("sql/saved_searches/enabled.sql"), &[&MAX_SEARCHES]).await?)
 }

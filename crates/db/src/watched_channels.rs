@@ -19,7 +19,7 @@ pub struct PolledChannel {
     pub was_polled: bool,
 }
 
-/// The enabled channels, the one that was polled longest ago first; at most [`MAX_CHANNELS`].
+/// The enabled channels, the one that was tried longest ago first; at most [`MAX_CHANNELS`].
 pub async fn enabled(client: &Client) -> Result<Vec<PolledChannel>, DbError> {
     read_all(&client.query(include_str!("sql/watched_channels/enabled.sql"), &[&MAX_CHANNELS]).await?)
 }

@@ -51,7 +51,8 @@ pub struct Item {
     pub kind: ItemKind,
     pub url: String,
     pub referer: Option<String>,
-    pub state: ItemState,
+    /// The task has nothing to do for it.
+    pub is_over: bool,
 }
 
 /// A file that is stored. Items of the same content share it.

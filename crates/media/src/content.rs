@@ -8,7 +8,7 @@ use std::path::Path;
 
 use foundation::digest::Sha256Hex;
 
-/// Bytes at a file's beginning that say its kind.
+/// Maximum number of bytes that are read for a file's kind.
 const MAX_HEAD: u64 = 8192;
 /// Bytes that are read at once for the digest.
 const READ_BYTES: usize = 256 << 10;

@@ -22,11 +22,16 @@ pub enum SaveError {
 }
 
 /// Writes for a run that still has its lease, in a short transaction of its own, with the follow-ups of these
-/// writes; returns their results.
-pub async fn save(db: &Db, lease: &TaskLease, write: &dyn Write) -> Result<WriteResults, SaveError> {
+/// writes; returns their results. `platform` is the task's, which follow-ups have where they name none.
+pub async fn save(
+    db: &Db,
+    lease: &TaskLease,
+    platform: Option<&str>,
+    write: &dyn Write,
+) -> Result<WriteResults, SaveError> {
     let tx = db.begin().await?;
     let written = write.run(&tx).await?;
-    let follow_ups: Vec<NewTask> = written.next.iter().map(|next| new_task(lease, next)).collect();
+    let follow_ups: Vec<NewTask> = written.next.iter().map(|next| new_task(lease, platform, next)).collect();
     tasks::chain(&tx, &follow_ups).await?;
     tasks::lock_run(&tx, lease).await.map_err(|error| match error {
         DbError::Missing(_) => SaveError::LeaseLost,
@@ -36,10 +41,10 @@ pub async fn save(db: &Db, lease: &TaskLease, write: &dyn Write) -> Result<Write
     Ok(written)
 }
 
-fn new_task(lease: &TaskLease, follow_up: &FollowUp) -> NewTask {
+fn new_task(lease: &TaskLease, platform: Option<&str>, follow_up: &FollowUp) -> NewTask {
     NewTask {
         dispensary_id: follow_up.dispensary_id,
-        platform: follow_up.platform.clone(),
+        platform: follow_up.platform.clone().or_else(|| platform.map(str::to_owned)),
         account: follow_up.account.clone(),
         dedup_key: follow_up.dedup_key.clone(),
         priority: follow_up.priority.unwrap_or(follow_up.role.default_priority()),

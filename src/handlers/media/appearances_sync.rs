@@ -23,12 +23,13 @@ use db::credentials::{self, OpenCredential};
 use db::{DbError, Tx};
 use domain::appearance::Appearance;
 use domain::args;
+use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
 
 const PLATFORM: &str = "tmdb";
 /// The service permits about forty requests a second; we send four.
 const PACE: Duration = Duration::from_millis(250);
-/// People whose credits are read, then saved.
+/// Maximum number of people of one save.
 const PEOPLE_PER_SAVE: usize = 20;
 const MAX_CREDITS_BYTES: usize = 16 << 20;
 
@@ -36,15 +37,19 @@ pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, Tas
     let client = ctx.services.db.client().await?;
     let people = appearances::people(&client).await?;
     if people.is_empty() {
-        return Report::new("people", &["added", "gone"]).outcome();
+        return Report::new(Role::AppearancesSync, "people", &["added", "gone"]).outcome();
     }
     let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.media.keys).await?;
     drop(client);
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut report = Report::new("people", &["added", "gone"]);
+    let mut report = Report::new(Role::AppearancesSync, "people", &["added", "gone"]);
     for (nth, batch) in people.chunks(PEOPLE_PER_SAVE).enumerate() {
         let before = nth * PEOPLE_PER_SAVE;
+        if report.is_late() {
+            report.leave(people.len() - before);
+            break;
+        }
         let percent = u8::try_from(100 * before / people.len()).ok();
         ctx.progress(percent, format!("{before} of {} people", people.len())).await;
         let sync = tokio::select! {

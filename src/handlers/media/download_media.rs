@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::item_download::{self, ItemError, Received, Wait};
+use super::item_download::{self, ItemError, ItemProgress, Wait};
 use super::stopped;
 use crate::handlers::progress::report_progress_while;
 use crate::handlers::{Context, RunProgress};
@@ -35,15 +35,14 @@ pub fn follow_ups(source: &str, ids: &[ItemId]) -> Vec<FollowUp> {
 }
 
 pub async fn run(ctx: &Context, args: args::DownloadMedia) -> Result<Outcome, TaskError> {
-    let known = media_items::get(&ctx.services.db.client().await?, &args.media_ids).await?;
+    let known = media_items::get(&ctx.services.db.client().await?, &args.media_ids, ctx.task_id).await?;
     if known.is_empty() {
         return Err(TaskError::permanent("none of these items exists: `drover media items` lists them"));
     }
     let asked: HashSet<ItemId> = args.media_ids.iter().copied().collect();
     let unknown = asked.len() - known.len();
     let is_wanted = |item: &Item| args.source.as_ref().is_none_or(|source| *source == item.source);
-    let wanted: Vec<Item> =
-        known.into_iter().filter(|item| item.state != ItemState::Downloaded && is_wanted(item)).collect();
+    let wanted: Vec<Item> = known.into_iter().filter(|item| !item.is_over && is_wanted(item)).collect();
     let mut downloads = Downloads::default();
     downloads.run(ctx, &wanted).await?;
     let result = json!({
@@ -62,12 +61,12 @@ pub async fn run(ctx: &Context, args: args::DownloadMedia) -> Result<Outcome, Ta
 
 /// Downloads one item, and shows how far it and the job are.
 async fn download(ctx: &Context, item: &Item, before: usize, items: usize) -> Result<ItemEnd, ItemError> {
-    let (received, steps) = watch::channel(Received { before, items, bytes: 0, total: None });
+    let (received, steps) = watch::channel(ItemProgress { before, items, bytes: 0, total: None });
     report_progress_while(ctx, steps, progress, item_download::run(ctx, item, &received)).await
 }
 
-fn progress(received: &Received) -> RunProgress {
-    let Received { before, items, bytes, total } = *received;
+fn progress(received: &ItemProgress) -> RunProgress {
+    let ItemProgress { before, items, bytes, total } = *received;
     let share = total.filter(|total| *total > 0).map_or(0.0, |total| bytes as f64 / total as f64);
     let percent = 100.0 * (before as f64 + share.min(1.0)) / items.max(1) as f64;
     let size = total.map_or_else(String::new, |total| format!(" of {total}"));
@@ -90,15 +89,19 @@ struct Downloads {
 impl Downloads {
     async fn run(&mut self, ctx: &Context, items: &[Item]) -> Result<(), TaskError> {
         let mut saved = Instant::now();
-        let mut wait = None;
+        let (mut wait, mut permanent) = (None, None);
         for (nth, item) in items.iter().enumerate() {
             if ctx.is_cancelled() {
                 self.save(ctx).await?;
                 return Err(stopped());
             }
+            let percent = u8::try_from(100 * nth / items.len()).ok();
+            ctx.progress(percent, format!("item {} of {}", nth + 1, items.len())).await;
             match download(ctx, item, nth, items.len()).await {
                 Ok(end) => self.add(item.id, end),
                 Err(ItemError::Wait(later)) => wait = Some(later.max(wait)),
+                // a credential or a tool is missing, which other items may not need
+                Err(ItemError::Task(error @ TaskError::Permanent { .. })) => permanent = permanent.or(Some(error)),
                 Err(ItemError::Task(error)) => {
                     self.save(ctx).await?;
                     return Err(error);
@@ -109,9 +112,10 @@ impl Downloads {
                 saved = Instant::now();
             }
         }
-        let Some(Wait { reason, after }) = wait else { return Ok(()) };
+        let wait = wait.map(|Wait { reason, after }| TaskError::Snooze { reason, after, host: None });
+        let Some(end) = wait.or(permanent) else { return Ok(()) };
         self.save(ctx).await?;
-        Err(TaskError::Snooze { reason, after, host: None })
+        Err(end)
     }
 
     fn add(&mut self, id: ItemId, end: ItemEnd) {

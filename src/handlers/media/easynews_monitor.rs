@@ -24,6 +24,7 @@ use db::saved_searches::{self, DueSearch};
 use db::{DbError, Tx, media_items};
 use domain::args;
 use domain::media_item::{ItemKind, NewItem};
+use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
 
 /// The source of its items, and the platform of its credential.
@@ -37,7 +38,7 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
         Some(queries) => queries.into_iter().map(Search::Asked).collect(),
         None => saved_searches::enabled(&client).await?.into_iter().map(Search::Saved).collect::<Vec<_>>(),
     };
-    let mut report = Report::new("searches", &["new"]);
+    let mut report = Report::new(Role::EasynewsMonitor, "searches", &["new"]);
     if searches.is_empty() {
         return report.outcome();
     }
@@ -45,6 +46,10 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
     drop(client);
     let total = searches.len();
     for (nth, search) in searches.into_iter().enumerate() {
+        if report.is_late() {
+            report.leave(total - nth);
+            break;
+        }
         ctx.progress(u8::try_from(100 * nth / total).ok(), format!("{nth} of {total} searches")).await;
         let found = tokio::select! {
             found = SearchResult::of(ctx, search, &login) => found?,

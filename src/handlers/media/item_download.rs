@@ -52,7 +52,7 @@ impl Wait {
 
 /// How far an item is, and which of a job's items it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
+pub struct ItemProgress {
     /// Items that were tried before it.
     pub before: usize,
     /// Items of the job.
@@ -63,13 +63,13 @@ pub struct Received {
     pub total: Option<u64>,
 }
 
-impl Received {
-    fn note(of: &watch::Sender<Received>, bytes: u64, total: Option<u64>) {
+impl ItemProgress {
+    fn note(of: &watch::Sender<ItemProgress>, bytes: u64, total: Option<u64>) {
         of.send_modify(|received| (received.bytes, received.total) = (bytes, total));
     }
 }
 
-pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<Received>) -> Result<ItemEnd, ItemError> {
+pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgress>) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
     let directory = lock(media, item.id).await?;
     let end = match item.kind {
@@ -99,7 +99,7 @@ async fn download_file(
     ctx: &Context,
     item: &Item,
     directory: &Path,
-    received: &watch::Sender<Received>,
+    received: &watch::Sender<ItemProgress>,
 ) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
     let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
@@ -115,11 +115,11 @@ async fn download_file(
         max_bytes: media.config.max_file_bytes as u64,
     };
     let downloaded = tokio::select! {
-        downloaded = download(&media.http, &ask, |bytes, total| Received::note(received, bytes, total)) => downloaded,
+        downloaded = download(&media.http, &ask, |bytes, total| ItemProgress::note(received, bytes, total)) => downloaded,
         () = ctx.cancelled() => return Err(ItemError::Task(stopped())),
     };
     match downloaded {
-        Ok(whole) => store(media, Found::new(ask.part, whole.sha256, whole.bytes)).await,
+        Ok(whole) => store(media, WholeFile::new(ask.part, whole.sha256, whole.bytes)).await,
         Err(error) => end_of(error),
     }
 }
@@ -139,7 +139,7 @@ async fn download_page(
     ctx: &Context,
     item: &Item,
     directory: &WorkDirectory,
-    received: &watch::Sender<Received>,
+    received: &watch::Sender<ItemProgress>,
 ) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
     let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
@@ -172,7 +172,7 @@ async fn download_page(
     let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {:?}", ended.how));
     match (yt_dlp::verdict(&ended, found.is_some()), found) {
         (Verdict::Done, Some(item)) => {
-            let found = Found::of_tool(*item).await.map_err(|error| ItemError::Task(TaskError::retry(error)))?;
+            let found = WholeFile::of_tool(*item).await.map_err(|error| ItemError::Task(TaskError::retry(error)))?;
             store(media, found).await
         }
         (Verdict::Permanent { .. }, _) => Ok(refused(reason())),
@@ -199,12 +199,12 @@ fn script_runtime(is_there: impl Fn(&'static str) -> bool) -> Option<ScriptRunti
 async fn read_lines(
     mut lines: mpsc::Receiver<Vec<u8>>,
     work: &Path,
-    received: &watch::Sender<Received>,
+    received: &watch::Sender<ItemProgress>,
 ) -> Option<Box<yt_dlp::Item>> {
     let mut found = None;
     while let Some(line) = lines.recv().await {
         match Line::read(&line, work) {
-            Ok(Line::Progress { bytes, total }) => Received::note(received, bytes, total),
+            Ok(Line::Progress { bytes, total }) => ItemProgress::note(received, bytes, total),
             Ok(Line::Item(item)) => found = Some(item),
             Err(_) => {}
         }
@@ -212,8 +212,8 @@ async fn read_lines(
     found
 }
 
-/// A whole file in a work directory.
-struct Found {
+/// A file in a work directory that is whole.
+struct WholeFile {
     file: PathBuf,
     sha256: String,
     bytes: u64,
@@ -222,21 +222,21 @@ struct Found {
     duration_ms: Option<u64>,
 }
 
-impl Found {
-    fn new(file: PathBuf, sha256: String, bytes: u64) -> Found {
-        Found { file, sha256, bytes, width: None, height: None, duration_ms: None }
+impl WholeFile {
+    fn new(file: PathBuf, sha256: String, bytes: u64) -> WholeFile {
+        WholeFile { file, sha256, bytes, width: None, height: None, duration_ms: None }
     }
 
-    async fn of_tool(item: yt_dlp::Item) -> Result<Found, String> {
+    async fn of_tool(item: yt_dlp::Item) -> Result<WholeFile, String> {
         let path = item.path.clone();
         let digest = spawn_blocking(move || digest(&path)).await.map_err(|lost| lost.to_string())?;
         let (bytes, sha256) = digest.map_err(|error| format!("the file of the tool cannot be read: {error}"))?;
         let yt_dlp::Item { path, width, height, duration, .. } = item;
-        Ok(Found { width, height, duration_ms: duration, ..Found::new(path, sha256, bytes) })
+        Ok(WholeFile { width, height, duration_ms: duration, ..WholeFile::new(path, sha256, bytes) })
     }
 }
 
-async fn store(media: &MediaServices, found: Found) -> Result<ItemEnd, ItemError> {
+async fn store(media: &MediaServices, found: WholeFile) -> Result<ItemEnd, ItemError> {
     let file = found.file.clone();
     let content = spawn_blocking(move || Content::of_file(&file)).await;
     let content = content.map_err(|lost| lost.to_string()).and_then(|read| read.map_err(|error| error.to_string()));

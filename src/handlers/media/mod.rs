@@ -77,7 +77,7 @@ async fn mark_credential(ctx: &Context, id: i64, result: &'static str) -> Result
     Ok(())
 }
 
-/// The end of a run that was stopped from outside. What it has saved stays.
+/// The end of a run that was stopped from outside. Its saves stay.
 fn stopped() -> TaskError {
     TaskError::retry("the run was stopped")
 }

@@ -3,11 +3,18 @@
 //! In: polls, as they are saved. Out: how the job ends. One poll that fails does not fail the job; where all
 //! fail, it is retried. It must not know what is polled.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Map, Value, json};
 
+use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
 
 pub struct Report {
+    begun: Instant,
+    max_time: Duration,
+    /// Things that the next job begins with.
+    left: usize,
     /// Things that are polled: `channels`.
     noun: &'static str,
     polled: usize,
@@ -19,10 +26,20 @@ pub struct Report {
 }
 
 impl Report {
-    /// `counts` are in the result also where nothing was counted.
-    pub fn new(noun: &'static str, counts: &[&str]) -> Report {
+    /// Of a job of `role` that begins now. `counts` are in the result also where nothing was counted.
+    pub fn new(role: Role, noun: &'static str, counts: &[&str]) -> Report {
         let counts = counts.iter().map(|name| ((*name).to_owned(), json!(0))).collect();
-        Report { noun, polled: 0, failed: 0, reason: None, counts }
+        let max_time = role.time_limit() * 4 / 5;
+        Report { begun: Instant::now(), max_time, left: 0, noun, polled: 0, failed: 0, reason: None, counts }
+    }
+
+    /// Whether the job has to end before its time limit, with what is left for the next one.
+    pub fn is_late(&self) -> bool {
+        self.begun.elapsed() >= self.max_time
+    }
+
+    pub fn leave(&mut self, things: usize) {
+        self.left = things;
     }
 
     /// Adds polls with the results of their save; `reasons` has one for each that failed.
@@ -37,13 +54,16 @@ impl Report {
     }
 
     pub fn outcome(self) -> Result<Outcome, TaskError> {
-        let Report { noun, polled, failed, reason, counts } = self;
+        let Report { left, noun, polled, failed, reason, counts, .. } = self;
         if let Some(reason) = reason.filter(|_| failed == polled) {
             return Err(TaskError::retry(format!("none of {polled} {noun} was read; the first: {reason}")));
         }
         let mut result = json!({ noun: polled, "failed": failed });
         if let Value::Object(fields) = &mut result {
             fields.extend(counts);
+            if left > 0 {
+                fields.insert("left".to_owned(), json!(left));
+            }
         }
         Ok(Outcome::done(result).into())
     }
@@ -59,7 +79,7 @@ mod tests {
 
     #[test]
     fn numbers_of_saves_are_added_up() {
-        let mut report = Report::new("channels", &["new", "gaps"]);
+        let mut report = Report::new(Role::YoutubeMonitor, "channels", &["new", "gaps"]);
         report.add(2, &["away".to_owned()], &saved(3));
         report.add(1, &[], &saved(4));
         let Ok(Outcome::Done(done)) = report.outcome() else { panic!("it is not done") };
@@ -68,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_job_of_which_every_poll_fails_is_retried_with_the_first_reason() {
-        let mut report = Report::new("channels", &[]);
+        let mut report = Report::new(Role::YoutubeMonitor, "channels", &[]);
         report.add(1, &["away".to_owned()], &saved(0));
         report.add(1, &["strange".to_owned()], &saved(0));
         let error = report.outcome().err().map(|error| error.to_string());
@@ -76,7 +96,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_is_in_the_result() {
+        let mut report = Report::new(Role::YoutubeMonitor, "channels", &[]);
+        assert!(!report.is_late());
+        report.add(1, &[], &saved(0));
+        report.leave(4);
+        let Ok(Outcome::Done(done)) = report.outcome() else { panic!("it is not done") };
+        assert_eq!(done.result["left"], 4);
+    }
+
+    #[test]
     fn nothing_to_poll_is_done() {
-        assert!(Report::new("channels", &[]).outcome().is_ok());
+        assert!(Report::new(Role::YoutubeMonitor, "channels", &[]).outcome().is_ok());
     }
 }

@@ -22,20 +22,25 @@ use db::watched_channels::{self, PolledChannel};
 use db::{DbError, Tx, media_items};
 use domain::args;
 use domain::media_item::{ItemId, ItemKind, NewItem};
+use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
 
 const SOURCE: &str = "youtube";
-/// Channels polled at a time.
+/// Maximum number of channels that are polled at a time.
 const CONCURRENCY: usize = 4;
 const MAX_FEED_BYTES: usize = 1 << 20;
-/// Channels that are polled, then saved.
+/// Maximum number of channels of one save.
 const CHANNELS_PER_SAVE: usize = 20;
 
 pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, TaskError> {
     let channels = watched_channels::enabled(&ctx.services.db.client().await?).await?;
-    let mut report = Report::new("channels", &["new", "gaps"]);
+    let mut report = Report::new(Role::YoutubeMonitor, "channels", &["new", "gaps"]);
     for (nth, batch) in channels.chunks(CHANNELS_PER_SAVE).enumerate() {
         let before = nth * CHANNELS_PER_SAVE;
+        if report.is_late() {
+            report.leave(channels.len() - before);
+            break;
+        }
         let percent = u8::try_from(100 * before / channels.len()).ok();
         ctx.progress(percent, format!("{before} of {} channels", channels.len())).await;
         let poll = tokio::select! {

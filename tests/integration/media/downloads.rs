@@ -203,3 +203,15 @@ async fn an_item_that_is_named_twice_is_one() {
     let result = harness.download(&[ids[0], ids[0]]).await;
     assert_eq!((&result["downloaded"], &result["unknown"]), (&json!(1), &json!(0)));
 }
+
+#[tokio::test]
+async fn an_item_without_its_credential_keeps_no_other_from_coming() {
+    let harness = MediaHarness::start().await;
+    let (_, ids) = harness.known_files("alice").await;
+    let source = "UPDATE media_items SET source = 'easynews' WHERE id = $1";
+    harness.database.raw.execute(source, &[&ids[0]]).await.unwrap();
+    let failed = harness.run(Role::DownloadMedia, json!({"media_ids": ids})).await;
+    assert!(matches!(failed, Err(TaskError::Permanent { reason }) if reason.contains("no credential of easynews")));
+    let missing = harness.items().await.into_iter().filter(|item| item.sha256.is_none()).map(|item| item.id);
+    assert_eq!(missing.collect::<Vec<_>>(), [ids[0]]);
+}

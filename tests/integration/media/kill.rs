@@ -38,32 +38,39 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
         harness.enqueue(Role::DownloadMedia, json!({"media_ids": few})).await;
     }
 
+    // bytes that were sent of each file until its row stood
+    let mut once: HashMap<String, u64> = HashMap::new();
     for kill in 1..=kills {
         let mut worker = harness.spawn_worker();
         let asked_before = harness.site.requests().len();
         let more = 1 + (kill as usize * 5) % 7;
         until("it has asked for some files", PATIENCE, async || harness.site.requests().len() > asked_before + more)
             .await;
-        let done = harness.downloaded().await;
-        let sent: HashMap<&str, u64> =
-            files.iter().map(|file| (file.path.as_str(), harness.site.bytes_sent(&file.path))).collect();
         worker.signal(Signal::SIGKILL);
         worker.ended(PATIENCE).await;
         harness.assert_whole(&files);
-        for path in done {
-            assert_eq!(harness.site.bytes_sent(&path), sent[path.as_str()], "{path} was downloaded again");
-        }
+        note_once(&harness, &mut once).await;
     }
 
     let worker = harness.spawn_worker();
     until("every job is completed", WHOLE, async || harness.open_jobs().await == 0).await;
     drop(worker);
+    note_once(&harness, &mut once).await;
     assert_eq!(harness.downloaded().await.len(), ids.len());
     harness.assert_whole(&files);
     let mut digests: Vec<&str> = files.iter().map(|file| file.sha256.as_str()).collect();
     digests.sort_unstable();
     digests.dedup();
     assert_eq!(harness.stored().len(), digests.len());
+}
+
+/// A file whose row stood before has not been sent again.
+async fn note_once(harness: &MediaHarness, once: &mut HashMap<String, u64>) {
+    for path in harness.downloaded().await {
+        let sent = harness.site.bytes_sent(&path);
+        let before = *once.entry(path.clone()).or_insert(sent);
+        assert_eq!(sent, before, "{path} was downloaded again");
+    }
 }
 
 impl MediaHarness {

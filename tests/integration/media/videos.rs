@@ -4,13 +4,16 @@ use contract::media::channels::{Channel, ChannelDraft};
 use domain::role::Role;
 use queue::TaskError;
 use serde_json::{Value, json};
-use sim::media::{MediaFault, MediaFaultKind, Video};
+use sim::media::{ChannelPlan, MediaFault, MediaFaultKind, MediaPlan, Video};
+
+use testkit::{PATIENCE, until};
 
 use super::harness::{MediaHarness, tool_path};
 
 const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
 /// Not one of the site's.
 const UNKNOWN: &str = "UCzzzzzzzzzzzzzzzzzzzzzz";
+const STALLED: &str = "UCzyxwvutsrqponmlkjihgfe";
 /// Videos of a feed.
 const SHOWN: usize = 15;
 
@@ -64,13 +67,40 @@ async fn a_new_video_is_found_and_queued_once() {
 }
 
 #[tokio::test]
-async fn a_feed_that_has_not_changed_is_not_sent_again() {
+async fn a_poll_names_the_feed_that_it_knows() {
     let harness = MediaHarness::start().await;
     harness.add::<Channel>(draft(CHANNEL)).await;
     harness.settle(Role::YoutubeMonitor, json!({})).await;
-    let sent = harness.site.bytes_sent(&feed_path());
+    let row = harness.database.raw.query_one("SELECT etag FROM watched_channels", &[]).await.unwrap();
+    let etag: String = row.get(0);
+    assert!(harness.site.occurrences(&etag).is_empty());
     harness.settle(Role::YoutubeMonitor, json!({})).await;
-    assert_eq!(harness.site.bytes_sent(&feed_path()), sent);
+    assert!(!harness.site.occurrences(&etag).is_empty(), "the request has If-None-Match");
+}
+
+#[tokio::test]
+async fn a_stopped_job_keeps_the_channels_that_it_has_saved() {
+    let mut plan = MediaPlan::default();
+    plan.channels.push(ChannelPlan::new(STALLED, "Bea", 3));
+    let harness = MediaHarness::facing(plan).await;
+    harness.add::<Channel>(draft(CHANNEL)).await;
+    for number in 0..20 {
+        harness.add::<Channel>(draft(&format!("UCunknown-channel-{number:06}"))).await;
+    }
+    harness.add::<Channel>(draft(STALLED)).await;
+    let polled = harness.settle(Role::YoutubeMonitor, json!({})).await;
+    assert_eq!(polled.result, json!({"channels": 22, "failed": 20, "new": SHOWN + 3, "gaps": 0}));
+
+    for channel in [CHANNEL, STALLED] {
+        harness.site.publish_video(channel).unwrap();
+    }
+    let feed = format!("/feeds/videos.xml?channel_id={STALLED}");
+    harness.site.add_fault(&feed, MediaFault::new(MediaFaultKind::StalledAfter(10)));
+    let before = harness.site.requests().len();
+    let all_asked = until("every channel is asked", PATIENCE, async || harness.site.requests().len() == before + 22);
+    let stopped = harness.run_until(Role::YoutubeMonitor, json!({}), all_asked).await;
+    assert!(matches!(stopped, Err(TaskError::Retry { .. })));
+    assert_eq!(harness.waiting(Role::DownloadMedia).await.len(), 1, "of the first save alone");
 }
 
 #[tokio::test]

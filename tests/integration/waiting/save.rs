@@ -4,7 +4,7 @@ use db::Tx;
 use domain::role::Role;
 use domain::task::Blame;
 use drover::handlers::Context;
-use queue::{Outcome, SaveError, TaskError, WriteResults};
+use queue::{FollowUp, Outcome, SaveError, TaskError, WriteResults};
 use serde_json::{Value, json};
 use testkit::{PATIENCE, until};
 
@@ -80,4 +80,22 @@ async fn progress_is_written_once_a_second_and_not_after_the_lease() {
     harness.store.database.raw.batch_execute("UPDATE worker_tasks SET status = 'cancelled'").await.unwrap();
     harness.context(&task).progress(Some(99), "late").await;
     assert_eq!(shown().await, json!([null, "3 of many"]));
+}
+
+#[tokio::test]
+async fn a_save_makes_its_follow_ups_once_with_the_platform_of_its_task() {
+    let harness = HandlerHarness::new().await;
+    let task = harness.task(Role::PayloadFetch, json!({})).await;
+    let ctx = harness.context(&task);
+    let follow_up = || FollowUp::new(Role::DownloadMedia, json!({"media_ids": [1]}));
+    for _ in 0..2 {
+        let saved = ctx.save((), move |_: &(), _: &Tx| {
+            let next = vec![follow_up()];
+            Box::pin(async move { Ok(WriteResults { next, ..WriteResults::default() }) })
+        });
+        saved.await.unwrap();
+    }
+    let sql = "SELECT jsonb_agg(jsonb_build_array(platform, payload, parent_task_id)) FROM worker_tasks WHERE role = 'download_media'";
+    let made: Value = harness.store.database.raw.query_one(sql, &[]).await.unwrap().get(0);
+    assert_eq!(made, json!([["dutchie", {"media_ids": [1]}, task.lease.id]]));
 }

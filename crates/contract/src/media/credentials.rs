@@ -4,6 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use serde::de::{Deserializer, Error as _};
+use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,6 +14,7 @@ use domain::vocabulary::{Word, vocabulary};
 
 /// Maximum bytes of a secret: cookies of a whole browser fit.
 const MAX_SECRET: usize = 64 << 10;
+const HIDDEN: &str = "***";
 
 vocabulary! {
     pub enum CredentialKind {
@@ -25,7 +27,7 @@ vocabulary! {
     }
 }
 
-/// A text that neither Debug nor an error shows, and that is not written.
+/// A text that neither Debug nor an error shows, and that is written as `***`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretText(String);
 
@@ -55,8 +57,8 @@ pub struct CredentialDraft {
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub username: Option<String>,
     /// A password, a token, a key, or the content of a file of cookies.
-    #[serde(skip_serializing, deserialize_with = "secret")]
-    #[schema(value_type = String, min_length = 1, max_length = 65536, write_only, required)]
+    #[serde(deserialize_with = "secret")]
+    #[schema(value_type = String, min_length = 1, max_length = 65536, write_only)]
     pub secret: SecretText,
 }
 
@@ -68,7 +70,7 @@ pub struct CredentialChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub username: Option<String>,
-    #[serde(skip_serializing, deserialize_with = "optional_secret")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_secret")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 65536, write_only)]
     pub secret: Option<SecretText>,
 }
@@ -128,9 +130,15 @@ impl SecretText {
     }
 }
 
+impl Serialize for SecretText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(HIDDEN)
+    }
+}
+
 impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
+        f.write_str(HIDDEN)
     }
 }
 

@@ -21,6 +21,7 @@ pub struct Search {
     /// Its new files are downloaded.
     pub download: bool,
     pub enabled: bool,
+    pub last_run_at: Option<DateTime<Utc>>,
     /// Why the last run failed; null: it did not.
     pub last_error: Option<String>,
     pub created_at: DateTime<Utc>,
