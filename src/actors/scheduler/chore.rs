@@ -11,7 +11,7 @@ use strum::IntoStaticStr;
 
 use super::prune;
 use crate::handlers::housekeeping::Housekeeping;
-use crate::handlers::media;
+use crate::handlers::media::sweep_work;
 use crate::handlers::retention::RetentionRun;
 use db::stats_minute::{self, StatsTurn};
 use db::{
@@ -209,7 +209,7 @@ impl Chore {
                 events::images_swept(images);
                 (swept.set_aside + swept.removed + images) as u64
             }
-            Chore::MediaWork => media::sweep_work(config).await?,
+            Chore::MediaWork => sweep_work(config).await?,
             Chore::Retention => {
                 let run = RetentionRun { ages: &config.retention, dry_run: false, goes_on: &|_| true };
                 let report = housekeeping.retain(run).await?;

@@ -26,7 +26,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of a job of `role` that begins now. `counts` are in the result also where nothing was counted.
+    /// The report of a job of `role` that begins now. `counts` are in the result also where nothing was counted.
     pub fn new(role: Role, noun: &'static str, counts: &[&str]) -> Report {
         let counts = counts.iter().map(|name| ((*name).to_owned(), json!(0))).collect();
         let max_time = role.time_limit() * 4 / 5;
