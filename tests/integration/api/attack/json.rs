@@ -116,7 +116,7 @@ fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
 }
 
 /// Usual values of fields with these names, so that a body is accepted except for the attacked field.
-fn usual_values() -> [(&'static str, Value); 14] {
+fn usual_values() -> [(&'static str, Value); 13] {
     [
         ("role", json!("payload_fetch")),
         ("dispensary_id", json!(ID)),
@@ -129,7 +129,6 @@ fn usual_values() -> [(&'static str, Value); 14] {
         ("worker_id", json!(ID.to_string())),
         ("crawl_enabled", json!(true)),
         ("enabled", json!(true)),
-        ("account", json!("someone")),
         ("priority", json!(3)),
         ("username", json!("someone")),
     ]
@@ -157,6 +156,7 @@ async fn with_things() -> Target {
          INSERT INTO task_schedules (name, role, cron, group_name) VALUES ('of a group', 'payload_fetch', '0 0 6 * * *', 'group-{ID}');
          INSERT INTO watched_channels (id, channel_id) VALUES ({ID}, 'UCzzzzzzzzzzzzzzzzzzzzzz');
          INSERT INTO people (id, tmdb_id, name) VALUES ({ID}, {ID}, 'c');
+         INSERT INTO hosts (host) VALUES ('menu.example');
          INSERT INTO saved_searches (id, query) VALUES ({ID}, 'd');
          INSERT INTO credentials (id, name, platform, kind) VALUES ({ID}, 'e', 'site', 'token');
          INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
