@@ -195,15 +195,6 @@ fn started_task(lease: TaskLease, new: &NewTask) -> ClaimedTask {
 }
 
 fn new_task(parent: &ClaimedTask, follow_up: &FollowUp) -> NewTask {
-    NewTask {
-        dispensary_id: follow_up.dispensary_id,
-        platform: follow_up.platform.clone().or_else(|| parent.platform.clone()),
-        account: follow_up.account.clone(),
-        dedup_key: follow_up.dedup_key.clone(),
-        // one above its parent: a fetched menu becomes products before more menus are fetched
-        priority: follow_up.priority.unwrap_or(parent.priority.saturating_add(1)),
-        payload: follow_up.args.clone(),
-        parent_task_id: Some(parent.lease.id),
-        ..NewTask::new(follow_up.role)
-    }
+    // one above its parent: a fetched menu becomes products before more menus are fetched
+    follow_up.task(parent.lease.id, parent.platform.as_deref(), parent.priority.saturating_add(1))
 }

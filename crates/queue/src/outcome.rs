@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 
 use super::HandOver;
 use crate::commit::Committed;
-use db::tasks::AttemptOutcome;
+use db::tasks::{AttemptOutcome, NewTask};
 use db::{DbError, Tx};
 use domain::disposition::{Disposition, HasDisposition};
 use domain::role::Role;
 use domain::store::{Platform, StoreId};
-use domain::task::RecordedOutcome;
+use domain::task::{RecordedOutcome, TaskId};
 use telemetry::events::DataWritten;
 
 /// How a run ended, when neither an error ended it nor a wait: [`TaskError::Snooze`] puts a task off.
@@ -79,7 +79,7 @@ pub struct FollowUp {
     /// An open task with this key does the same: it is taken for this one, which is not made. None = the key of
     /// jobs where it is one, else none.
     pub dedup_key: Option<String>,
-    /// None = one more than the parent's.
+    /// None = one more than the parent's; that of its role where a save makes it.
     pub priority: Option<i32>,
     /// Column `payload`.
     pub args: Value,
@@ -89,6 +89,20 @@ impl FollowUp {
     /// A task without any other field.
     pub fn new(role: Role, args: Value) -> Self {
         FollowUp { role, dispensary_id: None, platform: None, account: None, dedup_key: None, priority: None, args }
+    }
+
+    /// The task to be made. `platform` and `priority` are for a follow-up that names none.
+    pub(crate) fn task(&self, parent: TaskId, platform: Option<&str>, priority: i32) -> NewTask {
+        NewTask {
+            dispensary_id: self.dispensary_id,
+            platform: self.platform.clone().or_else(|| platform.map(str::to_owned)),
+            account: self.account.clone(),
+            dedup_key: self.dedup_key.clone(),
+            priority: self.priority.unwrap_or(priority),
+            payload: self.args.clone(),
+            parent_task_id: Some(parent),
+            ..NewTask::new(self.role)
+        }
     }
 
     /// The first fetch of a new store.

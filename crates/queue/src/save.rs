@@ -31,7 +31,8 @@ pub async fn save(
 ) -> Result<WriteResults, SaveError> {
     let tx = db.begin().await?;
     let written = write.run(&tx).await?;
-    let follow_ups: Vec<NewTask> = written.next.iter().map(|next| new_task(lease, platform, next)).collect();
+    let task = |next: &FollowUp| next.task(lease.id, platform, next.role.default_priority());
+    let follow_ups: Vec<NewTask> = written.next.iter().map(task).collect();
     tasks::chain(&tx, &follow_ups).await?;
     tasks::lock_run(&tx, lease).await.map_err(|error| match error {
         DbError::Missing(_) => SaveError::LeaseLost,
@@ -39,19 +40,6 @@ pub async fn save(
     })?;
     tx.commit().await?;
     Ok(written)
-}
-
-fn new_task(lease: &TaskLease, platform: Option<&str>, follow_up: &FollowUp) -> NewTask {
-    NewTask {
-        dispensary_id: follow_up.dispensary_id,
-        platform: follow_up.platform.clone().or_else(|| platform.map(str::to_owned)),
-        account: follow_up.account.clone(),
-        dedup_key: follow_up.dedup_key.clone(),
-        priority: follow_up.priority.unwrap_or(follow_up.role.default_priority()),
-        payload: follow_up.args.clone(),
-        parent_task_id: Some(lease.id),
-        ..NewTask::new(follow_up.role)
-    }
 }
 
 impl SaveError {
