@@ -6,6 +6,7 @@
 
 mod accounts;
 mod answer;
+mod connections;
 mod content;
 mod dates;
 mod discourse;

@@ -15,9 +15,9 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
 
 use super::answer::{self, Answer};
+use super::connections;
 use super::faults::MediaFaultKind;
 use super::requests::Origin;
 use super::router;
@@ -35,21 +35,9 @@ const FRAME: usize = 16 << 10;
 /// Frames of a slow body in a second.
 const FRAMES_A_SECOND: u64 = 20;
 
-/// Accepts until it is dropped, with all of its connections.
+/// Serves until it is dropped.
 pub(super) async fn serve(world: Arc<World>, origin: Origin, listener: TcpListener) {
-    let mut connections = JoinSet::new();
-    loop {
-        while connections.try_join_next().is_some() {}
-        if connections.len() >= MAX_CONNECTIONS {
-            connections.join_next().await;
-        }
-        let Ok((stream, _)) = listener.accept().await else {
-            // out of file descriptors: others must get some time to close theirs
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            continue;
-        };
-        connections.spawn(connection(world.clone(), origin, stream));
-    }
+    connections::serve(listener, MAX_CONNECTIONS, |stream| connection(world.clone(), origin, stream)).await;
 }
 
 async fn connection(world: Arc<World>, origin: Origin, stream: TcpStream) {

@@ -9,8 +9,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
 
+use super::connections;
 use super::plan::Login;
 use super::world::World;
 
@@ -58,25 +58,15 @@ impl Mails {
     }
 }
 
-/// Accepts until it is dropped, with all of its connections.
+/// Serves until it is dropped.
 pub(super) async fn serve(world: Arc<World>, listener: TcpListener) {
-    let mut connections = JoinSet::new();
-    loop {
-        while connections.try_join_next().is_some() {}
-        if connections.len() >= MAX_CONNECTIONS {
-            connections.join_next().await;
-        }
-        let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            continue;
-        };
-        let world = world.clone();
-        connections.spawn(async move {
-            let mut session = Session { world, stream: BufReader::new(stream), envelope: Envelope::default() };
-            if let Err(error) = session.run().await {
-                tracing::trace!(%error, "media site: SMTP connection ended");
-            }
-        });
+    connections::serve(listener, MAX_CONNECTIONS, |stream| connection(world.clone(), stream)).await;
+}
+
+async fn connection(world: Arc<World>, stream: TcpStream) {
+    let mut session = Session { world, stream: BufReader::new(stream), envelope: Envelope::default() };
+    if let Err(error) = session.run().await {
+        tracing::trace!(%error, "media site: SMTP connection ended");
     }
 }
 
