@@ -30,8 +30,8 @@ pub async fn people(client: &Client) -> Result<Vec<SyncedPerson>, DbError> {
     read_all(&client.query(include_str!("sql/people/enabled.sql"), &[&MAX_PEOPLE]).await?)
 }
 
-/// Brings a person's appearances to those that the service lists. One that it lists no more stays, with the
-/// time when it was missed first.
+/// Replaces a person's appearances by the service's list. An appearance that the list lacks stays, with the time
+/// when it was first missing.
 pub async fn replace(tx: &Tx, person: i64, listed: &[Appearance]) -> Result<AppearanceChanges, DbError> {
     let row = tx.query_one(include_str!("sql/appearances/replace.sql"), &[&person, &storable(&json!(listed))]).await?;
     note_sync(tx, person, None).await?;

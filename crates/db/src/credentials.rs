@@ -7,9 +7,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::row::{FromRow, known_word, rows};
+use super::row::{FromRow, rows};
 use super::{Client, DbError, Tx};
-use contract::media::credentials::CredentialKind;
 use domain::disposition::{Disposition, HasDisposition};
 use foundation::secrets::{SecretError, SecretKeys, key_id};
 
@@ -21,7 +20,6 @@ const NOT_ENCRYPTED: &str =
 /// A credential with its secret in clear.
 pub struct OpenCredential {
     pub id: i64,
-    pub kind: CredentialKind,
     pub username: Option<String>,
     pub secret: String,
 }
@@ -65,10 +63,6 @@ pub async fn seal(tx: &Tx, id: i64, secret: &str, keys: &SecretKeys) -> Result<(
     let sealed = keys.seal(secret, &stored.about()).map_err(unreadable)?;
     tx.execute(include_str!("sql/credentials/seal.sql"), &[&id, &sealed]).await?;
     Ok(())
-}
-
-pub async fn open(client: &Client, id: i64, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
-    stored(client, id).await?.open(keys)
 }
 
 /// The first credential of a platform.
@@ -123,7 +117,6 @@ struct CredentialRow {
     id: i64,
     name: String,
     platform: String,
-    kind: CredentialKind,
     username: Option<String>,
     secret: String,
 }
@@ -141,7 +134,7 @@ impl CredentialRow {
         }
         let opened = keys.open(&self.secret, &self.about());
         let secret = opened.map_err(|error| CredentialError::Unreadable { name: self.name, error })?;
-        Ok(OpenCredential { id: self.id, kind: self.kind, username: self.username, secret })
+        Ok(OpenCredential { id: self.id, username: self.username, secret })
     }
 }
 
@@ -167,5 +160,5 @@ impl fmt::Debug for OpenCredential {
 }
 
 rows! {
-    CredentialRow { id, name, platform, kind: known_word, username, secret }
+    CredentialRow { id, name, platform, username, secret }
 }

@@ -1,4 +1,4 @@
-//! `media_items`, and the files of those that were downloaded, `media_files`.
+//! `media_items`, and the files of downloaded items, `media_files`.
 
 use serde_json::json;
 

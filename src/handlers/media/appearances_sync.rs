@@ -6,14 +6,15 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Map, json};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use url::Url;
 
-use super::report::Report;
-use super::{CREDENTIAL_WORKS, mark_credential, stopped};
+use super::report::{Poll, Report};
+use super::{CREDENTIAL_WORKS, refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::tmdb::{self, KeyKind};
@@ -36,29 +37,20 @@ const MAX_CREDITS_BYTES: usize = 16 << 20;
 pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let people = appearances::people(&client).await?;
+    let mut report = Report::new(Role::AppearancesSync, "people", &["added", "gone"]);
     if people.is_empty() {
-        return Report::new(Role::AppearancesSync, "people", &["added", "gone"]).outcome();
+        return report.outcome();
     }
     let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.media.keys).await?;
     drop(client);
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut report = Report::new(Role::AppearancesSync, "people", &["added", "gone"]);
     for (nth, batch) in people.chunks(PEOPLE_PER_SAVE).enumerate() {
-        let before = nth * PEOPLE_PER_SAVE;
-        if report.is_late() {
-            report.leave(people.len() - before);
+        if !report.goes_on(ctx, nth * PEOPLE_PER_SAVE, people.len()).await {
             break;
         }
-        let percent = u8::try_from(100 * before / people.len()).ok();
-        ctx.progress(percent, format!("{before} of {} people", people.len())).await;
-        let sync = tokio::select! {
-            sync = Sync::run(ctx, batch, &key, &mut pace) => sync?,
-            () = ctx.cancelled() => return Err(stopped()),
-        };
-        let reasons = sync.reasons();
-        let saved = ctx.save(sync, |sync, tx| Box::pin(sync.write(tx))).await?;
-        report.add(batch.len(), &reasons, &saved);
+        let poll = unless_stopped(ctx, CreditsPoll::run(ctx, batch, &key, &mut pace)).await??;
+        report.save(ctx, batch.len(), poll).await?;
     }
     report.outcome()
 }
@@ -105,38 +97,41 @@ fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
     Ok(Get { secrets, ..Get::of(url) })
 }
 
-struct Sync {
+struct CreditsPoll {
     credential: i64,
     people: Vec<(SyncedPerson, Credits)>,
 }
 
-impl Sync {
+impl Poll for CreditsPoll {
+    fn reasons(&self) -> Vec<String> {
+        self.people.iter().filter_map(|(_, credits)| credits.as_ref().err().cloned()).collect()
+    }
+
+    fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
+        Box::pin(self.store(tx))
+    }
+}
+
+impl CreditsPoll {
     async fn run(
         ctx: &Context,
         people: &[SyncedPerson],
         key: &OpenCredential,
         pace: &mut Interval,
-    ) -> Result<Sync, TaskError> {
-        let mut sync = Sync { credential: key.id, people: Vec::with_capacity(people.len()) };
+    ) -> Result<CreditsPoll, TaskError> {
+        let mut poll = CreditsPoll { credential: key.id, people: Vec::with_capacity(people.len()) };
         for person in people {
             pace.tick().await;
             match credits(ctx, person, key).await {
-                Err(error @ SyncError::Key) => {
-                    mark_credential(ctx, key.id, "the service refuses it").await?;
-                    return Err(TaskError::permanent(error.to_string()));
-                }
+                Err(error @ SyncError::Key) => return Err(refused_credential(ctx, key.id, &error).await),
                 Err(error @ SyncError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
-                credits => sync.people.push((*person, credits.map_err(|error| error.to_string()))),
+                credits => poll.people.push((*person, credits.map_err(|error| error.to_string()))),
             }
         }
-        Ok(sync)
+        Ok(poll)
     }
 
-    fn reasons(&self) -> Vec<String> {
-        self.people.iter().filter_map(|(_, credits)| credits.as_ref().err().cloned()).collect()
-    }
-
-    async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+    async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
         let (mut added, mut gone) = (0, 0);
         for (person, credits) in &self.people {
             match credits {

@@ -8,13 +8,14 @@ use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Map, json};
 use url::Url;
 
-use super::report::Report;
-use super::{CREDENTIAL_WORKS, download_media, mark_credential, stopped};
+use super::report::{Poll, Report};
+use super::{CREDENTIAL_WORKS, download_media, refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
@@ -46,18 +47,11 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
     drop(client);
     let total = searches.len();
     for (nth, search) in searches.into_iter().enumerate() {
-        if report.is_late() {
-            report.leave(total - nth);
+        if !report.goes_on(ctx, nth, total).await {
             break;
         }
-        ctx.progress(u8::try_from(100 * nth / total).ok(), format!("{nth} of {total} searches")).await;
-        let found = tokio::select! {
-            found = SearchResult::of(ctx, search, &login) => found?,
-            () = ctx.cancelled() => return Err(stopped()),
-        };
-        let reasons: Vec<String> = found.items.as_ref().err().cloned().into_iter().collect();
-        let saved = ctx.save(found, |found, tx| Box::pin(found.write(tx))).await?;
-        report.add(1, &reasons, &saved);
+        let found = unless_stopped(ctx, SearchResult::of(ctx, search, &login)).await??;
+        report.save(ctx, 1, found).await?;
     }
     report.outcome()
 }
@@ -179,20 +173,27 @@ struct SearchResult {
     items: Result<Vec<NewItem>, String>,
 }
 
+impl Poll for SearchResult {
+    fn reasons(&self) -> Vec<String> {
+        self.items.as_ref().err().cloned().into_iter().collect()
+    }
+
+    fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
+        Box::pin(self.store(tx))
+    }
+}
+
 impl SearchResult {
     async fn of(ctx: &Context, search: Search, login: &OpenCredential) -> Result<SearchResult, TaskError> {
         let items = match search.run(ctx, login).await {
-            Err(error @ SearchError::Login) => {
-                mark_credential(ctx, login.id, "the service refuses it").await?;
-                return Err(TaskError::permanent(error.to_string()));
-            }
+            Err(error @ SearchError::Login) => return Err(refused_credential(ctx, login.id, &error).await),
             Err(error @ SearchError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
             items => items.map_err(|error| error.to_string()),
         };
         Ok(SearchResult { credential: login.id, search, items })
     }
 
-    async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+    async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
         let ids = match &self.items {
             Ok(items) => media_items::insert(tx, items).await?,
             Err(_) => Vec::new(),

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use url::Url;
 
-use super::{MediaServices, easynews_monitor, stopped};
+use super::{MediaServices, easynews_monitor, stopped, unless_stopped};
 use crate::handlers::Context;
 use ::media::Verdict;
 use ::media::content::{Content, digest};
@@ -70,11 +70,11 @@ impl ItemProgress {
 }
 
 pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgress>) -> Result<ItemEnd, ItemError> {
-    let media = &ctx.services.media;
-    let directory = lock(media, item.id).await?;
+    let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
+    let directory = lock(&ctx.services.media, item.id).await?;
     let end = match item.kind {
-        ItemKind::File => download_file(ctx, item, directory.path(), received).await?,
-        ItemKind::Page => download_page(ctx, item, &directory, received).await?,
+        ItemKind::File => download_file(ctx, item, url, directory.path(), received).await?,
+        ItemKind::Page => download_page(ctx, &url, &directory, received).await?,
     };
     if !matches!(end, ItemEnd::Failed { .. }) {
         // a chore removes what stays
@@ -98,11 +98,11 @@ async fn lock(media: &MediaServices, id: ItemId) -> Result<WorkDirectory, ItemEr
 async fn download_file(
     ctx: &Context,
     item: &Item,
+    url: Url,
     directory: &Path,
     received: &watch::Sender<ItemProgress>,
 ) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
-    let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
     let secrets = match item.source.as_str() {
         easynews_monitor::SOURCE => easynews_monitor::secrets(ctx, &url).await.map_err(ItemError::Task)?,
         _ => None,
@@ -114,11 +114,8 @@ async fn download_file(
         part: directory.join("part"),
         max_bytes: media.config.max_file_bytes as u64,
     };
-    let downloaded = tokio::select! {
-        downloaded = download(&media.http, &ask, |bytes, total| ItemProgress::note(received, bytes, total)) => downloaded,
-        () = ctx.cancelled() => return Err(ItemError::Task(stopped())),
-    };
-    match downloaded {
+    let work = download(&media.http, &ask, |bytes, total| ItemProgress::note(received, bytes, total));
+    match unless_stopped(ctx, work).await.map_err(ItemError::Task)? {
         Ok(whole) => store(media, WholeFile::new(ask.part, whole.sha256, whole.bytes)).await,
         Err(error) => end_of(error),
     }
@@ -137,13 +134,12 @@ fn end_of(error: DownloadError) -> Result<ItemEnd, ItemError> {
 
 async fn download_page(
     ctx: &Context,
-    item: &Item,
+    url: &Url,
     directory: &WorkDirectory,
     received: &watch::Sender<ItemProgress>,
 ) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
-    let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
-    if let Err(error) = media.http.check(&url).await {
+    if let Err(error) = media.http.check(url).await {
         return Ok(end_of_check(&error));
     }
     let is_there = |program| tool::is_installed(program, &media.config.tool_path);

@@ -62,19 +62,30 @@ pub async fn sweep_work(config: &Config) -> Result<u64, TaskError> {
     }
 }
 
-/// The result of a credential's last use, where its service takes it.
+/// Results of a credential's last use.
 const CREDENTIAL_WORKS: &str = "works";
+const CREDENTIAL_REFUSED: &str = "the service refuses it";
 
-/// Writes how a credential fared, however the job ends.
-async fn mark_credential(ctx: &Context, id: i64, result: &'static str) -> Result<(), TaskError> {
-    let saved = ctx.save((id, result), |(id, result), tx| {
+/// The end of a job whose credential its service refuses, which is marked first.
+async fn refused_credential(ctx: &Context, id: i64, error: &impl ToString) -> TaskError {
+    let marked = ctx.save(id, |id, tx| {
         Box::pin(async move {
-            db::credentials::note_result(tx, *id, result).await?;
+            db::credentials::note_result(tx, *id, CREDENTIAL_REFUSED).await?;
             Ok(WriteResults::default())
         })
     });
-    saved.await?;
-    Ok(())
+    match marked.await {
+        Ok(_) => TaskError::permanent(error.to_string()),
+        Err(error) => error.into(),
+    }
+}
+
+/// The result of `work`, unless the run is stopped from outside before.
+async fn unless_stopped<T>(ctx: &Context, work: impl Future<Output = T>) -> Result<T, TaskError> {
+    tokio::select! {
+        result = work => Ok(result),
+        () = ctx.cancelled() => Err(stopped()),
+    }
 }
 
 /// The end of a run that was stopped from outside. Its saves stay.

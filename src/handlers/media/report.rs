@@ -5,10 +5,22 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
+use crate::handlers::Context;
+use db::{DbError, Tx};
 use domain::role::Role;
-use queue::{Outcome, TaskError, WriteResults};
+use queue::{Outcome, SaveError, TaskError, WriteResults};
+
+/// The polls of some things, which are saved together.
+pub trait Poll: Send + Sync {
+    /// One for each that failed.
+    fn reasons(&self) -> Vec<String>;
+
+    /// Its numbers are the fields of the result.
+    fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>>;
+}
 
 pub struct Report {
     begun: Instant,
@@ -33,17 +45,28 @@ impl Report {
         Report { begun: Instant::now(), max_time, left: 0, noun, polled: 0, failed: 0, reason: None, counts }
     }
 
-    /// Whether the job has to end before its time limit, with what is left for the next one.
-    pub fn is_late(&self) -> bool {
-        self.begun.elapsed() >= self.max_time
+    /// Shows that `before` of `total` things were polled. False: the time of the job is over, and the rest is
+    /// left for the next one.
+    pub async fn goes_on(&mut self, ctx: &Context, before: usize, total: usize) -> bool {
+        if self.begun.elapsed() >= self.max_time {
+            self.left = total - before;
+            return false;
+        }
+        let percent = u8::try_from(100 * before / total.max(1)).ok();
+        ctx.progress(percent, format!("{before} of {total} {}", self.noun)).await;
+        true
     }
 
-    pub fn leave(&mut self, things: usize) {
-        self.left = things;
+    /// Saves the polls of some things, and counts them.
+    pub async fn save(&mut self, ctx: &Context, things: usize, poll: impl Poll) -> Result<(), SaveError> {
+        let reasons = poll.reasons();
+        let saved = ctx.save(poll, |poll, tx| poll.write(tx)).await?;
+        self.add(things, &reasons, &saved);
+        Ok(())
     }
 
-    /// Adds polls with the results of their save; `reasons` has one for each that failed.
-    pub fn add(&mut self, polled: usize, reasons: &[String], saved: &WriteResults) {
+    /// `reasons` has one for each poll that failed.
+    fn add(&mut self, polled: usize, reasons: &[String], saved: &WriteResults) {
         self.polled += polled;
         self.failed += reasons.len();
         self.reason = self.reason.take().or_else(|| reasons.first().cloned());
@@ -98,9 +121,8 @@ mod tests {
     #[test]
     fn what_is_left_is_in_the_result() {
         let mut report = Report::new(Role::YoutubeMonitor, "channels", &[]);
-        assert!(!report.is_late());
         report.add(1, &[], &saved(0));
-        report.leave(4);
+        report.left = 4;
         let Ok(Outcome::Done(done)) = report.outcome() else { panic!("it is not done") };
         assert_eq!(done.result["left"], 4);
     }

@@ -6,14 +6,15 @@
 //! videos none was known: some may have been missed. Some channels are saved at a time, and the next run begins with
 //! the others.
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use url::Url;
 
-use super::report::Report;
-use super::{download_media, stopped};
+use super::report::{Poll, Report};
+use super::{download_media, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::youtube::{self, Video};
@@ -36,20 +37,11 @@ pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, Task
     let channels = watched_channels::enabled(&ctx.services.db.client().await?).await?;
     let mut report = Report::new(Role::YoutubeMonitor, "channels", &["new", "gaps"]);
     for (nth, batch) in channels.chunks(CHANNELS_PER_SAVE).enumerate() {
-        let before = nth * CHANNELS_PER_SAVE;
-        if report.is_late() {
-            report.leave(channels.len() - before);
+        if !report.goes_on(ctx, nth * CHANNELS_PER_SAVE, channels.len()).await {
             break;
         }
-        let percent = u8::try_from(100 * before / channels.len()).ok();
-        ctx.progress(percent, format!("{before} of {} channels", channels.len())).await;
-        let poll = tokio::select! {
-            poll = Poll::run(ctx, batch) => poll,
-            () = ctx.cancelled() => return Err(stopped()),
-        };
-        let reasons = poll.reasons();
-        let saved = ctx.save(poll, |poll, tx| Box::pin(poll.write(tx))).await?;
-        report.add(batch.len(), &reasons, &saved);
+        let poll = unless_stopped(ctx, ChannelPoll::run(ctx, batch)).await?;
+        report.save(ctx, batch.len(), poll).await?;
     }
     report.outcome()
 }
@@ -101,22 +93,12 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
 }
 
 /// Some channels, each with the answer to its poll.
-struct Poll {
+struct ChannelPoll {
     base: Url,
     results: Vec<(PolledChannel, Feed)>,
 }
 
-impl Poll {
-    async fn run(ctx: &Context, channels: &[PolledChannel]) -> Poll {
-        let base = ctx.services.media.config.youtube_url.clone();
-        let polls = stream::iter(channels.to_vec()).map(async |channel| {
-            let feed = feed(ctx, &base, &channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
-            (channel, feed)
-        });
-        let results = polls.buffer_unordered(CONCURRENCY).collect().await;
-        Poll { base, results }
-    }
-
+impl Poll for ChannelPoll {
     fn reasons(&self) -> Vec<String> {
         let reason = |(_, feed): &(PolledChannel, Feed)| match feed {
             Feed::Failed(reason) => Some(reason.clone()),
@@ -125,10 +107,26 @@ impl Poll {
         self.results.iter().filter_map(reason).collect()
     }
 
-    async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+    fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
+        Box::pin(self.store(tx))
+    }
+}
+
+impl ChannelPoll {
+    async fn run(ctx: &Context, channels: &[PolledChannel]) -> ChannelPoll {
+        let base = ctx.services.media.config.youtube_url.clone();
+        let polls = stream::iter(channels.to_vec()).map(async |channel| {
+            let feed = feed(ctx, &base, &channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
+            (channel, feed)
+        });
+        let results = polls.buffer_unordered(CONCURRENCY).collect().await;
+        ChannelPoll { base, results }
+    }
+
+    async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
         let (mut found, mut gaps, mut wanted) = (0, 0, Vec::new());
         for (channel, feed) in &self.results {
-            let new = self.write_channel(tx, channel, feed).await?;
+            let new = self.store_channel(tx, channel, feed).await?;
             found += new.ids.len();
             gaps += usize::from(new.has_gap);
             if channel.download && channel.was_polled {
@@ -139,7 +137,7 @@ impl Poll {
         Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })
     }
 
-    async fn write_channel(&self, tx: &Tx, channel: &PolledChannel, feed: &Feed) -> Result<NewVideos, DbError> {
+    async fn store_channel(&self, tx: &Tx, channel: &PolledChannel, feed: &Feed) -> Result<NewVideos, DbError> {
         let (videos, etag, last_modified) = match feed {
             Feed::Failed(reason) => {
                 watched_channels::note_failure(tx, channel.id, reason).await?;
@@ -156,7 +154,7 @@ impl Poll {
     }
 
     fn item(&self, channel: &PolledChannel, video: &Video) -> NewItem {
-        let metadata = json!({"channel_id": channel.channel_id, "author": video.author});
+        let metadata = [("channel_id", json!(channel.channel_id)), ("author", json!(video.author))];
         NewItem {
             source: SOURCE.to_owned(),
             source_id: video.id.clone(),
@@ -165,10 +163,7 @@ impl Poll {
             referer: None,
             title: Some(video.title.clone()),
             posted_at: Some(video.published_at),
-            metadata: match metadata {
-                Value::Object(fields) => fields,
-                _ => Map::new(),
-            },
+            metadata: metadata.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         }
     }
 }

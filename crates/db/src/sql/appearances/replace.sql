@@ -1,5 +1,5 @@
--- appearances/replace.sql: brings a person's appearances to those that the service lists; returns the numbers of new ones and of
--- those that are gone. $1 person, $2 appearances as a list of JSON
+-- appearances/replace.sql: replaces a person's appearances by the service's list; returns how many are new, and how many are gone.
+-- $1 person, $2 appearances as a list of JSON
 WITH listed AS (
   SELECT DISTINCT ON (credit_id) *
     FROM jsonb_to_recordset($2) AS l (credit_id text, media_type text, tmdb_id bigint, title text, "character" text, department text,

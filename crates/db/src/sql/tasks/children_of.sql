@@ -1,4 +1,4 @@
--- tasks/children_of.sql: the tasks that task $1 has waited for, in their order, also those that are gone
+-- tasks/children_of.sql: the tasks that task $1 has waited for, in their order, deleted ones too
 SELECT c.id, t.status, t.result, t.error_message
   FROM worker_tasks p
  CROSS JOIN LATERAL unnest(p.depends_on) WITH ORDINALITY AS c(id, ord)
