@@ -12,6 +12,7 @@ pub mod disposition;
 pub mod duration_buckets;
 pub mod fetch_counts;
 pub mod forecast;
+pub mod forum;
 pub mod group;
 pub mod host;
 pub mod image;

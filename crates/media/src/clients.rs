@@ -8,6 +8,8 @@ pub mod discourse;
 pub mod easynews;
 pub mod forum_page;
 mod markup;
+pub mod media_links;
+pub mod paged_forum;
 pub mod selectors;
 pub mod tmdb;
 pub mod youtube;
@@ -93,9 +95,9 @@ mod tests {
             let _ = youtube::read(&body, "UC0123456789012345678901");
             let _ = easynews::read(&body);
             let _ = tmdb::read(&body);
-            let _ = discourse::topic(&body);
-            let _ = discourse::posts(&body);
-            let selectors = selectors::Selectors::of(selectors::ForumKind::Phpbb, &selectors::Overrides::default()).unwrap();
+            let _ = discourse::topic(&body, &base());
+            let _ = discourse::posts(&body, &base());
+            let selectors = selectors::Selectors::of(paged_forum::PagedForum::Phpbb, &domain::forum::SelectorOverrides::default()).unwrap();
             let _ = forum_page::read(&String::from_utf8_lossy(&body), &base(), &selectors);
         }
     }

@@ -1,33 +1,38 @@
 //! Discourse's topics: the first posts with the ids of all, and further posts by their ids.
 
+use std::sync::LazyLock;
+
 use chrono::{DateTime, Datelike, Utc};
 use scraper::Html;
 use serde::Deserialize;
 use url::Url;
 
+use super::media_links::links;
+use super::selectors::Part;
 use super::{MAX_TEXT, ReadError, below, bounded, is_usual, json, markup, name};
+use domain::forum::ForumPost;
 
 /// Maximum number of posts of one request.
 pub const POSTS_A_REQUEST: usize = 20;
 
+/// Where a post has media: a picture that was made smaller has a link to the whole one.
+const MEDIA: [&str; 6] = [
+    "a.lightbox@href",
+    "a.attachment@href",
+    ":not(a.lightbox) > img:not(.emoji):not(.avatar)@src",
+    "video source[src]@src",
+    "audio source[src]@src",
+    "iframe[src]@src",
+];
+static PLACES: LazyLock<Vec<Part>> =
+    LazyLock::new(|| MEDIA.iter().filter_map(|place| Part::read("media", place).ok()).collect());
+
 /// The first page of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
-    pub posts: Vec<Post>,
+    pub posts: Vec<ForumPost>,
     /// Ids of all posts, oldest first.
     pub stream: Vec<i64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Post {
-    pub id: i64,
-    pub number: i32,
-    pub author: String,
-    pub posted_at: DateTime<Utc>,
-    /// Without its markup.
-    pub text: String,
-    /// As the forum shows it, for its links.
-    pub cooked: String,
 }
 
 pub fn topic_url(base: &Url, topic: &str) -> Url {
@@ -41,15 +46,16 @@ pub fn posts_url(base: &Url, topic: &str, posts: &[i64]) -> Url {
     url
 }
 
-pub fn topic(body: &[u8]) -> Result<Topic, ReadError> {
+/// `base`: of the forum, for relative links.
+pub fn topic(body: &[u8], base: &Url) -> Result<Topic, ReadError> {
     let Answer { post_stream } = json(body)?;
     let stream = post_stream.stream.ok_or_else(|| ReadError::strange("post_stream.stream", "is missing"))?;
-    Ok(Topic { posts: read_all(post_stream.posts)?, stream })
+    Ok(Topic { posts: read_all(post_stream.posts, base)?, stream })
 }
 
-pub fn posts(body: &[u8]) -> Result<Vec<Post>, ReadError> {
+pub fn posts(body: &[u8], base: &Url) -> Result<Vec<ForumPost>, ReadError> {
     let Answer { post_stream } = json(body)?;
-    read_all(post_stream.posts)
+    read_all(post_stream.posts, base)
 }
 
 #[derive(Deserialize)]
@@ -72,23 +78,23 @@ struct PostAnswer {
     cooked: String,
 }
 
-fn read_all(posts: Vec<PostAnswer>) -> Result<Vec<Post>, ReadError> {
-    posts.into_iter().map(post).collect()
+fn read_all(posts: Vec<PostAnswer>, base: &Url) -> Result<Vec<ForumPost>, ReadError> {
+    posts.into_iter().map(|answer| post(answer, base)).collect()
 }
 
-fn post(answer: PostAnswer) -> Result<Post, ReadError> {
+fn post(answer: PostAnswer, base: &Url) -> Result<ForumPost, ReadError> {
     markup::check(&answer.cooked)?;
     if !is_usual(answer.created_at.year()) {
         return Err(ReadError::strange("created_at", format!("of post {} is {}", answer.id, answer.created_at)));
     }
-    let text = markup::text_of(Html::parse_fragment(&answer.cooked).root_element());
-    Ok(Post {
-        id: answer.id,
-        number: answer.post_number,
+    let cooked = Html::parse_fragment(&answer.cooked);
+    Ok(ForumPost {
+        external_id: answer.id.to_string(),
+        number: Some(answer.post_number),
         author: name(&answer.username),
-        posted_at: answer.created_at,
-        text: bounded(&text, MAX_TEXT),
-        cooked: bounded(&answer.cooked, markup::MAX_PAGE),
+        posted_at: Some(answer.created_at),
+        text: bounded(&markup::text_of(cooked.root_element()), MAX_TEXT),
+        media: links(cooked.root_element(), base, &PLACES),
     })
 }
 
@@ -98,19 +104,45 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use domain::media_item::ItemKind;
+
+    const COOKED: &str = r#"<p>Salt <b>&amp;</b> pepper <img class="emoji" src="/e.png"></p>
+        <a class="lightbox" href="/whole.jpg"><img src="/small.jpg"></a><p><img src="//cdn.example/b.png"></p>
+        <a class="attachment" href="/uploads/c.zip">c.zip</a><iframe src="https://player.example/1"></iframe>"#;
+
+    fn base() -> Url {
+        "https://talk.example/forum".parse().unwrap()
+    }
 
     fn post(id: i64) -> Value {
-        json!({"id": id, "post_number": 3, "username": "ann", "created_at": "2026-11-01T10:00:00.123Z", "cooked": "<p>Salt <b>&amp;</b> pepper\u{0}</p>\n"})
+        json!({"id": id, "post_number": 3, "username": "ann", "created_at": "2026-11-01T10:00:00.123Z", "cooked": COOKED})
     }
 
     #[test]
     fn a_topic_has_its_first_posts_and_the_ids_of_all() {
         let body = json!({"post_stream": {"posts": [post(7)], "stream": [7, 8, 9]}, "title": "x"});
-        let topic = topic(body.to_string().as_bytes()).unwrap();
+        let topic = topic(body.to_string().as_bytes(), &base()).unwrap();
         assert_eq!(topic.stream, [7, 8, 9]);
-        assert_eq!((topic.posts[0].text.as_str(), topic.posts[0].author.as_str()), ("Salt & pepper", "ann"));
+        let first = &topic.posts[0];
+        assert!(first.text.starts_with("Salt & pepper"), "{}", first.text);
+        assert_eq!((first.external_id.as_str(), first.author.as_str()), ("7", "ann"));
         let further = json!({"post_stream": {"posts": [post(8), post(9)]}});
-        assert_eq!(posts(further.to_string().as_bytes()).unwrap().len(), 2);
+        assert_eq!(posts(further.to_string().as_bytes(), &base()).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_post_has_its_whole_pictures_its_attachments_and_its_players() {
+        let body = json!({"post_stream": {"posts": [post(7)], "stream": [7]}});
+        let topic = topic(body.to_string().as_bytes(), &base()).unwrap();
+        let media: Vec<(&str, ItemKind)> =
+            topic.posts[0].media.iter().map(|link| (link.url.as_str(), link.kind)).collect();
+        let expected = [
+            ("https://talk.example/whole.jpg", ItemKind::File),
+            ("https://talk.example/uploads/c.zip", ItemKind::File),
+            ("https://cdn.example/b.png", ItemKind::File),
+            ("https://player.example/1", ItemKind::Page),
+        ];
+        assert_eq!((media.as_slice(), PLACES.len()), (&expected[..], MEDIA.len()));
     }
 
     #[rstest]
@@ -118,19 +150,19 @@ mod tests {
     #[case::no_ids(json!({"post_stream": {"posts": []}}), "post_stream.stream is missing")]
     #[case::no_time(json!({"post_stream": {"posts": [{"id": 1, "post_number": 1, "username": "a", "created_at": "x", "cooked": ""}]}}), "invalid")]
     fn a_new_shape_is_named(#[case] body: Value, #[case] says: &str) {
-        let error = topic(body.to_string().as_bytes()).unwrap_err().to_string();
+        let error = topic(body.to_string().as_bytes(), &base()).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
 
     #[test]
     fn a_page_for_people_is_not_json() {
-        let error = topic(b"<!DOCTYPE html>").unwrap_err();
+        let error = topic(b"<!DOCTYPE html>", &base()).unwrap_err();
         assert!(matches!(error, ReadError::NotReadable { expected: "JSON", .. }), "{error}");
     }
 
     #[test]
     fn addresses_have_at_most_twenty_posts() {
-        let base: Url = "https://talk.example/forum".parse().unwrap();
+        let base = base();
         assert_eq!(topic_url(&base, "12").as_str(), "https://talk.example/forum/t/12.json");
         let ids: Vec<i64> = (1..=30).collect();
         let url = posts_url(&base, "12", &ids);

@@ -4,44 +4,20 @@ use chrono::{DateTime, Datelike, NaiveDateTime, Utc};
 use scraper::{ElementRef, Html};
 use url::Url;
 
+use super::media_links::{links, web_address};
 use super::selectors::Selectors;
 use super::{MAX_TEXT, ReadError, bounded, is_usual, markup, name};
+use domain::forum::ForumPost;
 
 /// Maximum number of posts of a page; forums show up to a hundred.
 const MAX_POSTS: usize = 500;
-/// Maximum number of links of a post that are kept.
-const MAX_LINKS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForumPage {
     /// In the order of the page.
-    pub posts: Vec<Post>,
+    pub posts: Vec<ForumPost>,
     /// On the same site; the caller stops where it comes to a page again.
     pub next: Option<Url>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Post {
-    /// The forum's own, without its prefix: the digits of `post-123` or `p123`.
-    pub id: String,
-    pub author: String,
-    /// None where the time cannot be read: forums write it in the language of the reader.
-    pub posted_at: Option<DateTime<Utc>>,
-    pub text: String,
-    pub media: Vec<MediaLink>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MediaLink {
-    pub url: Url,
-    pub kind: MediaKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MediaKind {
-    File,
-    /// A page with a player, which only a tool can download.
-    Page,
 }
 
 /// `address`: of the page, for its relative links. Links that are not of the web are left out.
@@ -68,7 +44,8 @@ fn is_inside_of_a_post(element: ElementRef<'_>, selectors: &Selectors) -> bool {
     element.ancestors().filter_map(ElementRef::wrap).any(|outer| selectors.post.matches(&outer))
 }
 
-fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<Post, ReadError> {
+/// Its id is the forum's own, without the prefix: the digits of `post-123` or `p123`.
+fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<ForumPost, ReadError> {
     let id = selectors.post_id.values(element).into_iter().next().unwrap_or_default();
     let digits = id.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -76,12 +53,13 @@ fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<Po
     }
     let author = selectors.author.values(element).into_iter().next().unwrap_or_default();
     let text: Vec<String> = selectors.body.elements(element).into_iter().map(markup::text_of).collect();
-    Ok(Post {
-        id: digits.to_owned(),
+    Ok(ForumPost {
+        external_id: digits.to_owned(),
+        number: None,
         posted_at: posted_at(element, &author, selectors),
         author: name(&author),
         text: bounded(&text.join("\n"), MAX_TEXT),
-        media: media(element, base, selectors),
+        media: links(element, base, &selectors.media),
     })
 }
 
@@ -112,38 +90,20 @@ fn read_time(text: &str, selectors: &Selectors) -> Option<DateTime<Utc>> {
     time.filter(|time| is_usual(time.year()))
 }
 
-fn media(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Vec<MediaLink> {
-    let mut links: Vec<MediaLink> = Vec::new();
-    for place in &selectors.media {
-        for found in place.elements(element) {
-            let kind = if found.value().name() == "iframe" { MediaKind::Page } else { MediaKind::File };
-            let urls = place.value(found).and_then(|link| web_address(base, &link));
-            let Some(url) = urls.filter(|url| !links.iter().any(|known| known.url == *url)) else { continue };
-            if links.len() == MAX_LINKS {
-                return links;
-            }
-            links.push(MediaLink { url, kind });
-        }
-    }
-    links
-}
-
 /// A page may say from where its relative links begin.
 fn base_of(root: ElementRef<'_>, address: &Url) -> Url {
     let base = root.descendent_elements().find(|element| element.value().name() == "base");
     base.and_then(|base| web_address(address, base.attr("href")?)).unwrap_or_else(|| address.clone())
 }
 
-fn web_address(base: &Url, link: &str) -> Option<Url> {
-    base.join(link).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
-    use super::super::selectors::{ForumKind, Overrides};
+    use super::super::paged_forum::PagedForum;
     use super::*;
+    use domain::forum::SelectorOverrides;
+    use domain::media_item::ItemKind;
 
     const XENFORO: &str = r#"<html><body>
       <article class="message" data-author="ann" data-content="post-101" id="js-post-101">
@@ -163,37 +123,40 @@ mod tests {
         <dl class="attachbox"><dd><a href="./download/file.php?id=9">c.jpg</a></dd></dl></div>
       <ul><li class="arrow next"><a href="./viewtopic.php?t=1&amp;start=10">Next</a></li></ul></body></html>"#;
 
-    fn page(kind: ForumKind, html: &str) -> Result<ForumPage, ReadError> {
+    fn page(software: PagedForum, html: &str) -> Result<ForumPage, ReadError> {
         let address = "https://forum.example/threads/t.1/page-2".parse().unwrap();
-        read(html, &address, &Selectors::of(kind, &Overrides::default()).unwrap())
+        read(html, &address, &Selectors::of(software, &SelectorOverrides::default()).unwrap())
     }
 
     #[test]
     fn a_page_of_xenforo_has_posts_media_and_a_next_page() {
-        let page = page(ForumKind::Xenforo, XENFORO).unwrap();
+        let page = page(PagedForum::Xenforo, XENFORO).unwrap();
         assert_eq!(page.next.unwrap().as_str(), "https://forum.example/threads/t.1/page-3");
         let [ann, bob] = page.posts.as_slice() else { panic!("{:?}", page.posts) };
-        assert_eq!((ann.id.as_str(), ann.author.as_str()), ("101", "ann"));
+        assert_eq!((ann.external_id.as_str(), ann.author.as_str()), ("101", "ann"));
         assert_eq!(ann.posted_at.unwrap().to_rfc3339(), "2026-11-01T08:00:00+00:00");
         assert!(ann.text.starts_with("Salt & pepper"), "{}", ann.text);
-        let media: Vec<(&str, MediaKind)> = ann.media.iter().map(|link| (link.url.as_str(), link.kind)).collect();
+        let media: Vec<(&str, ItemKind)> = ann.media.iter().map(|link| (link.url.as_str(), link.kind)).collect();
         assert_eq!(
             media,
             [
-                ("https://forum.example/attachments/b-jpg.5/", MediaKind::File),
-                ("https://cdn.example/a.jpg", MediaKind::File),
-                ("https://player.example/v/1", MediaKind::Page)
+                ("https://forum.example/attachments/b-jpg.5/", ItemKind::File),
+                ("https://cdn.example/a.jpg", ItemKind::File),
+                ("https://player.example/v/1", ItemKind::Page)
             ]
         );
-        assert_eq!((bob.id.as_str(), bob.text.as_str(), bob.posted_at), ("102", "Yes", None));
+        assert_eq!((bob.external_id.as_str(), bob.text.as_str(), bob.posted_at), ("102", "Yes", None));
     }
 
     #[test]
     fn a_page_of_phpbb_has_the_time_beside_the_author() {
-        let page = page(ForumKind::Phpbb, PHPBB).unwrap();
+        let page = page(PagedForum::Phpbb, PHPBB).unwrap();
         assert_eq!(page.next.unwrap().as_str(), "https://forum.example/threads/t.1/viewtopic.php?t=1&start=10");
         let post = &page.posts[0];
-        assert_eq!((post.id.as_str(), post.author.as_str(), post.text.as_str()), ("55", "carol", "Hello\nthere"));
+        assert_eq!(
+            (post.external_id.as_str(), post.author.as_str(), post.text.as_str()),
+            ("55", "carol", "Hello\nthere")
+        );
         assert_eq!(post.posted_at.unwrap().to_rfc3339(), "2026-11-02T15:04:00+00:00");
         assert_eq!(post.media[0].url.as_str(), "https://forum.example/threads/t.1/download/file.php?id=9");
     }
@@ -206,7 +169,7 @@ mod tests {
         ReadError::strange("post_id", r#""post-x" has no number"#)
     )]
     fn another_page_is_an_error(#[case] html: &str, #[case] error: ReadError) {
-        assert_eq!(page(ForumKind::Xenforo, html), Err(error));
+        assert_eq!(page(PagedForum::Xenforo, html), Err(error));
     }
 
     #[rstest]
@@ -214,13 +177,13 @@ mod tests {
     #[case::another_site("https://other.example/threads/t.1/page-3")]
     fn a_page_that_leads_nowhere_is_the_last(#[case] next: &str) {
         let html = XENFORO.replace("/threads/t.1/page-3", next);
-        assert_eq!(page(ForumKind::Xenforo, &html).unwrap().next, None);
+        assert_eq!(page(PagedForum::Xenforo, &html).unwrap().next, None);
     }
 
     #[test]
     fn an_author_named_by_a_digit_leaves_the_time_whole() {
         let html = PHPBB.replace("carol", "2");
-        let page = page(ForumKind::Phpbb, &html).unwrap();
+        let page = page(PagedForum::Phpbb, &html).unwrap();
         assert_eq!(page.posts[0].posted_at.unwrap().to_rfc3339(), "2026-11-02T15:04:00+00:00");
     }
 
@@ -228,19 +191,19 @@ mod tests {
     fn a_post_inside_of_a_post_is_a_part_of_it() {
         let inner = r#"<article data-content="post-9"></article>"#;
         let html = XENFORO.replace("Salt", &format!("{inner}Salt"));
-        assert_eq!(page(ForumKind::Xenforo, &html).unwrap().posts.len(), 2);
+        assert_eq!(page(PagedForum::Xenforo, &html).unwrap().posts.len(), 2);
         let many = r#"<article data-content="post-1">"#.repeat(501);
-        assert!(page(ForumKind::Xenforo, &many).unwrap_err().to_string().contains("more than 500"));
+        assert!(page(PagedForum::Xenforo, &many).unwrap_err().to_string().contains("more than 500"));
     }
 
     #[test]
     fn overrides_read_another_skin() {
         let overrides = serde_json::json!({"post": "li.reply", "post_id": "@data-n", "author": "b.who", "time": "i.when", "date_format": "%d.%m.%Y %H:%M", "body": "p"});
-        let selectors = Selectors::of(ForumKind::Phpbb, &serde_json::from_value(overrides).unwrap()).unwrap();
+        let selectors = Selectors::of(PagedForum::Phpbb, &serde_json::from_value(overrides).unwrap()).unwrap();
         let html = r#"<ol><li class="reply" data-n="7"><b class="who">dan</b><i class="when">24.12.2026 18:00</i><p>Ho</p></li></ol>"#;
         let page = read(html, &"https://f.example/".parse().unwrap(), &selectors).unwrap();
         let post = &page.posts[0];
-        assert_eq!((post.id.as_str(), post.author.as_str(), post.text.as_str()), ("7", "dan", "Ho"));
+        assert_eq!((post.external_id.as_str(), post.author.as_str(), post.text.as_str()), ("7", "dan", "Ho"));
         assert_eq!(post.posted_at.unwrap().to_rfc3339(), "2026-12-24T18:00:00+00:00");
     }
 }

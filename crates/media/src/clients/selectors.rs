@@ -7,40 +7,16 @@
 use std::fmt::Display;
 
 use scraper::{ElementRef, Selector};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::markup;
+use super::paged_forum::PagedForum;
+use domain::forum::SelectorOverrides;
 
 /// Maximum characters of one override.
 const MAX_CHARS: usize = 500;
 /// Maximum number of places of media in a post.
 const MAX_MEDIA: usize = 20;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ForumKind {
-    Xenforo,
-    Phpbb,
-}
-
-/// As written by hand, in the column `selectors`; a field that is None stays as usual.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Overrides {
-    /// CSS of the element of a post.
-    pub post: Option<String>,
-    pub post_id: Option<String>,
-    pub author: Option<String>,
-    pub time: Option<String>,
-    /// In the letters of strftime, for a time that is a text; a time without a zone is UTC.
-    pub date_format: Option<String>,
-    pub body: Option<String>,
-    /// The link to the next page.
-    pub next: Option<String>,
-    /// Addresses of media in the body of a post.
-    pub media: Option<Vec<String>>,
-}
 
 #[derive(Debug)]
 pub struct Selectors {
@@ -109,11 +85,11 @@ const PHPBB: Usual = Usual {
 };
 
 impl Selectors {
-    /// The usual selectors of this kind of forum, with the overrides.
-    pub fn of(kind: ForumKind, overrides: &Overrides) -> Result<Self, BadSelector> {
-        let usual = match kind {
-            ForumKind::Xenforo => XENFORO,
-            ForumKind::Phpbb => PHPBB,
+    /// The usual selectors of this software, with the overrides.
+    pub fn of(software: PagedForum, overrides: &SelectorOverrides) -> Result<Self, BadSelector> {
+        let usual = match software {
+            PagedForum::Xenforo => XENFORO,
+            PagedForum::Phpbb => PHPBB,
         };
         let chosen = |own: &Option<String>, usual: &'static str| own.clone().unwrap_or_else(|| usual.to_owned());
         let part = |field, own: &Option<String>, usual| Part::read(field, &chosen(own, usual));
@@ -139,7 +115,7 @@ impl Selectors {
 
 impl Part {
     /// Several places may be given with commas, when all have the same attribute.
-    fn read(field: &'static str, text: &str) -> Result<Self, BadSelector> {
+    pub(super) fn read(field: &'static str, text: &str) -> Result<Self, BadSelector> {
         let mut css: Vec<&str> = Vec::new();
         let mut attributes: Vec<&str> = Vec::new();
         for place in text.split(", ") {
@@ -214,13 +190,13 @@ mod tests {
     use super::*;
 
     fn with(overrides: Value) -> Result<Selectors, BadSelector> {
-        Selectors::of(ForumKind::Phpbb, &serde_json::from_value(overrides).unwrap())
+        Selectors::of(PagedForum::Phpbb, &serde_json::from_value(overrides).unwrap())
     }
 
     #[test]
     fn the_usual_selectors_can_be_read() {
-        for kind in [ForumKind::Xenforo, ForumKind::Phpbb] {
-            assert_eq!(Selectors::of(kind, &Overrides::default()).err(), None);
+        for software in [PagedForum::Xenforo, PagedForum::Phpbb] {
+            assert_eq!(Selectors::of(software, &SelectorOverrides::default()).err(), None);
         }
     }
 
