@@ -35,14 +35,15 @@ BEGIN
   RETURN task;
 END $f$;
 
--- Records the run of a cancelled task, which goes on until its worker notices: until then the store is kept for it (stopping_runs). A run
--- whose lease has expired has stopped already.
+-- Records the run of a cancelled task, which goes on until its worker notices: until then the store is kept for it (stopping_runs). The
+-- heartbeats of all workers are notified. A run whose lease has expired has stopped already.
 CREATE OR REPLACE FUNCTION note_stopping_run(task worker_tasks) RETURNS void LANGUAGE sql AS $f$
   INSERT INTO stopping_runs (task_id, fence, worker_id, dispensary_id, lease_expires_at)
   SELECT task.id, task.fence, task.worker_id, task.dispensary_id, task.lease_expires_at
    WHERE task.status IN ('claimed', 'running') AND task.worker_id IS NOT NULL
      AND task.lease_expires_at > clock_timestamp() AND isfinite(task.lease_expires_at)
-  ON CONFLICT DO NOTHING
+  ON CONFLICT DO NOTHING;
+  SELECT pg_notify('drover_cancels', '') WHERE task.status IN ('claimed', 'running')
 $f$;
 
 -- Copies the last run of an ended task to past_attempts, before the task begins again.

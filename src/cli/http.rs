@@ -162,6 +162,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Res
         crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),
         menu_url_fault: platforms::menu_url_fault(config),
+        selectors_fault: media::clients::selectors::fault,
         images: config.images.clone(),
         renderer: Renderer::of(config, place),
         geo: Geo::new(config.geo.database.as_deref()),

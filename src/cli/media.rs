@@ -73,7 +73,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Kind {
-    /// Kind of the records: channels, credentials, people or searches
+    /// Kind of the records, such as channels
     #[arg(value_name = "KIND", value_parser = values::word::<RecordKind>)]
     kind: RecordKind,
 }
@@ -116,7 +116,7 @@ async fn list(kind: RecordKind, limit: i64, env: &Env) -> anyhow::Result<ExitCod
     let path = with_query(&path(kind), [("limit", Some(limit))]);
     let page: RecordPage<Map<String, Value>> = env.api_to_read().await?.get(&path).await?;
     let headers: Vec<&str> =
-        std::iter::once("id").chain(kind.fields().iter().copied()).chain([kind.result_field()]).collect();
+        std::iter::once("id").chain(kind.fields().iter().copied()).chain(kind.result_field()).collect();
     env.out.list(&page, &page.records, &headers, |record| cells(record, &headers))?;
     let nothing = format!("no {kind} to show: add one with `drover media add {kind}`");
     env.out.note_of_none(&page.records, nothing);

@@ -49,6 +49,7 @@ pub async fn run(
         Args::AppearancesSync(args) => media::appearances_sync::run(ctx, args).await,
         Args::EasynewsMonitor(args) => media::easynews_monitor::run(ctx, args).await,
         Args::DownloadMedia(args) => media::download_media::run(ctx, args).await,
+        Args::ForumScrape(args) => media::forum_scrape::run(ctx, args).await,
         Args::YoutubeMonitor(args) => media::youtube_monitor::run(ctx, args).await,
     }
 }

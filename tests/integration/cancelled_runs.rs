@@ -27,8 +27,8 @@ async fn cancel(farm: &Farm, id: i64) {
 async fn the_body_of_a_cancelled_task_stops_and_then_the_next_of_its_store_runs() {
     let farm = Farm::with_stores(1).await;
     let mut command = farm.drover(&["worker"]);
-    // no lease runs out here: only the stop of the body can free the store
-    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__QUEUE__HEARTBEAT", "200ms");
+    // no lease runs out here, and no renewal is due: only the notification of the cancel can stop the body
+    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__QUEUE__HEARTBEAT", "100s");
     let worker = Child::spawn(&mut command);
     let id = hanging_fetch(&farm).await;
     cancel(&farm, id).await;

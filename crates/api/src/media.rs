@@ -15,6 +15,7 @@ use super::page::{Page, PageJson};
 use super::path::Path;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
+use contract::checks::BadField;
 use contract::cursor::Cursor;
 use contract::media::{Fields, Record, RecordPage};
 use db::credentials::CredentialError;
@@ -108,6 +109,16 @@ records! {
 }
 
 records! {
+    forums: contract::media::forums::Forum, contract::media::forums::ForumDraft, contract::media::forums::ForumChange;
+    "/api/media/forums", "/api/media/forums/{id}";
+    "Lists the forums of watched threads.", "Shows a forum.",
+    "Adds a forum, so that its threads can be watched. Its selectors are checked.",
+    "Changes a forum; fields that are not given stay as they are.",
+    "Removes a forum that has no watched thread. Its items stay.";
+    { (status = 409, response = Problem) }
+}
+
+records! {
     people: contract::media::people::Person, contract::media::people::PersonDraft,
             contract::media::people::PersonChange;
     "/api/media/people", "/api/media/people/{id}";
@@ -135,6 +146,17 @@ records! {
     {}
 }
 
+records! {
+    threads: contract::media::threads::Thread, contract::media::threads::ThreadDraft,
+             contract::media::threads::ThreadChange;
+    "/api/media/threads", "/api/media/threads/{id}";
+    "Lists the watched threads.", "Shows a watched thread.",
+    "Watches a thread of a forum: `forum_scrape` jobs read its new posts.",
+    "Changes a watched thread; fields that are not given stay as they are.",
+    "Watches a thread no more, and removes its posts. Its items stay.";
+    {}
+}
+
 async fn list<R: Record>(
     api: ApiState,
     Listing { limit, cursor, .. }: Listing<NoParameters>,
@@ -151,7 +173,7 @@ async fn show<R: Record>(api: ApiState, RecordPath { id }: RecordPath) -> Result
 }
 
 async fn create<R: Record>(changes: Changes<Operator>, api: ApiState, draft: R::Draft) -> Result<Response, ApiError> {
-    draft.check()?;
+    check(&api, &draft)?;
     let mut change = changes.begin(&api).await?;
     let id = media_records::insert::<R>(&change, &draft).await?;
     if let Some(secret) = draft.secret() {
@@ -168,7 +190,7 @@ async fn update<R: Record>(
     RecordPath { id }: RecordPath,
     fields: R::Change,
 ) -> Result<Response, ApiError> {
-    fields.check()?;
+    check(&api, &fields)?;
     let mut change = changes.begin(&api).await?;
     media_records::update::<R>(&change, id, &fields).await?;
     if let Some(secret) = fields.secret() {
@@ -190,6 +212,14 @@ async fn remove<R: Record>(
     change.no_content().await
 }
 
+fn check(api: &ApiState, fields: &impl Fields) -> Result<(), ApiError> {
+    fields.check()?;
+    match fields.selectors().and_then(api.selectors_fault) {
+        Some(fault) => Err(BadField { field: "selectors", fault }.into()),
+        None => Ok(()),
+    }
+}
+
 /// `channel 7`.
 fn target<R: Record>(id: i64) -> String {
     format!("{} {id}", R::KIND.noun())
@@ -199,6 +229,7 @@ impl From<RecordError> for ApiError {
     fn from(error: RecordError) -> Self {
         match error {
             RecordError::DuplicateKey { .. } => ApiError::Conflict(error.to_string()),
+            RecordError::UnknownReference { field, detail } => BadField { field, fault: detail }.into(),
             RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
             RecordError::Db(error) => error.into(),
         }

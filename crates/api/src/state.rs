@@ -20,6 +20,7 @@ use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::rendered_images::Renderer;
 use cluster::Cluster;
 use db::Db;
+use domain::forum::SelectorOverrides;
 use domain::proxy::Budgets;
 use domain::store::{MenuUrlFault, Platform};
 use foundation::secrets::SecretKeys;
@@ -44,6 +45,8 @@ pub struct ApiServices {
     pub allowed_hosts: Arc<[String]>,
     /// Judges the menu URLs that stores are given.
     pub menu_url_fault: Arc<MenuUrlFault>,
+    /// Judges the selectors that forums are given.
+    pub selectors_fault: fn(&SelectorOverrides) -> Option<String>,
     pub images: settings::Images,
     pub renderer: Renderer,
     pub geo: Geo,

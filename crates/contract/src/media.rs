@@ -6,15 +6,18 @@
 
 pub mod channels;
 pub mod credentials;
+pub mod forums;
 pub mod items;
 pub mod people;
 pub mod searches;
+pub mod threads;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::checks::BadField;
+use domain::forum::SelectorOverrides;
 use domain::vocabulary::vocabulary;
 
 const NO_CHANGE: &str = "missing: give at least one field to change";
@@ -23,8 +26,10 @@ vocabulary! {
     pub enum RecordKind {
         Channels,
         Credentials,
+        Forums,
         People,
         Searches,
+        Threads,
     }
 }
 
@@ -47,6 +52,11 @@ pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
     fn secret(&self) -> Option<&str> {
         None
     }
+
+    /// The selectors among them, whose CSS the API checks.
+    fn selectors(&self) -> Option<&SelectorOverrides> {
+        None
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -62,16 +72,21 @@ impl RecordKind {
         match self {
             RecordKind::Channels => "channel",
             RecordKind::Credentials => "credential",
+            RecordKind::Forums => "forum",
             RecordKind::People => "person",
             RecordKind::Searches => "search",
+            RecordKind::Threads => "thread",
         }
     }
 
     /// The field that says how its last use by a job ended.
-    pub fn result_field(self) -> &'static str {
+    pub fn result_field(self) -> Option<&'static str> {
         match self {
-            RecordKind::Credentials => "last_result",
-            RecordKind::Channels | RecordKind::People | RecordKind::Searches => "last_error",
+            RecordKind::Credentials => Some("last_result"),
+            RecordKind::Forums => None,
+            RecordKind::Channels | RecordKind::People | RecordKind::Searches | RecordKind::Threads => {
+                Some("last_error")
+            }
         }
     }
 
@@ -80,8 +95,10 @@ impl RecordKind {
         match self {
             RecordKind::Channels => &["channel_id", "download", "enabled"],
             RecordKind::Credentials => &["name", "platform", "kind", "username"],
+            RecordKind::Forums => &["name", "kind", "base_url", "credential_id", "selectors"],
             RecordKind::People => &["tmdb_id", "name", "enabled"],
             RecordKind::Searches => &["query", "extensions", "min_bytes", "download", "enabled"],
+            RecordKind::Threads => &["forum_id", "external_id", "download", "enabled"],
         }
     }
 }
@@ -111,6 +128,8 @@ mod tests {
     #[test]
     fn a_draft_has_a_value_for_every_field_of_its_kind() {
         written::<channels::Channel>(json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
+        written::<forums::Forum>(json!({"name": "a", "kind": "phpbb", "base_url": "https://forum.example"}));
+        written::<threads::Thread>(json!({"forum_id": 1, "external_id": "2"}));
         written::<people::Person>(json!({"tmdb_id": 31, "name": "Ann"}));
         written::<searches::Search>(json!({"query": "linux"}));
         let credential = json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": "s"});

@@ -262,7 +262,7 @@ impl ScheduleRequest {
             name,
             scope,
             state_code: self.state_code,
-            priority: check_priority(self.priority)?.unwrap_or(role.default_priority()),
+            priority: check_priority(self.priority)?.unwrap_or(role.schedule_priority()),
             enabled: self.enabled.unwrap_or(true),
             recurrence: recurrence_of(self.interval_hours, self.cron)?.ok_or_else(missing)?,
         })
@@ -384,7 +384,7 @@ mod tests {
     #[case::no_name(json!({"name": " ", "role": "payload_fetch", "interval_hours": 1}), "name")]
     #[case::two_lines(json!({"name": "a\nb", "role": "payload_fetch", "interval_hours": 1}), "name")]
     #[case::role(json!({"name": "a", "role": "payload_fetsch", "interval_hours": 1}), "role")]
-    #[case::a_role_without_handler(json!({"name": "a", "role": "forum_scrape", "interval_hours": 1}), "role")]
+    #[case::a_role_without_handler(json!({"name": "a", "role": "scrape_account", "interval_hours": 1}), "role")]
     #[case::no_recurrence(json!({"name": "a", "role": "payload_fetch"}), "interval_hours")]
     #[case::both(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "cron": "0 0 0 * * *"}), "cron")]
     #[case::never(json!({"name": "a", "role": "payload_fetch", "interval_hours": 0}), "interval_hours")]

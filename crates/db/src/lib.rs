@@ -27,6 +27,8 @@ pub mod error;
 pub mod fetch_minute;
 pub mod fetch_store_day;
 pub mod forecast;
+pub mod forum_posts;
+pub mod forums;
 pub mod generation;
 pub mod groups;
 pub mod hosts;
@@ -78,6 +80,7 @@ pub mod variant_history;
 pub mod variants;
 pub mod visitors;
 pub mod watched_channels;
+pub mod watched_threads;
 pub mod workers;
 
 mod arrays;

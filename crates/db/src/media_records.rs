@@ -20,6 +20,9 @@ pub enum RecordError {
     /// `detail` names the key: `Key (channel_id)=(…) already exists.`
     #[error("another {noun} has this key: {detail}")]
     DuplicateKey { noun: &'static str, detail: String },
+    /// The row that a field names does not exist.
+    #[error("{field}: {detail}")]
+    UnknownReference { field: &'static str, detail: String },
     #[error("{noun} {id} does not exist")]
     Missing { noun: &'static str, id: i64 },
     #[error(transparent)]
@@ -38,13 +41,13 @@ pub async fn get<R: Record>(client: &Client, id: i64) -> Result<R, RecordError> 
 /// Adds a record whose fields are checked; returns its id.
 pub async fn insert<R: Record>(tx: &Tx, draft: &R::Draft) -> Result<i64, RecordError> {
     let sql = of_kind(INSERT, R::KIND);
-    let row = tx.query_one(&sql, &[&Json(draft)]).await.map_err(|error| taken(R::KIND, error))?;
+    let row = tx.query_one(&sql, &[&Json(draft)]).await.map_err(|error| refused(R::KIND, error))?;
     Ok(first_column(&row)?)
 }
 
 pub async fn update<R: Record>(tx: &Tx, id: i64, change: &R::Change) -> Result<(), RecordError> {
     let sql = of_kind(UPDATE, R::KIND);
-    let rows = tx.execute(&sql, &[&id, &Json(change)]).await.map_err(|error| taken(R::KIND, error))?;
+    let rows = tx.execute(&sql, &[&id, &Json(change)]).await.map_err(|error| refused(R::KIND, error))?;
     found(R::KIND, id, rows)
 }
 
@@ -78,8 +81,10 @@ fn table(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Channels => "watched_channels",
         RecordKind::Credentials => "credentials",
+        RecordKind::Forums => "forums",
         RecordKind::People => "people",
         RecordKind::Searches => "saved_searches",
+        RecordKind::Threads => "watched_threads",
     }
 }
 
@@ -96,9 +101,18 @@ fn found(kind: RecordKind, id: i64, rows: u64) -> Result<(), RecordError> {
     }
 }
 
-fn taken(kind: RecordKind, error: DbError) -> RecordError {
+fn refused(kind: RecordKind, error: DbError) -> RecordError {
     match error {
         DbError::Conflict { detail, .. } => RecordError::DuplicateKey { noun: kind.noun(), detail },
+        DbError::Reference(detail) => match referring_field(kind, &detail) {
+            Some(field) => RecordError::UnknownReference { field, detail },
+            None => RecordError::Db(DbError::Reference(detail)),
+        },
         other => RecordError::Db(other),
     }
+}
+
+/// The field of `Key (forum_id)=(7) is not present in table "forums".`
+fn referring_field(kind: RecordKind, detail: &str) -> Option<&'static str> {
+    kind.fields().iter().copied().find(|field| detail.starts_with(&format!("Key ({field})=")))
 }

@@ -22,8 +22,7 @@ macro_rules! args {
                     $(Role::$role => Args::$role(typed(role, payload)?),)+
                     Role::ScrapeAccount
                     | Role::PaidContentSync
-                    | Role::PaidContentCreator
-                    | Role::ForumScrape => return Err(BadArgs::NoHandler(role)),
+                    | Role::PaidContentCreator => return Err(BadArgs::NoHandler(role)),
                 })
             }
         }
@@ -38,6 +37,7 @@ args! {
     ProductRefresh(ProductRefresh),
     AnalyticsRefresh(AnalyticsRefresh),
     DownloadMedia(DownloadMedia),
+    ForumScrape(ForumScrape),
     YoutubeMonitor(YoutubeMonitor),
     EasynewsMonitor(EasynewsMonitor),
     AppearancesSync(AppearancesSync),
@@ -174,7 +174,7 @@ mod tests {
     #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "expected i64")]
     #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
     #[case::no_items(Role::DownloadMedia, json!({}), "media_ids")]
-    #[case::no_handler(Role::ForumScrape, json!({}), "no handler for forum_scrape")]
+    #[case::no_handler(Role::ScrapeAccount, json!({}), "no handler for scrape_account")]
     fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
         let error = Args::read(role, &payload).unwrap_err().to_string();
         assert!(error.contains(offender), "{error}");

@@ -225,9 +225,11 @@ impl Role {
     pub fn handler(self) -> Option<&'static str> {
         match self {
             Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
-            Role::DownloadMedia | Role::YoutubeMonitor | Role::EasynewsMonitor | Role::AppearancesSync => {
-                Some(self.name())
-            }
+            Role::DownloadMedia
+            | Role::ForumScrape
+            | Role::YoutubeMonitor
+            | Role::EasynewsMonitor
+            | Role::AppearancesSync => Some(self.name()),
             other => (other.family() == Family::Crawl).then_some(other.name()),
         }
     }
@@ -250,6 +252,14 @@ impl Role {
 
     pub fn default_priority(self) -> i32 {
         self.spec().priority
+    }
+
+    /// Priority of the tasks of a schedule that names none: media jobs of schedules come after those of people.
+    pub fn schedule_priority(self) -> i32 {
+        match self.family() {
+            Family::Crawl => self.default_priority(),
+            Family::Media => 3,
+        }
     }
 
     pub fn time_limit(self) -> Duration {
@@ -458,7 +468,7 @@ mod tests {
     #[case::its_own(Role::ProductRefresh, Some("product_refresh"))]
     #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, Some("payload_fetch"))]
     #[case::of_media(Role::DownloadMedia, Some("download_media"))]
-    #[case::not_yet(Role::ForumScrape, None)]
+    #[case::not_yet(Role::ScrapeAccount, None)]
     fn roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
         assert_eq!(role.handler(), handler);
     }

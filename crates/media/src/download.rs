@@ -20,9 +20,10 @@ use hyper::header::{
 use tokio::time::timeout;
 use url::Url;
 
-use self::outcome::{ContentRange, content_range, refusal, retry_after};
+use self::outcome::{ContentRange, content_range, refusal};
 use self::part::{Part, Remote};
 use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, shown};
+use crate::retry_after::retry_after;
 
 pub use self::outcome::DownloadError;
 

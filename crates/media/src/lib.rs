@@ -6,11 +6,13 @@
 
 pub mod clients;
 pub mod content;
+pub mod cookies;
 pub mod download;
 pub mod gallery_dl;
 pub mod http;
 mod input;
 mod printed;
+pub mod retry_after;
 mod text;
 pub mod tool;
 mod verdict;

@@ -2,13 +2,19 @@
 //! may end.
 //!
 //! It has a thread, a runtime and a connection of its own: neither a busy runtime nor a full pool nor an
-//! actor that hangs makes a lease run out. In: [`HeldTasks`]. Out: leases that are renewed there, and stop
-//! signals. It knows nothing of what the tasks do.
+//! actor that hangs makes a lease run out. When a running task is cancelled somewhere, the server notifies that
+//! connection, and the next renewal, which finds the lease lost, comes at once. In: [`HeldTasks`]. Out: leases
+//! that are renewed there, and stop signals. It knows nothing of what the tasks do.
 
 use std::collections::HashSet;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio_postgres::AsyncMessage;
 
 use super::held_tasks::HeldTasks;
 use db::connect::Server;
@@ -22,6 +28,8 @@ use telemetry::events;
 /// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to
 /// run out.
 const DRAINING_LEASE: Duration = Duration::from_secs(30);
+/// Minimum time between two renewals, however many tasks are cancelled.
+const MIN_PAUSE: Duration = Duration::from_secs(1);
 /// A body stops at most this long after its `stop_at`; must stay below the smallest margin of
 /// [`LeaseTimes::self_stop`].
 const STOP_PRECISION: Duration = Duration::from_millis(50);
@@ -66,7 +74,7 @@ impl Heartbeat {
     }
 
     async fn renew_all(&self) {
-        let mut connection = Connection { server: self.server.clone(), client: None };
+        let mut connection = Connection { server: self.server.clone(), client: None, cancels: Arc::default() };
         // the first renewal, amid the first tasks, would be late by the time that connecting takes. Should it
         // fail, that one tries again
         let deadline = deadline(self.times);
@@ -81,8 +89,13 @@ impl Heartbeat {
                 self.renew(&mut connection, leases, times, due).await;
             }
             due = Instant::now() + times.heartbeat;
+            let cancelled = async {
+                tokio::time::sleep(MIN_PAUSE).await;
+                connection.cancels.notified().await;
+            };
             tokio::select! {
                 () = tokio::time::sleep(times.heartbeat) => {}
+                () = cancelled => due = Instant::now(),
                 // the leases are shortened at once
                 () = self.lifecycle.reached(Phase::Draining), if is_running => {}
             }
@@ -146,6 +159,8 @@ fn lease_times_while_draining(times: LeaseTimes) -> LeaseTimes {
 struct Connection {
     server: Server,
     client: Option<tokio_postgres::Client>,
+    /// Notified when a running task was cancelled, whoever runs it.
+    cancels: Arc<Notify>,
 }
 
 /// A task in neither list is being settled right now.
@@ -185,11 +200,23 @@ impl Connection {
             None => {
                 let connected = self.server.connect("drover heartbeat", deadline).await;
                 let (client, connection) = connected.map_err(|error| error.to_string())?;
-                tokio::spawn(connection);
+                tokio::spawn(forward_cancels(connection, Arc::clone(&self.cancels)));
+                if !self.server.is_pooled() {
+                    tasks::listen_for_cancels(&client).await.map_err(|error| error.to_string())?;
+                }
                 client
             }
         };
         Ok(self.client.insert(client))
+    }
+}
+
+/// Drives the connection to its end.
+async fn forward_cancels(mut connection: db::connect::Connection, cancels: Arc<Notify>) {
+    while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+        if matches!(message, AsyncMessage::Notification(_)) {
+            cancels.notify_one();
+        }
     }
 }
 

@@ -466,6 +466,11 @@ pub struct Media {
     pub youtube_url: Url,
     pub easynews_url: Url,
     pub tmdb_url: Url,
+    /// Minimum time between two requests to a forum.
+    #[serde(with = "durations")]
+    pub forum_interval: Duration,
+    /// Hosts whose pages, linked in forums, are downloaded.
+    pub page_hosts: Vec<String>,
     pub yt_dlp: PathBuf,
     /// Directories with colons between them.
     pub tool_path: String,

@@ -227,6 +227,14 @@ impl Config {
         let base_path =
             "must begin with a slash, end without one, and hold letters, digits and - _ . alone between slashes";
         rules.require(is_base_path(&self.api.base_path), "api.base_path", base_path);
+        rules.min_duration("media.forum_interval", self.media.forum_interval, MIN_TICK);
+        for host in &self.media.page_hosts {
+            rules.require(
+                is_host(host),
+                "media.page_hosts",
+                "must be host names or addresses, without scheme and port",
+            );
+        }
         for host in &self.api.hosts {
             rules.require(is_host(host), "api.hosts", "must be host names or addresses, without scheme and port");
         }

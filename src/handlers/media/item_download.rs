@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use url::Url;
 
-use super::{MediaServices, easynews_monitor, stopped, unless_stopped};
+use super::{MediaServices, easynews_monitor, forum_scrape, stopped, unless_stopped};
 use crate::handlers::Context;
 use ::media::Verdict;
 use ::media::content::{Content, digest};
@@ -104,13 +104,13 @@ async fn download_file(
 ) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
     let secrets = match item.source.as_str() {
-        easynews_monitor::SOURCE => easynews_monitor::secrets(ctx, &url).await.map_err(ItemError::Task)?,
-        _ => None,
+        easynews_monitor::SOURCE => easynews_monitor::secrets(ctx, &url).await,
+        source => forum_scrape::secrets(ctx, source, &url).await,
     };
     let ask = Download {
         url,
         referer: item.referer.clone(),
-        secrets,
+        secrets: secrets.map_err(ItemError::Task)?,
         part: directory.join("part"),
         max_bytes: media.config.max_file_bytes as u64,
     };

@@ -6,8 +6,10 @@
 pub mod appearances_sync;
 pub mod download_media;
 pub mod easynews_monitor;
+pub mod forum_scrape;
 pub mod youtube_monitor;
 
+mod forum_session;
 mod item_download;
 mod report;
 

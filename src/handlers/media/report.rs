@@ -18,6 +18,11 @@ pub trait Poll: Send + Sync {
     /// One for each that failed.
     fn reasons(&self) -> Vec<String>;
 
+    /// How many of its failures stay, whatever is tried again.
+    fn lasting(&self) -> usize {
+        0
+    }
+
     /// Its numbers are the fields of the result.
     fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>>;
 }
@@ -31,6 +36,8 @@ pub struct Report {
     noun: &'static str,
     polled: usize,
     failed: usize,
+    /// Failures that stay.
+    lasting: usize,
     /// The first reason of a failure.
     reason: Option<String>,
     /// Numbers of the saves, by their names.
@@ -42,7 +49,17 @@ impl Report {
     pub fn new(role: Role, noun: &'static str, counts: &[&str]) -> Report {
         let counts = counts.iter().map(|name| ((*name).to_owned(), json!(0))).collect();
         let max_time = role.time_limit() * 4 / 5;
-        Report { begun: Instant::now(), max_time, left: 0, noun, polled: 0, failed: 0, reason: None, counts }
+        Report {
+            begun: Instant::now(),
+            max_time,
+            left: 0,
+            noun,
+            polled: 0,
+            failed: 0,
+            lasting: 0,
+            reason: None,
+            counts,
+        }
     }
 
     /// Shows that `before` of `total` things were polled. False: the time of the job is over, and the rest is
@@ -60,6 +77,7 @@ impl Report {
     /// Saves the polls of some things, and counts them.
     pub async fn save(&mut self, ctx: &Context, things: usize, poll: impl Poll) -> Result<(), SaveError> {
         let reasons = poll.reasons();
+        self.lasting += poll.lasting();
         let saved = ctx.save(poll, |poll, tx| poll.write(tx)).await?;
         self.add(things, &reasons, &saved);
         Ok(())
@@ -77,9 +95,10 @@ impl Report {
     }
 
     pub fn outcome(self) -> Result<Outcome, TaskError> {
-        let Report { left, noun, polled, failed, reason, counts, .. } = self;
+        let Report { left, noun, polled, failed, lasting, reason, counts, .. } = self;
         if let Some(reason) = reason.filter(|_| failed == polled) {
-            return Err(TaskError::retry(format!("none of {polled} {noun} was read; the first: {reason}")));
+            let reason = format!("none of {polled} {noun} was read; the first: {reason}");
+            return Err(if lasting == polled { TaskError::permanent(reason) } else { TaskError::retry(reason) });
         }
         let mut result = json!({ noun: polled, "failed": failed });
         if let Value::Object(fields) = &mut result {
@@ -116,6 +135,14 @@ mod tests {
         report.add(1, &["strange".to_owned()], &saved(0));
         let error = report.outcome().err().map(|error| error.to_string());
         assert_eq!(error.as_deref(), Some("none of 2 channels was read; the first: away"));
+    }
+
+    #[test]
+    fn a_job_of_which_every_failure_stays_is_not_retried() {
+        let mut report = Report::new(Role::ForumScrape, "threads", &[]);
+        report.lasting = 2;
+        report.add(2, &["no".to_owned(), "no".to_owned()], &saved(0));
+        assert!(matches!(report.outcome(), Err(TaskError::Permanent { .. })));
     }
 
     #[test]

@@ -155,6 +155,7 @@ impl Server {
             crawl_limits: CrawlLimits::of(&whole),
             allowed_hosts: Arc::default(),
             menu_url_fault: drover::platforms::menu_url_fault(&whole),
+            selectors_fault: ::media::clients::selectors::fault,
             proxy_tester: Arc::new(ApiTester(whole)),
             images,
             renderer: Renderer::new(

@@ -51,6 +51,7 @@ impl MediaHarness {
             ("media.youtube_url", site.url()),
             ("media.easynews_url", site.url()),
             ("media.tmdb_url", site.url()),
+            ("media.forum_interval", "10ms"),
             ("media.yt_dlp", tool_path("yt-dlp").to_str().unwrap()),
             ("secrets.key", KEY),
         ]);

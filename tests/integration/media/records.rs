@@ -23,10 +23,15 @@ fn credential() -> Value {
     json!({"name": "films", "platform": "tmdb", "kind": "token", "secret": CANARY})
 }
 
+fn forum(name: &str) -> Value {
+    json!({"name": name, "kind": "phpbb", "base_url": "https://forum.example/board"})
+}
+
 #[rstest]
 #[case::a_channel("channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv"}), json!({"download": true}))]
 #[case::a_person("people", json!({"tmdb_id": 42, "name": "Ann"}), json!({"name": "Bea"}))]
 #[case::a_search("searches", json!({"query": "linux"}), json!({"extensions": ["iso"], "min_bytes": 5}))]
+#[case::a_forum("forums", forum("board"), json!({"base_url": "https://other.example", "selectors": {"post": "li.reply"}}))]
 #[case::a_credential("credentials", credential(), json!({"username": "ann"}))]
 #[tokio::test]
 async fn a_record_is_added_changed_and_removed(#[case] kind: &str, #[case] draft: Value, #[case] change: Value) {
@@ -46,6 +51,23 @@ async fn a_record_is_added_changed_and_removed(#[case] kind: &str, #[case] draft
     assert_eq!(call(&server, Method::DELETE, &one, None).await.status.as_u16(), 204);
     server.get(&one).await.problem(404);
     put(&server, &one, change).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_thread_belongs_to_a_forum_that_stays_as_long() {
+    let server = Server::start().await;
+    let forum = server.post("/api/media/forums", forum("board")).await.expect(201);
+    let draft = json!({"forum_id": forum["id"], "external_id": "21"});
+    let thread = server.post("/api/media/threads", draft.clone()).await.expect(201);
+    assert_eq!((&thread["enabled"], &thread["download"]), (&json!(true), &json!(false)));
+    server.post("/api/media/threads", draft).await.problem(409);
+    let (forum, thread) =
+        (format!("/api/media/forums/{}", forum["id"]), format!("/api/media/threads/{}", thread["id"]));
+    assert_eq!(put(&server, &thread, json!({"download": true})).await.expect(200)["download"], true);
+    call(&server, Method::DELETE, &forum, None).await.problem(409);
+    for one in [thread, forum] {
+        assert_eq!(call(&server, Method::DELETE, &one, None).await.status.as_u16(), 204);
+    }
 }
 
 #[tokio::test]
@@ -92,6 +114,11 @@ async fn without_a_key_no_credential_is_kept() {
 #[case::a_handle("channels", json!({"channel_id": "@someone"}), "channel_id")]
 #[case::an_unknown_field("channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv", "etag": "x"}), "etag")]
 #[case::a_person("people", json!({"tmdb_id": 0, "name": "Ann"}), "tmdb_id")]
+#[case::a_thread_of_no_forum("threads", json!({"forum_id": 4711, "external_id": "1"}), "forum_id")]
+#[case::a_path_of_a_thread("threads", json!({"forum_id": 1, "external_id": "../1"}), "external_id")]
+#[case::css("forums", json!({"name": "a", "kind": "phpbb", "base_url": "https://a.example", "selectors": {"post": "div["}}), "selectors")]
+#[case::a_file("forums", json!({"name": "a", "kind": "phpbb", "base_url": "file:///etc"}), "base_url")]
+#[case::no_credential("forums", json!({"name": "a", "kind": "phpbb", "base_url": "https://a.example", "credential_id": 4711}), "credential_id")]
 #[case::an_extension("searches", json!({"query": "a", "extensions": ["../x"]}), "extensions")]
 #[case::a_password_of_none("credentials", json!({"name": "a", "platform": "b", "kind": "password", "secret": "s"}), "username")]
 #[case::no_secret("credentials", json!({"name": "a", "platform": "b", "kind": "token"}), "secret")]

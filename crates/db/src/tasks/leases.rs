@@ -44,6 +44,11 @@ pub async fn flush_renewals(client: &tokio_postgres::Client) -> Result<(), tokio
     client.query_typed("SELECT flush_renewals()", &[]).await.map(drop)
 }
 
+/// From now on the connection is notified of each running task that is cancelled.
+pub async fn listen_for_cancels(client: &tokio_postgres::Client) -> Result<(), tokio_postgres::Error> {
+    client.batch_execute("LISTEN drover_cancels").await
+}
+
 /// The leases among these that are lost for good: another fence, no longer active, or expired.
 pub async fn lost(client: &tokio_postgres::Client, leases: &[TaskLease]) -> Result<Vec<TaskId>, tokio_postgres::Error> {
     let (ids, fences, workers) = columns(leases.iter());

@@ -35,6 +35,11 @@ pub struct Topic {
     pub stream: Vec<i64>,
 }
 
+/// The address of a topic for people.
+pub fn page_url(base: &Url, topic: &str) -> Url {
+    below(base, &["t", topic])
+}
+
 pub fn topic_url(base: &Url, topic: &str) -> Url {
     below(base, &["t", &format!("{topic}.json")])
 }

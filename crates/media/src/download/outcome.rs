@@ -4,15 +4,12 @@ use std::io;
 use std::time::Duration;
 
 use hyper::StatusCode;
-use hyper::header::{CONTENT_RANGE, DATE, HeaderMap, RETRY_AFTER};
+use hyper::header::{CONTENT_RANGE, HeaderMap};
 use thiserror::Error;
 
 use super::text_of;
 use crate::http::HttpError;
 use domain::disposition::{Disposition, HasDisposition};
-
-/// Maximum wait that a server may ask for.
-const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// A download without a whole file. A part that the next run can continue stays.
 #[derive(Debug, Error)]
@@ -81,20 +78,6 @@ pub(super) fn refusal(status: StatusCode, after: Option<Duration>) -> DownloadEr
     }
 }
 
-/// Seconds, or a date, which the server's own time is taken off; at most a day.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = text_of(headers, RETRY_AFTER)?;
-    let wait = match text.parse() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => {
-            let (until, now) =
-                (httpdate::parse_http_date(text).ok()?, httpdate::parse_http_date(text_of(headers, DATE)?).ok()?);
-            until.duration_since(now).unwrap_or_default()
-        }
-    };
-    Some(wait.min(MAX_WAIT))
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentRange {
     Part { start: u64, end: u64, total: Option<u64> },
@@ -143,17 +126,5 @@ mod tests {
     fn a_status_says_what_follows(#[case] status: u16, #[case] says: &str) {
         let error = refusal(StatusCode::from_u16(status).unwrap(), None).to_string();
         assert!(error.contains(says), "{error}");
-    }
-
-    #[rstest]
-    #[case("120", Some(120))]
-    #[case("99999999", Some(24 * 3600))]
-    #[case("Sun, 01 Nov 2026 10:01:30 GMT", Some(90))]
-    #[case("Thu, 01 Jan 1970 00:00:00 GMT", Some(0))]
-    #[case("soon", None)]
-    fn a_wait_is_bounded(#[case] text: &str, #[case] seconds: Option<u64>) {
-        let date = HeaderValue::from_static("Sun, 01 Nov 2026 10:00:00 GMT");
-        let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap()), (DATE, date)]);
-        assert_eq!(retry_after(&headers).map(|wait| wait.as_secs()), seconds);
     }
 }

@@ -157,6 +157,8 @@ async fn with_things() -> Target {
          INSERT INTO watched_channels (id, channel_id) VALUES ({ID}, 'UCzzzzzzzzzzzzzzzzzzzzzz');
          INSERT INTO people (id, tmdb_id, name) VALUES ({ID}, {ID}, 'c');
          INSERT INTO hosts (host) VALUES ('menu.example');
+         INSERT INTO forums (id, name, kind, base_url) VALUES ({ID}, 'f', 'phpbb', 'https://forum.example');
+         INSERT INTO watched_threads (id, forum_id, external_id) VALUES ({ID}, {ID}, '1');
          INSERT INTO saved_searches (id, query) VALUES ({ID}, 'd');
          INSERT INTO credentials (id, name, platform, kind) VALUES ({ID}, 'e', 'site', 'token');
          INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)

@@ -1,0 +1,148 @@
+//! Forums, whose watched threads `forum_scrape` reads.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use utoipa::ToSchema;
+
+use super::{Fields, NO_CHANGE, Record, RecordKind};
+use crate::checks::{BadField, bad, check_text, present};
+use domain::forum::{ForumKind, SelectorOverrides};
+use domain::vocabulary::Word;
+
+/// Maximum bytes of an address.
+const MAX_URL: usize = 500;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Forum {
+    pub id: i64,
+    /// Its items have it as their source, and its credential as the platform.
+    pub name: String,
+    #[schema(value_type = ForumKind)]
+    pub kind: Word<ForumKind>,
+    pub base_url: String,
+    /// The credential that its pages need; null: guests may read it.
+    pub credential_id: Option<i64>,
+    pub selectors: SelectorOverrides,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForumDraft {
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub name: String,
+    pub kind: ForumKind,
+    /// Address below which its pages are: `https://forum.example/board`.
+    #[schema(max_length = 500, example = "https://forum.example/")]
+    pub base_url: String,
+    /// Of the platform that is named like the forum: cookies or, for Discourse, an api_key with a user name, or a
+    /// token of a user.
+    pub credential_id: Option<i64>,
+    /// Discourse has none.
+    #[serde(default)]
+    pub selectors: SelectorOverrides,
+}
+
+/// Another name or kind is another forum.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schema(min_properties = 1)]
+pub struct ForumChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 500, example = "https://forum.example/")]
+    pub base_url: Option<String>,
+    /// Null: guests may read it.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<i64>)]
+    pub credential_id: Option<Option<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selectors: Option<SelectorOverrides>,
+}
+
+impl Record for Forum {
+    const KIND: RecordKind = RecordKind::Forums;
+    type Draft = ForumDraft;
+    type Change = ForumChange;
+
+    fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+impl Fields for ForumDraft {
+    fn check(&self) -> Result<(), BadField> {
+        check_text("name", Some(&self.name))?;
+        check_base_url(&self.base_url)?;
+        match self.kind == ForumKind::Discourse && self.selectors != SelectorOverrides::default() {
+            true => Err(bad("selectors", "Discourse answers in JSON and has none: leave them out")),
+            false => Ok(()),
+        }
+    }
+
+    fn selectors(&self) -> Option<&SelectorOverrides> {
+        Some(&self.selectors)
+    }
+}
+
+impl Fields for ForumChange {
+    fn check(&self) -> Result<(), BadField> {
+        if self.base_url.is_none() && self.credential_id.is_none() && self.selectors.is_none() {
+            return Err(bad("base_url", NO_CHANGE));
+        }
+        self.base_url.as_deref().map_or(Ok(()), check_base_url)
+    }
+
+    fn selectors(&self) -> Option<&SelectorOverrides> {
+        self.selectors.as_ref()
+    }
+}
+
+fn check_base_url(text: &str) -> Result<(), BadField> {
+    let fault = match Url::parse(text) {
+        _ if text.len() > MAX_URL => format!("is longer than {MAX_URL} bytes"),
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => "must begin with https:// or http://".to_owned(),
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            "has a user name or a password in it: keep them as a credential".to_owned()
+        }
+        Ok(url) if url.query().is_some() || url.fragment().is_some() => "must end before ? and #".to_owned(),
+        Ok(_) => return Ok(()),
+        Err(error) => format!("is not an address: {error}"),
+    };
+    Err(bad("base_url", fault))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn draft(kind: &str, changes: Value) -> Result<(), BadField> {
+        let mut draft = json!({"name": "board", "kind": kind, "base_url": "https://forum.example/board"});
+        draft.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        serde_json::from_value::<ForumDraft>(draft).unwrap().check()
+    }
+
+    #[rstest]
+    #[case::an_address("phpbb", json!({}), None)]
+    #[case::selectors("xenforo", json!({"selectors": {"post": "li.reply"}}), None)]
+    #[case::selectors_of_discourse("discourse", json!({"selectors": {"post": "li"}}), Some("selectors"))]
+    #[case::a_file("phpbb", json!({"base_url": "file:///etc/passwd"}), Some("base_url"))]
+    #[case::a_word("phpbb", json!({"base_url": "forum"}), Some("base_url"))]
+    #[case::a_log_in("phpbb", json!({"base_url": "https://ann:secret@forum.example"}), Some("base_url"))]
+    #[case::a_query("phpbb", json!({"base_url": "https://forum.example/viewtopic.php?t=1"}), Some("base_url"))]
+    #[case::long("phpbb", json!({"base_url": format!("https://forum.example/{}", "a".repeat(500))}), Some("base_url"))]
+    #[case::a_line_break("phpbb", json!({"name": "a\nb"}), Some("name"))]
+    fn a_forum_is_checked(#[case] kind: &str, #[case] changes: Value, #[case] fault: Option<&str>) {
+        assert_eq!(draft(kind, changes).err().map(|bad| bad.field), fault);
+    }
+
+    #[test]
+    fn no_refusal_repeats_a_password() {
+        let refused = draft("phpbb", json!({"base_url": "https://ann:canary@forum.example"})).unwrap_err();
+        assert!(!refused.to_string().contains("canary"), "{refused}");
+    }
+}

@@ -1,0 +1,19 @@
+//! `forum_posts`: the posts of watched threads.
+
+use serde_json::json;
+
+use super::row::{first_column, first_columns};
+use super::storable::storable;
+use super::{Client, DbError, Tx};
+use domain::forum::ForumPost;
+
+/// Adds the posts that are new, and writes those that were changed; returns how many are new.
+pub async fn upsert(tx: &Tx, thread: i64, posts: &[ForumPost]) -> Result<i64, DbError> {
+    let sql = include_str!("sql/forum_posts/upsert.sql");
+    first_column(&tx.query_one(sql, &[&thread, &storable(&json!(posts))]).await?)
+}
+
+/// The ids among these that the thread has no post of, in their order.
+pub async fn unknown(client: &Client, thread: i64, ids: &[i64]) -> Result<Vec<i64>, DbError> {
+    first_columns(&client.query(include_str!("sql/forum_posts/unknown.sql"), &[&thread, &ids]).await?)
+}

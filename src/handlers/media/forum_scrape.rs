@@ -1,0 +1,300 @@
+//! `forum_scrape`: reads the watched threads, or those of its arguments.
+//!
+//! In: threads, and the forums that they are of. Out: their new posts, an item for each media link of these,
+//! and a `download_media` task for those of threads that are downloaded. A thread is read from where the last
+//! run came to, and saved some pages at a time. One that fails keeps the reason in its row; where all fail,
+//! the job does. A forum that asks to wait is left alone, and the job waits with its threads.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::future::BoxFuture;
+use serde_json::{Map, json};
+use url::Url;
+
+use super::forum_session::{self, ForumError, ForumSession, Position, ThreadPage};
+use super::report::{Poll, Report};
+use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, unless_stopped};
+use crate::handlers::Context;
+use ::media::http::Secrets;
+use db::watched_threads::{self, WatchedThread};
+use db::{Client, DbError, Tx, credentials, forum_posts, forums, media_items};
+use domain::args;
+use domain::disposition::{Disposition, HasDisposition};
+use domain::forum::{ForumPost, MediaLink};
+use domain::media_item::{ItemKind, NewItem};
+use domain::role::Role;
+use foundation::digest::sha256_hex;
+use queue::{Outcome, TaskError, WriteResults};
+
+/// Maximum number of pages of one save.
+const PAGES_PER_SAVE: usize = 5;
+/// Maximum number of pages of a thread that one run reads.
+const MAX_PAGES: usize = 10_000;
+
+pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, TaskError> {
+    let client = ctx.services.db.client().await?;
+    let threads = watched_threads::to_read(&client, args.thread_ids.as_deref()).await?;
+    if threads.is_empty() && args.thread_ids.is_some_and(|ids| !ids.is_empty()) {
+        return Err(TaskError::permanent("none of these threads exists: `drover media list threads`"));
+    }
+    let mut forums = open_forums(&client, &threads, &ctx.services.media).await?;
+    drop(client);
+    let mut report = Report::new(Role::ForumScrape, "threads", &["posts", "items"]);
+    let mut waits = HashMap::new();
+    for (nth, thread) in threads.iter().enumerate() {
+        if !report.goes_on(ctx, nth, threads.len()).await {
+            break;
+        }
+        if waits.contains_key(&thread.forum_id) {
+            continue;
+        }
+        let reading = match forums.get_mut(&thread.forum_id) {
+            Some(Ok(forum)) => read_thread(ctx, forum, thread, &mut report, (nth, threads.len())).await?,
+            Some(Err(reason)) => {
+                report.save(ctx, 1, ThreadPosts::failed(thread, Failure::lasting(reason.clone()))).await?;
+                continue;
+            }
+            // added while the threads were read from the table
+            None => continue,
+        };
+        if let Some(wait) = reading {
+            waits.insert(thread.forum_id, wait);
+        }
+    }
+    // the longest one
+    match waits.into_values().max_by_key(wait_of) {
+        Some(wait) => Err(wait.into()),
+        None => report.outcome(),
+    }
+}
+
+/// The login of the forum that an item is of, for an address of this forum; None for one elsewhere.
+pub async fn secrets(ctx: &Context, source: &str, url: &Url) -> Result<Option<Secrets>, TaskError> {
+    let client = ctx.services.db.client().await?;
+    let Some(forum) = forums::read(&client, Some(source)).await?.pop() else { return Ok(None) };
+    let Some(base) = Url::parse(&forum.base_url).ok().filter(|base| base.origin() == url.origin()) else {
+        return Ok(None);
+    };
+    forum_session::secrets(&client, &forum, &base, &ctx.services.media).await.map_err(TaskError::permanent)
+}
+
+type Forums = HashMap<i64, Result<ForumSession, String>>;
+
+/// The forums of these threads by their ids; one that cannot be asked is the reason.
+async fn open_forums(client: &Client, threads: &[WatchedThread], media: &MediaServices) -> Result<Forums, DbError> {
+    let wanted: HashSet<i64> = threads.iter().map(|thread| thread.forum_id).collect();
+    let mut opened = HashMap::new();
+    for forum in forums::read(client, None).await?.into_iter().filter(|forum| wanted.contains(&forum.id)) {
+        opened.insert(forum.id, ForumSession::open(client, forum, media).await);
+    }
+    Ok(opened)
+}
+
+fn wait_of(wait: &ForumError) -> Option<std::time::Duration> {
+    match wait {
+        ForumError::Wait { after, .. } => *after,
+        _ => None,
+    }
+}
+
+/// Reads a thread to its end, or to the end of the job's time; returns the wait that its forum asks for.
+async fn read_thread(
+    ctx: &Context,
+    forum: &mut ForumSession,
+    thread: &WatchedThread,
+    report: &mut Report,
+    (nth, total): (usize, usize),
+) -> Result<Option<ForumError>, TaskError> {
+    let (mut position, mut seen) = (Position::Start, HashSet::new());
+    loop {
+        let part = unless_stopped(ctx, read_part(ctx, forum, thread, position, &mut seen)).await?;
+        let (next, failure) = (part.next, part.failure);
+        let (wait, failure) = match failure {
+            Some(error @ ForumError::Wait { .. }) => (Some(error), None),
+            other => (None, other),
+        };
+        let is_over = next.is_none() && wait.is_none();
+        let posts = ThreadPosts::new(ctx, forum, thread, part.pages, failure);
+        report.save(ctx, usize::from(is_over), posts).await?;
+        match next {
+            Some(next) if report.goes_on(ctx, nth, total).await => position = next,
+            _ => return Ok(wait),
+        }
+    }
+}
+
+/// Some pages of a thread; where there is a failure, it ended them.
+struct Part {
+    pages: Vec<ThreadPage>,
+    next: Option<Position>,
+    failure: Option<ForumError>,
+}
+
+/// `seen` has the addresses of the pages before: a forum whose last page leads to itself has an end.
+async fn read_part(
+    ctx: &Context,
+    forum: &mut ForumSession,
+    thread: &WatchedThread,
+    mut position: Position,
+    seen: &mut HashSet<Url>,
+) -> Part {
+    let services = &ctx.services;
+    let mut pages = Vec::new();
+    while pages.len() < PAGES_PER_SAVE {
+        let mut page = match forum.read(&services.media, &services.db, thread, position).await {
+            Ok(page) => page,
+            Err(error) => return Part { pages, next: None, failure: Some(error) },
+        };
+        let next = page.next.take();
+        pages.push(page);
+        match next {
+            Some(Position::Page(url)) if seen.len() < MAX_PAGES && seen.insert(url.clone()) => {
+                position = Position::Page(url);
+            }
+            Some(Position::Posts(ids)) => position = Position::Posts(ids),
+            _ => return Part { pages, next: None, failure: None },
+        }
+    }
+    Part { pages, next: Some(position), failure: None }
+}
+
+struct Failure {
+    reason: String,
+    is_lasting: bool,
+    /// The credential is the reason.
+    is_refusal: bool,
+}
+
+impl Failure {
+    fn lasting(reason: String) -> Failure {
+        Failure { reason, is_lasting: true, is_refusal: false }
+    }
+
+    fn of(error: &ForumError) -> Failure {
+        Failure {
+            reason: error.to_string(),
+            is_lasting: matches!(error.disposition(), Disposition::Permanent),
+            is_refusal: matches!(error, ForumError::Credential(_)),
+        }
+    }
+}
+
+/// Posts of a thread, and why no more came.
+struct ThreadPosts {
+    thread: WatchedThread,
+    posts: Vec<ForumPost>,
+    /// The place of the last page that was read.
+    last_page: Option<i32>,
+    /// Media of the posts: what may be downloaded without asking, and the others.
+    wanted: Vec<NewItem>,
+    others: Vec<NewItem>,
+    /// Source of the items.
+    source: String,
+    credential: Option<i64>,
+    failure: Option<Failure>,
+}
+
+impl Poll for ThreadPosts {
+    fn reasons(&self) -> Vec<String> {
+        self.failure.iter().map(|failure| failure.reason.clone()).collect()
+    }
+
+    fn lasting(&self) -> usize {
+        self.failure.iter().filter(|failure| failure.is_lasting).count()
+    }
+
+    fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
+        Box::pin(self.store(tx))
+    }
+}
+
+impl ThreadPosts {
+    fn failed(thread: &WatchedThread, failure: Failure) -> ThreadPosts {
+        ThreadPosts {
+            thread: thread.clone(),
+            posts: Vec::new(),
+            last_page: None,
+            wanted: Vec::new(),
+            others: Vec::new(),
+            source: String::new(),
+            credential: None,
+            failure: Some(failure),
+        }
+    }
+
+    fn new(
+        ctx: &Context,
+        forum: &ForumSession,
+        thread: &WatchedThread,
+        pages: Vec<ThreadPage>,
+        failure: Option<ForumError>,
+    ) -> ThreadPosts {
+        let last_page = pages.last().and_then(|page| page.place);
+        let posts: Vec<ForumPost> = pages.into_iter().flat_map(|page| page.posts).collect();
+        let referer = forum.thread_url(thread);
+        let item = |(post, link): (&ForumPost, &MediaLink)| NewItem {
+            source: forum.name.clone(),
+            source_id: sha256_hex(link.url.as_str()),
+            kind: link.kind,
+            url: link.url.clone().into(),
+            referer: Some(referer.clone().into()),
+            title: None,
+            posted_at: post.posted_at,
+            metadata: [
+                ("thread", json!(thread.external_id)),
+                ("post", json!(post.external_id)),
+                ("author", json!(post.author)),
+            ]
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+        };
+        let links = posts.iter().flat_map(|post| post.media.iter().map(move |link| (post, link)));
+        let is_wanted = |item: &NewItem| thread.download && may_be_downloaded(ctx, item);
+        let (wanted, others) = links.map(item).partition(is_wanted);
+        ThreadPosts {
+            thread: thread.clone(),
+            posts,
+            last_page,
+            wanted,
+            others,
+            source: forum.name.clone(),
+            credential: forum.credential,
+            failure: failure.as_ref().map(Failure::of),
+        }
+    }
+
+    async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+        let id = self.thread.id;
+        let new = forum_posts::upsert(tx, id, &self.posts).await?;
+        let wanted = media_items::insert(tx, &self.wanted).await?;
+        let others = media_items::insert(tx, &self.others).await?;
+        if !self.posts.is_empty() {
+            let newest = self.posts.last().map(|post| post.external_id.as_str());
+            watched_threads::note_read(tx, id, self.last_page, newest).await?;
+        }
+        if let Some(failure) = &self.failure {
+            watched_threads::note_failure(tx, id, &failure.reason).await?;
+        }
+        self.note_credential(tx).await?;
+        let result = [("posts", json!(new)), ("items", json!(wanted.len() + others.len()))];
+        let result: Map<_, _> = result.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok(WriteResults { result, next: download_media::follow_ups(&self.source, &wanted), ..WriteResults::default() })
+    }
+
+    async fn note_credential(&self, tx: &Tx) -> Result<(), DbError> {
+        let Some(credential) = self.credential else { return Ok(()) };
+        match &self.failure {
+            Some(failure) if failure.is_refusal => credentials::note_result(tx, credential, CREDENTIAL_REFUSED).await,
+            None => credentials::note_result(tx, credential, CREDENTIAL_WORKS).await,
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+/// A page of a stranger is downloaded only from the hosts that the configuration lists.
+fn may_be_downloaded(ctx: &Context, item: &NewItem) -> bool {
+    let host = Url::parse(&item.url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let is_listed = |host: String| ctx.services.media.config.page_hosts.contains(&host);
+    item.kind == ItemKind::File || host.is_some_and(is_listed)
+}

@@ -1,0 +1,263 @@
+//! `ForumSession`: one forum with its login, asked at its pace.
+//!
+//! In: a forum's row; a thread and a position in it. Out: the posts there and the next position. It must not
+//! know what is written of them.
+
+use std::time::Duration;
+
+use hyper::StatusCode;
+use hyper::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use url::Url;
+
+use super::MediaServices;
+use ::media::clients::paged_forum::PagedForum;
+use ::media::clients::selectors::Selectors;
+use ::media::clients::{ReadError, discourse, forum_page};
+use ::media::cookies;
+use ::media::http::{Get, HttpError, Secrets};
+use ::media::retry_after::retry_after;
+use contract::media::credentials::CredentialKind;
+use db::credentials::{self, OpenCredential};
+use db::forums::ReadForum;
+use db::watched_threads::WatchedThread;
+use db::{Client, Db, forum_posts};
+use domain::disposition::{Disposition, HasDisposition};
+use domain::forum::{ForumKind, ForumPost};
+
+/// Maximum bytes of a page or an answer.
+const MAX_PAGE_BYTES: usize = 8 << 20;
+
+pub struct ForumSession {
+    pub name: String,
+    pub credential: Option<i64>,
+    base: Url,
+    software: Software,
+    secrets: Option<Secrets>,
+    pace: Interval,
+}
+
+enum Software {
+    Discourse,
+    Paged { forum: PagedForum, selectors: Box<Selectors> },
+}
+
+/// Where a thread is read next.
+pub enum Position {
+    Start,
+    Page(Url),
+    /// Posts of Discourse, by their ids.
+    Posts(Vec<i64>),
+}
+
+/// The posts of one answer.
+pub struct ThreadPage {
+    pub posts: Vec<ForumPost>,
+    /// Its place in the thread; None: the first, or it has none.
+    pub place: Option<i32>,
+    pub next: Option<Position>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ForumError {
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Db(#[from] db::DbError),
+    #[error("the forum has no such thread")]
+    NoThread,
+    #[error("the forum refuses guests ({0}): give it a credential by `drover media set forums ID credential_id=…`")]
+    Guest(StatusCode),
+    #[error(
+        "the forum refuses the credential ({0}): give another secret by `drover media set credentials ID --secret-file FILE`"
+    )]
+    Credential(StatusCode),
+    #[error("the forum asks to wait: {status}")]
+    Wait { status: StatusCode, after: Option<Duration> },
+    #[error("the forum answers {0}")]
+    Status(StatusCode),
+}
+
+impl HasDisposition for ForumError {
+    fn disposition(&self) -> Disposition {
+        match self {
+            ForumError::Http(error) => error.disposition(),
+            ForumError::Read(error) => error.disposition(),
+            ForumError::Db(error) => error.disposition(),
+            ForumError::Wait { after, .. } => Disposition::Snooze { after: *after, host: None },
+            ForumError::NoThread | ForumError::Guest(_) | ForumError::Credential(_) => Disposition::Permanent,
+            ForumError::Status(_) => Disposition::Retry,
+        }
+    }
+}
+
+impl ForumSession {
+    /// Errors, for people: what is wrong with the forum's row or its credential.
+    pub async fn open(client: &Client, forum: ReadForum, media: &MediaServices) -> Result<ForumSession, String> {
+        let base = Url::parse(&forum.base_url).map_err(|error| format!("base_url of the forum: {error}"))?;
+        let software = Software::of(&forum)?;
+        let secrets = secrets(client, &forum, &base, media).await?;
+        let mut pace = interval(media.config.forum_interval);
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Ok(ForumSession { name: forum.name, credential: forum.credential_id, base, software, secrets, pace })
+    }
+
+    /// The address of a thread for people.
+    pub fn thread_url(&self, thread: &WatchedThread) -> Url {
+        match &self.software {
+            Software::Discourse => discourse::page_url(&self.base, &thread.external_id),
+            Software::Paged { forum, .. } => forum.page_url(&self.base, &thread.external_id, None),
+        }
+    }
+
+    /// Reads a thread at a position.
+    pub async fn read(
+        &mut self,
+        media: &MediaServices,
+        db: &Db,
+        thread: &WatchedThread,
+        position: Position,
+    ) -> Result<ThreadPage, ForumError> {
+        match position {
+            Position::Start => self.read_start(media, db, thread).await,
+            Position::Page(url) => self.read_page(media, url).await,
+            Position::Posts(ids) => self.read_posts(media, thread, &ids).await,
+        }
+    }
+
+    /// A paged thread goes on at the last page that was read, where posts may have come.
+    async fn read_start(
+        &mut self,
+        media: &MediaServices,
+        db: &Db,
+        thread: &WatchedThread,
+    ) -> Result<ThreadPage, ForumError> {
+        let id = thread.external_id.as_str();
+        let (forum, base) = match &self.software {
+            Software::Discourse => return self.read_topic(media, db, thread).await,
+            Software::Paged { forum, .. } => (*forum, self.base.clone()),
+        };
+        match self.read_page(media, forum.page_url(&base, id, thread.last_page)).await {
+            // posts were deleted, and the page with them
+            Err(ForumError::NoThread) if thread.last_page.is_some() => {
+                self.read_page(media, forum.page_url(&base, id, None)).await
+            }
+            read => read,
+        }
+    }
+
+    async fn read_topic(
+        &mut self,
+        media: &MediaServices,
+        db: &Db,
+        thread: &WatchedThread,
+    ) -> Result<ThreadPage, ForumError> {
+        let (body, _) = self.get(media, discourse::topic_url(&self.base, &thread.external_id)).await?;
+        let discourse::Topic { posts, stream } = discourse::topic(&body, &self.base)?;
+        let is_read = |id: &i64| posts.iter().any(|post| post.external_id == id.to_string());
+        let others: Vec<i64> = stream.into_iter().filter(|id| !is_read(id)).collect();
+        let unknown = forum_posts::unknown(&db.client().await?, thread.id, &others).await?;
+        Ok(ThreadPage { posts, place: None, next: rest_of(unknown) })
+    }
+
+    async fn read_posts(
+        &mut self,
+        media: &MediaServices,
+        thread: &WatchedThread,
+        ids: &[i64],
+    ) -> Result<ThreadPage, ForumError> {
+        let (now, later) = ids.split_at(ids.len().min(discourse::POSTS_A_REQUEST));
+        let (body, _) = self.get(media, discourse::posts_url(&self.base, &thread.external_id, now)).await?;
+        let posts = discourse::posts(&body, &self.base)?;
+        Ok(ThreadPage { posts, place: None, next: rest_of(later.to_vec()) })
+    }
+
+    async fn read_page(&mut self, media: &MediaServices, url: Url) -> Result<ThreadPage, ForumError> {
+        let (body, address) = self.get(media, url).await?;
+        let Software::Paged { forum, selectors } = &self.software else { return Err(ForumError::NoThread) };
+        let page = forum_page::read(&String::from_utf8_lossy(&body), &address, selectors)?;
+        Ok(ThreadPage { posts: page.posts, place: forum.place(&address), next: page.next.map(Position::Page) })
+    }
+
+    /// The body, and the address that it has after redirects.
+    async fn get(&mut self, media: &MediaServices, url: Url) -> Result<(bytes::Bytes, Url), ForumError> {
+        self.pace.tick().await;
+        let answer = media.http.get(&Get { secrets: self.secrets.clone(), ..Get::of(url) }).await?;
+        match answer.status {
+            StatusCode::OK => {}
+            StatusCode::NOT_FOUND | StatusCode::GONE => return Err(ForumError::NoThread),
+            status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) if self.secrets.is_some() => {
+                return Err(ForumError::Credential(status));
+            }
+            status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => return Err(ForumError::Guest(status)),
+            status @ (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => {
+                return Err(ForumError::Wait { status, after: retry_after(&answer.headers) });
+            }
+            status => return Err(ForumError::Status(status)),
+        }
+        let address = answer.url.clone();
+        Ok((answer.bytes(MAX_PAGE_BYTES).await?, address))
+    }
+}
+
+impl Software {
+    fn of(forum: &ReadForum) -> Result<Software, String> {
+        let paged = match forum.kind {
+            ForumKind::Discourse => return Ok(Software::Discourse),
+            ForumKind::Xenforo => PagedForum::Xenforo,
+            ForumKind::Phpbb => PagedForum::Phpbb,
+        };
+        let overrides = serde_json::from_value(forum.selectors.clone());
+        let overrides = overrides.map_err(|error| format!("selectors of the forum: {error}"))?;
+        let selectors = Selectors::of(paged, &overrides).map_err(|bad| format!("selectors of the forum: {bad}"))?;
+        Ok(Software::Paged { forum: paged, selectors: Box::new(selectors) })
+    }
+}
+
+fn rest_of(ids: Vec<i64>) -> Option<Position> {
+    (!ids.is_empty()).then_some(Position::Posts(ids))
+}
+
+/// The headers of a forum's login; None: it has none.
+pub async fn secrets(
+    client: &Client,
+    forum: &ReadForum,
+    base: &Url,
+    media: &MediaServices,
+) -> Result<Option<Secrets>, String> {
+    let Some(id) = forum.credential_id else { return Ok(None) };
+    let credential = credentials::open(client, id, &media.keys).await.map_err(|error| error.to_string())?;
+    let headers = headers(forum.kind, &credential, base)?;
+    Ok(Some(Secrets { origin: base.origin(), headers }))
+}
+
+fn headers(kind: ForumKind, credential: &OpenCredential, base: &Url) -> Result<HeaderMap, String> {
+    let secret = credential.secret.as_str();
+    let username = credential.username.as_deref();
+    let pairs = match (kind, credential.kind, username) {
+        (ForumKind::Discourse, CredentialKind::ApiKey, Some(name)) => vec![("api-key", secret), ("api-username", name)],
+        (ForumKind::Discourse, CredentialKind::Token, _) => vec![("user-api-key", secret)],
+        (ForumKind::Discourse, ..) => {
+            return Err(
+                "a forum of Discourse needs a credential of kind api_key with a user name, or of kind token".to_owned()
+            );
+        }
+        (ForumKind::Xenforo | ForumKind::Phpbb, CredentialKind::Cookies, _) => {
+            let cookies = cookies::read(secret).map_err(|error| error.to_string())?;
+            let cookies = cookies::header(&cookies, base).ok_or("no cookie of the credential is for this forum")?;
+            return Ok(HeaderMap::from_iter([(COOKIE, value(&cookies)?)]));
+        }
+        _ => return Err(format!("a forum of {kind} needs a credential of kind cookies")),
+    };
+    let header = |(name, text)| Ok((HeaderName::from_static(name), value(text)?));
+    pairs.into_iter().map(header).collect()
+}
+
+fn value(text: &str) -> Result<HeaderValue, String> {
+    let value = HeaderValue::from_str(text);
+    let mut value = value.map_err(|_| "the credential has characters that no header can have".to_owned())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
