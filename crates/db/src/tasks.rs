@@ -24,7 +24,8 @@ pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
 };
 pub use self::leases::{
-    flush_renewals, lost, recover, recover_all, recover_held, recover_silent, release_unstarted, renew, waiting_leases,
+    flush_renewals, listen_for_cancels, lost, recover, recover_all, recover_held, recover_silent, release_unstarted,
+    renew, waiting_leases,
 };
 pub use self::settle::{AttemptOutcome, EndedAttempt, Settlement, complete_and_start, ended_attempt, lock_run, settle};
 pub(super) use self::sweeps::take_turn;
