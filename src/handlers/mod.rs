@@ -15,6 +15,7 @@ mod analytics_refresh;
 mod body;
 mod entry_point_discovery;
 mod known_hashes;
+mod notify;
 mod payload_fetch;
 mod platform_client;
 pub mod progress;
@@ -49,6 +50,7 @@ pub async fn run(
         Args::AppearancesSync(args) => media::appearances_sync::run(ctx, args).await,
         Args::EasynewsMonitor(args) => media::easynews_monitor::run(ctx, args).await,
         Args::DownloadMedia(args) => media::download_media::run(ctx, args).await,
+        Args::Notify(args) => notify::run(ctx, args).await,
         Args::YoutubeMonitor(args) => media::youtube_monitor::run(ctx, args).await,
     }
 }

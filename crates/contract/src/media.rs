@@ -6,8 +6,10 @@
 
 pub mod channels;
 pub mod credentials;
+pub mod endpoints;
 pub mod items;
 pub mod people;
+pub mod rules;
 pub mod searches;
 
 use serde::de::DeserializeOwned;
@@ -23,7 +25,9 @@ vocabulary! {
     pub enum RecordKind {
         Channels,
         Credentials,
+        Endpoints,
         People,
+        Rules,
         Searches,
     }
 }
@@ -62,15 +66,19 @@ impl RecordKind {
         match self {
             RecordKind::Channels => "channel",
             RecordKind::Credentials => "credential",
+            RecordKind::Endpoints => "endpoint",
             RecordKind::People => "person",
+            RecordKind::Rules => "rule",
             RecordKind::Searches => "search",
         }
     }
 
-    /// The field that says how its last use by a job ended.
+    /// The field that says how its last use by a job ended, where it has one.
     pub fn result_field(self) -> &'static str {
         match self {
             RecordKind::Credentials => "last_result",
+            RecordKind::Endpoints => "disabled_reason",
+            RecordKind::Rules => "created_at",
             RecordKind::Channels | RecordKind::People | RecordKind::Searches => "last_error",
         }
     }
@@ -80,7 +88,11 @@ impl RecordKind {
         match self {
             RecordKind::Channels => &["channel_id", "download", "enabled"],
             RecordKind::Credentials => &["name", "platform", "kind", "username"],
+            RecordKind::Endpoints => {
+                &["name", "kind", "target", "credential_id", "previous_credential_id", "enabled"]
+            }
             RecordKind::People => &["tmdb_id", "name", "enabled"],
+            RecordKind::Rules => &["endpoint_id", "events", "job_type", "platform", "account"],
             RecordKind::Searches => &["query", "extensions", "min_bytes", "download", "enabled"],
         }
     }
@@ -111,6 +123,9 @@ mod tests {
     #[test]
     fn a_draft_has_a_value_for_every_field_of_its_kind() {
         written::<channels::Channel>(json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
+        let endpoint = json!({"name": "a", "kind": "ntfy", "target": "https://ntfy.sh/a"});
+        written::<endpoints::Endpoint>(endpoint);
+        written::<rules::Rule>(json!({"endpoint_id": 1, "events": ["job.failed"]}));
         written::<people::Person>(json!({"tmdb_id": 31, "name": "Ann"}));
         written::<searches::Search>(json!({"query": "linux"}));
         let credential = json!({"name": "a", "platform": "tmdb", "kind": "token", "secret": "s"});

@@ -78,7 +78,9 @@ fn table(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Channels => "watched_channels",
         RecordKind::Credentials => "credentials",
+        RecordKind::Endpoints => "notification_endpoints",
         RecordKind::People => "people",
+        RecordKind::Rules => "notification_rules",
         RecordKind::Searches => "saved_searches",
     }
 }

@@ -20,7 +20,8 @@ use hyper::header::{
 use tokio::time::timeout;
 use url::Url;
 
-use self::outcome::{ContentRange, content_range, refusal, retry_after};
+pub(crate) use self::outcome::retry_after;
+use self::outcome::{ContentRange, content_range, refusal};
 use self::part::{Part, Remote};
 use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, shown};
 

@@ -10,6 +10,7 @@ pub mod download;
 pub mod gallery_dl;
 pub mod http;
 mod input;
+pub mod notify;
 mod printed;
 mod text;
 pub mod tool;

@@ -82,7 +82,7 @@ pub(super) fn refusal(status: StatusCode, after: Option<Duration>) -> DownloadEr
 }
 
 /// Seconds, or a date, which the server's own time is taken off; at most a day.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = text_of(headers, RETRY_AFTER)?;
     let wait = match text.parse() {
         Ok(seconds) => Duration::from_secs(seconds),
