@@ -100,7 +100,8 @@ async fn test(endpoint: &str, env: &Env) -> anyhow::Result<ExitCode> {
     match ended.state {
         Word::Known(NotificationState::Delivered) => Ok(ExitCode::Ok),
         Word::Known(NotificationState::Pending) => {
-            env.out.note("nothing has sent it yet: is a worker running? Workers of any and of media send notifications");
+            env.out
+                .note("nothing has sent it yet: is a worker running? Workers of any and of media send notifications");
             Ok(ExitCode::Failure)
         }
         _ => Ok(ExitCode::Failure),

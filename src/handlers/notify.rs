@@ -97,11 +97,7 @@ impl Prepared {
 }
 
 /// The row as it is after this try.
-fn ended(
-    endpoint: EndpointId,
-    next: &NextNotification,
-    sent: Result<u16, TryError>,
-) -> Result<EndedTry, TaskError> {
+fn ended(endpoint: EndpointId, next: &NextNotification, sent: Result<u16, TryError>) -> Result<EndedTry, TaskError> {
     let pending = EndedTry {
         id: next.id,
         state: NotificationState::Pending,

@@ -88,9 +88,7 @@ impl RecordKind {
         match self {
             RecordKind::Channels => &["channel_id", "download", "enabled"],
             RecordKind::Credentials => &["name", "platform", "kind", "username"],
-            RecordKind::Endpoints => {
-                &["name", "kind", "target", "credential_id", "previous_credential_id", "enabled"]
-            }
+            RecordKind::Endpoints => &["name", "kind", "target", "credential_id", "previous_credential_id", "enabled"],
             RecordKind::People => &["tmdb_id", "name", "enabled"],
             RecordKind::Rules => &["endpoint_id", "events", "job_type", "platform", "account"],
             RecordKind::Searches => &["query", "extensions", "min_bytes", "download", "enabled"],

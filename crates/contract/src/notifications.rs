@@ -18,7 +18,7 @@ pub struct NotificationView {
     pub endpoint: String,
     /// `job.completed`, `job.failed` or `test`.
     pub event: String,
-    /// Of a job: its id, and after a colon the number of its run.
+    /// The id of a job, and after a colon the number of its run.
     pub subject: String,
     #[schema(value_type = Object)]
     pub body: Value,

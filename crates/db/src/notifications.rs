@@ -37,7 +37,7 @@ pub struct NextNotification {
 pub struct EndedTry {
     pub id: NotificationId,
     pub state: NotificationState,
-    /// Of HTTP or SMTP.
+    /// The answer's, of HTTP or SMTP.
     pub status: Option<u16>,
     pub error: Option<String>,
     /// Time until the next try, of one that is still pending.

@@ -33,7 +33,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What a rule may ask for.
+    /// An end of a job that a rule may ask for.
     pub enum JobEvent {
         #[serde(rename = "job.completed")]
         #[strum(serialize = "job.completed")]
@@ -50,8 +50,7 @@ pub const TEST: &str = "test";
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
 /// Times between the tries of one notification, in seconds; the first is at once.
-const DELAYS: [u64; 9] =
-    [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+const DELAYS: [u64; 9] = [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
 /// Maximum time that a receiver may ask to wait.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * HOUR);
 /// One that is older has its last try: notifications of an endpoint that is away do not pile up.
@@ -102,7 +101,9 @@ pub enum BadTarget {
     NoTopic,
     #[error("has the parameter '{0}': those of a mail server are from and to")]
     Parameter(String),
-    #[error("must have one `from` and 1 to {MAX_RECIPIENTS} `to`, as in smtps://mail.example.org/?from=a@example.org&to=b@example.org")]
+    #[error(
+        "must have one `from` and 1 to {MAX_RECIPIENTS} `to`, as in smtps://mail.example.org/?from=a@example.org&to=b@example.org"
+    )]
     Envelope,
     #[error("'{0}' is no address of mail")]
     MailAddress(String),
@@ -191,9 +192,21 @@ mod tests {
     #[case::no_topic(EndpointKind::Ntfy, "https://ntfy.sh/", Err("no topic"))]
     #[case::mail(EndpointKind::Email, "smtps://mail.example.org/?from=a@b.example&to=c@d.example", Ok(()))]
     #[case::mail_to_nobody(EndpointKind::Email, "smtps://mail.example.org/?from=a@b.example", Err("1 to 20 `to`"))]
-    #[case::mail_by_the_web(EndpointKind::Email, "https://mail.example.org/?from=a@b.example&to=c@d.example", Err("smtps://"))]
-    #[case::a_line_break(EndpointKind::Email, "smtp://m.example/?from=a@b.example%0d%0aX:&to=c@d.example", Err("no address of mail"))]
-    #[case::another_parameter(EndpointKind::Email, "smtp://m.example/?from=a@b.example&to=c@d.example&bcc=e@f.example", Err("'bcc'"))]
+    #[case::mail_by_the_web(
+        EndpointKind::Email,
+        "https://mail.example.org/?from=a@b.example&to=c@d.example",
+        Err("smtps://")
+    )]
+    #[case::a_line_break(
+        EndpointKind::Email,
+        "smtp://m.example/?from=a@b.example%0d%0aX:&to=c@d.example",
+        Err("no address of mail")
+    )]
+    #[case::another_parameter(
+        EndpointKind::Email,
+        "smtp://m.example/?from=a@b.example&to=c@d.example&bcc=e@f.example",
+        Err("'bcc'")
+    )]
     fn a_target_is_checked(#[case] kind: EndpointKind, #[case] text: &str, #[case] expected: Result<(), &str>) {
         match (Target::parse(kind, text), expected) {
             (Ok(_), Ok(())) => {}

@@ -176,7 +176,8 @@ impl Http {
             Host::Domain(name) => {
                 let found = timeout(MAX_CONNECT_TIME, tokio::net::lookup_host((name.as_str(), port))).await;
                 let found = found.map_err(|_| HttpError::Late { host: shown.clone() })?;
-                let found = found.map_err(|error| HttpError::Unreachable { host: shown.clone(), fault: error.to_string() });
+                let found =
+                    found.map_err(|error| HttpError::Unreachable { host: shown.clone(), fault: error.to_string() });
                 found?.collect()
             }
         };

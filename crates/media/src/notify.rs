@@ -23,7 +23,7 @@ use foundation::webhook_signature::BadWebhookSecret;
 /// Maximum time of one try.
 pub const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// What is sent. The same notice has the same id in every try.
+/// A message, which has the same id in every try.
 #[derive(Clone, Debug)]
 pub struct Notice {
     pub id: i64,
@@ -86,7 +86,7 @@ pub async fn send(
 }
 
 impl SendError {
-    /// Of HTTP or SMTP, where there was an answer.
+    /// The status of HTTP or SMTP, where there was an answer.
     pub fn status(&self) -> Option<u16> {
         match self {
             SendError::Refused { status, .. } | SendError::MailRefused { status, .. } => Some(*status),

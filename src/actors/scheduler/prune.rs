@@ -25,8 +25,15 @@ enum Kind {
     KeptAnswers,
 }
 
-const KINDS: [Kind; 7] =
-    [Kind::EndedTasks, Kind::Notifications, Kind::Stats, Kind::Fetches, Kind::StoreFetches, Kind::Audit, Kind::KeptAnswers];
+const KINDS: [Kind; 7] = [
+    Kind::EndedTasks,
+    Kind::Notifications,
+    Kind::Stats,
+    Kind::Fetches,
+    Kind::StoreFetches,
+    Kind::Audit,
+    Kind::KeptAnswers,
+];
 
 /// How many rows were deleted.
 pub async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {

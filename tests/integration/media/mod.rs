@@ -1,7 +1,7 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
 mod downloads;
-mod harness;
+pub mod harness;
 mod kill;
 mod people;
 mod records;

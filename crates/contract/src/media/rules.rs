@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn an_unknown_event_is_refused_with_the_known_ones() {
-        let error = serde_json::from_value::<RuleDraft>(json!({"endpoint_id": 1, "events": ["job.started"]})).unwrap_err();
+        let error =
+            serde_json::from_value::<RuleDraft>(json!({"endpoint_id": 1, "events": ["job.started"]})).unwrap_err();
         assert!(error.to_string().contains("job.completed"), "{error}");
     }
 }

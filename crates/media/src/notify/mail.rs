@@ -10,10 +10,10 @@ use lettre::Message;
 use lettre::address::Envelope;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
+use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
-use lettre::transport::smtp::Error;
 
 use super::{MAX_TIME, Notice, SendError, SendSecrets, text};
 use crate::http::Http;

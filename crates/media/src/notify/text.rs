@@ -53,7 +53,10 @@ mod tests {
     #[test]
     fn a_test_has_a_title_and_its_message() {
         let notice = notice("test", json!({"message": "drover can reach this endpoint"}));
-        assert_eq!((title(&notice).as_str(), message(&notice).as_str()), ("drover: a test", "drover can reach this endpoint"));
+        assert_eq!(
+            (title(&notice).as_str(), message(&notice).as_str()),
+            ("drover: a test", "drover can reach this endpoint")
+        );
     }
 
     #[test]
