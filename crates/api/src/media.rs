@@ -148,7 +148,7 @@ records! {
     "Adds an endpoint: its rules say which ends of jobs it is sent.",
     "Changes an endpoint; fields that are not given stay as they are. `enabled` lets one go on that was disabled.",
     "Removes an endpoint, with its rules and notifications.";
-    { (status = 409, response = Problem) }
+    {}
 }
 
 records! {
@@ -268,6 +268,10 @@ impl From<RecordError> for ApiError {
     fn from(error: RecordError) -> Self {
         match error {
             RecordError::DuplicateKey { .. } => ApiError::Conflict(error.to_string()),
+            RecordError::Reference(detail) => {
+                let field = detail.split(['(', ')']).nth(1).unwrap_or_default();
+                ApiError::bad(field, "names a record that does not exist")
+            }
             RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
             RecordError::Db(error) => error.into(),
         }

@@ -20,6 +20,9 @@ pub enum RecordError {
     /// `detail` names the key: `Key (channel_id)=(…) already exists.`
     #[error("another {noun} has this key: {detail}")]
     DuplicateKey { noun: &'static str, detail: String },
+    /// A field of a change names a row that there is not.
+    #[error("{0}")]
+    Reference(String),
     #[error("{noun} {id} does not exist")]
     Missing { noun: &'static str, id: i64 },
     #[error(transparent)]
@@ -44,7 +47,10 @@ pub async fn insert<R: Record>(tx: &Tx, draft: &R::Draft) -> Result<i64, RecordE
 
 pub async fn update<R: Record>(tx: &Tx, id: i64, change: &R::Change) -> Result<(), RecordError> {
     let sql = of_kind(UPDATE, R::KIND);
-    let rows = tx.execute(&sql, &[&id, &Json(change)]).await.map_err(|error| taken(R::KIND, error))?;
+    let rows = tx.execute(&sql, &[&id, &Json(change)]).await.map_err(|error| match error {
+        DbError::Reference(detail) => RecordError::Reference(detail),
+        error => taken(R::KIND, error),
+    })?;
     found(R::KIND, id, rows)
 }
 

@@ -16,11 +16,11 @@ pub type NotificationId = i64;
 
 vocabulary! {
     pub enum EndpointKind {
+        /// A message to a topic of ntfy.
+        Ntfy,
         /// A POST as the Standard Webhooks describe it.
         Webhook,
         Email,
-        /// A message to a topic of ntfy.
-        Ntfy,
     }
 }
 
@@ -63,8 +63,9 @@ pub fn delay_after(attempts: u32, retry_after: Option<Duration>) -> Option<Durat
     Some(delay.max(retry_after.unwrap_or_default().min(MAX_RETRY_AFTER)))
 }
 
-/// Maximum bytes of a target, of an address of mail, and number of recipients.
-const MAX_TARGET: usize = 2048;
+/// Maximum bytes of a target.
+pub const MAX_TARGET: usize = 2048;
+/// Maximum bytes of an address of mail, and number of recipients.
 const MAX_MAIL_ADDRESS: usize = 254;
 const MAX_RECIPIENTS: usize = 20;
 const SMTPS_PORT: u16 = 465;

@@ -13,19 +13,20 @@ use super::tools::tries;
 use crate::media::harness::MediaHarness;
 
 const HOOKS: [&str; 2] = ["first", "second"];
-const PER_HOOK: i64 = 12;
 const WHOLE: Duration = Duration::from_secs(120);
 
 #[tokio::test]
 async fn a_sender_that_is_killed_again_and_again_tells_everything_in_order() {
     let kills: usize = std::env::var("DROVER_KILLS").map_or(4, |text| text.parse().unwrap());
+    // enough for every life of the sender
+    let per_hook = 3 * kills as i64;
     let harness = MediaHarness::start().await;
     let mut endpoints = Vec::new();
     for hook in HOOKS {
         let endpoint = harness.add_webhook(hook).await;
         let script = vec![HookAnswer::Status(500), HookAnswer::Slow(Duration::from_millis(50))];
         harness.site.script_hook(hook, HookScript::Cycle(script));
-        harness.tell(endpoint, PER_HOOK).await;
+        harness.tell(endpoint, per_hook).await;
         endpoints.push(endpoint);
     }
     for kill in 0..kills {

@@ -44,7 +44,9 @@ async fn an_endpoint_and_its_rules_are_added_changed_and_removed() {
 
     let changed = put(&server, &one, json!({"enabled": false})).await.expect(200);
     assert_eq!((&changed["enabled"], &changed["target"]), (&json!(false), &json!(TARGET)));
-    assert_eq!(server.post(&format!("{one}/test"), json!({})).await.problem(409)["title"].is_string(), true);
+    server.post(&format!("{one}/test"), json!({})).await.problem(409);
+    assert_eq!(put(&server, &one, json!({"credential_id": 4711})).await.problem(400)["field"], "credential_id");
+    assert_eq!(put(&server, &one, json!({"target": "file:///etc/passwd"})).await.problem(400)["field"], "target");
     let removed = server.send(server.request(Method::DELETE, &one).body(Default::default()).unwrap()).await;
     assert_eq!(removed.status.as_u16(), 204);
     server.get(&path).await.problem(404);

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::{Fields, NO_CHANGE, Record, RecordKind, yes};
 use crate::checks::{BadField, bad, check_text, present};
-use domain::notification::{EndpointKind, Target};
+use domain::notification::{BadTarget, EndpointKind, MAX_TARGET, Target};
 use domain::vocabulary::Word;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -96,6 +96,9 @@ impl Fields for EndpointChange {
         if target.is_none() && credential_id.is_none() && previous_credential_id.is_none() && enabled.is_none() {
             return Err(bad("enabled", NO_CHANGE));
         }
+        if target.as_ref().is_some_and(|target| target.len() > MAX_TARGET) {
+            return Err(bad("target", BadTarget::TooLong));
+        }
         check_credentials(credential_id.flatten(), previous_credential_id.flatten())
     }
 }
@@ -126,6 +129,12 @@ mod tests {
     fn an_endpoint_is_checked(#[case] draft: Value, #[case] fault: Option<&str>) {
         let draft: EndpointDraft = serde_json::from_value(draft).unwrap();
         assert_eq!(draft.check().err().map(|bad| bad.field), fault);
+    }
+
+    #[test]
+    fn a_target_that_no_row_can_hold_is_refused() {
+        let change = EndpointChange { target: Some("x".repeat(2049)), ..EndpointChange::default() };
+        assert_eq!(change.check().err().map(|bad| bad.field), Some("target"));
     }
 
     #[test]
