@@ -1,8 +1,9 @@
 -- The roles, listed once for SQL. `Role` (domain/role.rs) must list the same roles; a test compares them.
 
+-- `notify` serves media jobs, and is in this family because workers of all crawl roles claim it, too.
 CREATE OR REPLACE FUNCTION crawl_roles() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
   SELECT ARRAY['store_discovery', 'entry_point_discovery', 'product_discovery', 'payload_fetch', 'product_refresh',
-               'analytics_refresh']
+               'analytics_refresh', 'notify']
 $f$;
 
 CREATE OR REPLACE FUNCTION media_roles() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$

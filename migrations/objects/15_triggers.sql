@@ -24,6 +24,13 @@ CREATE OR REPLACE TRIGGER cancel_children AFTER UPDATE OF status ON worker_tasks
   WHEN (NEW.status = 'cancelled' AND OLD.awaits_children AND OLD.status <> 'cancelled' AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_cancel_children();
 
+-- The roles are written out and the status comes first, so that the end of a crawl task pays for comparisons alone.
+CREATE OR REPLACE TRIGGER notify_end AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
+  WHEN (NEW.status IN ('completed', 'failed') AND OLD.status IS DISTINCT FROM NEW.status
+        AND NEW.role IN ('scrape_account', 'download_media', 'paid_content_sync', 'paid_content_creator', 'forum_scrape',
+                         'youtube_monitor', 'easynews_monitor', 'appearances_sync'))
+  EXECUTE FUNCTION worker_tasks_notify();
+
 CREATE OR REPLACE TRIGGER guard_pending BEFORE UPDATE OF scheduled_for, dispensary_id, ready, role, priority ON worker_tasks FOR EACH ROW
   WHEN (OLD.status = 'pending' AND NEW.status = 'pending' AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_guard_pending();
@@ -52,3 +59,7 @@ CREATE OR REPLACE TRIGGER forget_products AFTER DELETE ON dispensaries REFERENCI
 
 CREATE OR REPLACE TRIGGER forget_variants AFTER DELETE ON store_products REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION store_products_forget_variants();
+
+CREATE OR REPLACE TRIGGER enabled BEFORE UPDATE OF enabled ON notification_endpoints FOR EACH ROW
+  WHEN (NEW.enabled AND NOT OLD.enabled)
+  EXECUTE FUNCTION notification_endpoints_enabled();

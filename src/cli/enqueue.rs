@@ -72,6 +72,7 @@ fn flag(field: &str) -> String {
 }
 
 fn kinds_of_work() -> String {
-    let [others @ .., last] = Role::CRAWL.map(Role::name);
-    format!("Role of the task: {} or {last}", others.join(", "))
+    let mut names: Vec<&str> = Role::requested().map(Role::name).collect();
+    let last = names.pop().unwrap_or_default();
+    format!("Role of the task: {} or {last}", names.join(", "))
 }

@@ -37,6 +37,7 @@ mod list_file;
 mod man;
 mod media;
 mod migrate;
+mod notifications;
 mod openapi;
 mod pause;
 mod payload;
@@ -139,6 +140,8 @@ enum Command {
     Man(man::Args),
     /// Bring the database schema up to date
     Migrate(migrate::Args),
+    /// List notifications of ended jobs, send them again, or test an endpoint
+    Notifications(notifications::Args),
     /// Print the API description (OpenAPI 3.1)
     Openapi(openapi::Args),
     /// Stop the claims of everything, or of one family, role, pod, worker, host or store; list what is paused
@@ -200,6 +203,7 @@ impl Command {
             Command::Media(args) => media::run(args, env).await,
             Command::Man(args) => man::run(args),
             Command::Migrate(args) => migrate::run(args, env).await,
+            Command::Notifications(args) => notifications::run(args, env).await,
             Command::Openapi(args) => openapi::run(args, env),
             Command::Pause(args) => pause::run(args, env).await,
             Command::Payload(args) => payload::run(args, env).await,

@@ -15,6 +15,7 @@ mod analytics_refresh;
 mod body;
 mod entry_point_discovery;
 mod known_hashes;
+mod notify;
 mod payload_fetch;
 mod platform_client;
 pub mod progress;
@@ -50,6 +51,7 @@ pub async fn run(
         Args::EasynewsMonitor(args) => media::easynews_monitor::run(ctx, args).await,
         Args::DownloadMedia(args) => media::download_media::run(ctx, args).await,
         Args::ForumScrape(args) => media::forum_scrape::run(ctx, args).await,
+        Args::Notify(args) => notify::run(ctx, args).await,
         Args::YoutubeMonitor(args) => media::youtube_monitor::run(ctx, args).await,
     }
 }

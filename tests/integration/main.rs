@@ -28,6 +28,7 @@ mod listen;
 mod lost_commits;
 mod media;
 mod migrate;
+mod notifications;
 mod operations;
 mod ordinary_account;
 mod outage;

@@ -14,9 +14,9 @@ async fn the_table_allows_exactly_the_programs_roles() {
     let queue = Queue::new().await;
     let check = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'worker_tasks_role_check'";
     let definition: String = queue.database.raw.query_one(check, &[]).await.unwrap().get(0);
-    // a role's name has an underscore, and nothing else of the definition does
+    // beside the roles' names, lower case has the column's name and its type
     let words = definition.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
-    let allowed: BTreeSet<&str> = words.filter(|word| word.contains('_')).collect();
+    let allowed: BTreeSet<&str> = words.filter(|word| !["", "role", "text"].contains(word)).collect();
     assert_eq!(allowed, Role::VARIANTS.iter().map(|role| role.name()).collect());
 }
 
@@ -47,6 +47,17 @@ async fn a_media_task_is_claimed_by_media_workers_only() {
     };
     assert_eq!(claim("any").await, [crawl]);
     assert_eq!(claim("media").await, [media]);
+}
+
+#[rstest]
+#[case::any("any")]
+#[case::media("media")]
+#[tokio::test]
+async fn a_sender_of_notifications_is_claimed_by_workers_of_either_family(#[case] roles: &str) {
+    let queue = Queue::new().await;
+    let sender = queue.add(NewTask::new(Role::Notify)).await;
+    let roles = roles.parse::<RoleSet>().unwrap().roles().to_vec();
+    assert_eq!(ids(&queue.settle_and_claim(ClaimBatch { roles, ..asks(10) }).await), [sender]);
 }
 
 #[tokio::test]

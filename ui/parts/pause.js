@@ -27,7 +27,8 @@ export const pausedThing = ({ scope, of }) => (of == null ? "everything" : `${sc
  * @param {Pick<TaskView, "status" | "role" | "dispensary_id">} task
  */
 export const pausesOf = (pauses = [], { status, role, dispensary_id }) => {
-  const family = ROLES.includes(role) ? "crawl" : "media";
+  // notifications go on while a family is paused
+  const family = role === "notify" ? null : ROLES.includes(role) ? "crawl" : "media";
   /** @type {Partial<Record<Pause["scope"], string | null>>} */
   const stops = { all: null, family, role, store: String(dispensary_id ?? "") };
   return status === "pending" ? pauses.filter(({ scope, of = null }) => stops[scope] === of) : [];

@@ -20,6 +20,7 @@ pub mod jobs;
 pub mod legacy;
 pub mod media;
 pub mod media_items;
+pub mod notifications;
 pub mod openapi;
 pub mod operations;
 pub mod overview;

@@ -17,14 +17,19 @@ use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::checks::BadField;
 use contract::cursor::Cursor;
-use contract::media::{Fields, Record, RecordPage};
+use contract::media::endpoints::Endpoint;
+use contract::media::{Fields, Record, RecordKind, RecordPage};
+use db::Tx;
 use db::credentials::CredentialError;
 use db::media_records::{self, RecordError};
+use domain::notification::{EndpointKind, Target};
+use domain::vocabulary::Word;
+use foundation::webhook_signature::WebhookKey;
 
 #[derive(Deserialize, IntoParams)]
 pub struct RecordPath {
     /// The record's id
-    id: i64,
+    pub id: i64,
 }
 
 /// Makes the module of a kind, with its endpoints. The texts are those of the API's description; in braces are
@@ -157,6 +162,26 @@ records! {
     {}
 }
 
+records! {
+    endpoints: contract::media::endpoints::Endpoint, contract::media::endpoints::EndpointDraft,
+               contract::media::endpoints::EndpointChange;
+    "/api/media/endpoints", "/api/media/endpoints/{id}";
+    "Lists the endpoints of notifications.", "Shows an endpoint of notifications.",
+    "Adds an endpoint: its rules say which ends of jobs it is sent.",
+    "Changes an endpoint; fields that are not given stay as they are. `enabled` lets one go on that was disabled.",
+    "Removes an endpoint, with its rules and notifications.";
+    {}
+}
+
+records! {
+    rules: contract::media::rules::Rule, contract::media::rules::RuleDraft, contract::media::rules::RuleChange;
+    "/api/media/rules", "/api/media/rules/{id}";
+    "Lists the rules of notifications.", "Shows a rule of notifications.",
+    "Adds a rule: the ends of these jobs are sent to an endpoint.",
+    "Changes a rule; fields that are not given stay as they are.", "Removes a rule. Notifications that it made stay.";
+    {}
+}
+
 async fn list<R: Record>(
     api: ApiState,
     Listing { limit, cursor, .. }: Listing<NoParameters>,
@@ -179,6 +204,7 @@ async fn create<R: Record>(changes: Changes<Operator>, api: ApiState, draft: R::
     if let Some(secret) = draft.secret() {
         db::credentials::seal(&change, id, secret, &api.keys).await?;
     }
+    check_endpoint(&change, &api, R::KIND, id).await?;
     change.audit("media.create", target::<R>(id), json!(draft));
     let record: R = media_records::get(&change, id).await?;
     change.created(format!("/api/media/{}/{id}", R::KIND), &record).await
@@ -196,6 +222,7 @@ async fn update<R: Record>(
     if let Some(secret) = fields.secret() {
         db::credentials::seal(&change, id, secret, &api.keys).await?;
     }
+    check_endpoint(&change, &api, R::KIND, id).await?;
     change.audit("media.update", target::<R>(id), json!(fields));
     let record: R = media_records::get(&change, id).await?;
     change.answer(StatusCode::OK, &record).await
@@ -217,6 +244,48 @@ fn check(api: &ApiState, fields: &impl Fields) -> Result<(), ApiError> {
     match fields.selectors().and_then(api.selectors_fault) {
         Some(fault) => Err(BadField { field: "selectors", fault }.into()),
         None => Ok(()),
+    }
+}
+
+/// Refuses an endpoint, as this transaction has written it, that the sender could not use: its parts fit each other,
+/// and its secrets can be read.
+async fn check_endpoint(tx: &Tx, api: &ApiState, kind: RecordKind, id: i64) -> Result<(), ApiError> {
+    if kind != RecordKind::Endpoints {
+        return Ok(());
+    }
+    let Endpoint { kind, target, credential_id, previous_credential_id, .. } = media_records::get(tx, id).await?;
+    let Word::Known(kind) = kind else { return Ok(()) };
+    let target = Target::parse(kind, &target).map_err(|fault| ApiError::bad("target", fault))?;
+    if target.is_private() && !api.live.current().config.media.allow_private {
+        return Err(ApiError::bad("target", "is on a private network; media.allow_private permits it"));
+    }
+    if kind == EndpointKind::Webhook && credential_id.is_none() {
+        return Err(ApiError::bad("credential_id", "missing: a webhook is signed with the secret of a credential"));
+    }
+    check_secret(tx, api, kind, "credential_id", credential_id).await?;
+    check_secret(tx, api, kind, "previous_credential_id", previous_credential_id).await
+}
+
+async fn check_secret(
+    tx: &Tx,
+    api: &ApiState,
+    kind: EndpointKind,
+    field: &'static str,
+    credential: Option<i64>,
+) -> Result<(), ApiError> {
+    let Some(id) = credential else { return Ok(()) };
+    let opened = db::credentials::open(tx, id, &api.keys).await.map_err(|error| match error {
+        CredentialError::Db(error) => error.into(),
+        other => ApiError::bad(field, other),
+    })?;
+    match kind {
+        EndpointKind::Webhook => {
+            WebhookKey::parse(&opened.secret).map(drop).map_err(|fault| ApiError::bad(field, fault))
+        }
+        EndpointKind::Email if opened.username.is_none() => {
+            Err(ApiError::bad(field, "has no user name, which a mail server needs"))
+        }
+        EndpointKind::Email | EndpointKind::Ntfy => Ok(()),
     }
 }
 

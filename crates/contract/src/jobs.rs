@@ -243,7 +243,8 @@ fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Opti
         | Role::ProductDiscovery
         | Role::PayloadFetch
         | Role::ProductRefresh
-        | Role::AnalyticsRefresh => Ok(()),
+        | Role::AnalyticsRefresh
+        | Role::Notify => Ok(()),
     }
 }
 

@@ -19,6 +19,7 @@ pub mod jobs;
 pub mod legacy;
 pub mod limit;
 pub mod media;
+pub mod notifications;
 pub mod operations;
 pub mod overview;
 pub mod pauses;

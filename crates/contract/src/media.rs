@@ -6,9 +6,11 @@
 
 pub mod channels;
 pub mod credentials;
+pub mod endpoints;
 pub mod forums;
 pub mod items;
 pub mod people;
+pub mod rules;
 pub mod searches;
 pub mod threads;
 
@@ -26,8 +28,10 @@ vocabulary! {
     pub enum RecordKind {
         Channels,
         Credentials,
+        Endpoints,
         Forums,
         People,
+        Rules,
         Searches,
         Threads,
     }
@@ -72,8 +76,10 @@ impl RecordKind {
         match self {
             RecordKind::Channels => "channel",
             RecordKind::Credentials => "credential",
+            RecordKind::Endpoints => "endpoint",
             RecordKind::Forums => "forum",
             RecordKind::People => "person",
+            RecordKind::Rules => "rule",
             RecordKind::Searches => "search",
             RecordKind::Threads => "thread",
         }
@@ -83,7 +89,8 @@ impl RecordKind {
     pub fn result_field(self) -> Option<&'static str> {
         match self {
             RecordKind::Credentials => Some("last_result"),
-            RecordKind::Forums => None,
+            RecordKind::Endpoints => Some("disabled_reason"),
+            RecordKind::Forums | RecordKind::Rules => None,
             RecordKind::Channels | RecordKind::People | RecordKind::Searches | RecordKind::Threads => {
                 Some("last_error")
             }
@@ -95,8 +102,10 @@ impl RecordKind {
         match self {
             RecordKind::Channels => &["channel_id", "download", "enabled"],
             RecordKind::Credentials => &["name", "platform", "kind", "username"],
+            RecordKind::Endpoints => &["name", "kind", "target", "credential_id", "previous_credential_id", "enabled"],
             RecordKind::Forums => &["name", "kind", "base_url", "credential_id", "selectors"],
             RecordKind::People => &["tmdb_id", "name", "enabled"],
+            RecordKind::Rules => &["endpoint_id", "events", "job_type", "platform", "account"],
             RecordKind::Searches => &["query", "extensions", "min_bytes", "download", "enabled"],
             RecordKind::Threads => &["forum_id", "external_id", "download", "enabled"],
         }
@@ -128,6 +137,9 @@ mod tests {
     #[test]
     fn a_draft_has_a_value_for_every_field_of_its_kind() {
         written::<channels::Channel>(json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
+        let endpoint = json!({"name": "a", "kind": "ntfy", "target": "https://ntfy.sh/a"});
+        written::<endpoints::Endpoint>(endpoint);
+        written::<rules::Rule>(json!({"endpoint_id": 1, "events": ["job.failed"]}));
         written::<forums::Forum>(json!({"name": "a", "kind": "phpbb", "base_url": "https://forum.example"}));
         written::<threads::Thread>(json!({"forum_id": 1, "external_id": "2"}));
         written::<people::Person>(json!({"tmdb_id": 31, "name": "Ann"}));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_priority, present};
-use super::task_requests::check_payload;
+use super::task_requests::{check_payload, made_by_drover};
 use domain::group;
 use domain::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
 use domain::schedule::{INTERVALS, Recurrence, is_cron};
@@ -324,7 +324,11 @@ fn check_name(name: String) -> Result<String, BadField> {
 
 fn role_of(name: &str) -> Result<Role, BadField> {
     let name = if name == RESYNC { Role::PayloadFetch.name() } else { name };
-    name.parse().map_err(|unknown| bad("role", unknown))
+    let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
+    match role.serves_all() {
+        true => Err(bad("role", made_by_drover(role))),
+        false => Ok(role),
+    }
 }
 
 fn platform_of(name: String) -> Result<Platform, BadField> {

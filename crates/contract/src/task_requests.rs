@@ -164,7 +164,16 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
         let replays = payload.get("payload_id").is_some();
         return Ok(if replays { Role::ProductRefresh } else { Role::PayloadFetch });
     }
-    name.parse().map_err(|unknown| bad("role", unknown))
+    let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
+    match role.serves_all() {
+        true => Err(bad("role", made_by_drover(role))),
+        false => Ok(role),
+    }
+}
+
+/// Why a request for a task of this role is refused: a second one beside the program's own would do its work twice.
+pub(crate) fn made_by_drover(role: Role) -> String {
+    format!("{role} tasks are made by drover itself")
 }
 
 /// Checks the payload; puts its state code in capital letters.
@@ -246,6 +255,7 @@ mod tests {
 
     #[rstest]
     #[case::role(json!({"role": "payload_fetsch"}), "role")]
+    #[case::made_by_drover(json!({"role": "notify", "payload": {"endpoint_id": 1}}), "role")]
     #[case::role_without_handler(json!({"role": "forum_scrape"}), "role")]
     #[case::no_store(json!({"role": "payload_fetch"}), "dispensary_id")]
     #[case::a_store_too_many(json!({"role": "analytics_refresh", "dispensary_id": 7}), "dispensary_id")]

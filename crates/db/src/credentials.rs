@@ -67,6 +67,11 @@ pub async fn seal(tx: &Tx, id: i64, secret: &str, keys: &SecretKeys) -> Result<(
     Ok(())
 }
 
+/// The credential with this id.
+pub async fn open(client: &Client, id: i64, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
+    stored(client, id).await?.open(keys)
+}
+
 /// The first credential of a platform.
 pub async fn open_of_platform(
     client: &Client,

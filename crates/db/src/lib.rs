@@ -42,6 +42,7 @@ pub mod listen;
 pub mod media_items;
 pub mod media_records;
 pub mod migrate;
+pub mod notifications;
 pub mod operations;
 pub mod overview;
 pub mod partitions;

@@ -81,8 +81,10 @@ fn table(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Channels => "watched_channels",
         RecordKind::Credentials => "credentials",
+        RecordKind::Endpoints => "notification_endpoints",
         RecordKind::Forums => "forums",
         RecordKind::People => "people",
+        RecordKind::Rules => "notification_rules",
         RecordKind::Searches => "saved_searches",
         RecordKind::Threads => "watched_threads",
     }

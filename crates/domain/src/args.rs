@@ -41,6 +41,7 @@ args! {
     YoutubeMonitor(YoutubeMonitor),
     EasynewsMonitor(EasynewsMonitor),
     AppearancesSync(AppearancesSync),
+    Notify(Notify),
 }
 
 /// Asks every state's discovery points, one state's, or some of one state's.
@@ -134,6 +135,13 @@ pub struct EasynewsMonitor {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AppearancesSync {}
+
+/// The endpoint whose notifications are sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notify {
+    pub endpoint_id: i64,
+}
 
 #[derive(Debug, Error)]
 pub enum BadArgs {

@@ -20,6 +20,7 @@ pub mod legacy;
 pub mod media_item;
 pub mod menu;
 pub mod menu_diff;
+pub mod notification;
 pub mod pause;
 pub mod payload;
 pub mod payload_diff;

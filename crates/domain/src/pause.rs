@@ -104,7 +104,7 @@ impl PauseTarget {
     pub fn stops_role(&self, role: Role) -> bool {
         match self {
             PauseTarget::All => true,
-            PauseTarget::Family(family) => role.family() == *family,
+            PauseTarget::Family(family) => role.family() == *family && !role.serves_all(),
             PauseTarget::Role(paused) => *paused == role,
             _ => false,
         }

@@ -29,6 +29,7 @@ vocabulary! {
         YoutubeMonitor,
         EasynewsMonitor,
         AppearancesSync,
+        Notify,
     }
 }
 
@@ -49,7 +50,7 @@ const RESYNC_ROLES: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Rol
 
 /// Roles that a request may name, in the OpenAPI document: media tasks are made as jobs.
 pub fn names_and_resync() -> Object {
-    one_of(Role::CRAWL.map(Role::name).into_iter().chain([RESYNC]))
+    one_of(Role::requested().map(Role::name).chain([RESYNC]))
 }
 
 /// The same where it may be null.
@@ -137,6 +138,16 @@ impl Role {
         family
     };
 
+    /// The crawl roles whose tasks people ask for.
+    pub fn requested() -> impl Iterator<Item = Role> {
+        Role::CRAWL.into_iter().filter(|role| !role.serves_all())
+    }
+
+    /// Whether workers of both families claim it. A pause of a family does not stop it.
+    pub const fn serves_all(self) -> bool {
+        matches!(self, Role::Notify)
+    }
+
     pub const fn spec(self) -> RoleSpec {
         match self {
             Role::StoreDiscovery => RoleSpec {
@@ -218,6 +229,14 @@ impl Role {
                 description: "Reads the credits of watched people",
                 ..MEDIA_DEFAULTS
             },
+            Role::Notify => RoleSpec {
+                per_store: false,
+                needs_proxy: false,
+                priority: 10,
+                title: "Notify",
+                description: "Sends the notifications of an endpoint",
+                ..CRAWL_DEFAULTS
+            },
         }
     }
 
@@ -277,6 +296,11 @@ impl Family {
     }
 }
 
+/// The roles of `WORKER_ROLE=media`.
+fn media_roles() -> impl Iterator<Item = Role> {
+    Family::Media.roles().chain(Role::VARIANTS.iter().copied().filter(|role| role.serves_all()))
+}
+
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("unknown role '{given}': the roles are {}", vocabulary::words::<Role>())]
 pub struct UnknownRole {
@@ -321,7 +345,7 @@ impl RoleSet {
         match &self.0 {
             _ if is(&Role::CRAWL) => "any".to_owned(),
             _ if is(&RESYNC_ROLES) => RESYNC.to_owned(),
-            _ if is(&Family::Media.roles().collect::<Vec<_>>()) => Family::Media.to_string(),
+            _ if is(&media_roles().collect::<Vec<_>>()) => Family::Media.to_string(),
             roles => roles.iter().map(|role| role.name()).collect::<Vec<_>>().join("+"),
         }
     }
@@ -346,7 +370,7 @@ impl FromStr for RoleSet {
         for word in words {
             match word {
                 "any" => chosen.extend(Role::CRAWL),
-                "media" => chosen.extend(Family::Media.roles()),
+                "media" => chosen.extend(media_roles()),
                 RESYNC => chosen.extend(RESYNC_ROLES),
                 name => chosen.push(name.parse()?),
             }
@@ -405,10 +429,11 @@ mod tests {
     }
 
     #[test]
-    fn media_workers_claim_the_media_family_and_nothing_else() {
+    fn media_workers_claim_the_media_family_and_what_serves_both() {
         let media: RoleSet = "media".parse().unwrap();
-        assert_eq!(media.roles().len(), 8);
-        assert!(!media.needs_proxy() && media.roles().iter().all(|role| !Role::CRAWL.contains(role)));
+        let (both, own): (Vec<Role>, Vec<Role>) = media.roles().iter().partition(|role| role.serves_all());
+        assert_eq!((own.len(), both), (8, vec![Role::Notify]));
+        assert!(!media.needs_proxy() && own.iter().all(|role| !Role::CRAWL.contains(role)));
     }
 
     #[rstest]
@@ -455,6 +480,7 @@ mod tests {
     #[case(Role::YoutubeMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::EasynewsMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::AppearancesSync, (Family::Media, false, false, 5, 30))]
+    #[case(Role::Notify, (Family::Crawl, false, false, 10, 15))]
     fn a_role_has_a_family_needs_a_priority_and_minutes(
         #[case] role: Role,
         #[case] expected: (Family, bool, bool, i32, u64),
@@ -476,7 +502,8 @@ mod tests {
     #[test]
     fn roles_that_need_no_proxy_remain_without_one() {
         assert!(RoleSet::any().needs_proxy());
-        assert_eq!(RoleSet::any().without_proxy_roles(), [Role::ProductRefresh, Role::AnalyticsRefresh]);
+        let rest = [Role::ProductRefresh, Role::AnalyticsRefresh, Role::Notify];
+        assert_eq!(RoleSet::any().without_proxy_roles(), rest);
     }
 
     #[test]

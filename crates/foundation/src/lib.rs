@@ -10,3 +10,4 @@ pub mod process;
 pub mod process_limits;
 pub mod secrets;
 pub mod spelling;
+pub mod webhook_signature;

@@ -12,10 +12,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -46,7 +46,7 @@ const MAX_IDLE_CONNECTIONS: usize = 4;
 /// Cheap to clone; all clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Http {
-    client: Client<HttpsConnector<HttpConnector<PublicNames>>, Empty<Bytes>>,
+    client: Client<HttpsConnector<HttpConnector<PublicNames>>, Full<Bytes>>,
     allow_private: bool,
 }
 
@@ -161,10 +161,48 @@ impl Http {
         }
     }
 
+    /// Sends a body; a redirect is an answer like any other, and is not followed.
+    pub async fn post(&self, url: &Url, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
+        let (head, body) = self.send(Method::POST, url, headers, body).await?.into_parts();
+        Ok(Answer { status: head.status, headers: head.headers, url: url.clone(), body })
+    }
+
+    /// The addresses of a host, of which those on a private network are left out unless they are permitted.
+    pub async fn addresses(&self, host: &Host, port: u16) -> Result<Vec<SocketAddr>, HttpError> {
+        let shown = host.to_string();
+        let all = match host {
+            Host::Ipv4(address) => vec![SocketAddr::new(IpAddr::V4(*address), port)],
+            Host::Ipv6(address) => vec![SocketAddr::new(IpAddr::V6(*address), port)],
+            Host::Domain(name) => {
+                let found = timeout(MAX_CONNECT_TIME, tokio::net::lookup_host((name.as_str(), port))).await;
+                let found = found.map_err(|_| HttpError::Late { host: shown.clone() })?;
+                let found =
+                    found.map_err(|error| HttpError::Unreachable { host: shown.clone(), fault: error.to_string() });
+                found?.collect()
+            }
+        };
+        let permitted = all.into_iter().filter(|address| self.allow_private || is_public_address(address.ip()));
+        match permitted.collect::<Vec<_>>() {
+            none if none.is_empty() => Err(HttpError::Private { host: shown }),
+            some => Ok(some),
+        }
+    }
+
     async fn once(&self, get: &Get, url: &Url) -> Result<Response<Incoming>, HttpError> {
+        self.send(Method::GET, url, headers(get, url), Bytes::new()).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, HttpError> {
         let host = self.checked_host(url)?;
-        let mut request = Request::get(url.as_str()).body(Empty::new()).map_err(|_| HttpError::NotWeb(shown(url)))?;
-        *request.headers_mut() = headers(get, url);
+        let request = Request::builder().method(method).uri(url.as_str()).body(Full::new(body));
+        let mut request = request.map_err(|_| HttpError::NotWeb(shown(url)))?;
+        *request.headers_mut() = headers;
         let answer = timeout(MAX_ANSWER_TIME, self.client.request(request)).await;
         let answer = answer.map_err(|_| HttpError::Late { host: host.clone() })?;
         answer.map_err(|error| match private_name(&error) {

@@ -11,6 +11,7 @@ pub mod download;
 pub mod gallery_dl;
 pub mod http;
 mod input;
+pub mod notify;
 mod printed;
 pub mod retry_after;
 mod text;

@@ -86,6 +86,7 @@ metrics! {
     IMAGES: IntCounterVec = counters("drover_images_total", "Images that were to be downloaded, by what became of them", &["result"]);
     IMAGE_BYTES: IntCounter = counter("drover_image_bytes_total", "Bytes of stored images as downloaded");
 
+    NOTIFICATION_TRIES: IntCounterVec = counters("drover_notification_tries_total", "Tries to send a notification, by how they ended", &["result"]);
     IMAGES_SERVED: IntCounterVec = counters("drover_images_served_total", "Images that clients asked for, by where they came from", &["source"]);
     IMAGES_NOT_CACHED: IntCounter = counter("drover_images_not_cached_total", "Resized images that could not be written to the cache");
 

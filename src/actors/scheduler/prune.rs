@@ -1,12 +1,12 @@
-//! Removes data older than `[retention]` keeps: ended tasks, runs of schedules, operations, counts by minute
+//! Removes data older than `[retention]` keeps: ended tasks, notifications, runs of schedules, operations, counts by minute
 //! and day, the audit, kept answers.
 //!
 //! In: the ages. Out: how many rows went. Batches of a bounded size, each on a connection of its own: other
 //! work goes first.
 
 use db::{
-    Client, Db, DbError, audit_log, fetch_minute, fetch_store_day, idempotency_keys, operations, schedules,
-    stats_minute, tasks,
+    Client, Db, DbError, audit_log, fetch_minute, fetch_store_day, idempotency_keys, notifications, operations,
+    schedules, stats_minute, tasks,
 };
 use settings::Retention;
 
@@ -17,6 +17,7 @@ const MAX_BATCHES: usize = 1_000;
 #[derive(Clone, Copy)]
 enum Kind {
     EndedTasks,
+    Notifications,
     Stats,
     Fetches,
     StoreFetches,
@@ -24,8 +25,15 @@ enum Kind {
     KeptAnswers,
 }
 
-const KINDS: [Kind; 6] =
-    [Kind::EndedTasks, Kind::Stats, Kind::Fetches, Kind::StoreFetches, Kind::Audit, Kind::KeptAnswers];
+const KINDS: [Kind; 7] = [
+    Kind::EndedTasks,
+    Kind::Notifications,
+    Kind::Stats,
+    Kind::Fetches,
+    Kind::StoreFetches,
+    Kind::Audit,
+    Kind::KeptAnswers,
+];
 
 /// How many rows were deleted.
 pub async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
@@ -54,6 +62,7 @@ impl Kind {
         let Retention { completed, failed, stats, audit, prune_batch: batch, .. } = *retention;
         match self {
             Kind::EndedTasks => tasks::prune(client, completed, failed, batch).await,
+            Kind::Notifications => notifications::prune(client, completed, failed, batch).await,
             Kind::Stats => stats_minute::prune(client, stats, batch).await,
             Kind::Fetches => fetch_minute::prune(client, stats, batch).await,
             Kind::StoreFetches => fetch_store_day::prune(client, stats, batch).await,

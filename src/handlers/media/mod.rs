@@ -83,7 +83,7 @@ async fn refused_credential(ctx: &Context, id: i64, error: &impl ToString) -> Ta
 }
 
 /// The result of `work`, unless the run is stopped from outside before.
-async fn unless_stopped<T>(ctx: &Context, work: impl Future<Output = T>) -> Result<T, TaskError> {
+pub(super) async fn unless_stopped<T>(ctx: &Context, work: impl Future<Output = T>) -> Result<T, TaskError> {
     tokio::select! {
         result = work => Ok(result),
         () = ctx.cancelled() => Err(stopped()),
@@ -91,6 +91,6 @@ async fn unless_stopped<T>(ctx: &Context, work: impl Future<Output = T>) -> Resu
 }
 
 /// The end of a run that was stopped from outside. Its saves stay.
-fn stopped() -> TaskError {
+pub(super) fn stopped() -> TaskError {
     TaskError::retry("the run was stopped")
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sim::media::{AccountKind, MediaFault, MediaFaultKind, MediaFile};
 use testkit::{Child, PATIENCE, drover, until};
 
-use super::harness::MediaHarness;
+use super::harness::{KEY, MediaHarness};
 
 /// Slow enough that a worker is killed within a file, and fast enough that a life brings some.
 const BYTES_PER_SECOND: u64 = 400_000;
@@ -84,18 +84,20 @@ impl MediaHarness {
         self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
     }
 
-    fn spawn_worker(&self) -> Child {
+    pub fn spawn_worker(&self) -> Child {
         let mut command = drover();
         let settings = [
             ("DATABASE_URL", self.database.url.as_str()),
             ("DROVER__STORAGE__ROOT", self.storage.path().to_str().unwrap()),
             ("DROVER__MEDIA__WORK_DIR", self.services.media.work_dir.to_str().unwrap()),
             ("DROVER__MEDIA__ALLOW_PRIVATE", "true"),
+            ("DROVER__SECRETS__KEY", KEY),
             ("DROVER__PROBES__LISTEN", "127.0.0.1:0"),
             ("DROVER__QUEUE__LEASE", "1s"),
             ("DROVER__QUEUE__RECOVERY_TICK", "500ms"),
             ("DROVER__QUEUE__POLL_INTERVAL", "200ms"),
             ("DROVER__QUEUE__SWEEP_DUE", "200ms"),
+            ("DROVER__QUEUE__SWEEP_ALL", "500ms"),
             ("DROVER__QUEUE__RETRY_BASE", "100ms"),
             ("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0"),
             ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),

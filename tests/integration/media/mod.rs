@@ -2,7 +2,7 @@
 
 mod downloads;
 mod forums;
-mod harness;
+pub mod harness;
 mod kill;
 mod people;
 mod records;

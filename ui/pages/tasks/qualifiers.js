@@ -31,7 +31,7 @@ function since(text) {
 
 /** One role, several with commas, or a family. @param {string} text */
 const roles = (text) => (text.split(",").every((role) => ROLE_WORDS.includes(role)) ? text : null);
-const ROLE_WORDS = [...ROLES, ...MEDIA_ROLES, "product_resync", "any", "media"];
+const ROLE_WORDS = [...ROLES, ...MEDIA_ROLES, "notify", "product_resync", "any", "media"];
 
 /** @type {Qualifier[]} */
 export const QUALIFIERS = [

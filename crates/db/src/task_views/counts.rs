@@ -12,8 +12,8 @@ use domain::vocabulary::{self, Word};
 /// Open tasks exactly, ended ones as last counted.
 pub async fn counts(client: &Client) -> Result<TaskCounts, DbError> {
     let rows = client.query_typed(include_str!("../sql/task_views/counts.sql"), &[]).await?;
-    let known = Role::CRAWL.map(|role| (Word::Known(role), Counts::default()));
-    let mut counted = TaskCounts { all: Counts::default(), by_role: known.into(), as_of: DateTime::<Utc>::MAX_UTC };
+    let known = Role::requested().map(|role| (Word::Known(role), Counts::default())).collect();
+    let mut counted = TaskCounts { all: Counts::default(), by_role: known, as_of: DateTime::<Utc>::MAX_UTC };
     for row in &rows {
         add(&mut counted, row)?;
     }

@@ -178,3 +178,8 @@ pub fn database_awaited(error: &dyn fmt::Display) {
 pub fn connection_awaited(pool: &'static str, waited: Duration) {
     metrics::DB_POOL_WAIT_SECONDS.with_label_values(&[pool]).observe(waited.as_secs_f64());
 }
+
+/// `result`: `delivered`, `retried` or `failed`.
+pub fn notification_tried(result: &'static str) {
+    metrics::NOTIFICATION_TRIES.with_label_values(&[result]).inc();
+}

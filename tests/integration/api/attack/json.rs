@@ -161,6 +161,9 @@ async fn with_things() -> Target {
          INSERT INTO watched_threads (id, forum_id, external_id) VALUES ({ID}, {ID}, '1');
          INSERT INTO saved_searches (id, query) VALUES ({ID}, 'd');
          INSERT INTO credentials (id, name, platform, kind) VALUES ({ID}, 'e', 'site', 'token');
+         INSERT INTO notification_endpoints (id, name, kind, target) VALUES (1, 'f', 'ntfy', 'https://ntfy.example/a'), ({ID}, 'g', 'ntfy', 'https://ntfy.example/a');
+         INSERT INTO notification_rules (id, endpoint_id, events) VALUES ({ID}, {ID}, '{{job.failed}}');
+         INSERT INTO notifications (id, endpoint_id, event, subject, body) VALUES ({ID}, {ID}, 'job.failed', '1:1', '{{}}');
          INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
          VALUES ('{ID}', 'Xylos-1', 'Xylos', 'any', '{{}}', 'active', 3)"
     );

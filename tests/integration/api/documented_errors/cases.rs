@@ -3,7 +3,7 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 42] = [
+pub const BODIES: [(&str, &str); 46] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
@@ -11,8 +11,10 @@ pub const BODIES: [(&str, &str); 42] = [
     ("POST /api/jobs", r#"{"job_type": "youtube_monitor", "depends_on": [4711]}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCabcdefghijklmnopqrstuv"}"#),
     ("POST /api/media/credentials", r#"{"name": "films", "platform": "tmdb", "kind": "token", "secret": "s"}"#),
+    ("POST /api/media/endpoints", r#"{"name": "phone", "kind": "ntfy", "target": "https://ntfy.example/a"}"#),
     ("POST /api/media/forums", r#"{"name": "board", "kind": "phpbb", "base_url": "https://forum.example"}"#),
     ("POST /api/media/people", r#"{"tmdb_id": 42, "name": "Ann"}"#),
+    ("POST /api/media/rules", r#"{"endpoint_id": 102, "events": ["job.failed"]}"#),
     ("POST /api/media/searches", r#"{"query": "linux"}"#),
     ("POST /api/media/threads", r#"{"forum_id": 101, "external_id": "1"}"#),
     ("POST /api/pauses", r#"{"scope": "store", "of": "4711", "reason": "closed"}"#),
@@ -38,8 +40,10 @@ pub const BODIES: [(&str, &str); 42] = [
     ("PUT /api/jobs/{id}", r#"{"priority": 3}"#),
     ("PUT /api/media/channels/{id}", r#"{"download": true}"#),
     ("PUT /api/media/credentials/{id}", r#"{"username": "ann"}"#),
+    ("PUT /api/media/endpoints/{id}", r#"{"enabled": true}"#),
     ("PUT /api/media/forums/{id}", r#"{"base_url": "https://other.example"}"#),
     ("PUT /api/media/people/{id}", r#"{"name": "Bea"}"#),
+    ("PUT /api/media/rules/{id}", r#"{"events": ["job.failed"]}"#),
     ("PUT /api/media/searches/{id}", r#"{"min_bytes": 5}"#),
     ("PUT /api/media/threads/{id}", r#"{"download": true}"#),
     ("PUT /api/proxies/{id}", r#"{"is_active": true}"#),
@@ -53,12 +57,14 @@ pub const QUERIES: [(&str, &str); 2] =
     [("GET /api/products/search", "?q=a"), ("GET /api/stats/series", "?metric=tasks")];
 
 /// Things that are made once: a second time it is a conflict.
-pub const TWICE: [(&str, &str); 12] = [
+pub const TWICE: [(&str, &str); 14] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "analytics_refresh"}"#),
     ("POST /api/jobs", r#"{"job_type": "forum_scrape"}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCtwiceefghijklmnopqrstu"}"#),
+    ("POST /api/media/endpoints", r#"{"name": "twice", "kind": "ntfy", "target": "https://ntfy.example/a"}"#),
     ("POST /api/media/forums", r#"{"name": "twice", "kind": "phpbb", "base_url": "https://forum.example"}"#),
     ("POST /api/media/people", r#"{"tmdb_id": 43, "name": "Ann"}"#),
+    ("POST /api/media/rules", r#"{"endpoint_id": 102, "events": ["job.completed"]}"#),
     ("POST /api/media/searches", r#"{"query": "twice"}"#),
     ("POST /api/media/threads", r#"{"forum_id": 101, "external_id": "2"}"#),
     ("POST /api/proxies", r#"{"host": "192.0.2.1", "port": 81}"#),
@@ -92,13 +98,16 @@ pub const THINGS: &str = "
     INSERT INTO pauses (scope, target, reason, created_by) SELECT 'pod', 'p' || n, 'closed', 'me' FROM generate_series(1, 1000) n;
     INSERT INTO credentials (id, name, platform, kind) VALUES (101, 'of an account', 'site', 'token');
     INSERT INTO media_accounts (platform, username, kind, credential_id) VALUES ('site', 'ann', 'public', 101);
+    INSERT INTO notification_endpoints (id, name, kind, target, enabled)
+    VALUES (101, 'disabled', 'ntfy', 'https://ntfy.example/a', false), (102, 'enabled', 'ntfy', 'https://ntfy.example/a', true);
+    INSERT INTO notifications (id, endpoint_id, event, subject, body) VALUES (101, 101, 'job.failed', '1:1', '{}');
     INSERT INTO forums (id, name, kind, base_url) VALUES (101, 'with threads', 'phpbb', 'https://forum.example');
     INSERT INTO watched_threads (forum_id, external_id) VALUES (101, '3');
     CREATE TABLE job_schedules (id serial PRIMARY KEY, job_name text);
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 28] = [
+pub const REFUSED: [(&str, u16, i64, &str); 30] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/stores/{id}", 409, 4000, ""),
@@ -109,6 +118,8 @@ pub const REFUSED: [(&str, u16, i64, &str); 28] = [
     ("POST /api/jobs/{id}/retry", 409, 111, ""),
     ("DELETE /api/media/credentials/{id}", 409, 101, ""),
     ("DELETE /api/media/forums/{id}", 409, 101, ""),
+    ("POST /api/media/endpoints/{id}/test", 409, 101, ""),
+    ("POST /api/notifications/{id}/resend", 409, 101, ""),
     ("POST /api/media/credentials", 409, ID, r#"{"name": "a", "platform": "b", "kind": "token", "secret": "s"}"#),
     ("PUT /api/media/credentials/{id}", 409, 101, r#"{"secret": "s"}"#),
     ("POST /api/pauses", 409, ID, r#"{"scope": "all", "reason": "closed"}"#),

@@ -1,0 +1,107 @@
+//! `/api/notifications`: notifications of ended jobs, and tries of their endpoints.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use hyper::StatusCode;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::IntoParams;
+
+use super::access::{Caller, Changes, Operator, Viewer};
+use super::change::Change;
+use super::listing::Listing;
+use super::media::RecordPath;
+use super::page::{Page, PageJson};
+use super::path::Path;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use contract::cursor::Cursor;
+use contract::media::endpoints::Endpoint;
+use contract::notifications::{NotificationFilter, NotificationPage, NotificationView};
+use contract::problem::Problem;
+use db::{Client, DbError, media_records, notifications};
+use domain::notification::NotificationId;
+
+#[derive(Deserialize, IntoParams)]
+pub struct NotificationPath {
+    /// The notification's id
+    id: NotificationId,
+}
+
+/// Lists notifications, newest first unless `sort` asks for the oldest.
+#[utoipa::path(get, path = "/api/notifications", tag = "media", responses((status = 200, body = NotificationPage)))]
+pub async fn list(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Listing { filter, limit, cursor }: Listing<NotificationFilter>,
+) -> Result<PageJson<NotificationPage>, ApiError> {
+    let client = api.db.api_client().await?;
+    let filter = NotificationFilter { after: cursor.map(|Cursor(id)| id), ..filter };
+    let found = notifications::list(&client, &filter, limit.with_next()).await?;
+    let page = Page::of(found, limit, |notification| notification.id);
+    Ok(page.json(|notifications, next_cursor| NotificationPage { notifications, next_cursor }))
+}
+
+/// Shows a notification with its delivery.
+#[utoipa::path(get, path = "/api/notifications/{id}", tag = "media", responses((status = 200, body = NotificationView)))]
+pub async fn show(
+    _: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Path(NotificationPath { id }): Path<NotificationPath>,
+    _: Query<NoParameters>,
+) -> Result<Json<NotificationView>, ApiError> {
+    found(&api.db.api_client().await?, id).await.map(Json)
+}
+
+/// Sends a notification again, under the same id and with all of its tries.
+#[utoipa::path(post, path = "/api/notifications/{id}/resend", tag = "media",
+               responses((status = 200, body = NotificationView), (status = 409, response = Problem)))]
+pub async fn resend(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(NotificationPath { id }): Path<NotificationPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let endpoint = found(&change, id).await?.endpoint_id;
+    check_enabled(&change, endpoint).await?;
+    notifications::resend(&change, id, endpoint).await?;
+    change.audit("notifications.resend", format!("notification {id}"), json!({}));
+    let sent = found(&change, id).await?;
+    change.answer(StatusCode::OK, &sent).await
+}
+
+/// Tries an endpoint with a notification that is sent once; its address shows how that ended.
+#[utoipa::path(post, path = "/api/media/endpoints/{id}/test", tag = "media",
+               responses((status = 201, body = NotificationView), (status = 409, response = Problem)))]
+pub async fn test(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(RecordPath { id }): Path<RecordPath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let mut change: Change = changes.begin(&api).await?;
+    check_enabled(&change, id).await?;
+    let made = notifications::insert_test(&change, id).await?;
+    change.audit("media.test", format!("endpoint {id}"), json!({"notification": made}));
+    let notification = found(&change, made).await?;
+    change.created(format!("/api/notifications/{made}"), &notification).await
+}
+
+async fn found(client: &Client, id: NotificationId) -> Result<NotificationView, ApiError> {
+    let filter = NotificationFilter { id: Some(id), ..NotificationFilter::default() };
+    let found: Result<Vec<NotificationView>, DbError> = notifications::list(client, &filter, 1).await;
+    found?.pop().ok_or_else(|| ApiError::NotFound(format!("notification {id}")))
+}
+
+/// A disabled endpoint is sent nothing.
+async fn check_enabled(client: &Client, id: i64) -> Result<(), ApiError> {
+    let endpoint: Endpoint = media_records::get(client, id).await?;
+    if endpoint.enabled {
+        return Ok(());
+    }
+    let reason = endpoint.disabled_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let remedy = format!("enable it by `drover media set endpoints {id} enabled=true`");
+    Err(ApiError::Conflict(format!("endpoint {id} is disabled{reason}: {remedy}")))
+}

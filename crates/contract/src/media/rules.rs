@@ -1,0 +1,137 @@
+//! Rules of notifications: the jobs whose ends an endpoint is told.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+use utoipa::ToSchema;
+
+use super::{Fields, NO_CHANGE, Record, RecordKind};
+use crate::checks::{BadField, bad, check_text, present};
+use crate::jobs::job_type;
+use domain::notification::JobEvent;
+use domain::vocabulary::Word;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Rule {
+    pub id: i64,
+    pub endpoint_id: i64,
+    #[schema(value_type = Vec<JobEvent>)]
+    pub events: Vec<Word<JobEvent>>,
+    /// Null: jobs of every type.
+    pub job_type: Option<String>,
+    /// Null: jobs of every platform.
+    pub platform: Option<String>,
+    /// Null: jobs for every account.
+    pub account: Option<String>,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RuleDraft {
+    #[schema(minimum = 1)]
+    pub endpoint_id: i64,
+    #[schema(min_items = 1, max_items = 2, example = json!(["job.failed"]))]
+    pub events: Vec<JobEvent>,
+    /// Such as `scrape_account`; absent or null: every type.
+    #[schema(schema_with = crate::jobs::job_types)]
+    pub job_type: Option<String>,
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub platform: Option<String>,
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub account: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schema(min_properties = 1)]
+pub struct RuleChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1, max_items = 2)]
+    pub events: Option<Vec<JobEvent>>,
+    /// Null: every type.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    pub job_type: Option<Option<String>>,
+    /// Null: every platform.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub platform: Option<Option<String>>,
+    /// Null: every account.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub account: Option<Option<String>>,
+}
+
+impl Record for Rule {
+    const KIND: RecordKind = RecordKind::Rules;
+    type Draft = RuleDraft;
+    type Change = RuleChange;
+
+    fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+impl Fields for RuleDraft {
+    fn check(&self) -> Result<(), BadField> {
+        if self.endpoint_id <= 0 {
+            return Err(bad("endpoint_id", "must be the id of an endpoint"));
+        }
+        check_events(&self.events)?;
+        check_filter(self.job_type.as_deref(), self.platform.as_deref(), self.account.as_deref())
+    }
+}
+
+impl Fields for RuleChange {
+    fn check(&self) -> Result<(), BadField> {
+        let RuleChange { events, job_type, platform, account } = self;
+        if events.is_none() && job_type.is_none() && platform.is_none() && account.is_none() {
+            return Err(bad("events", NO_CHANGE));
+        }
+        events.as_deref().map_or(Ok(()), check_events)?;
+        let given = |field: &'_ Option<Option<String>>| field.clone().flatten();
+        check_filter(given(job_type).as_deref(), given(platform).as_deref(), given(account).as_deref())
+    }
+}
+
+fn check_events(events: &[JobEvent]) -> Result<(), BadField> {
+    match events.len() {
+        0 => Err(bad("events", "is empty: job.completed, job.failed, or both")),
+        len if len > JobEvent::VARIANTS.len() => Err(bad("events", "names an event twice")),
+        _ => Ok(()),
+    }
+}
+
+fn check_filter(of_type: Option<&str>, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
+    of_type.map_or(Ok(()), |name| job_type(name).map(drop))?;
+    check_text("platform", platform)?;
+    check_text("account", account)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[rstest]
+    #[case::all_failures(json!({"endpoint_id": 1, "events": ["job.failed"]}), None)]
+    #[case::one_account(json!({"endpoint_id": 1, "events": ["job.failed", "job.completed"], "job_type": "scrape_account", "platform": "a", "account": "b"}), None)]
+    #[case::no_event(json!({"endpoint_id": 1, "events": []}), Some("events"))]
+    #[case::no_endpoint(json!({"endpoint_id": 0, "events": ["job.failed"]}), Some("endpoint_id"))]
+    #[case::a_crawl_role(json!({"endpoint_id": 1, "events": ["job.failed"], "job_type": "payload_fetch"}), Some("job_type"))]
+    #[case::no_platform(json!({"endpoint_id": 1, "events": ["job.failed"], "platform": ""}), Some("platform"))]
+    fn a_rule_is_checked(#[case] draft: Value, #[case] fault: Option<&str>) {
+        let draft: RuleDraft = serde_json::from_value(draft).unwrap();
+        assert_eq!(draft.check().err().map(|bad| bad.field), fault);
+    }
+
+    #[test]
+    fn an_unknown_event_is_refused_with_the_known_ones() {
+        let error =
+            serde_json::from_value::<RuleDraft>(json!({"endpoint_id": 1, "events": ["job.started"]})).unwrap_err();
+        assert!(error.to_string().contains("job.completed"), "{error}");
+    }
+}

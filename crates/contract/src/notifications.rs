@@ -1,0 +1,63 @@
+//! Notifications of ended jobs, each with its delivery.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::age_sort::AgeSort;
+use super::cursor::Cursor;
+use domain::notification::{EndpointId, NotificationId, NotificationState};
+use domain::vocabulary::Word;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct NotificationView {
+    pub id: NotificationId,
+    pub endpoint_id: EndpointId,
+    /// Name of the endpoint.
+    pub endpoint: String,
+    /// `job.completed`, `job.failed` or `test`.
+    pub event: String,
+    /// The id of a job, and after a colon the number of its run.
+    pub subject: String,
+    #[schema(value_type = Object)]
+    pub body: Value,
+    #[schema(value_type = NotificationState)]
+    pub state: Word<NotificationState>,
+    pub attempts: i32,
+    /// When it is tried again; null: it is not.
+    pub next_attempt_at: Option<DateTime<Utc>>,
+    /// Status of the last answer, of HTTP or of SMTP; null: there was none.
+    pub last_status: Option<i32>,
+    /// Why the last try failed, and what helps.
+    pub last_error: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+/// Which notifications to list; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct NotificationFilter {
+    /// Just this notification.
+    #[serde(skip)]
+    pub id: Option<NotificationId>,
+    /// Only those of the endpoint with this id.
+    pub endpoint: Option<EndpointId>,
+    pub state: Option<NotificationState>,
+    /// By the time when it was made.
+    #[param(inline)]
+    pub sort: AgeSort,
+    /// The last notification of the page before, in the same sort.
+    #[serde(skip)]
+    pub after: Option<NotificationId>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct NotificationPage {
+    pub notifications: Vec<NotificationView>,
+    /// For the next page; null on the last.
+    #[schema(inline)]
+    pub next_cursor: Option<Cursor>,
+}

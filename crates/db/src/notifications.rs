@@ -1,0 +1,112 @@
+//! `notifications`: ends of jobs that endpoints are told, as their sender and people read and change them. The rows of
+//! jobs are written by a trigger, in the transaction that ends the job; endpoints and rules are
+//! [`super::media_records`].
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::age_order::ordered;
+use super::row::{FromRow, first_column, json, known_word, read_all, rows, word};
+use super::storable::reason;
+use super::{Client, DbError, Tx};
+use contract::notifications::{NotificationFilter, NotificationView};
+use domain::notification::{EndpointId, EndpointKind, MAX_AGE, NotificationId, NotificationState};
+
+/// The notification that is sent next, with its endpoint.
+#[derive(Clone, Debug)]
+pub struct NextNotification {
+    pub id: NotificationId,
+    pub event: String,
+    pub body: Value,
+    pub attempts: i32,
+    pub created_at: DateTime<Utc>,
+    pub kind: EndpointKind,
+    pub target: String,
+    pub credential_id: Option<i64>,
+    pub previous_credential_id: Option<i64>,
+    /// Seconds until it may be sent.
+    pub wait: f64,
+    /// This is its last try, however few there were.
+    pub is_old: bool,
+}
+
+/// How a try to send a notification ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndedTry {
+    pub id: NotificationId,
+    pub state: NotificationState,
+    /// The answer's, of HTTP or SMTP.
+    pub status: Option<u16>,
+    pub error: Option<String>,
+    /// Time until the next try, of one that is still pending.
+    pub wait: Duration,
+    /// The endpoint that is gone, with the reason.
+    pub disabled: Option<(EndpointId, String)>,
+}
+
+/// None: the endpoint is disabled, gone, or has been sent everything.
+pub async fn next(client: &Client, endpoint: EndpointId) -> Result<Option<NextNotification>, DbError> {
+    let sql = include_str!("sql/notifications/next.sql");
+    let row = client.query_opt(sql, &[&endpoint, &MAX_AGE.as_secs_f64()]).await?;
+    row.as_ref().map(NextNotification::from_row).transpose()
+}
+
+pub async fn end_try(tx: &Tx, ended: &EndedTry) -> Result<(), DbError> {
+    let EndedTry { id, state, status, error, wait, disabled } = ended;
+    let (status, error) = (status.map(i32::from), error.as_deref().map(reason));
+    let sql = include_str!("sql/notifications/end_try.sql");
+    tx.execute(sql, &[id, &state.name(), &status, &error, &wait.as_secs_f64()]).await?;
+    if let Some((endpoint, why)) = disabled {
+        tx.execute(include_str!("sql/notifications/disable_endpoint.sql"), &[endpoint, &reason(why)]).await?;
+    }
+    Ok(())
+}
+
+/// At most `limit` notifications, in the filter's order.
+pub async fn list(client: &Client, filter: &NotificationFilter, limit: i64) -> Result<Vec<NotificationView>, DbError> {
+    let NotificationFilter { id, endpoint, state, sort, after } = filter;
+    let state = state.map(NotificationState::name);
+    let sql = ordered(include_str!("sql/notifications/list.sql"), *sort);
+    read_all(&client.query(&sql, &[id, endpoint, &state, after, &limit]).await?)
+}
+
+/// Makes a notification that tries an endpoint, and lets the sender run; returns its id.
+pub async fn insert_test(tx: &Tx, endpoint: EndpointId) -> Result<NotificationId, DbError> {
+    let row = tx.query_one(include_str!("sql/notifications/insert_test.sql"), &[&endpoint]).await?;
+    hasten(tx, endpoint).await?;
+    first_column(&row)
+}
+
+/// Lets a notification be sent again, whatever became of it.
+pub async fn resend(tx: &Tx, id: NotificationId, endpoint: EndpointId) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/notifications/resend.sql"), &[&id]).await?;
+    hasten(tx, endpoint).await
+}
+
+/// Removes at most `batch` ended notifications that are older than these ages; returns their number.
+pub async fn prune(client: &Client, delivered: Duration, failed: Duration, batch: i64) -> Result<u64, DbError> {
+    let sql = include_str!("sql/notifications/prune.sql");
+    client.execute(sql, &[&delivered.as_secs_f64(), &failed.as_secs_f64(), &batch]).await
+}
+
+async fn hasten(tx: &Tx, endpoint: EndpointId) -> Result<(), DbError> {
+    tx.query_one("SELECT FROM hasten_notify($1)", &[&endpoint]).await.map(drop)
+}
+
+rows! {
+    NextNotification {
+        id, event,
+        body: json,
+        attempts, created_at,
+        kind: known_word,
+        target, credential_id, previous_credential_id, wait, is_old,
+    }
+    NotificationView {
+        id, endpoint_id, endpoint, event, subject,
+        body: json,
+        state: word,
+        attempts, next_attempt_at, last_status, last_error, created_at, ended_at,
+    }
+}

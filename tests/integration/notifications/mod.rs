@@ -1,0 +1,7 @@
+//! Notifications of ended jobs: which rows there are, how they are sent, and how people see them.
+
+mod deliveries;
+mod kill;
+mod people;
+mod rows;
+mod tools;
