@@ -105,7 +105,7 @@ async fn a_rule_chooses_jobs(#[case] event: &str, #[case] filter: &str, #[case] 
 async fn two_rules_of_an_endpoint_tell_it_once() {
     let queue = Queue::new().await;
     queue.rule_of_all().await;
-    queue.sql("INSERT INTO notification_rules (endpoint_id, events) VALUES (1, '{job.failed}')").await;
+    queue.sql("INSERT INTO notification_rules (endpoint_id, events, job_type) VALUES (1, '{job.failed}', 'scrape_account')").await;
     let id = queue.end(job(Role::ScrapeAccount), AttemptOutcome::Permanent).await;
     assert_eq!(queue.told().await, [failed(id, 1)]);
 }
