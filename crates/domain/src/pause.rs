@@ -139,14 +139,16 @@ impl Pauses {
         roles.iter().copied().filter(|role| !self.stops_role(*role)).collect()
     }
 
-    /// Whether a worker may claim nothing: it, its pod or each of its roles is paused.
+    /// Whether a worker may claim nothing: it, its pod or each role of its family is paused.
     pub fn stops_worker(&self, pod: &str, name: &str, roles: &[Role]) -> bool {
         let is_named = self.0.iter().any(|target| match target {
             PauseTarget::Pod(paused) => paused == pod,
             PauseTarget::Worker(paused) => paused == name,
             _ => false,
         });
-        is_named || self.claimable(roles).is_empty()
+        // what serves both families is left to the workers of the other one
+        let own: Vec<Role> = roles.iter().copied().filter(|role| !role.serves_all()).collect();
+        is_named || self.claimable(if own.is_empty() { roles } else { &own }).is_empty()
     }
 
     /// Hosts that are paused.
@@ -198,6 +200,17 @@ mod tests {
         let pauses = Pauses::new(targets);
         let roles = [Role::PayloadFetch, Role::ProductRefresh, Role::DownloadMedia];
         assert_eq!(roles.map(|role| !pauses.stops_role(role)), claimed);
+    }
+
+    #[rstest]
+    #[case::its_family(vec![PauseTarget::Family(Family::Crawl)], "any", true)]
+    #[case::the_other_family(vec![PauseTarget::Family(Family::Crawl)], "media", false)]
+    #[case::of_both(vec![PauseTarget::Family(Family::Crawl)], "any,media", false)]
+    #[case::nothing(vec![], "notify", false)]
+    #[case::a_sender(vec![PauseTarget::Role(Role::Notify)], "notify", true)]
+    fn a_worker_of_a_paused_family_stops(#[case] targets: Vec<PauseTarget>, #[case] roles: &str, #[case] stops: bool) {
+        let roles: crate::role::RoleSet = roles.parse().unwrap();
+        assert_eq!(Pauses::new(targets).stops_worker("Xylos", "Xylos-1", roles.roles()), stops);
     }
 
     #[rstest]

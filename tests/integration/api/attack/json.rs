@@ -162,6 +162,7 @@ async fn with_things() -> Target {
          INSERT INTO saved_searches (id, query) VALUES ({ID}, 'd');
          INSERT INTO credentials (id, name, platform, kind) VALUES ({ID}, 'e', 'site', 'token');
          INSERT INTO notification_endpoints (id, name, kind, target) VALUES (1, 'f', 'ntfy', 'https://ntfy.example/a'), ({ID}, 'g', 'ntfy', 'https://ntfy.example/a');
+         SELECT setval('notification_endpoints_id_seq', 1);
          INSERT INTO notification_rules (id, endpoint_id, events) VALUES ({ID}, {ID}, '{{job.failed}}');
          INSERT INTO notifications (id, endpoint_id, event, subject, body) VALUES ({ID}, {ID}, 'job.failed', '1:1', '{{}}');
          INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
