@@ -73,7 +73,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Kind {
-    /// Kind of the records: channels, credentials, people or searches
+    /// Kind of the records: accounts, channels, credentials, people or searches
     #[arg(value_name = "KIND", value_parser = values::word::<RecordKind>)]
     kind: RecordKind,
 }

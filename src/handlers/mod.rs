@@ -48,6 +48,9 @@ pub async fn run(
         Args::AnalyticsRefresh(args) => analytics_refresh::run(ctx, args).await,
         Args::AppearancesSync(args) => media::appearances_sync::run(ctx, args).await,
         Args::EasynewsMonitor(args) => media::easynews_monitor::run(ctx, args).await,
+        Args::ScrapeAccount(args) => media::scrape_account::run(ctx, args).await,
+        Args::PaidContentSync(args) => media::paid_content_sync::run(ctx, args).await,
+        Args::PaidContentCreator(args) => media::paid_content_creator::run(ctx, args).await,
         Args::DownloadMedia(args) => media::download_media::run(ctx, args).await,
         Args::YoutubeMonitor(args) => media::youtube_monitor::run(ctx, args).await,
     }

@@ -19,6 +19,7 @@ use contract::cursor::Cursor;
 use contract::media::{Fields, Record, RecordPage};
 use db::credentials::CredentialError;
 use db::media_records::{self, RecordError};
+use domain::media_account::{check_public, web_address};
 
 #[derive(Deserialize, IntoParams)]
 pub struct RecordPath {
@@ -97,6 +98,16 @@ macro_rules! records {
 }
 
 records! {
+    accounts: contract::media::accounts::Account, contract::media::accounts::AccountDraft,
+              contract::media::accounts::AccountChange;
+    "/api/media/accounts", "/api/media/accounts/{id}";
+    "Lists the accounts whose media are scraped.", "Shows an account.",
+    "Adds an account: `scrape_account` and `paid_content_creator` jobs download its media.",
+    "Changes an account; fields that are not given stay as they are.", "Removes an account. Its items stay.";
+    {}
+}
+
+records! {
     credentials: contract::media::credentials::Credential, contract::media::credentials::CredentialDraft,
                  contract::media::credentials::CredentialChange;
     "/api/media/credentials", "/api/media/credentials/{id}";
@@ -152,6 +163,7 @@ async fn show<R: Record>(api: ApiState, RecordPath { id }: RecordPath) -> Result
 
 async fn create<R: Record>(changes: Changes<Operator>, api: ApiState, draft: R::Draft) -> Result<Response, ApiError> {
     draft.check()?;
+    check_address(&api, &draft)?;
     let mut change = changes.begin(&api).await?;
     let id = media_records::insert::<R>(&change, &draft).await?;
     if let Some(secret) = draft.secret() {
@@ -169,6 +181,7 @@ async fn update<R: Record>(
     fields: R::Change,
 ) -> Result<Response, ApiError> {
     fields.check()?;
+    check_address(&api, &fields)?;
     let mut change = changes.begin(&api).await?;
     media_records::update::<R>(&change, id, &fields).await?;
     if let Some(secret) = fields.secret() {
@@ -190,6 +203,16 @@ async fn remove<R: Record>(
     change.no_content().await
 }
 
+/// Whether jobs may ask the address, as far as its text says it.
+fn check_address(api: &ApiState, fields: &impl Fields) -> Result<(), ApiError> {
+    let Some((field, address)) = fields.address() else { return Ok(()) };
+    if api.live.current().config.media.allow_private {
+        return Ok(());
+    }
+    let checked = web_address(address).and_then(|url| check_public(&url));
+    checked.map_err(|fault| ApiError::bad(field, fault.to_string()))
+}
+
 /// `channel 7`.
 fn target<R: Record>(id: i64) -> String {
     format!("{} {id}", R::KIND.noun())
@@ -199,6 +222,7 @@ impl From<RecordError> for ApiError {
     fn from(error: RecordError) -> Self {
         match error {
             RecordError::DuplicateKey { .. } => ApiError::Conflict(error.to_string()),
+            RecordError::Field(bad) => bad.into(),
             RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
             RecordError::Db(error) => error.into(),
         }

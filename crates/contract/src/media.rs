@@ -4,6 +4,7 @@
 //! All kinds have the same endpoints, commands and statements; a kind says which fields it has and checks
 //! them.
 
+pub mod accounts;
 pub mod channels;
 pub mod credentials;
 pub mod items;
@@ -21,6 +22,7 @@ const NO_CHANGE: &str = "missing: give at least one field to change";
 
 vocabulary! {
     pub enum RecordKind {
+        Accounts,
         Channels,
         Credentials,
         People,
@@ -47,6 +49,11 @@ pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
     fn secret(&self) -> Option<&str> {
         None
     }
+
+    /// An address that a job will ask, with the name of its field.
+    fn address(&self) -> Option<(&'static str, &str)> {
+        None
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -60,6 +67,7 @@ impl RecordKind {
     /// One of the kind: `channel`.
     pub fn noun(self) -> &'static str {
         match self {
+            RecordKind::Accounts => "account",
             RecordKind::Channels => "channel",
             RecordKind::Credentials => "credential",
             RecordKind::People => "person",
@@ -71,13 +79,16 @@ impl RecordKind {
     pub fn result_field(self) -> &'static str {
         match self {
             RecordKind::Credentials => "last_result",
-            RecordKind::Channels | RecordKind::People | RecordKind::Searches => "last_error",
+            RecordKind::Accounts | RecordKind::Channels | RecordKind::People | RecordKind::Searches => "last_error",
         }
     }
 
     /// Fields that a new one may have, beside a secret.
     pub fn fields(self) -> &'static [&'static str] {
         match self {
+            RecordKind::Accounts => {
+                &["platform", "username", "kind", "url", "credential_id", "interval_hours", "enabled"]
+            }
             RecordKind::Channels => &["channel_id", "download", "enabled"],
             RecordKind::Credentials => &["name", "platform", "kind", "username"],
             RecordKind::People => &["tmdb_id", "name", "enabled"],
@@ -110,6 +121,7 @@ mod tests {
 
     #[test]
     fn a_draft_has_a_value_for_every_field_of_its_kind() {
+        written::<accounts::Account>(json!({"platform": "mastodon", "username": "ann"}));
         written::<channels::Channel>(json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
         written::<people::Person>(json!({"tmdb_id": 31, "name": "Ann"}));
         written::<searches::Search>(json!({"query": "linux"}));

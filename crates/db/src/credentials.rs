@@ -7,9 +7,11 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::row::{FromRow, rows};
+use super::row::{FromRow, rows, word};
 use super::{Client, DbError, Tx};
+use contract::media::credentials::CredentialKind;
 use domain::disposition::{Disposition, HasDisposition};
+use domain::vocabulary::Word;
 use foundation::secrets::{SecretError, SecretKeys, key_id};
 
 /// Maximum number of credentials of one rekeying.
@@ -20,6 +22,8 @@ const NOT_ENCRYPTED: &str =
 /// A credential with its secret in clear.
 pub struct OpenCredential {
     pub id: i64,
+    pub platform: String,
+    pub kind: Word<CredentialKind>,
     pub username: Option<String>,
     pub secret: String,
 }
@@ -76,6 +80,10 @@ pub async fn open_of_platform(
     CredentialRow::from_row(&row)?.open(keys)
 }
 
+pub async fn open(client: &Client, id: i64, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
+    stored(client, id).await?.open(keys)
+}
+
 /// Encrypts with the current key every secret that another key encrypted, unless `is_dry`. Nothing is lost when
 /// it is stopped in between; the next run does the rest.
 pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<RekeyedCredentials, DbError> {
@@ -117,6 +125,7 @@ struct CredentialRow {
     id: i64,
     name: String,
     platform: String,
+    kind: Word<CredentialKind>,
     username: Option<String>,
     secret: String,
 }
@@ -134,7 +143,8 @@ impl CredentialRow {
         }
         let opened = keys.open(&self.secret, &self.about());
         let secret = opened.map_err(|error| CredentialError::Unreadable { name: self.name, error })?;
-        Ok(OpenCredential { id: self.id, username: self.username, secret })
+        let CredentialRow { id, platform, kind, username, .. } = self;
+        Ok(OpenCredential { id, platform, kind, username, secret })
     }
 }
 
@@ -160,5 +170,5 @@ impl fmt::Debug for OpenCredential {
 }
 
 rows! {
-    CredentialRow { id, name, platform, username, secret }
+    CredentialRow { id, name, platform, kind: word, username, secret }
 }

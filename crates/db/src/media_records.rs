@@ -5,7 +5,8 @@ use thiserror::Error;
 use tokio_postgres::types::Json;
 
 use super::row::{document, first_column};
-use super::{Client, DbError, Tx};
+use super::{Client, DbError, Tx, media_accounts};
+use contract::checks::BadField;
 use contract::media::{Record, RecordKind};
 use strum::VariantArray;
 
@@ -20,6 +21,8 @@ pub enum RecordError {
     /// `detail` names the key: `Key (channel_id)=(…) already exists.`
     #[error("another {noun} has this key: {detail}")]
     DuplicateKey { noun: &'static str, detail: String },
+    #[error(transparent)]
+    Field(#[from] BadField),
     #[error("{noun} {id} does not exist")]
     Missing { noun: &'static str, id: i64 },
     #[error(transparent)]
@@ -39,13 +42,16 @@ pub async fn get<R: Record>(client: &Client, id: i64) -> Result<R, RecordError> 
 pub async fn insert<R: Record>(tx: &Tx, draft: &R::Draft) -> Result<i64, RecordError> {
     let sql = of_kind(INSERT, R::KIND);
     let row = tx.query_one(&sql, &[&Json(draft)]).await.map_err(|error| taken(R::KIND, error))?;
-    Ok(first_column(&row)?)
+    let id = first_column(&row)?;
+    check_references(tx, R::KIND, id).await?;
+    Ok(id)
 }
 
 pub async fn update<R: Record>(tx: &Tx, id: i64, change: &R::Change) -> Result<(), RecordError> {
     let sql = of_kind(UPDATE, R::KIND);
     let rows = tx.execute(&sql, &[&id, &Json(change)]).await.map_err(|error| taken(R::KIND, error))?;
-    found(R::KIND, id, rows)
+    found(R::KIND, id, rows)?;
+    check_references(tx, R::KIND, id).await
 }
 
 pub async fn delete(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordError> {
@@ -76,6 +82,7 @@ fn of_kind(template: &str, kind: RecordKind) -> String {
 
 fn table(kind: RecordKind) -> &'static str {
     match kind {
+        RecordKind::Accounts => "media_accounts",
         RecordKind::Channels => "watched_channels",
         RecordKind::Credentials => "credentials",
         RecordKind::People => "people",
@@ -89,6 +96,13 @@ async fn read<R: Record>(client: &Client, id: Option<i64>, after: Option<i64>, l
     rows.iter().map(|row| document(row, "record")).collect()
 }
 
+async fn check_references(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordError> {
+    match kind {
+        RecordKind::Accounts => media_accounts::check_credential(tx, id).await,
+        RecordKind::Channels | RecordKind::Credentials | RecordKind::People | RecordKind::Searches => Ok(()),
+    }
+}
+
 fn found(kind: RecordKind, id: i64, rows: u64) -> Result<(), RecordError> {
     match rows {
         0 => Err(RecordError::Missing { noun: kind.noun(), id }),
@@ -99,6 +113,7 @@ fn found(kind: RecordKind, id: i64, rows: u64) -> Result<(), RecordError> {
 fn taken(kind: RecordKind, error: DbError) -> RecordError {
     match error {
         DbError::Conflict { detail, .. } => RecordError::DuplicateKey { noun: kind.noun(), detail },
+        DbError::Reference(fault) => RecordError::Field(BadField { field: "credential_id", fault }),
         other => RecordError::Db(other),
     }
 }

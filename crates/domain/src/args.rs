@@ -20,10 +20,7 @@ macro_rules! args {
             pub fn read(role: Role, payload: &Value) -> Result<Args, BadArgs> {
                 Ok(match role {
                     $(Role::$role => Args::$role(typed(role, payload)?),)+
-                    Role::ScrapeAccount
-                    | Role::PaidContentSync
-                    | Role::PaidContentCreator
-                    | Role::ForumScrape => return Err(BadArgs::NoHandler(role)),
+                    Role::ForumScrape => return Err(BadArgs::NoHandler(role)),
                 })
             }
         }
@@ -37,7 +34,10 @@ args! {
     PayloadFetch(PayloadFetch),
     ProductRefresh(ProductRefresh),
     AnalyticsRefresh(AnalyticsRefresh),
+    ScrapeAccount(ScrapeAccount),
     DownloadMedia(DownloadMedia),
+    PaidContentSync(PaidContentSync),
+    PaidContentCreator(PaidContentCreator),
     YoutubeMonitor(YoutubeMonitor),
     EasynewsMonitor(EasynewsMonitor),
     AppearancesSync(AppearancesSync),

@@ -16,6 +16,7 @@ pub mod group;
 pub mod host;
 pub mod image;
 pub mod legacy;
+pub mod media_account;
 pub mod media_item;
 pub mod menu;
 pub mod menu_diff;

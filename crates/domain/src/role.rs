@@ -225,10 +225,8 @@ impl Role {
     pub fn handler(self) -> Option<&'static str> {
         match self {
             Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
-            Role::DownloadMedia | Role::YoutubeMonitor | Role::EasynewsMonitor | Role::AppearancesSync => {
-                Some(self.name())
-            }
-            other => (other.family() == Family::Crawl).then_some(other.name()),
+            Role::ForumScrape => None,
+            other => Some(other.name()),
         }
     }
 
@@ -457,7 +455,7 @@ mod tests {
     #[rstest]
     #[case::its_own(Role::ProductRefresh, Some("product_refresh"))]
     #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, Some("payload_fetch"))]
-    #[case::of_media(Role::DownloadMedia, Some("download_media"))]
+    #[case::of_media(Role::ScrapeAccount, Some("scrape_account"))]
     #[case::not_yet(Role::ForumScrape, None)]
     fn roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
         assert_eq!(role.handler(), handler);

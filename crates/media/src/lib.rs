@@ -6,6 +6,7 @@
 
 pub mod clients;
 pub mod content;
+pub mod cookies;
 pub mod download;
 pub mod gallery_dl;
 pub mod http;

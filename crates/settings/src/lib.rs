@@ -36,6 +36,7 @@ pub use secret::Secret;
 pub use show::Setting;
 
 use domain::host::HostLimits;
+use domain::media_account::AddressTemplate;
 use domain::proxy::Budgets;
 use domain::robots::RobotsPolicy;
 use domain::task::LeaseTimes;
@@ -467,8 +468,18 @@ pub struct Media {
     pub easynews_url: Url,
     pub tmdb_url: Url,
     pub yt_dlp: PathBuf,
+    pub gallery_dl: PathBuf,
     /// Directories with colons between them.
     pub tool_path: String,
+    /// By their names.
+    pub platforms: BTreeMap<String, MediaPlatform>,
+}
+
+/// A platform with accounts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MediaPlatform {
+    pub url: AddressTemplate,
 }
 
 #[derive(Clone, Debug, Deserialize)]

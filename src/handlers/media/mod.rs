@@ -6,10 +6,15 @@
 pub mod appearances_sync;
 pub mod download_media;
 pub mod easynews_monitor;
+pub mod paid_content_creator;
+pub mod paid_content_sync;
+pub mod scrape_account;
 pub mod youtube_monitor;
 
+mod account_scrape;
 mod item_download;
 mod report;
+mod scraped_files;
 
 use std::path::PathBuf;
 use std::time::Duration;

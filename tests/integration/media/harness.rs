@@ -52,6 +52,7 @@ impl MediaHarness {
             ("media.easynews_url", site.url()),
             ("media.tmdb_url", site.url()),
             ("media.yt_dlp", tool_path("yt-dlp").to_str().unwrap()),
+            ("media.gallery_dl", tool_path("gallery-dl").to_str().unwrap()),
             ("secrets.key", KEY),
         ]);
         let live = LiveConfig::fixed(config.unwrap());
@@ -82,14 +83,22 @@ impl MediaHarness {
 
     /// Runs a job, and leaves its task as it is.
     pub async fn run(&self, role: Role, args: Value) -> Result<Outcome, TaskError> {
-        let task = self.task(role, args).await;
-        handlers::run(&self.context(&task), role, &task.payload, None).await
+        self.run_task(job(role, args)).await
+    }
+
+    pub async fn run_task(&self, task: NewTask) -> Result<Outcome, TaskError> {
+        let task = self.task(task).await;
+        handlers::run(&self.context(&task), task.role, &task.payload, None).await
     }
 
     /// Runs a job and commits its writes.
     pub async fn settle(&self, role: Role, args: Value) -> Committed {
-        let task = self.task(role, args).await;
-        let outcome = handlers::run(&self.context(&task), role, &task.payload, None).await.unwrap();
+        self.settle_task(job(role, args)).await
+    }
+
+    pub async fn settle_task(&self, task: NewTask) -> Committed {
+        let task = self.task(task).await;
+        let outcome = handlers::run(&self.context(&task), task.role, &task.payload, None).await.unwrap();
         let Outcome::Done(done) = outcome else { panic!("it is not done") };
         let tx = self.database.db.begin().await.unwrap();
         queue::commit(tx, &task, &done, &Value::Null, None).await.unwrap()
@@ -102,10 +111,18 @@ impl MediaHarness {
         args: Value,
         until: impl Future<Output = ()>,
     ) -> Result<Outcome, TaskError> {
-        let task = self.task(role, args).await;
+        self.run_task_until(job(role, args), until).await
+    }
+
+    pub async fn run_task_until(
+        &self,
+        task: NewTask,
+        until: impl Future<Output = ()>,
+    ) -> Result<Outcome, TaskError> {
+        let task = self.task(task).await;
         let stop = CancellationToken::new();
         let context = self.context(&task).with_stop(stop.clone());
-        let run = handlers::run(&context, role, &task.payload, None);
+        let run = handlers::run(&context, task.role, &task.payload, None);
         let cancel = async {
             until.await;
             stop.cancel();
@@ -115,22 +132,23 @@ impl MediaHarness {
 
     fn context(&self, task: &ClaimedTask) -> Context {
         let services = Arc::clone(&self.services);
-        Context::new(services, task.lease.id, None, task.platform.clone()).with_lease(task.lease.clone())
+        let context = Context::new(services, task.lease.id, None, task.platform.clone());
+        context.with_account(task.account.clone()).with_lease(task.lease.clone())
     }
 
     /// A claimed task; those before it are over.
-    async fn task(&self, role: Role, payload: Value) -> ClaimedTask {
+    async fn task(&self, task: NewTask) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running');
                     DELETE FROM stopping_runs";
         self.database.raw.batch_execute(open).await.unwrap();
         let claim = ClaimBatch {
-            roles: vec![role],
+            roles: vec![task.role],
             workers: vec!["harness".to_owned()],
             lease: Duration::from_secs(60),
             ..ClaimBatch::default()
         };
         let client = self.database.db.client().await.unwrap();
-        db::tasks::enqueue(&client, &[NewTask { payload, ..NewTask::new(role) }]).await.unwrap();
+        db::tasks::enqueue(&client, &[task]).await.unwrap();
         let mut claimed = db::tasks::settle_and_claim(&client, &claim).await.unwrap().claimed;
         let task = claimed.pop().expect("the task can be claimed");
         db::tasks::start(&client, &task.lease).await.unwrap();
@@ -183,6 +201,10 @@ impl MediaHarness {
     pub fn left(&self) -> Vec<PathBuf> {
         files_below(&self.storage.path().join("media-work"))
     }
+}
+
+pub fn job(role: Role, payload: Value) -> NewTask {
+    NewTask { payload, ..NewTask::new(role) }
 }
 
 /// Where `./dev media-tools` installs a tool.

@@ -1,5 +1,7 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
+mod accounts;
+mod creators;
 mod downloads;
 mod harness;
 mod kill;

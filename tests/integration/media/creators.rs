@@ -1,0 +1,1 @@
+//! `paid_content_sync`.
