@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::row::{FromRow, rows, word};
 use super::{Client, DbError, Tx};
-use contract::media::credentials::CredentialKind;
+use domain::credential::CredentialKind;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::vocabulary::Word;
 use foundation::secrets::{SecretError, SecretKeys, key_id};

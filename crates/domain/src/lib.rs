@@ -8,6 +8,7 @@ pub mod args;
 pub mod bulk_action;
 pub mod capacity;
 pub mod content_hash;
+pub mod credential;
 pub mod disposition;
 pub mod duration_buckets;
 pub mod fetch_counts;

@@ -262,14 +262,19 @@ impl Event {
 
 /// `files_came`: at least one event was `After`.
 pub fn verdict(ended: &Ended, files_came: bool) -> Verdict {
-    let message = ended.first_error.as_deref().and_then(|error| error.splitn(3, '\t').nth(2));
-    let not_found = message.is_some_and(|message| message.starts_with("NotFoundError"));
+    let not_found = first_message(ended).is_some_and(|message| message.starts_with("NotFoundError"));
     Verdict::of(ended.how, |code| of_exit(code, files_came, not_found))
+}
+
+/// The site does not take the credential that it was given. Without one, the same words say less.
+pub fn is_refused(ended: &Ended) -> bool {
+    let begins = ["HttpError: '401 ", "HttpError: '403 ", "AbortExtraction: Invalid or missing access token"];
+    first_message(ended).is_some_and(|message| begins.iter().any(|begin| message.starts_with(begin)))
 }
 
 /// All that there was to see was seen: at most single files failed.
 pub fn is_whole(ended: &Ended) -> bool {
-    let is_of_a_file = |line: &str| line.splitn(3, '\t').nth(1).is_some_and(|name| name.starts_with("download"));
+    let is_of_a_file = |line: &str| line.split('\t').nth(1).is_some_and(|name| name.starts_with("download"));
     let mut errors = ended.stderr.lines().filter(|line| line.starts_with("error\t"));
     match ended.how {
         How::Exit(0) => true,
@@ -277,6 +282,10 @@ pub fn is_whole(ended: &Ended) -> bool {
         How::Exit(_) => ended.stderr.len() < MAX_READ_STDERR && errors.all(is_of_a_file),
         _ => false,
     }
+}
+
+fn first_message(ended: &Ended) -> Option<&str> {
+    ended.first_error.as_deref()?.splitn(3, '\t').nth(2)
 }
 
 /// For people: the first error with the name of the site that it is about.

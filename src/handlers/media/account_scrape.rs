@@ -21,9 +21,9 @@ use crate::handlers::Context;
 use ::media::gallery_dl::{self, Credential, ItemId, ScrapeType, Secret, archive};
 use ::media::tool::{self, Ended, How, WorkDirectory};
 use ::media::{Login, Verdict, cookies};
-use contract::media::credentials::CredentialKind;
 use db::credentials::{self, OpenCredential};
 use db::media_accounts::{self, KnownFile, ScrapedAccount};
+use domain::credential::CredentialKind;
 use domain::media_account::{AccountKind, check_platform, check_username, web_address};
 use domain::media_item::{ItemKind, NewItem};
 use domain::vocabulary::Word;
@@ -128,7 +128,9 @@ pub async fn run(ctx: &Context, account: Account, scrape_type: ScrapeType) -> Re
         read
     };
     let (ended, read) = tokio::join!(tool::run(command, &directory, sender, cancelled), read);
-    read?;
+    if let Err(error) = read {
+        return Err(failed(files, error).await);
+    }
     let ended = match ended {
         Ok(ended) => ended,
         Err(error) => return Err(failed(files, TaskError::from(error)).await),
@@ -147,9 +149,13 @@ async fn finish(
         files.save(None).await?;
         return Err(stopped());
     }
-    let reason =
-        gallery_dl::error_message(&ended).unwrap_or_else(|| format!("gallery-dl ended without a word: {:?}", ended.how));
-    match gallery_dl::verdict(&ended, files.has_some()) {
+    let reason = gallery_dl::error_message(&ended)
+        .unwrap_or_else(|| format!("gallery-dl ended without a word: {:?}", ended.how));
+    let verdict = match gallery_dl::verdict(&ended, files.has_some()) {
+        Verdict::Retry if login.is_some() && gallery_dl::is_refused(&ended) => Verdict::Permanent { login: true },
+        verdict => verdict,
+    };
+    match verdict {
         Verdict::Done => {
             let pages = pages(&files.account.platform, directory.path()).await?;
             let is_whole = gallery_dl::is_whole(&ended);
@@ -197,7 +203,10 @@ async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential
         true => Ok(Some(login)),
         false => {
             let OpenCredential { platform, .. } = login;
-            Err(TaskError::permanent(format!("the account's credential is for {platform}, not for {}", account.platform)))
+            Err(TaskError::permanent(format!(
+                "the account's credential is for {platform}, not for {}",
+                account.platform
+            )))
         }
     }
 }
@@ -277,4 +286,28 @@ fn read_list(path: &Path) -> std::io::Result<String> {
         Err(error) => return Err(error),
     };
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn addresses_that_the_tool_does_not_know_are_pages() {
+        let work = tempfile::tempdir().unwrap();
+        assert_eq!(pages("site", work.path()).await.unwrap(), []);
+        let list = "https://video.example/1\nfile:///etc/passwd\n--exec=x\nhttps://video.example/2\n";
+        std::fs::write(work.path().join(gallery_dl::UNSUPPORTED_FILE), list).unwrap();
+        let pages = pages("site", work.path()).await.unwrap();
+        let seen: Vec<_> = pages.iter().map(|page| (page.kind, page.url.as_str())).collect();
+        assert_eq!(seen, [(ItemKind::Page, "https://video.example/1"), (ItemKind::Page, "https://video.example/2")]);
+        assert_ne!(pages[0].source_id, pages[1].source_id);
+    }
+
+    #[test]
+    fn a_name_of_a_stranger_is_no_name_of_a_directory() {
+        let name = Account::without_row("site", "../../etc").work_name();
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'), "{name}");
+        assert_ne!(name, Account::without_row("site", "ann").work_name());
+    }
 }

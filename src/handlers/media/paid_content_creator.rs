@@ -16,7 +16,9 @@ pub async fn run(ctx: &Context, args: args::PaidContentCreator) -> Result<Outcom
     let id = args.creator_id;
     let row = media_accounts::get(&ctx.services.db.client().await?, id).await?;
     match row.filter(|row| row.kind == AccountKind::Creator) {
-        None => Err(TaskError::permanent(format!("no creator has the id {id}: `drover media list accounts` lists them"))),
+        None => {
+            Err(TaskError::permanent(format!("no creator has the id {id}: `drover media list accounts` lists them")))
+        }
         Some(row) if !row.enabled => Ok(Outcome::done(json!({"skipped": "the creator is disabled"})).into()),
         Some(row) => account_scrape::run(ctx, Account::of_row(row), ScrapeType::Recent).await,
     }

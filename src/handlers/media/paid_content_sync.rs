@@ -50,7 +50,9 @@ impl Asked {
         }
         let creators = media_accounts::creators(&client, Some(&ids), MAX_CHILDREN as i64).await?;
         if creators.is_empty() && !ids.is_empty() {
-            return Err(TaskError::permanent("no creator has one of these ids: `drover media list accounts` lists them"));
+            return Err(TaskError::permanent(
+                "no creator has one of these ids: `drover media list accounts` lists them",
+            ));
         }
         Ok(Asked { unknown: ids.len() - creators.len(), creators })
     }
@@ -104,9 +106,11 @@ mod tests {
 
     #[test]
     fn creators_are_summed_up_and_one_that_fails_fails_no_other() {
-        let children = [child(Status::Completed, None), child(Status::Failed, Some("away")), child(Status::Completed, None)];
+        let children =
+            [child(Status::Completed, None), child(Status::Failed, Some("away")), child(Status::Completed, None)];
         let done = sum(&children, &Asked { unknown: 2, ..Asked::default() });
-        let expected = json!({"creators": 3, "completed": 2, "failed": 1, "left": 0, "disabled": 0, "unknown": 2, "files": 6});
+        let expected =
+            json!({"creators": 3, "completed": 2, "failed": 1, "left": 0, "disabled": 0, "unknown": 2, "files": 6});
         assert_eq!((done.failure, done.result), (None, expected));
     }
 

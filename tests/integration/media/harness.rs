@@ -16,7 +16,7 @@ use foundation::digest::sha256_hex;
 use queue::{Committed, Outcome, TaskError};
 use serde_json::{Value, json};
 use settings::{Config, LiveConfig};
-use sim::media::{MediaFile, MediaPlan, MediaSite};
+use sim::media::{AccountKind, MediaFile, MediaPlan, MediaSite};
 use storage::Payloads;
 use testkit::TestDatabase;
 use tokio_util::sync::CancellationToken;
@@ -39,23 +39,31 @@ impl MediaHarness {
     }
 
     pub async fn facing(plan: MediaPlan) -> MediaHarness {
+        MediaHarness::with(plan, &[]).await
+    }
+
+    /// With other settings.
+    pub async fn with(plan: MediaPlan, others: &[(&'static str, &str)]) -> MediaHarness {
         let site = MediaSite::start(plan).await.unwrap();
         let database = testkit::database().await;
         let storage = tempfile::tempdir().unwrap();
         let owner = db::installation::storage_owner(&database.db.client().await.unwrap()).await.unwrap();
         let payloads = Payloads::new(storage.path(), owner);
         let work_dir = storage.path().join("media-work");
-        let config = Config::with(&[
+        let accounts = site.account_address(AccountKind::Mastodon, "{username}");
+        let (yt_dlp, gallery_dl) = (tool_path("yt-dlp"), tool_path("gallery-dl"));
+        let settings = [
             ("media.allow_private", "true"),
             ("media.work_dir", work_dir.to_str().unwrap()),
             ("media.youtube_url", site.url()),
             ("media.easynews_url", site.url()),
             ("media.tmdb_url", site.url()),
-            ("media.yt_dlp", tool_path("yt-dlp").to_str().unwrap()),
-            ("media.gallery_dl", tool_path("gallery-dl").to_str().unwrap()),
+            ("media.yt_dlp", yt_dlp.to_str().unwrap()),
+            ("media.gallery_dl", gallery_dl.to_str().unwrap()),
+            ("media.platforms.mastodon.url", &accounts),
             ("secrets.key", KEY),
-        ]);
-        let live = LiveConfig::fixed(config.unwrap());
+        ];
+        let live = LiveConfig::fixed(Config::with(&[&settings, others].concat()).unwrap());
         let no_proxies = Arc::new(RoundRobinProxies::new(Vec::new()));
         let services = app::services(&live, &database.db, payloads, &Clock::system(), no_proxies).unwrap();
         MediaHarness { database, site, storage, services: Arc::new(services) }
@@ -114,11 +122,7 @@ impl MediaHarness {
         self.run_task_until(job(role, args), until).await
     }
 
-    pub async fn run_task_until(
-        &self,
-        task: NewTask,
-        until: impl Future<Output = ()>,
-    ) -> Result<Outcome, TaskError> {
+    pub async fn run_task_until(&self, task: NewTask, until: impl Future<Output = ()>) -> Result<Outcome, TaskError> {
         let task = self.task(task).await;
         let stop = CancellationToken::new();
         let context = self.context(&task).with_stop(stop.clone());

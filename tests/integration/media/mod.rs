@@ -7,5 +7,6 @@ mod harness;
 mod kill;
 mod people;
 mod records;
+mod scrape_kill;
 mod searches;
 mod videos;

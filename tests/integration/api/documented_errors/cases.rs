@@ -3,12 +3,13 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 38] = [
+pub const BODIES: [(&str, &str); 40] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
     ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
     ("POST /api/jobs", r#"{"job_type": "youtube_monitor", "depends_on": [4711]}"#),
+    ("POST /api/media/accounts", r#"{"platform": "site", "username": "bea"}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCabcdefghijklmnopqrstuv"}"#),
     ("POST /api/media/credentials", r#"{"name": "films", "platform": "tmdb", "kind": "token", "secret": "s"}"#),
     ("POST /api/media/people", r#"{"tmdb_id": 42, "name": "Ann"}"#),
@@ -34,6 +35,7 @@ pub const BODIES: [(&str, &str); 38] = [
     ("PUT /api/groups/{group}", r#"{"name": "others"}"#),
     ("PUT /api/hosts/{host}", r#"{"breaker": "closed"}"#),
     ("PUT /api/jobs/{id}", r#"{"priority": 3}"#),
+    ("PUT /api/media/accounts/{id}", r#"{"enabled": false}"#),
     ("PUT /api/media/channels/{id}", r#"{"download": true}"#),
     ("PUT /api/media/credentials/{id}", r#"{"username": "ann"}"#),
     ("PUT /api/media/people/{id}", r#"{"name": "Bea"}"#),
@@ -49,9 +51,10 @@ pub const QUERIES: [(&str, &str); 2] =
     [("GET /api/products/search", "?q=a"), ("GET /api/stats/series", "?metric=tasks")];
 
 /// Things that are made once: a second time it is a conflict.
-pub const TWICE: [(&str, &str); 10] = [
+pub const TWICE: [(&str, &str); 11] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "analytics_refresh"}"#),
     ("POST /api/jobs", r#"{"job_type": "forum_scrape"}"#),
+    ("POST /api/media/accounts", r#"{"platform": "site", "username": "twice"}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCtwiceefghijklmnopqrstu"}"#),
     ("POST /api/media/people", r#"{"tmdb_id": 43, "name": "Ann"}"#),
     ("POST /api/media/searches", r#"{"query": "twice"}"#),
