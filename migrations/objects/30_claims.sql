@@ -122,7 +122,7 @@ END $f$;
 CREATE OR REPLACE VIEW claimed_tasks AS
 SELECT id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count,
        least(greatest(date_part('epoch', claimed_at) - date_part('epoch', greatest(created_at, scheduled_for)), 0), 1e9) AS waited,
-       claim_token
+       claim_token, account
   FROM worker_tasks
  WHERE status IN ('claimed', 'running');
 
@@ -174,7 +174,7 @@ CREATE OR REPLACE FUNCTION settle_and_claim(
   ids bigint[], fences bigint[], workers text[], results jsonb[], details jsonb[],
   roles text[], every_crawl_role boolean, claimers text[], lease interval, allow_suspect boolean, token uuid)
 RETURNS TABLE (is_lost boolean, id bigint, fence bigint, worker_id text, role text, dispensary_id bigint, platform text,
-               payload jsonb, priority int, retry_count int, loss_count int, waited double precision)
+               payload jsonb, priority int, retry_count int, loss_count int, waited double precision, account text)
 LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
@@ -185,7 +185,7 @@ BEGIN
   IF cardinality(ids) > 0 THEN
     RETURN QUERY
       SELECT true, d.id, NULL::bigint, NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::int, NULL::int,
-             NULL::int, NULL::double precision
+             NULL::int, NULL::double precision, NULL::text
         FROM unnest(complete_tasks(ids, fences, workers, results, details)) AS d(id);
   END IF;
   IF cardinality(claimers) = 0 THEN RETURN; END IF;
@@ -193,7 +193,7 @@ BEGIN
   IF cardinality(claimed) = 0 THEN RETURN; END IF;
   RETURN QUERY   -- a separate statement: an earlier one would not see rows that are newer than its snapshot
     SELECT false, c.id, c.fence, c.worker_id, c.role, c.dispensary_id, c.platform, c.payload, c.priority, c.retry_count, c.loss_count,
-           c.waited
+           c.waited, c.account
       FROM claimed_tasks c
      WHERE c.id = ANY (claimed);
 END $f$;

@@ -21,7 +21,7 @@ struct HandlerRun {
 impl Work for TaskServices {
     fn body(self: Arc<Self>, task: &ClaimedTask, stop: CancellationToken) -> Arc<dyn Body> {
         let context = Context::new(self, task.lease.id, task.dispensary_id, task.platform.clone());
-        let context = context.with_lease(task.lease.clone()).with_stop(stop);
+        let context = context.with_account(task.account.clone()).with_lease(task.lease.clone()).with_stop(stop);
         Arc::new(HandlerRun { context, role: task.role, payload: task.payload.clone() })
     }
 }

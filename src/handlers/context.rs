@@ -43,6 +43,8 @@ pub struct Context {
     pub dispensary_id: Option<StoreId>,
     /// As the task names it, which may be one that this program does not know.
     platform: Option<String>,
+    /// The account that the task names.
+    pub account: Option<String>,
     run_trace: RunTrace,
     /// None where no progress is noted, and nothing saved.
     lease: Option<TaskLease>,
@@ -85,6 +87,7 @@ impl Context {
             task_id,
             dispensary_id,
             platform,
+            account: None,
             run_trace: RunTrace::default(),
             lease: None,
             stop: CancellationToken::new(),
@@ -95,6 +98,12 @@ impl Context {
     /// Adds the run's lease, by which it notes its progress and saves.
     pub fn with_lease(mut self, lease: TaskLease) -> Self {
         self.lease = Some(lease);
+        self
+    }
+
+    /// Adds the account that the task names.
+    pub fn with_account(mut self, account: Option<String>) -> Self {
+        self.account = account;
         self
     }
 
@@ -168,6 +177,11 @@ impl Context {
     /// The requests made by this run; [`RunTrace::detail`] is the attempt's `detail`.
     pub fn run_trace(&self) -> RunTrace {
         self.run_trace.clone()
+    }
+
+    /// The platform of a media job, as the task names it.
+    pub fn media_platform(&self) -> Result<&str, TaskError> {
+        self.platform.as_deref().ok_or_else(|| TaskError::permanent(NO_PLATFORM))
     }
 
     /// The platform that the task names.

@@ -79,8 +79,9 @@ fn only_db_and_migrations_hold_sql() {
         "NOTIFY ",
     ];
     let is_sql = |text: &&String| verbs.iter().any(|verb| text.trim_start().starts_with(verb));
-    // the private server's first statement, sent before there is a database to connect to
-    let homes = ["crates/db/src/", "crates/private-server/src/cluster.rs"];
+    // the private server's first statement, sent before there is a database to connect to; the text of a table in a file of
+    // SQLite, which nothing executes
+    let homes = ["crates/db/src/", "crates/private-server/src/cluster.rs", "crates/media/src/gallery_dl/archive.rs"];
     let elsewhere = product().filter(|file| !homes.iter().any(|home| file.path.starts_with(home)));
     let strings = elsewhere.flat_map(|file| {
         let found: Vec<String> =

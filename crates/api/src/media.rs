@@ -22,6 +22,7 @@ use contract::media::{Fields, Record, RecordKind, RecordPage};
 use db::Tx;
 use db::credentials::CredentialError;
 use db::media_records::{self, RecordError};
+use domain::media_account::{check_public, web_address};
 use domain::notification::{EndpointKind, Target};
 use domain::vocabulary::Word;
 use foundation::webhook_signature::WebhookKey;
@@ -100,6 +101,16 @@ macro_rules! records {
             }
         }
     };
+}
+
+records! {
+    accounts: contract::media::accounts::Account, contract::media::accounts::AccountDraft,
+              contract::media::accounts::AccountChange;
+    "/api/media/accounts", "/api/media/accounts/{id}";
+    "Lists the accounts whose media are scraped.", "Shows an account.",
+    "Adds an account: `scrape_account` and `paid_content_creator` jobs download its media.",
+    "Changes an account; fields that are not given stay as they are.", "Removes an account. Its items stay.";
+    {}
 }
 
 records! {
@@ -241,6 +252,7 @@ async fn remove<R: Record>(
 
 fn check(api: &ApiState, fields: &impl Fields) -> Result<(), ApiError> {
     fields.check()?;
+    check_address(api, fields)?;
     match fields.selectors().and_then(api.selectors_fault) {
         Some(fault) => Err(BadField { field: "selectors", fault }.into()),
         None => Ok(()),
@@ -289,6 +301,16 @@ async fn check_secret(
     }
 }
 
+/// Whether jobs may ask the address, as far as its text says it.
+fn check_address(api: &ApiState, fields: &impl Fields) -> Result<(), ApiError> {
+    let Some((field, address)) = fields.address() else { return Ok(()) };
+    if api.live.current().config.media.allow_private {
+        return Ok(());
+    }
+    let checked = web_address(address).and_then(|url| check_public(&url));
+    checked.map_err(|fault| ApiError::bad(field, fault.to_string()))
+}
+
 /// `channel 7`.
 fn target<R: Record>(id: i64) -> String {
     format!("{} {id}", R::KIND.noun())
@@ -298,7 +320,7 @@ impl From<RecordError> for ApiError {
     fn from(error: RecordError) -> Self {
         match error {
             RecordError::DuplicateKey { .. } => ApiError::Conflict(error.to_string()),
-            RecordError::UnknownReference { field, detail } => BadField { field, fault: detail }.into(),
+            RecordError::Field(bad) => bad.into(),
             RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
             RecordError::Db(error) => error.into(),
         }

@@ -4,6 +4,7 @@
 //! All kinds have the same endpoints, commands and statements; a kind says which fields it has and checks
 //! them.
 
+pub mod accounts;
 pub mod channels;
 pub mod credentials;
 pub mod endpoints;
@@ -26,6 +27,7 @@ const NO_CHANGE: &str = "missing: give at least one field to change";
 
 vocabulary! {
     pub enum RecordKind {
+        Accounts,
         Channels,
         Credentials,
         Endpoints,
@@ -61,6 +63,11 @@ pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
     fn selectors(&self) -> Option<&SelectorOverrides> {
         None
     }
+
+    /// An address that a job will ask, with the name of its field.
+    fn address(&self) -> Option<(&'static str, &str)> {
+        None
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -74,6 +81,7 @@ impl RecordKind {
     /// One of the kind: `channel`.
     pub fn noun(self) -> &'static str {
         match self {
+            RecordKind::Accounts => "account",
             RecordKind::Channels => "channel",
             RecordKind::Credentials => "credential",
             RecordKind::Endpoints => "endpoint",
@@ -91,15 +99,20 @@ impl RecordKind {
             RecordKind::Credentials => Some("last_result"),
             RecordKind::Endpoints => Some("disabled_reason"),
             RecordKind::Forums | RecordKind::Rules => None,
-            RecordKind::Channels | RecordKind::People | RecordKind::Searches | RecordKind::Threads => {
-                Some("last_error")
-            }
+            RecordKind::Accounts
+            | RecordKind::Channels
+            | RecordKind::People
+            | RecordKind::Searches
+            | RecordKind::Threads => Some("last_error"),
         }
     }
 
     /// Fields that a new one may have, beside a secret.
     pub fn fields(self) -> &'static [&'static str] {
         match self {
+            RecordKind::Accounts => {
+                &["platform", "username", "kind", "url", "credential_id", "interval_hours", "enabled"]
+            }
             RecordKind::Channels => &["channel_id", "download", "enabled"],
             RecordKind::Credentials => &["name", "platform", "kind", "username"],
             RecordKind::Endpoints => &["name", "kind", "target", "credential_id", "previous_credential_id", "enabled"],
@@ -136,6 +149,7 @@ mod tests {
 
     #[test]
     fn a_draft_has_a_value_for_every_field_of_its_kind() {
+        written::<accounts::Account>(json!({"platform": "mastodon", "username": "ann"}));
         written::<channels::Channel>(json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
         let endpoint = json!({"name": "a", "kind": "ntfy", "target": "https://ntfy.sh/a"});
         written::<endpoints::Endpoint>(endpoint);

@@ -388,7 +388,6 @@ mod tests {
     #[case::no_name(json!({"name": " ", "role": "payload_fetch", "interval_hours": 1}), "name")]
     #[case::two_lines(json!({"name": "a\nb", "role": "payload_fetch", "interval_hours": 1}), "name")]
     #[case::role(json!({"name": "a", "role": "payload_fetsch", "interval_hours": 1}), "role")]
-    #[case::a_role_without_handler(json!({"name": "a", "role": "scrape_account", "interval_hours": 1}), "role")]
     #[case::no_recurrence(json!({"name": "a", "role": "payload_fetch"}), "interval_hours")]
     #[case::both(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "cron": "0 0 0 * * *"}), "cron")]
     #[case::never(json!({"name": "a", "role": "payload_fetch", "interval_hours": 0}), "interval_hours")]

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_priority, check_time, dependencies_of, within};
 use super::tasks::TaskView;
-use domain::args::{Args, BadArgs};
+use domain::args::Args;
 use domain::role::{RESYNC, Role, names_and_resync};
 use domain::state_code::StateCode;
 use domain::store::{Platform, StoreId};
@@ -178,10 +178,7 @@ pub(crate) fn made_by_drover(role: Role) -> String {
 
 /// Checks the payload; puts its state code in capital letters.
 pub(crate) fn check_payload(role: Role, mut payload: Value) -> Result<Value, BadField> {
-    let args = Args::read(role, &payload).map_err(|error| match error {
-        BadArgs::NoHandler(_) => bad("role", error),
-        BadArgs::Payload { .. } => bad("payload", error),
-    })?;
+    let args = Args::read(role, &payload).map_err(|error| bad("payload", error))?;
     let Args::StoreDiscovery(args) = args else { return Ok(payload) };
     if let Some(points) = &args.points
         && (args.state_code.is_none() || points.len() > MAX_POINTS)

@@ -7,10 +7,11 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::row::{FromRow, known_word, rows};
+use super::row::{FromRow, rows, word};
 use super::{Client, DbError, Tx};
-use contract::media::credentials::CredentialKind;
+use domain::credential::CredentialKind;
 use domain::disposition::{Disposition, HasDisposition};
+use domain::vocabulary::Word;
 use foundation::secrets::{SecretError, SecretKeys, key_id};
 
 /// Maximum number of credentials of one rekeying.
@@ -21,7 +22,8 @@ const NOT_ENCRYPTED: &str =
 /// A credential with its secret in clear.
 pub struct OpenCredential {
     pub id: i64,
-    pub kind: CredentialKind,
+    pub platform: String,
+    pub kind: Word<CredentialKind>,
     pub username: Option<String>,
     pub secret: String,
 }
@@ -83,6 +85,10 @@ pub async fn open_of_platform(
     CredentialRow::from_row(&row)?.open(keys)
 }
 
+pub async fn open(client: &Client, id: i64, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
+    stored(client, id).await?.open(keys)
+}
+
 /// Encrypts with the current key every secret that another key encrypted, unless `is_dry`. Nothing is lost when
 /// it is stopped in between; the next run does the rest.
 pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<RekeyedCredentials, DbError> {
@@ -124,7 +130,7 @@ struct CredentialRow {
     id: i64,
     name: String,
     platform: String,
-    kind: CredentialKind,
+    kind: Word<CredentialKind>,
     username: Option<String>,
     secret: String,
 }
@@ -142,7 +148,8 @@ impl CredentialRow {
         }
         let opened = keys.open(&self.secret, &self.about());
         let secret = opened.map_err(|error| CredentialError::Unreadable { name: self.name, error })?;
-        Ok(OpenCredential { id: self.id, kind: self.kind, username: self.username, secret })
+        let CredentialRow { id, platform, kind, username, .. } = self;
+        Ok(OpenCredential { id, platform, kind, username, secret })
     }
 }
 
@@ -168,5 +175,5 @@ impl fmt::Debug for OpenCredential {
 }
 
 rows! {
-    CredentialRow { id, name, platform, kind: known_word, username, secret }
+    CredentialRow { id, name, platform, kind: word, username, secret }
 }

@@ -39,6 +39,7 @@ pub mod installation;
 pub mod jobs;
 pub mod legacy;
 pub mod listen;
+pub mod media_accounts;
 pub mod media_items;
 pub mod media_records;
 pub mod migrate;

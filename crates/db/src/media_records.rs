@@ -5,7 +5,8 @@ use thiserror::Error;
 use tokio_postgres::types::Json;
 
 use super::row::{document, first_column};
-use super::{Client, DbError, Tx};
+use super::{Client, DbError, Tx, media_accounts};
+use contract::checks::BadField;
 use contract::media::{Record, RecordKind};
 use strum::VariantArray;
 
@@ -20,9 +21,8 @@ pub enum RecordError {
     /// `detail` names the key: `Key (channel_id)=(…) already exists.`
     #[error("another {noun} has this key: {detail}")]
     DuplicateKey { noun: &'static str, detail: String },
-    /// The row that a field names does not exist.
-    #[error("{field}: {detail}")]
-    UnknownReference { field: &'static str, detail: String },
+    #[error(transparent)]
+    Field(#[from] BadField),
     #[error("{noun} {id} does not exist")]
     Missing { noun: &'static str, id: i64 },
     #[error(transparent)]
@@ -42,13 +42,16 @@ pub async fn get<R: Record>(client: &Client, id: i64) -> Result<R, RecordError> 
 pub async fn insert<R: Record>(tx: &Tx, draft: &R::Draft) -> Result<i64, RecordError> {
     let sql = of_kind(INSERT, R::KIND);
     let row = tx.query_one(&sql, &[&Json(draft)]).await.map_err(|error| refused(R::KIND, error))?;
-    Ok(first_column(&row)?)
+    let id = first_column(&row)?;
+    check_references(tx, R::KIND, id).await?;
+    Ok(id)
 }
 
 pub async fn update<R: Record>(tx: &Tx, id: i64, change: &R::Change) -> Result<(), RecordError> {
     let sql = of_kind(UPDATE, R::KIND);
     let rows = tx.execute(&sql, &[&id, &Json(change)]).await.map_err(|error| refused(R::KIND, error))?;
-    found(R::KIND, id, rows)
+    found(R::KIND, id, rows)?;
+    check_references(tx, R::KIND, id).await
 }
 
 pub async fn delete(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordError> {
@@ -79,6 +82,7 @@ fn of_kind(template: &str, kind: RecordKind) -> String {
 
 fn table(kind: RecordKind) -> &'static str {
     match kind {
+        RecordKind::Accounts => "media_accounts",
         RecordKind::Channels => "watched_channels",
         RecordKind::Credentials => "credentials",
         RecordKind::Endpoints => "notification_endpoints",
@@ -96,6 +100,25 @@ async fn read<R: Record>(client: &Client, id: Option<i64>, after: Option<i64>, l
     rows.iter().map(|row| document(row, "record")).collect()
 }
 
+/// Whether the credential of a record, if it has one, is for its service and of a kind that its job takes.
+async fn check_references(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordError> {
+    let (sql, takes) = match kind {
+        RecordKind::Accounts => (include_str!("sql/media_accounts/credential.sql"), "password, cookies or token"),
+        RecordKind::Forums => (include_str!("sql/forums/credential.sql"), "cookies or, of Discourse, api_key or token"),
+        _ => return Ok(()),
+    };
+    let bad = |fault| Err(RecordError::Field(BadField { field: "credential_id", fault }));
+    let Some(row) = tx.query_opt(sql, &[&id]).await? else { return Ok(()) };
+    match (row.try_get("platform").map_err(DbError::from)?, row.try_get("is_usable").map_err(DbError::from)?) {
+        (Some(platform), _) => {
+            let platform: String = platform;
+            bad(format!("the credential is of {platform}"))
+        }
+        (None, false) => bad(format!("it takes a credential of the kind {takes}")),
+        (None, true) => Ok(()),
+    }
+}
+
 fn found(kind: RecordKind, id: i64, rows: u64) -> Result<(), RecordError> {
     match rows {
         0 => Err(RecordError::Missing { noun: kind.noun(), id }),
@@ -107,7 +130,7 @@ fn refused(kind: RecordKind, error: DbError) -> RecordError {
     match error {
         DbError::Conflict { detail, .. } => RecordError::DuplicateKey { noun: kind.noun(), detail },
         DbError::Reference(detail) => match referring_field(kind, &detail) {
-            Some(field) => RecordError::UnknownReference { field, detail },
+            Some(field) => BadField { field, fault: detail }.into(),
             None => RecordError::Db(DbError::Reference(detail)),
         },
         other => RecordError::Db(other),

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::role::Role;
 
-/// Makes [`Args`] from the roles that have a handler, each with the type of its input.
+/// Makes [`Args`] from the roles, each with the type of its input.
 macro_rules! args {
     ($($role:ident($input:ident),)+) => {
         /// A task's input, by role.
@@ -20,9 +20,6 @@ macro_rules! args {
             pub fn read(role: Role, payload: &Value) -> Result<Args, BadArgs> {
                 Ok(match role {
                     $(Role::$role => Args::$role(typed(role, payload)?),)+
-                    Role::ScrapeAccount
-                    | Role::PaidContentSync
-                    | Role::PaidContentCreator => return Err(BadArgs::NoHandler(role)),
                 })
             }
         }
@@ -36,8 +33,11 @@ args! {
     PayloadFetch(PayloadFetch),
     ProductRefresh(ProductRefresh),
     AnalyticsRefresh(AnalyticsRefresh),
+    ScrapeAccount(ScrapeAccount),
     DownloadMedia(DownloadMedia),
     ForumScrape(ForumScrape),
+    PaidContentSync(PaidContentSync),
+    PaidContentCreator(PaidContentCreator),
     YoutubeMonitor(YoutubeMonitor),
     EasynewsMonitor(EasynewsMonitor),
     AppearancesSync(AppearancesSync),
@@ -144,11 +144,10 @@ pub struct Notify {
 }
 
 #[derive(Debug, Error)]
-pub enum BadArgs {
-    #[error("the payload of a {role} task: {fault}")]
-    Payload { role: Role, fault: String },
-    #[error("this program has no handler for {0} tasks yet")]
-    NoHandler(Role),
+#[error("the payload of a {role} task: {fault}")]
+pub struct BadArgs {
+    role: Role,
+    fault: String,
 }
 
 fn typed<'a, T: Deserialize<'a> + Default>(role: Role, payload: &'a Value) -> Result<T, BadArgs> {
@@ -156,9 +155,9 @@ fn typed<'a, T: Deserialize<'a> + Default>(role: Role, payload: &'a Value) -> Re
         return Ok(T::default());
     }
     if !payload.is_object() {
-        return Err(BadArgs::Payload { role, fault: "expected an object".to_owned() });
+        return Err(BadArgs { role, fault: "expected an object".to_owned() });
     }
-    T::deserialize(payload).map_err(|error| BadArgs::Payload { role, fault: error.to_string() })
+    T::deserialize(payload).map_err(|error| BadArgs { role, fault: error.to_string() })
 }
 
 #[cfg(test)]
@@ -182,7 +181,6 @@ mod tests {
     #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "expected i64")]
     #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
     #[case::no_items(Role::DownloadMedia, json!({}), "media_ids")]
-    #[case::no_handler(Role::ScrapeAccount, json!({}), "no handler for scrape_account")]
     fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
         let error = Args::read(role, &payload).unwrap_err().to_string();
         assert!(error.contains(offender), "{error}");

@@ -244,12 +244,7 @@ impl Role {
     pub fn handler(self) -> Option<&'static str> {
         match self {
             Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
-            Role::DownloadMedia
-            | Role::ForumScrape
-            | Role::YoutubeMonitor
-            | Role::EasynewsMonitor
-            | Role::AppearancesSync => Some(self.name()),
-            other => (other.family() == Family::Crawl).then_some(other.name()),
+            other => Some(other.name()),
         }
     }
 
@@ -493,8 +488,7 @@ mod tests {
     #[rstest]
     #[case::its_own(Role::ProductRefresh, Some("product_refresh"))]
     #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, Some("payload_fetch"))]
-    #[case::of_media(Role::DownloadMedia, Some("download_media"))]
-    #[case::not_yet(Role::ScrapeAccount, None)]
+    #[case::of_media(Role::ScrapeAccount, Some("scrape_account"))]
     fn roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
         assert_eq!(role.handler(), handler);
     }

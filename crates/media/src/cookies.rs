@@ -1,6 +1,9 @@
 //! Cookies of a credential: a file in Netscape's format, as browsers' extensions and the tools write it. Pure.
 //!
-//! In: the text of the file. Out: the cookies for one address. No error shows a value.
+//! In: the text of the file, which may be that of a whole browser. Out: the cookies for one host or address. No error
+//! shows a value.
+
+use std::collections::BTreeMap;
 
 use thiserror::Error;
 use url::Url;
@@ -18,8 +21,8 @@ pub struct Cookie {
     is_for_subdomains: bool,
     path: String,
     is_secure: bool,
-    pub name: String,
-    pub value: String,
+    name: String,
+    value: String,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -59,6 +62,12 @@ pub fn read(text: &str) -> Result<Vec<Cookie>, CookieError> {
     Ok(cookies)
 }
 
+/// Names and values of the cookies for a host, whatever their paths; later lines win.
+pub fn of_host(cookies: &[Cookie], host: &str) -> BTreeMap<String, String> {
+    let of_host = cookies.iter().filter(|cookie| cookie.is_of(host));
+    of_host.map(|cookie| (cookie.name.clone(), cookie.value.clone())).collect()
+}
+
 /// The content of the header `Cookie` for an address; None: no cookie is for it.
 pub fn header(cookies: &[Cookie], url: &Url) -> Option<String> {
     let pairs = cookies.iter().filter(|cookie| cookie.is_for(url));
@@ -67,11 +76,14 @@ pub fn header(cookies: &[Cookie], url: &Url) -> Option<String> {
 }
 
 impl Cookie {
-    fn is_for(&self, url: &Url) -> bool {
-        let Some(host) = url.host_str() else { return false };
+    fn is_of(&self, host: &str) -> bool {
         let is_below = || host.strip_suffix(&self.domain).is_some_and(|rest| rest.ends_with('.'));
-        let is_host = host == self.domain || (self.is_for_subdomains && is_below());
-        is_host && (url.scheme() == "https" || !self.is_secure) && covers(&self.path, url.path())
+        host == self.domain || (self.is_for_subdomains && is_below())
+    }
+
+    fn is_for(&self, url: &Url) -> bool {
+        let is_of_host = url.host_str().is_some_and(|host| self.is_of(host));
+        is_of_host && (url.scheme() == "https" || !self.is_secure) && covers(&self.path, url.path())
     }
 }
 
@@ -103,6 +115,13 @@ mod tests {
     fn a_cookie_goes_to_its_own_addresses(#[case] address: &str, #[case] expected: Option<&str>) {
         let cookies = read(FILE).unwrap_or_default();
         assert_eq!(header(&cookies, &address.parse().unwrap()).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_cookies_of_a_host_are_those_of_all_its_paths() {
+        let cookies = of_host(&read(FILE).unwrap_or_default(), "forum.example");
+        assert_eq!(cookies.keys().collect::<Vec<_>>(), ["xf_session", "xf_user"]);
+        assert!(of_host(&read(FILE).unwrap_or_default(), "notforum.example").is_empty());
     }
 
     #[test]

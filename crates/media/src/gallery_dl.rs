@@ -3,6 +3,8 @@
 //! In: an account's addresses and credential. Out: a [`Command`] for the runner; then an [`Event`] for each
 //! line that it prints, and a [`Verdict`] for its end. It must not know queue or database.
 
+pub mod archive;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::input::{self, InputError, Login};
 use crate::printed::{self, LineError};
-use crate::tool::{Command, Ended};
+use crate::tool::{Command, Ended, How};
 use crate::verdict::Verdict;
 
 pub const HOW_TO_INSTALL: &str = "`pip install gallery-dl`, in a virtual environment whose bin directory is in PATH";
@@ -20,6 +22,8 @@ pub const HOW_TO_INSTALL: &str = "`pip install gallery-dl`, in a virtual environ
 pub const UNSUPPORTED_FILE: &str = "unsupported.txt";
 /// Maximum number of unsupported addresses that are read.
 pub const MAX_UNSUPPORTED: usize = 1_000;
+/// The begin of a longer text may be lost.
+const MAX_READ_STDERR: usize = 32 << 10;
 pub const DEFAULT_WAIT_AFTER_429: Duration = Duration::from_secs(30);
 
 /// Minimum length of a cookie that is masked: `1` or `en` is not a secret, and would mask half of a message.
@@ -61,7 +65,7 @@ pub struct Scrape<'a> {
     pub scrape_type: ScrapeType,
     /// The locked work directory.
     pub work: &'a Path,
-    /// SQLite file of what was downloaded before; gallery-dl makes it.
+    /// SQLite file of what was downloaded before ([`archive`]); gallery-dl adds to it.
     pub archive: &'a Path,
     pub credential: Option<Credential>,
     pub proxy: Option<&'a str>,
@@ -123,6 +127,18 @@ pub struct ItemId {
     pub num: u64,
 }
 
+impl ItemId {
+    /// Its name within its category.
+    pub fn of_category(&self) -> String {
+        format!("{}_{}", self.id, self.num)
+    }
+
+    /// The archive's entry for the file with this name in a category.
+    pub fn entry(category: &str, of_category: &str) -> String {
+        format!("{category}_{of_category}")
+    }
+}
+
 impl Scrape<'_> {
     pub fn command(&self, program: impl Into<PathBuf>) -> Result<Command, InputError> {
         let mut command = Command::new(program, HOW_TO_INSTALL);
@@ -150,6 +166,8 @@ impl Scrape<'_> {
             "metadata-path": "drover_path",
             "metadata-url": "drover_url",
             "archive": input::path(self.archive)?,
+            "archive-prefix": "",
+            "archive-format": "{category}_{id|filename}_{num|0}",
             "skip": self.skip(),
             "sleep-429": self.wait_after_429.as_secs(),
             "postprocessors": postprocessors,
@@ -244,9 +262,30 @@ impl Event {
 
 /// `files_came`: at least one event was `After`.
 pub fn verdict(ended: &Ended, files_came: bool) -> Verdict {
-    let message = ended.first_error.as_deref().and_then(|error| error.splitn(3, '\t').nth(2));
-    let not_found = message.is_some_and(|message| message.starts_with("NotFoundError"));
+    let not_found = first_message(ended).is_some_and(|message| message.starts_with("NotFoundError"));
     Verdict::of(ended.how, |code| of_exit(code, files_came, not_found))
+}
+
+/// The site does not take the credential that it was given. Without one, the same words say less.
+pub fn is_refused(ended: &Ended) -> bool {
+    let begins = ["HttpError: '401 ", "HttpError: '403 ", "AbortExtraction: Invalid or missing access token"];
+    first_message(ended).is_some_and(|message| begins.iter().any(|begin| message.starts_with(begin)))
+}
+
+/// All that there was to see was seen: at most single files failed.
+pub fn is_whole(ended: &Ended) -> bool {
+    let is_of_a_file = |line: &str| line.split('\t').nth(1).is_some_and(|name| name.starts_with("download"));
+    let mut errors = ended.stderr.lines().filter(|line| line.starts_with("error\t"));
+    match ended.how {
+        How::Exit(0) => true,
+        // the begin of a long text is lost
+        How::Exit(_) => ended.stderr.len() < MAX_READ_STDERR && errors.all(is_of_a_file),
+        _ => false,
+    }
+}
+
+fn first_message(ended: &Ended) -> Option<&str> {
+    ended.first_error.as_deref()?.splitn(3, '\t').nth(2)
 }
 
 /// For people: the first error with the name of the site that it is about.

@@ -186,6 +186,7 @@ fn started_task(lease: TaskLease, new: &NewTask) -> ClaimedTask {
         role: new.role,
         dispensary_id: new.dispensary_id,
         platform: new.platform.clone(),
+        account: new.account.clone(),
         payload: new.payload.clone(),
         priority: new.priority,
         retry_count: 0,

@@ -362,6 +362,7 @@ mod tests {
             role: Role::AnalyticsRefresh,
             dispensary_id: None,
             platform: None,
+            account: None,
             payload: json!({}),
             priority: 0,
             retry_count: 0,

@@ -2,7 +2,7 @@
 //! `default.toml`, against which a layer is checked.
 //!
 //! Keys are dotted (`queue.lease`). A key has the type of its default value; an empty table in `default.toml`
-//! is open: it takes any key, with a string.
+//! is open: it takes any key, with a string; [`OPEN_TABLES_OF_TABLES`] take tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,6 +11,9 @@ use config::{ConfigError, Map, Source, Value, ValueKind};
 
 use super::errors::ConfigErrors;
 use foundation::spelling;
+
+/// Open tables of `default.toml` whose entries are tables, and the one key that each of these has.
+const OPEN_TABLES_OF_TABLES: [(&str, &str); 1] = [("media.platforms", "url")];
 
 /// Settings of one source, each with its origin. Its `Debug` shows keys alone: values hold secrets.
 #[derive(Clone, Default)]
@@ -130,7 +133,7 @@ impl Schema {
         Err(format!("expected {}, got {}", expected.map_or("a string", in_words), in_words(value)))
     }
 
-    /// None = a key of an open table.
+    /// None = a key of an open table, or of a table in one.
     fn kind_of(&self, key: &str) -> Result<Option<&toml::Value>, String> {
         if let Some(kind) = self.kinds.get(key) {
             return Ok(Some(kind));
@@ -138,13 +141,25 @@ impl Schema {
         if self.sections.contains(key) || self.open.contains(key) {
             return Err("is a section and has no value of its own".to_owned());
         }
-        if key.rsplit_once('.').is_some_and(|(table, name)| self.open.contains(table) && is_name(name)) {
+        if self.is_in_open_table(key) {
             return Ok(None);
         }
         Err(match spelling::nearest(key, self.kinds.keys()) {
             Some(known) => format!("unknown key (did you mean {known}?)"),
             None => "unknown key".to_owned(),
         })
+    }
+
+    fn is_in_open_table(&self, key: &str) -> bool {
+        let Some((table, name)) = key.rsplit_once('.') else { return false };
+        let of_tables = |(tables, field): &(&str, &str)| {
+            let item = table.strip_prefix(tables).and_then(|rest| rest.strip_prefix('.'));
+            *field == name && item.is_some_and(|item| is_name(&item.replace('-', "_")))
+        };
+        match OPEN_TABLES_OF_TABLES.iter().any(|(tables, _)| *tables == table) {
+            true => false,
+            false => self.open.contains(table) && is_name(name) || OPEN_TABLES_OF_TABLES.iter().any(of_tables),
+        }
     }
 }
 

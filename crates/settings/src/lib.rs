@@ -36,6 +36,7 @@ pub use secret::Secret;
 pub use show::Setting;
 
 use domain::host::HostLimits;
+use domain::media_account::AddressTemplate;
 use domain::proxy::Budgets;
 use domain::robots::RobotsPolicy;
 use domain::task::LeaseTimes;
@@ -472,8 +473,18 @@ pub struct Media {
     /// Hosts whose pages, linked in forums, are downloaded.
     pub page_hosts: Vec<String>,
     pub yt_dlp: PathBuf,
+    pub gallery_dl: PathBuf,
     /// Directories with colons between them.
     pub tool_path: String,
+    /// By their names.
+    pub platforms: BTreeMap<String, MediaPlatform>,
+}
+
+/// A platform with accounts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MediaPlatform {
+    pub url: AddressTemplate,
 }
 
 #[derive(Clone, Debug, Deserialize)]

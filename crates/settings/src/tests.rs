@@ -288,3 +288,23 @@ fn a_probe_keeps_its_host_no_longer_than_the_breaker_is_open_at_most(#[case] bre
     let limits = config.politeness.host_limits(config.http.whole_timeout);
     assert_eq!(limits.probe_time, Duration::from_secs(seconds));
 }
+
+#[test]
+fn a_platform_has_an_address_with_a_place_for_the_name() {
+    let url = "mastodon:https://site.example/@{username}";
+    let config = loaded(&[("DROVER__MEDIA__PLATFORMS__SITE__URL", url)]);
+    assert_eq!(config.media.platforms["site"].url.of("ann"), "mastodon:https://site.example/@ann");
+
+    let (dir, sources) = variables(&[]);
+    let file = "[media.platforms.a-site]\nurl = \"https://site.example/{username}\"\n";
+    std::fs::write(dir.path().join("default.toml"), file).unwrap();
+    let config = Config::load(&sources).unwrap().config;
+    assert_eq!(config.media.platforms["a-site"].url.of("a b"), "https://site.example/a%20b");
+
+    for url in ["https://site.example/", "file:///{username}", "https://{username}.example/"] {
+        let errors = errors(&[("DROVER__MEDIA__PLATFORMS__SITE__URL", url)]);
+        assert!(errors.iter().any(|error| error.contains("media.platforms.site.url")), "{url}: {errors:?}");
+    }
+    let errors = errors(&[("DROVER__MEDIA__PLATFORMS__SITE__HOST", "a")]);
+    assert!(errors[0].contains("unknown key"), "{errors:?}");
+}

@@ -9,6 +9,7 @@ use strum::VariantArray;
 use super::Config;
 use super::errors::ConfigErrors;
 use super::show::Setting;
+use domain::media_account::check_platform;
 use domain::robots::RobotsPolicy;
 use domain::role::{Role, RoleSet};
 use foundation::secrets::SecretKeys;
@@ -39,6 +40,7 @@ impl Config {
         self.proxy_rules(&mut rules);
         self.crawl_rules(&mut rules);
         self.image_rules(&mut rules);
+        self.media_rules(&mut rules);
         rules.storage(&self.storage);
         self.server_rules(&mut rules);
     }
@@ -201,6 +203,18 @@ impl Config {
         rules.require(sealed, "platform.dutchie_plus.base_url", "must be an https address: proxies would read the key");
         let fits_a_header = plus.key.reveal().bytes().all(|byte| byte.is_ascii_graphic());
         rules.require(fits_a_header, "platform.dutchie_plus.key", "has a blank or a character that no header takes");
+    }
+
+    fn media_rules(&self, rules: &mut Rules) {
+        for (name, platform) in &self.media.platforms {
+            let key = format!("media.platforms.{name}.url");
+            if let Err(fault) = check_platform(name) {
+                rules.refuse(&key, format!("the platform's name {fault}"));
+            }
+            if let Err(fault) = platform.url.check() {
+                rules.refuse(&key, fault.to_string());
+            }
+        }
     }
 
     fn image_rules(&self, rules: &mut Rules) {

@@ -24,6 +24,7 @@ use db::watched_threads::WatchedThread;
 use db::{Client, Db, forum_posts};
 use domain::disposition::{Disposition, HasDisposition};
 use domain::forum::{ForumKind, ForumPost};
+use domain::vocabulary::Word;
 
 /// Maximum bytes of a page or an answer.
 const MAX_PAGE_BYTES: usize = 8 << 20;
@@ -236,15 +237,17 @@ pub async fn secrets(
 fn headers(kind: ForumKind, credential: &OpenCredential, base: &Url) -> Result<HeaderMap, String> {
     let secret = credential.secret.as_str();
     let username = credential.username.as_deref();
-    let pairs = match (kind, credential.kind, username) {
-        (ForumKind::Discourse, CredentialKind::ApiKey, Some(name)) => vec![("api-key", secret), ("api-username", name)],
-        (ForumKind::Discourse, CredentialKind::Token, _) => vec![("user-api-key", secret)],
+    let pairs = match (kind, &credential.kind, username) {
+        (ForumKind::Discourse, Word::Known(CredentialKind::ApiKey), Some(name)) => {
+            vec![("api-key", secret), ("api-username", name)]
+        }
+        (ForumKind::Discourse, Word::Known(CredentialKind::Token), _) => vec![("user-api-key", secret)],
         (ForumKind::Discourse, ..) => {
             return Err(
                 "a forum of Discourse needs a credential of kind api_key with a user name, or of kind token".to_owned()
             );
         }
-        (ForumKind::Xenforo | ForumKind::Phpbb, CredentialKind::Cookies, _) => {
+        (ForumKind::Xenforo | ForumKind::Phpbb, Word::Known(CredentialKind::Cookies), _) => {
             let cookies = cookies::read(secret).map_err(|error| error.to_string())?;
             let cookies = cookies::header(&cookies, base).ok_or("no cookie of the credential is for this forum")?;
             return Ok(HeaderMap::from_iter([(COOKIE, value(&cookies)?)]));

@@ -20,7 +20,7 @@ use ::media::http::HttpError;
 use ::media::tool::{self, How, WorkDirectory, WorkDirectoryError};
 use ::media::yt_dlp::{self, Line, ScriptRuntime};
 use domain::disposition::{Disposition, HasDisposition};
-use domain::media_item::{Item, ItemEnd, ItemId, ItemKind, StoredFile};
+use domain::media_item::{Item, ItemEnd, ItemKind, StoredFile};
 use queue::TaskError;
 use storage::StorageError;
 
@@ -71,7 +71,7 @@ impl ItemProgress {
 
 pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgress>) -> Result<ItemEnd, ItemError> {
     let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
-    let directory = lock(&ctx.services.media, item.id).await?;
+    let directory = lock(&ctx.services.media, format!("item-{}", item.id)).await?;
     let end = match item.kind {
         ItemKind::File => download_file(ctx, item, url, directory.path(), received).await?,
         ItemKind::Page => download_page(ctx, &url, &directory, received).await?,
@@ -83,9 +83,10 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgre
     Ok(end)
 }
 
-async fn lock(media: &MediaServices, id: ItemId) -> Result<WorkDirectory, ItemError> {
+/// Where another run has it, the job waits.
+pub async fn lock(media: &MediaServices, name: String) -> Result<WorkDirectory, ItemError> {
     let root = media.work_dir.clone();
-    match spawn_blocking(move || WorkDirectory::lock(&root, &format!("item-{id}"))).await {
+    match spawn_blocking(move || WorkDirectory::lock(&root, &name)).await {
         Ok(Ok(directory)) => Ok(directory),
         Ok(Err(error @ WorkDirectoryError::InUse(_))) => {
             Err(ItemError::Wait(Wait { reason: error.to_string(), after: Some(WAIT_FOR_OTHER_RUN) }))
@@ -168,7 +169,7 @@ async fn download_page(
     let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {:?}", ended.how));
     match (yt_dlp::verdict(&ended, found.is_some()), found) {
         (Verdict::Done, Some(item)) => {
-            let found = WholeFile::of_tool(*item).await.map_err(|error| ItemError::Task(TaskError::retry(error)))?;
+            let found = WholeFile::of_tool(*item).await.map_err(ItemError::Task)?;
             store(media, found).await
         }
         (Verdict::Permanent { .. }, _) => Ok(refused(reason())),
@@ -209,8 +210,8 @@ async fn read_lines(
 }
 
 /// A file in a work directory that is whole.
-struct WholeFile {
-    file: PathBuf,
+pub struct WholeFile {
+    pub file: PathBuf,
     sha256: String,
     bytes: u64,
     width: Option<u32>,
@@ -219,20 +220,27 @@ struct WholeFile {
 }
 
 impl WholeFile {
-    fn new(file: PathBuf, sha256: String, bytes: u64) -> WholeFile {
+    pub fn new(file: PathBuf, sha256: String, bytes: u64) -> WholeFile {
         WholeFile { file, sha256, bytes, width: None, height: None, duration_ms: None }
     }
 
-    async fn of_tool(item: yt_dlp::Item) -> Result<WholeFile, String> {
-        let path = item.path.clone();
-        let digest = spawn_blocking(move || digest(&path)).await.map_err(|lost| lost.to_string())?;
-        let (bytes, sha256) = digest.map_err(|error| format!("the file of the tool cannot be read: {error}"))?;
+    async fn of_tool(item: yt_dlp::Item) -> Result<WholeFile, TaskError> {
         let yt_dlp::Item { path, width, height, duration, .. } = item;
-        Ok(WholeFile { width, height, duration_ms: duration, ..WholeFile::new(path, sha256, bytes) })
+        Ok(WholeFile { width, height, duration_ms: duration, ..WholeFile::read(path).await? })
+    }
+
+    /// A file that a tool has made.
+    pub async fn read(file: PathBuf) -> Result<WholeFile, TaskError> {
+        let path = file.clone();
+        let digest = spawn_blocking(move || digest(&path)).await.map_err(|lost| TaskError::retry(lost.to_string()))?;
+        let unreadable = |error| TaskError::retry(format!("the file of the tool cannot be read: {error}"));
+        let (bytes, sha256) = digest.map_err(unreadable)?;
+        Ok(WholeFile::new(file, sha256, bytes))
     }
 }
 
-async fn store(media: &MediaServices, found: WholeFile) -> Result<ItemEnd, ItemError> {
+/// Moves a file into the storage; a page in place of one is refused.
+pub async fn store(media: &MediaServices, found: WholeFile) -> Result<ItemEnd, ItemError> {
     let file = found.file.clone();
     let content = spawn_blocking(move || Content::of_file(&file)).await;
     let content = content.map_err(|lost| lost.to_string()).and_then(|read| read.map_err(|error| error.to_string()));

@@ -7,11 +7,16 @@ pub mod appearances_sync;
 pub mod download_media;
 pub mod easynews_monitor;
 pub mod forum_scrape;
+pub mod paid_content_creator;
+pub mod paid_content_sync;
+pub mod scrape_account;
 pub mod youtube_monitor;
 
+mod account_scrape;
 mod forum_session;
 mod item_download;
 mod report;
+mod scraped_files;
 
 use std::path::PathBuf;
 use std::time::Duration;

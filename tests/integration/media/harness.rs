@@ -16,7 +16,7 @@ use foundation::digest::sha256_hex;
 use queue::{Committed, Outcome, TaskError};
 use serde_json::{Value, json};
 use settings::{Config, LiveConfig};
-use sim::media::{MediaFile, MediaPlan, MediaSite};
+use sim::media::{AccountKind, MediaFile, MediaPlan, MediaSite};
 use storage::Payloads;
 use testkit::TestDatabase;
 use tokio_util::sync::CancellationToken;
@@ -39,23 +39,32 @@ impl MediaHarness {
     }
 
     pub async fn facing(plan: MediaPlan) -> MediaHarness {
+        MediaHarness::with(plan, &[]).await
+    }
+
+    /// With other settings.
+    pub async fn with(plan: MediaPlan, others: &[(&'static str, &str)]) -> MediaHarness {
         let site = MediaSite::start(plan).await.unwrap();
         let database = testkit::database().await;
         let storage = tempfile::tempdir().unwrap();
         let owner = db::installation::storage_owner(&database.db.client().await.unwrap()).await.unwrap();
         let payloads = Payloads::new(storage.path(), owner);
         let work_dir = storage.path().join("media-work");
-        let config = Config::with(&[
+        let accounts = site.account_address(AccountKind::Mastodon, "{username}");
+        let (yt_dlp, gallery_dl) = (tool_path("yt-dlp"), tool_path("gallery-dl"));
+        let settings = [
             ("media.allow_private", "true"),
             ("media.work_dir", work_dir.to_str().unwrap()),
             ("media.youtube_url", site.url()),
             ("media.easynews_url", site.url()),
             ("media.tmdb_url", site.url()),
             ("media.forum_interval", "10ms"),
-            ("media.yt_dlp", tool_path("yt-dlp").to_str().unwrap()),
+            ("media.yt_dlp", yt_dlp.to_str().unwrap()),
+            ("media.gallery_dl", gallery_dl.to_str().unwrap()),
+            ("media.platforms.mastodon.url", &accounts),
             ("secrets.key", KEY),
-        ]);
-        let live = LiveConfig::fixed(config.unwrap());
+        ];
+        let live = LiveConfig::fixed(Config::with(&[&settings, others].concat()).unwrap());
         let no_proxies = Arc::new(RoundRobinProxies::new(Vec::new()));
         let services = app::services(&live, &database.db, payloads, &Clock::system(), no_proxies).unwrap();
         MediaHarness { database, site, storage, services: Arc::new(services) }
@@ -83,14 +92,22 @@ impl MediaHarness {
 
     /// Runs a job, and leaves its task as it is.
     pub async fn run(&self, role: Role, args: Value) -> Result<Outcome, TaskError> {
-        let task = self.task(role, args).await;
-        handlers::run(&self.context(&task), role, &task.payload, None).await
+        self.run_task(job(role, args)).await
+    }
+
+    pub async fn run_task(&self, task: NewTask) -> Result<Outcome, TaskError> {
+        let task = self.task(task).await;
+        handlers::run(&self.context(&task), task.role, &task.payload, None).await
     }
 
     /// Runs a job and commits its writes.
     pub async fn settle(&self, role: Role, args: Value) -> Committed {
-        let task = self.task(role, args).await;
-        let outcome = handlers::run(&self.context(&task), role, &task.payload, None).await.unwrap();
+        self.settle_task(job(role, args)).await
+    }
+
+    pub async fn settle_task(&self, task: NewTask) -> Committed {
+        let task = self.task(task).await;
+        let outcome = handlers::run(&self.context(&task), task.role, &task.payload, None).await.unwrap();
         let Outcome::Done(done) = outcome else { panic!("it is not done") };
         let tx = self.database.db.begin().await.unwrap();
         queue::commit(tx, &task, &done, &Value::Null, None).await.unwrap()
@@ -103,10 +120,14 @@ impl MediaHarness {
         args: Value,
         until: impl Future<Output = ()>,
     ) -> Result<Outcome, TaskError> {
-        let task = self.task(role, args).await;
+        self.run_task_until(job(role, args), until).await
+    }
+
+    pub async fn run_task_until(&self, task: NewTask, until: impl Future<Output = ()>) -> Result<Outcome, TaskError> {
+        let task = self.task(task).await;
         let stop = CancellationToken::new();
         let context = self.context(&task).with_stop(stop.clone());
-        let run = handlers::run(&context, role, &task.payload, None);
+        let run = handlers::run(&context, task.role, &task.payload, None);
         let cancel = async {
             until.await;
             stop.cancel();
@@ -116,22 +137,23 @@ impl MediaHarness {
 
     fn context(&self, task: &ClaimedTask) -> Context {
         let services = Arc::clone(&self.services);
-        Context::new(services, task.lease.id, None, task.platform.clone()).with_lease(task.lease.clone())
+        let context = Context::new(services, task.lease.id, None, task.platform.clone());
+        context.with_account(task.account.clone()).with_lease(task.lease.clone())
     }
 
     /// A claimed task; those before it are over.
-    async fn task(&self, role: Role, payload: Value) -> ClaimedTask {
+    async fn task(&self, task: NewTask) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running');
                     DELETE FROM stopping_runs";
         self.database.raw.batch_execute(open).await.unwrap();
         let claim = ClaimBatch {
-            roles: vec![role],
+            roles: vec![task.role],
             workers: vec!["harness".to_owned()],
             lease: Duration::from_secs(60),
             ..ClaimBatch::default()
         };
         let client = self.database.db.client().await.unwrap();
-        db::tasks::enqueue(&client, &[NewTask { payload, ..NewTask::new(role) }]).await.unwrap();
+        db::tasks::enqueue(&client, &[task]).await.unwrap();
         let mut claimed = db::tasks::settle_and_claim(&client, &claim).await.unwrap().claimed;
         let task = claimed.pop().expect("the task can be claimed");
         db::tasks::start(&client, &task.lease).await.unwrap();
@@ -184,6 +206,10 @@ impl MediaHarness {
     pub fn left(&self) -> Vec<PathBuf> {
         files_below(&self.storage.path().join("media-work"))
     }
+}
+
+pub fn job(role: Role, payload: Value) -> NewTask {
+    NewTask { payload, ..NewTask::new(role) }
 }
 
 /// Where `./dev media-tools` installs a tool.

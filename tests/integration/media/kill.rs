@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sim::media::{AccountKind, MediaFault, MediaFaultKind, MediaFile};
 use testkit::{Child, PATIENCE, drover, until};
 
-use super::harness::{KEY, MediaHarness};
+use super::harness::{KEY, MediaHarness, tool_path};
 
 /// Slow enough that a worker is killed within a file, and fast enough that a life brings some.
 const BYTES_PER_SECOND: u64 = 400_000;
@@ -74,7 +74,7 @@ async fn note_once(harness: &MediaHarness, once: &mut HashMap<String, u64>) {
 }
 
 impl MediaHarness {
-    async fn enqueue(&self, role: Role, payload: Value) {
+    pub async fn enqueue(&self, role: Role, payload: Value) {
         let client = self.database.db.client().await.unwrap();
         db::tasks::enqueue(&client, &[NewTask { payload, ..NewTask::new(role) }]).await.unwrap();
     }
@@ -85,7 +85,12 @@ impl MediaHarness {
     }
 
     pub fn spawn_worker(&self) -> Child {
+        self.spawn_worker_of(1)
+    }
+
+    pub fn spawn_worker_of(&self, slots: usize) -> Child {
         let mut command = drover();
+        let gallery_dl = tool_path("gallery-dl");
         let settings = [
             ("DATABASE_URL", self.database.url.as_str()),
             ("DROVER__STORAGE__ROOT", self.storage.path().to_str().unwrap()),
@@ -102,7 +107,8 @@ impl MediaHarness {
             ("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0"),
             ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),
             ("DROVER__TOPOLOGY__WORKERS_PER_POD", "1"),
-            ("DROVER__TOPOLOGY__SLOTS", "1"),
+            ("DROVER__MEDIA__GALLERY_DL", gallery_dl.to_str().unwrap()),
+            ("DROVER__TOPOLOGY__SLOTS", &slots.to_string()),
         ];
         Child::spawn(command.args(["worker", "--role", "media"]).envs(settings))
     }
@@ -114,7 +120,7 @@ impl MediaHarness {
     }
 
     /// Every stored file has the digest of its name, which is one of the site's.
-    fn assert_whole(&self, files: &[MediaFile]) {
+    pub fn assert_whole(&self, files: &[MediaFile]) {
         for (path, digest) in self.stored() {
             assert!(path.contains(&digest), "{path} has the digest {digest}");
             assert!(files.iter().any(|file| file.sha256 == digest), "{path} is none of the site's");

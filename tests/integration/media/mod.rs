@@ -1,5 +1,7 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
+mod accounts;
+mod creators;
 mod downloads;
 mod forums;
 pub mod harness;
@@ -7,5 +9,6 @@ mod kill;
 mod people;
 mod records;
 mod schedules;
+mod scrape_kill;
 mod searches;
 mod videos;

@@ -28,6 +28,7 @@ fn forum(name: &str) -> Value {
 }
 
 #[rstest]
+#[case::an_account("accounts", json!({"platform": "site", "username": "ann"}), json!({"url": "https://site.example/ann", "interval_hours": 6.5}))]
 #[case::a_channel("channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv"}), json!({"download": true}))]
 #[case::a_person("people", json!({"tmdb_id": 42, "name": "Ann"}), json!({"name": "Bea"}))]
 #[case::a_search("searches", json!({"query": "linux"}), json!({"extensions": ["iso"], "min_bytes": 5}))]
@@ -110,6 +111,11 @@ async fn without_a_key_no_credential_is_kept() {
 }
 
 #[rstest]
+#[case::a_path("accounts", json!({"platform": "site", "username": "../ann"}), "username")]
+#[case::two_lines("accounts", json!({"platform": "site", "username": "ann\nbea"}), "username")]
+#[case::a_file("accounts", json!({"platform": "site", "username": "ann", "url": "file:///etc/passwd"}), "url")]
+#[case::a_private_address("accounts", json!({"platform": "site", "username": "ann", "url": "mastodon:http://127.0.0.1/@ann"}), "url")]
+#[case::no_credential("accounts", json!({"platform": "site", "username": "ann", "credential_id": 4711}), "credential_id")]
 #[case::a_channel("channels", json!({"channel_id": "../../etc/passwd"}), "channel_id")]
 #[case::a_handle("channels", json!({"channel_id": "@someone"}), "channel_id")]
 #[case::an_unknown_field("channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv", "etag": "x"}), "etag")]
@@ -129,6 +135,26 @@ async fn a_wrong_field_is_named(#[case] kind: &str, #[case] draft: Value, #[case
     let answer = server.post(&format!("/api/media/{kind}"), draft).await;
     assert!(!answer.text().contains(CANARY), "{}", answer.text());
     assert_eq!(answer.problem(400)["field"], field);
+}
+
+#[tokio::test]
+async fn an_account_has_a_credential_of_its_platform_that_can_log_in() {
+    let server = Server::with_key(KEY).await;
+    let other = server.post("/api/media/credentials", credential()).await.expect(201);
+    let key = json!({"name": "key", "platform": "site", "kind": "api_key", "secret": "s"});
+    let key = server.post("/api/media/credentials", key).await.expect(201);
+    let own = json!({"name": "own", "platform": "site", "kind": "token", "secret": "s"});
+    let own = server.post("/api/media/credentials", own).await.expect(201);
+    let account = json!({"platform": "site", "username": "ann", "credential_id": own["id"]});
+    let one = format!("/api/media/accounts/{}", server.post("/api/media/accounts", account).await.expect(201)["id"]);
+    for wrong in [&other["id"], &key["id"]] {
+        let refused = put(&server, &one, json!({"credential_id": wrong})).await.problem(400);
+        assert_eq!(refused["field"], "credential_id");
+        let draft = json!({"platform": "site", "username": "bea", "credential_id": wrong});
+        assert_eq!(server.post("/api/media/accounts", draft).await.problem(400)["field"], "credential_id");
+    }
+    assert_eq!(server.get(&one).await.expect(200)["credential_id"], own["id"]);
+    assert_eq!(put(&server, &one, json!({"credential_id": null})).await.expect(200)["credential_id"], Value::Null);
 }
 
 #[tokio::test]

@@ -10,22 +10,12 @@ use utoipa::ToSchema;
 
 use super::{Fields, NO_CHANGE, Record, RecordKind};
 use crate::checks::{BadField, bad, check_text};
-use domain::vocabulary::{Word, vocabulary};
+use domain::credential::CredentialKind;
+use domain::vocabulary::Word;
 
 /// Maximum bytes of a secret: cookies of a whole browser fit.
 const MAX_SECRET: usize = 64 << 10;
 const HIDDEN: &str = "***";
-
-vocabulary! {
-    pub enum CredentialKind {
-        /// With a user name.
-        Password,
-        /// A file in Netscape's format.
-        Cookies,
-        Token,
-        ApiKey,
-    }
-}
 
 /// A text that neither Debug nor an error shows, and that is written as `***`.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -19,10 +19,10 @@ use telemetry::events;
 
 /// The columns of [`ClaimedTask`], which is read by position.
 const SETTLE_AND_CLAIM: &str = "
-    SELECT is_lost, id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count, waited
+    SELECT is_lost, id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count, waited, account
       FROM settle_and_claim($1, $2, $3, $4, $5, $6, $7, $8, make_interval(secs => $9), $10, $11::text::uuid)";
 const CLAIMED_WITH: &str = "
-    SELECT false, id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count, waited
+    SELECT false, id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count, waited, account
       FROM claimed_with($1::text::uuid)";
 
 /// A task that this process may run until its lease ends.
@@ -32,6 +32,7 @@ pub struct ClaimedTask {
     pub role: Role,
     pub dispensary_id: Option<StoreId>,
     pub platform: Option<String>,
+    pub account: Option<String>,
     pub payload: Value,
     pub priority: i32,
     pub retry_count: i32,
@@ -196,6 +197,7 @@ impl FromRow for ClaimedTask {
             retry_count: row.try_get(9)?,
             loss_count: row.try_get(10)?,
             waited: Duration::try_from_secs_f64(row.try_get(11)?).unwrap_or_default(),
+            account: row.try_get(12)?,
         })
     }
 }

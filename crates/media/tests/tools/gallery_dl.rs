@@ -7,7 +7,8 @@ use std::time::Duration;
 use foundation::digest::sha256_hex;
 use media::Verdict;
 use media::gallery_dl::{
-    Credential, Event, EventKind, Scrape, ScrapeType, Secret, UNSUPPORTED_FILE, error_message, unsupported, verdict,
+    Credential, Event, EventKind, ItemId, Scrape, ScrapeType, Secret, UNSUPPORTED_FILE, archive, error_message,
+    is_refused, is_whole, unsupported, verdict,
 };
 use media::tool::{Command, Ended, How};
 use rstest::rstest;
@@ -184,4 +185,48 @@ async fn a_file_that_is_too_large_is_named() {
     let scraped = run(&bench, command).await;
     assert!(scraped.ended.stderr.contains("File too large"), "{:?}", scraped.ended);
     assert_eq!((scraped.count(EventKind::After), scraped.verdict()), (0, Verdict::Retry));
+}
+
+#[tokio::test]
+async fn an_archive_of_ours_is_one_that_the_tool_reads() {
+    let Some(program) = tool("gallery-dl") else { return };
+    let (bench, site) = (Bench::new(), Site::start().await);
+    let archive = bench.root.path().join("alice.sqlite3");
+    let category = site.address.to_string();
+    // several levels of pages
+    let others = (0..100_000).map(|number| ItemId::entry(&category, &format!("{number}_9")));
+    let known = ["100_1", "100_2", "98_1"].map(|name| ItemId::entry(&category, name));
+    archive::write(&archive, others.chain(known).collect()).unwrap();
+    let scraped = scrape(&bench, &program, site.account("alice")).await;
+    assert_eq!(scraped.ended.how, How::Exit(0), "{}", scraped.ended.stderr);
+    assert_eq!(scraped.hashes(), oracle(&["c.jpg"]));
+    assert_eq!(scraped.count(EventKind::Skip), 3);
+
+    let check = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchall())";
+    let python = program.with_file_name("python3");
+    let checked = std::process::Command::new(python).args(["-c", check]).arg(&archive).output().unwrap();
+    assert_eq!(String::from_utf8(checked.stdout).unwrap().trim(), "[('ok',)]");
+}
+
+#[rstest]
+#[case::single_files("half", true)]
+#[case::all("alice", true)]
+#[case::the_account("login", false)]
+#[tokio::test]
+async fn a_scrape_is_whole_unless_more_than_files_failed(#[case] account: &str, #[case] whole: bool) {
+    let Some(program) = tool("gallery-dl") else { return };
+    let (bench, site) = (Bench::new(), Site::start().await);
+    let scraped = scrape(&bench, &program, site.account(account)).await;
+    assert_eq!(is_whole(&scraped.ended), whole, "{}", scraped.ended.stderr);
+}
+
+#[rstest]
+#[case::of_the_api("/post?tags=401", true)]
+#[case::not_found("/post?tags=404", false)]
+#[tokio::test]
+async fn a_refusal_is_known(#[case] path: &str, #[case] refused: bool) {
+    let Some(program) = tool("gallery-dl") else { return };
+    let (bench, site) = (Bench::new(), Site::start().await);
+    let scraped = scrape(&bench, &program, format!("moebooru:{}", site.url(path))).await;
+    assert_eq!(is_refused(&scraped.ended), refused, "{}", scraped.ended.stderr);
 }

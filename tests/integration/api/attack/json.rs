@@ -155,6 +155,7 @@ async fn with_things() -> Target {
          INSERT INTO proxies (id, host, port) OVERRIDING SYSTEM VALUE VALUES ({ID}, '192.0.2.1', 80);
          INSERT INTO task_schedules (name, role, cron, group_name) VALUES ('of a group', 'payload_fetch', '0 0 6 * * *', 'group-{ID}');
          INSERT INTO watched_channels (id, channel_id) VALUES ({ID}, 'UCzzzzzzzzzzzzzzzzzzzzzz');
+         INSERT INTO media_accounts (id, platform, username, kind) VALUES ({ID}, 'site', 'ann', 'public');
          INSERT INTO people (id, tmdb_id, name) VALUES ({ID}, {ID}, 'c');
          INSERT INTO hosts (host) VALUES ('menu.example');
          INSERT INTO forums (id, name, kind, base_url) VALUES ({ID}, 'f', 'phpbb', 'https://forum.example');

@@ -3,12 +3,13 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 46] = [
+pub const BODIES: [(&str, &str); 48] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
     ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
     ("POST /api/jobs", r#"{"job_type": "youtube_monitor", "depends_on": [4711]}"#),
+    ("POST /api/media/accounts", r#"{"platform": "site", "username": "bea"}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCabcdefghijklmnopqrstuv"}"#),
     ("POST /api/media/credentials", r#"{"name": "films", "platform": "tmdb", "kind": "token", "secret": "s"}"#),
     ("POST /api/media/endpoints", r#"{"name": "phone", "kind": "ntfy", "target": "https://ntfy.example/a"}"#),
@@ -38,6 +39,7 @@ pub const BODIES: [(&str, &str); 46] = [
     ("PUT /api/groups/{group}", r#"{"name": "others"}"#),
     ("PUT /api/hosts/{host}", r#"{"breaker": "closed"}"#),
     ("PUT /api/jobs/{id}", r#"{"priority": 3}"#),
+    ("PUT /api/media/accounts/{id}", r#"{"enabled": false}"#),
     ("PUT /api/media/channels/{id}", r#"{"download": true}"#),
     ("PUT /api/media/credentials/{id}", r#"{"username": "ann"}"#),
     ("PUT /api/media/endpoints/{id}", r#"{"enabled": true}"#),
@@ -57,9 +59,10 @@ pub const QUERIES: [(&str, &str); 2] =
     [("GET /api/products/search", "?q=a"), ("GET /api/stats/series", "?metric=tasks")];
 
 /// Things that are made once: a second time it is a conflict.
-pub const TWICE: [(&str, &str); 14] = [
+pub const TWICE: [(&str, &str); 15] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "analytics_refresh"}"#),
     ("POST /api/jobs", r#"{"job_type": "forum_scrape"}"#),
+    ("POST /api/media/accounts", r#"{"platform": "site", "username": "twice"}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCtwiceefghijklmnopqrstu"}"#),
     ("POST /api/media/endpoints", r#"{"name": "twice", "kind": "ntfy", "target": "https://ntfy.example/a"}"#),
     ("POST /api/media/forums", r#"{"name": "twice", "kind": "phpbb", "base_url": "https://forum.example"}"#),

@@ -1,0 +1,163 @@
+//! Accounts whose media `scrape_account` and `paid_content_creator` scrape.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Fields, NO_CHANGE, Record, RecordKind, yes};
+use crate::checks::{BadField, bad, present};
+use domain::media_account::{AccountKind, check_platform, check_username, web_address};
+use domain::vocabulary::Word;
+
+/// Ten years.
+const MAX_HOURS: f64 = 87_600.0;
+const MIN_HOURS: f64 = 0.01;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Account {
+    pub id: i64,
+    pub platform: String,
+    pub username: String,
+    #[schema(value_type = AccountKind)]
+    pub kind: Word<AccountKind>,
+    /// Null: made from the address of its platform.
+    pub url: Option<String>,
+    pub credential_id: Option<i64>,
+    /// Null: scraped by request alone.
+    pub interval_hours: Option<f64>,
+    pub enabled: bool,
+    /// When the last whole scrape ended.
+    pub last_scraped_at: Option<DateTime<Utc>>,
+    /// Why the last scrape failed; null: it did not.
+    pub last_error: Option<String>,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccountDraft {
+    /// As gallery-dl calls the site, or its family.
+    #[schema(pattern = "^[a-z0-9_-]{1,64}$", example = "mastodon")]
+    pub platform: String,
+    #[schema(min_length = 1, max_length = 200, example = "ann")]
+    pub username: String,
+    #[serde(default = "public")]
+    #[schema(default = "public")]
+    pub kind: AccountKind,
+    /// None: made from `media.platforms.<platform>.url`.
+    #[schema(max_length = 2000, example = "https://site.example/ann")]
+    pub url: Option<String>,
+    /// One of the same platform.
+    pub credential_id: Option<i64>,
+    #[schema(minimum = 0.01, maximum = 87600)]
+    pub interval_hours: Option<f64>,
+    #[serde(default = "yes")]
+    #[schema(default = true)]
+    pub enabled: bool,
+}
+
+/// Null takes a value away.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schema(min_properties = 1)]
+pub struct AccountChange {
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>, max_length = 2000)]
+    pub url: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<i64>)]
+    pub credential_id: Option<Option<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<f64>, minimum = 0.01, maximum = 87600)]
+    pub interval_hours: Option<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+}
+
+impl Record for Account {
+    const KIND: RecordKind = RecordKind::Accounts;
+    type Draft = AccountDraft;
+    type Change = AccountChange;
+
+    fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+impl Fields for AccountDraft {
+    fn check(&self) -> Result<(), BadField> {
+        check_platform(&self.platform).map_err(|fault| bad("platform", fault))?;
+        check_username(&self.username).map_err(|fault| bad("username", fault))?;
+        check_url(self.url.as_deref())?;
+        check_interval(self.interval_hours)
+    }
+
+    fn address(&self) -> Option<(&'static str, &str)> {
+        self.url.as_deref().map(|url| ("url", url))
+    }
+}
+
+impl Fields for AccountChange {
+    fn check(&self) -> Result<(), BadField> {
+        let AccountChange { url, credential_id, interval_hours, enabled } = self;
+        if url.is_none() && credential_id.is_none() && interval_hours.is_none() && enabled.is_none() {
+            return Err(bad("enabled", NO_CHANGE));
+        }
+        check_url(url.as_ref().and_then(Option::as_deref))?;
+        check_interval(interval_hours.flatten())
+    }
+
+    fn address(&self) -> Option<(&'static str, &str)> {
+        self.url.as_ref()?.as_deref().map(|url| ("url", url))
+    }
+}
+
+fn check_url(url: Option<&str>) -> Result<(), BadField> {
+    match url.map(web_address) {
+        Some(Err(fault)) => Err(bad("url", fault)),
+        _ => Ok(()),
+    }
+}
+
+fn check_interval(hours: Option<f64>) -> Result<(), BadField> {
+    match hours {
+        Some(hours) if !(MIN_HOURS..=MAX_HOURS).contains(&hours) => {
+            Err(bad("interval_hours", format!("must be {MIN_HOURS} to {MAX_HOURS}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn public() -> AccountKind {
+    AccountKind::Public
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[rstest]
+    #[case::an_account(json!({"platform": "mastodon", "username": "ann"}), None)]
+    #[case::all_fields(json!({"platform": "a", "username": "b", "kind": "creator", "url": "mastodon:https://a.example/@b", "credential_id": 1, "interval_hours": 6.5, "enabled": false}), None)]
+    #[case::a_slash(json!({"platform": "a", "username": "b/c"}), Some("username"))]
+    #[case::a_line_break(json!({"platform": "a", "username": "b\nc"}), Some("username"))]
+    #[case::a_long_name(json!({"platform": "a", "username": "b".repeat(4096)}), Some("username"))]
+    #[case::a_platform(json!({"platform": "A site", "username": "b"}), Some("platform"))]
+    #[case::a_file(json!({"platform": "a", "username": "b", "url": "file:///etc/passwd"}), Some("url"))]
+    #[case::no_time(json!({"platform": "a", "username": "b", "interval_hours": 0}), Some("interval_hours"))]
+    fn an_account_is_checked(#[case] draft: Value, #[case] fault: Option<&str>) {
+        let draft: AccountDraft = serde_json::from_value(draft).unwrap();
+        assert_eq!(draft.check().err().map(|bad| bad.field), fault);
+    }
+
+    #[test]
+    fn null_takes_a_value_away_and_is_a_change() {
+        let change: AccountChange = serde_json::from_value(json!({"url": null})).unwrap();
+        assert_eq!(change.check(), Ok(()));
+        assert_eq!(serde_json::to_value(&change).unwrap(), json!({"url": null}));
+        assert_eq!(AccountChange::default().check().unwrap_err().field, "enabled");
+    }
+}

@@ -1,0 +1,140 @@
+//! `media_accounts`, as scrapes read and write them; people's changes are [`super::media_records`].
+
+use serde_json::{Value, json};
+
+use super::media_records::RecordError;
+use super::row::{first_column, known_word, read_all, rows};
+use super::storable::{reason, storable};
+use super::{Client, DbError, Tx};
+use contract::checks::BadField;
+use domain::media_account::AccountKind;
+use domain::media_item::{ItemEnd, ItemId, NewItem};
+
+/// Maximum number of known files of one read.
+const FILES_PER_READ: i64 = 10_000;
+
+/// An account to scrape.
+#[derive(Clone, Debug)]
+pub struct ScrapedAccount {
+    pub id: i64,
+    pub platform: String,
+    pub username: String,
+    pub kind: AccountKind,
+    /// None: made from the address of its platform.
+    pub url: Option<String>,
+    pub credential_id: Option<i64>,
+    pub enabled: bool,
+    /// The last scrape that left files was whole: what is older than known files is known.
+    pub is_whole: bool,
+}
+
+/// A creator to sync.
+#[derive(Clone, Debug)]
+pub struct Creator {
+    pub id: i64,
+    pub platform: String,
+    pub username: String,
+    pub enabled: bool,
+}
+
+/// An item that was found and tried at once.
+#[derive(Clone, Debug)]
+pub struct ScrapedItem {
+    pub item: NewItem,
+    pub end: ItemEnd,
+}
+
+/// A downloaded file, by the name that its source has for it.
+#[derive(Clone, Debug)]
+pub struct KnownFile {
+    pub id: ItemId,
+    pub source: String,
+    pub source_id: String,
+}
+
+pub async fn get(client: &Client, id: i64) -> Result<Option<ScrapedAccount>, DbError> {
+    read_one(client, Some(id), None, None).await
+}
+
+pub async fn find(client: &Client, platform: &str, username: &str) -> Result<Option<ScrapedAccount>, DbError> {
+    read_one(client, None, Some(platform), Some(username)).await
+}
+
+async fn read_one(
+    client: &Client,
+    id: Option<i64>,
+    platform: Option<&str>,
+    username: Option<&str>,
+) -> Result<Option<ScrapedAccount>, DbError> {
+    let rows = client.query(include_str!("sql/media_accounts/find.sql"), &[&id, &platform, &username]).await?;
+    Ok(read_all(&rows)?.pop())
+}
+
+/// Creators among these, or those that are enabled, the one that was tried longest ago first; at most `limit`.
+pub async fn creators(client: &Client, ids: Option<&[i64]>, limit: i64) -> Result<Vec<Creator>, DbError> {
+    read_all(&client.query(include_str!("sql/media_accounts/creators.sql"), &[&ids, &limit]).await?)
+}
+
+/// The downloaded files of an account, the newest first; at most `limit`.
+pub async fn known_files(client: &Client, account: i64, limit: usize) -> Result<Vec<KnownFile>, DbError> {
+    let mut known: Vec<KnownFile> = Vec::new();
+    while known.len() < limit {
+        let before = known.last().map_or(ItemId::MAX, |file| file.id);
+        let sql = include_str!("sql/media_accounts/known_files.sql");
+        let read = read_all(&client.query(sql, &[&account, &before, &FILES_PER_READ]).await?)?;
+        if read.is_empty() {
+            break;
+        }
+        known.extend(read);
+    }
+    known.truncate(limit);
+    Ok(known)
+}
+
+/// The id of an account, which is added where it is missing.
+pub async fn find_or_add(tx: &Tx, platform: &str, username: &str, kind: AccountKind) -> Result<i64, DbError> {
+    let sql = include_str!("sql/media_accounts/find_or_add.sql");
+    first_column(&tx.query_one(sql, &[&platform, &username, &kind.name()]).await?)
+}
+
+/// Writes items of an account, each with its end. None may be there twice.
+pub async fn record(tx: &Tx, account: i64, items: &[ScrapedItem]) -> Result<(), DbError> {
+    let items: Vec<Value> = items.iter().map(fields).collect();
+    tx.execute(include_str!("sql/media_items/record.sql"), &[&storable(&json!(items)), &account]).await?;
+    Ok(())
+}
+
+/// Writes that items were found at an account.
+pub async fn own(tx: &Tx, account: i64, items: &[ItemId]) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/media_accounts/own_items.sql"), &[&account, &items]).await?;
+    Ok(())
+}
+
+/// Writes how a scrape ended. `is_whole`: it has seen all that it was to see.
+pub async fn note_scrape(tx: &Tx, account: i64, is_whole: bool, error: Option<&str>) -> Result<(), DbError> {
+    let sql = include_str!("sql/media_accounts/note_scrape.sql");
+    tx.execute(sql, &[&account, &is_whole, &error.map(reason)]).await?;
+    Ok(())
+}
+
+fn fields(scraped: &ScrapedItem) -> Value {
+    let mut fields = json!(scraped.item);
+    fields["state"] = json!(scraped.end.state());
+    fields["reason"] = json!(scraped.end.reason().map(reason));
+    if let ItemEnd::Downloaded(file) = &scraped.end {
+        fields["sha256"] = json!(file.sha256);
+        fields["path"] = json!(file.path);
+        fields["bytes"] = json!(file.bytes);
+        fields["media_type"] = json!(file.media_type);
+        fields["width"] = json!(file.width);
+        fields["height"] = json!(file.height);
+        fields["duration_ms"] = json!(file.duration_ms);
+    }
+    fields
+}
+
+rows! {
+    ScrapedAccount { id, platform, username, kind: known_word, url, credential_id, enabled, is_whole }
+    Creator { id, platform, username, enabled }
+    KnownFile { id, source, source_id }
+}

@@ -1,0 +1,24 @@
+-- media_items/record.sql: items of an account that were found and tried at once, each with its end. $1 a list of JSON, $2 the account.
+-- An item that has its file keeps it, unless another came.
+WITH new AS MATERIALIZED (
+  SELECT *
+    FROM jsonb_to_recordset($1) AS new (source text, source_id text, kind text, url text, referer text, title text,
+                                        posted_at timestamptz, metadata jsonb, state text, reason text, sha256 text, path text,
+                                        bytes bigint, media_type text, width int, height int, duration_ms bigint)),
+file AS (
+  INSERT INTO media_files (sha256, path, bytes, media_type, width, height, duration_ms)
+  SELECT DISTINCT ON (sha256) sha256, path, bytes, media_type, width, height, duration_ms
+    FROM new
+   WHERE sha256 IS NOT NULL
+   ORDER BY sha256
+      ON CONFLICT (sha256) DO NOTHING)
+INSERT INTO media_items AS i (source, source_id, account_id, kind, url, referer, title, posted_at, metadata, state, last_error, attempts,
+                              sha256, downloaded_at)
+SELECT source, source_id, $2, kind, url, referer, title, posted_at, metadata, state, reason, 1, sha256,
+       CASE WHEN sha256 IS NOT NULL THEN now() END
+  FROM new
+ ORDER BY source, source_id
+    ON CONFLICT (source, source_id) DO UPDATE
+   SET account_id = excluded.account_id, state = excluded.state, last_error = excluded.last_error, attempts = i.attempts + 1,
+       sha256 = excluded.sha256, downloaded_at = excluded.downloaded_at, updated_at = now()
+ WHERE i.state <> 'downloaded' OR excluded.state = 'downloaded'

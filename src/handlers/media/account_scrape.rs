@@ -1,0 +1,314 @@
+//! One account: its media by gallery-dl, into the storage and the tables of media.
+//!
+//! In: an account. Out: a file for each content, an item for each file, an item of the kind page for each address
+//! that the tool does not know, and the end of the scrape in the account's row. What has its row is not downloaded
+//! again: the tool's archive is written from the rows. Files are durable before their rows, and rows are saved while
+//! the tool goes on.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, json};
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::item_download::{self, ItemError, Wait};
+use super::scraped_files::{Note, ScrapedFiles};
+use super::{CREDENTIAL_REFUSED, stopped};
+use crate::handlers::Context;
+use ::media::gallery_dl::{self, Credential, ItemId, ScrapeType, Secret, archive};
+use ::media::tool::{self, Ended, How, WorkDirectory};
+use ::media::{Login, Verdict, cookies};
+use db::credentials::{self, OpenCredential};
+use db::media_accounts::{self, KnownFile, ScrapedAccount};
+use domain::credential::CredentialKind;
+use domain::media_account::{AccountKind, check_platform, check_username, web_address};
+use domain::media_item::{ItemKind, NewItem};
+use domain::vocabulary::Word;
+use foundation::digest::sha256_hex;
+use queue::{Outcome, TaskError};
+
+/// Maximum number of files of an account that the tool knows; older ones of a larger account may come again.
+const MAX_KNOWN: usize = 1_000_000;
+const ARCHIVE: &str = "archive.sqlite3";
+/// Maximum size of the list of addresses that the tool does not know.
+const MAX_UNSUPPORTED_BYTES: u64 = 4 << 20;
+/// Digits of a digest in the name of a work directory.
+const NAME_DIGITS: usize = 32;
+
+/// The account of a scrape.
+pub struct Account {
+    pub platform: String,
+    pub username: String,
+    pub kind: AccountKind,
+    /// None: it is added with the first of its items.
+    row: Option<ScrapedAccount>,
+}
+
+impl Account {
+    pub fn of_row(row: ScrapedAccount) -> Account {
+        let ScrapedAccount { platform, username, kind, .. } = row.clone();
+        Account { platform, username, kind, row: Some(row) }
+    }
+
+    pub fn without_row(platform: &str, username: &str) -> Account {
+        let (platform, username) = (platform.to_owned(), username.to_owned());
+        Account { platform, username, kind: AccountKind::Public, row: None }
+    }
+
+    pub fn has_row(&self) -> bool {
+        self.row.is_some()
+    }
+
+    /// As the tool takes it, and the address of the web in it.
+    fn address(&self, config: &settings::Media) -> Result<(String, Url), TaskError> {
+        let Account { platform, username, .. } = self;
+        check_platform(platform).map_err(|fault| TaskError::permanent(format!("the job's platform {fault}")))?;
+        check_username(username).map_err(|fault| TaskError::permanent(format!("the account's name {fault}")))?;
+        let own = self.row.as_ref().and_then(|row| row.url.clone());
+        let of_platform = || config.platforms.get(platform).map(|of| of.url.of(username));
+        let address = own.or_else(of_platform).ok_or_else(|| {
+            TaskError::permanent(format!(
+                "it is unknown where {platform} has its accounts: set media.platforms.{platform}.url, or give the account an address by `drover media set accounts ID url=…`"
+            ))
+        })?;
+        match web_address(&address) {
+            Ok(url) => Ok((address, url)),
+            Err(fault) => Err(TaskError::permanent(format!("the account's address {fault}"))),
+        }
+    }
+
+    /// Names of strangers are no names of directories.
+    fn work_name(&self) -> String {
+        let digest = sha256_hex(format!("{}/{}", self.platform, self.username));
+        format!("account-{}", &digest[..NAME_DIGITS])
+    }
+}
+
+pub async fn run(ctx: &Context, account: Account, scrape_type: ScrapeType) -> Result<Outcome, TaskError> {
+    let media = &ctx.services.media;
+    let (address, url) = account.address(&media.config)?;
+    media.http.check(&url).await?;
+    let login = login(ctx, &account).await?;
+    let secret = login.as_ref().map(|login| secret(login, &url)).transpose()?;
+    let directory = item_download::lock(media, account.work_name()).await.map_err(end_of_lock)?;
+    let archive = write_archive(ctx, &account, &directory).await?;
+    // a scrape that was cut off has left gaps behind what is known
+    let has_gaps = archive.was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
+    let scrape = gallery_dl::Scrape {
+        addresses: std::slice::from_ref(&address),
+        scrape_type: if has_gaps { ScrapeType::Full } else { scrape_type },
+        work: directory.path(),
+        archive: &archive.path,
+        credential: secret.map(|secret| Credential { category: account.platform.clone(), secret }),
+        proxy: None,
+        wait_after_429: gallery_dl::DEFAULT_WAIT_AFTER_429,
+    };
+    let mut command =
+        scrape.command(&media.config.gallery_dl).map_err(|error| TaskError::permanent(error.to_string()))?;
+    command.search_path = media.config.tool_path.clone().into();
+    command.limits.file_size = media.config.max_file_bytes as u64;
+
+    let mut files = ScrapedFiles::new(ctx, account, url, directory.path().to_owned());
+    let (sender, lines) = tool::lines();
+    let fault = CancellationToken::new();
+    let cancelled = async {
+        tokio::select! {
+            () = ctx.cancelled() => {}
+            () = fault.cancelled() => {}
+        }
+    };
+    let read = async {
+        let read = files.read(lines).await;
+        if read.is_err() {
+            fault.cancel();
+        }
+        read
+    };
+    let (ended, read) = tokio::join!(tool::run(command, &directory, sender, cancelled), read);
+    if let Err(error) = read {
+        return Err(failed(files, error).await);
+    }
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) => return Err(failed(files, TaskError::from(error)).await),
+    };
+    finish(ctx, files, ended, login, directory).await
+}
+
+async fn finish(
+    ctx: &Context,
+    mut files: ScrapedFiles<'_>,
+    ended: Ended,
+    login: Option<OpenCredential>,
+    directory: WorkDirectory,
+) -> Result<Outcome, TaskError> {
+    if ended.how == How::Cancelled || ctx.is_cancelled() {
+        files.save(None).await?;
+        return Err(stopped());
+    }
+    let reason = gallery_dl::error_message(&ended)
+        .unwrap_or_else(|| format!("gallery-dl ended without a word: {:?}", ended.how));
+    let verdict = match gallery_dl::verdict(&ended, files.has_some()) {
+        Verdict::Retry if login.is_some() && gallery_dl::is_refused(&ended) => Verdict::Permanent { login: true },
+        verdict => verdict,
+    };
+    match verdict {
+        Verdict::Done => {
+            let pages = pages(&files.account.platform, directory.path()).await?;
+            let is_whole = gallery_dl::is_whole(&ended);
+            let note = Note {
+                is_whole,
+                error: (!is_whole).then_some(reason),
+                credential: login.map(|login| (login.id, super::CREDENTIAL_WORKS)),
+            };
+            let done = files.end(note, pages);
+            // a chore removes what stays
+            let _ = spawn_blocking(move || directory.remove()).await;
+            Ok(done.into())
+        }
+        Verdict::Permanent { login: true } => {
+            let credential = login.map(|login| (login.id, CREDENTIAL_REFUSED));
+            files.save(Some(Note { is_whole: false, error: Some(reason.clone()), credential })).await?;
+            Err(TaskError::permanent(reason))
+        }
+        Verdict::Permanent { login: false } => Err(failed(files, TaskError::permanent(reason)).await),
+        Verdict::Retry => Err(failed(files, TaskError::retry(reason)).await),
+    }
+}
+
+/// Writes in the account's row why the scrape failed.
+async fn failed(mut files: ScrapedFiles<'_>, error: TaskError) -> TaskError {
+    let note = Note { is_whole: false, error: Some(error.to_string()), credential: None };
+    match files.save(Some(note)).await {
+        Ok(()) => error,
+        Err(not_saved) => not_saved.into(),
+    }
+}
+
+fn end_of_lock(error: ItemError) -> TaskError {
+    match error {
+        ItemError::Wait(Wait { reason, after }) => TaskError::Snooze { reason, after, host: None },
+        ItemError::Task(error) => error,
+    }
+}
+
+async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential>, TaskError> {
+    let Some(id) = account.row.as_ref().and_then(|row| row.credential_id) else { return Ok(None) };
+    let client = ctx.services.db.client().await?;
+    let login = credentials::open(&client, id, &ctx.services.media.keys).await?;
+    match login.platform == account.platform {
+        true => Ok(Some(login)),
+        false => {
+            let OpenCredential { platform, .. } = login;
+            Err(TaskError::permanent(format!(
+                "the account's credential is for {platform}, not for {}",
+                account.platform
+            )))
+        }
+    }
+}
+
+fn secret(login: &OpenCredential, url: &Url) -> Result<Secret, TaskError> {
+    let secret = login.secret.clone();
+    match &login.kind {
+        Word::Known(CredentialKind::Password) => {
+            let username = login.username.clone().unwrap_or_default();
+            Ok(Secret::Login(Login { username, password: secret }))
+        }
+        Word::Known(CredentialKind::Token) => Ok(Secret::Token(secret)),
+        Word::Known(CredentialKind::Cookies) => {
+            let host = url.host_str().unwrap_or_default();
+            let cookies = cookies::read(&secret).map_err(|error| TaskError::permanent(error.to_string()))?;
+            let cookies = cookies::of_host(&cookies, host);
+            match cookies.is_empty() {
+                true => Err(TaskError::permanent(format!("the account's credential has no cookie for {host}"))),
+                false => Ok(Secret::Cookies(cookies)),
+            }
+        }
+        other => Err(TaskError::permanent(format!("a scrape takes a password, cookies or a token, and no {other}"))),
+    }
+}
+
+struct Archive {
+    path: PathBuf,
+    /// A run has left its archive here, and so it did not end well.
+    was_cut_off: bool,
+}
+
+/// The archive of a dead run may know files whose rows were not saved.
+async fn write_archive(ctx: &Context, account: &Account, directory: &WorkDirectory) -> Result<Archive, TaskError> {
+    let known = match &account.row {
+        Some(row) => media_accounts::known_files(&ctx.services.db.client().await?, row.id, MAX_KNOWN).await?,
+        None => Vec::new(),
+    };
+    let path = directory.path().join(ARCHIVE);
+    let write = move || {
+        let was_cut_off = path.exists();
+        for left in [path.with_extension("sqlite3-journal"), path.with_file_name(gallery_dl::UNSUPPORTED_FILE)] {
+            match std::fs::remove_file(left) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        let entry = |file: KnownFile| ItemId::entry(&file.source, &file.source_id);
+        archive::write(&path, known.into_iter().map(entry).collect())?;
+        Ok(Archive { path, was_cut_off })
+    };
+    let written = spawn_blocking(write).await.map_err(|lost| TaskError::retry(lost.to_string()))?;
+    written.map_err(|error| TaskError::retry(format!("the archive cannot be written: {error}")))
+}
+
+/// Addresses that the tool found and does not know, as items that another tool may download.
+async fn pages(platform: &str, work: &Path) -> Result<Vec<NewItem>, TaskError> {
+    let path = work.join(gallery_dl::UNSUPPORTED_FILE);
+    let read = spawn_blocking(move || read_list(&path)).await.map_err(|lost| TaskError::retry(lost.to_string()))?;
+    let list = read.map_err(|error| TaskError::retry(format!("the list of addresses cannot be read: {error}")))?;
+    let page = |url: String| NewItem {
+        source: platform.to_owned(),
+        source_id: sha256_hex(&url),
+        kind: ItemKind::Page,
+        url,
+        referer: None,
+        title: None,
+        posted_at: None,
+        metadata: Map::from_iter([("found_by".to_owned(), json!("gallery-dl"))]),
+    };
+    Ok(gallery_dl::unsupported(&list).into_iter().map(page).collect())
+}
+
+fn read_list(path: &Path) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(MAX_UNSUPPORTED_BYTES).read_to_end(&mut bytes)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(error),
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn addresses_that_the_tool_does_not_know_are_pages() {
+        let work = tempfile::tempdir().unwrap();
+        assert_eq!(pages("site", work.path()).await.unwrap(), []);
+        let list = "https://video.example/1\nfile:///etc/passwd\n--exec=x\nhttps://video.example/2\n";
+        std::fs::write(work.path().join(gallery_dl::UNSUPPORTED_FILE), list).unwrap();
+        let pages = pages("site", work.path()).await.unwrap();
+        let seen: Vec<_> = pages.iter().map(|page| (page.kind, page.url.as_str())).collect();
+        assert_eq!(seen, [(ItemKind::Page, "https://video.example/1"), (ItemKind::Page, "https://video.example/2")]);
+        assert_ne!(pages[0].source_id, pages[1].source_id);
+    }
+
+    #[test]
+    fn a_name_of_a_stranger_is_no_name_of_a_directory() {
+        let name = Account::without_row("site", "../../etc").work_name();
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'), "{name}");
+        assert_ne!(name, Account::without_row("site", "ann").work_name());
+    }
+}

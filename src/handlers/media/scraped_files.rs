@@ -1,0 +1,212 @@
+//! `ScrapedFiles`: the files of one scrape: into the storage as they come, then into the tables.
+//!
+//! In: the lines of gallery-dl. Out: items with their ends, saved at most every ten seconds, and counts. A file is
+//! durable before its row. It must not know how the tool is run, nor how it ended.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use url::Url;
+
+use super::account_scrape::Account;
+use super::download_media;
+use super::item_download::{self, ItemError, Wait, WholeFile};
+use crate::handlers::Context;
+use ::media::gallery_dl::{Event, EventKind};
+use db::media_accounts::{self, ScrapedItem};
+use db::{DbError, Tx, credentials, media_items};
+use domain::media_account::AccountKind;
+use domain::media_item::{ItemEnd, ItemKind, NewItem};
+use queue::{Done, Outcome, SaveError, TaskError, WriteResults};
+
+/// Minimum time between two saves.
+const SAVE_EVERY: Duration = Duration::from_secs(10);
+/// Maximum number of items that are not saved: with as many, a save comes before its time.
+const MAX_UNSAVED: usize = 500;
+/// The tool says the reason on its other stream, without the name of the item.
+const NOT_DOWNLOADED: &str = "gallery-dl could not download it";
+
+pub struct ScrapedFiles<'a> {
+    ctx: &'a Context,
+    pub account: Account,
+    /// The address of the account, for items without one.
+    url: Url,
+    work: PathBuf,
+    /// By source and id: an item may come twice.
+    unsaved: HashMap<(String, String), ScrapedItem>,
+    saved_at: Instant,
+    files: usize,
+    known: usize,
+    failed: usize,
+}
+
+/// How the scrape ended, for the account's row and its credential's.
+#[derive(Clone)]
+pub struct Note {
+    /// It has seen all that it was to see.
+    pub is_whole: bool,
+    pub error: Option<String>,
+    /// Its id, and the result of its use.
+    pub credential: Option<(i64, &'static str)>,
+}
+
+impl<'a> ScrapedFiles<'a> {
+    pub fn new(ctx: &'a Context, account: Account, url: Url, work: PathBuf) -> ScrapedFiles<'a> {
+        let (unsaved, saved_at) = (HashMap::new(), Instant::now());
+        ScrapedFiles { ctx, account, url, work, unsaved, saved_at, files: 0, known: 0, failed: 0 }
+    }
+
+    /// Takes the lines of the tool, to the last one. Those that are no event say nothing.
+    pub async fn read(&mut self, mut lines: mpsc::Receiver<Vec<u8>>) -> Result<(), TaskError> {
+        loop {
+            tokio::select! {
+                line = lines.recv() => match line {
+                    Some(line) => self.take(&line).await?,
+                    None => return Ok(()),
+                },
+                () = sleep_until(self.saved_at + SAVE_EVERY), if !self.unsaved.is_empty() => {
+                    self.save_unless_busy().await?;
+                }
+            }
+            if self.unsaved.len() >= MAX_UNSAVED {
+                self.save(None).await?;
+            }
+        }
+    }
+
+    /// A file came, or is known.
+    pub fn has_some(&self) -> bool {
+        self.files + self.known > 0
+    }
+
+    /// Saves what is not saved, and how the scrape ended.
+    pub async fn save(&mut self, note: Option<Note>) -> Result<(), SaveError> {
+        self.saved_at = Instant::now();
+        if self.unsaved.is_empty() && note.is_none() {
+            return Ok(());
+        }
+        let batch = self.batch(note, Vec::new());
+        self.ctx.save(batch, |batch, tx| Box::pin(batch.write(tx))).await?;
+        self.unsaved.clear();
+        Ok(())
+    }
+
+    /// The end of a scrape that is done.
+    pub fn end(self, note: Note, pages: Vec<NewItem>) -> Done {
+        let result = json!({"files": self.files, "known": self.known, "failed": self.failed, "pages": 0});
+        Outcome::done(result).write(self.batch(Some(note), pages), |batch, tx| Box::pin(batch.write(tx)))
+    }
+
+    /// An outage of the database does not end the scrape: the next save has the same items.
+    async fn save_unless_busy(&mut self) -> Result<(), SaveError> {
+        match self.save(None).await {
+            Err(error) if error.is_external() => Ok(()),
+            saved => saved,
+        }
+    }
+
+    async fn take(&mut self, line: &[u8]) -> Result<(), TaskError> {
+        let Ok(event) = Event::read(line, &self.work) else { return Ok(()) };
+        match event.kind {
+            EventKind::Post => return Ok(()),
+            EventKind::After => self.store(event).await?,
+            // whole, and left behind by a run that did not come to save its row
+            EventKind::Skip if event.path.as_ref().is_some_and(|path| path.is_file()) => self.store(event).await?,
+            EventKind::Skip => self.known += 1,
+            EventKind::Error => self.add(event, ItemEnd::Failed { reason: NOT_DOWNLOADED.to_owned() }),
+        }
+        self.ctx.progress(None, self.progress()).await;
+        Ok(())
+    }
+
+    async fn store(&mut self, mut event: Event) -> Result<(), TaskError> {
+        let Some(path) = event.path.take() else { return Ok(()) };
+        let file = WholeFile::read(path).await?;
+        match item_download::store(&self.ctx.services.media, file).await {
+            Ok(end) => self.add(event, end),
+            Err(ItemError::Task(error)) => return Err(error),
+            Err(ItemError::Wait(Wait { reason, .. })) => return Err(TaskError::retry(reason)),
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, event: Event, end: ItemEnd) {
+        match end {
+            ItemEnd::Downloaded(_) => self.files += 1,
+            _ => self.failed += 1,
+        }
+        let item = NewItem {
+            source_id: event.id.of_category(),
+            source: event.id.category,
+            kind: ItemKind::File,
+            url: event.url.unwrap_or_else(|| self.url.to_string()),
+            referer: None,
+            title: event.title,
+            posted_at: event.posted_at,
+            metadata: event.metadata,
+        };
+        let key = (item.source.clone(), item.source_id.clone());
+        self.unsaved.insert(key, ScrapedItem { item, end });
+    }
+
+    /// `12 files, 3 known, 1 failed`
+    fn progress(&self) -> String {
+        let ScrapedFiles { files, known, failed, .. } = self;
+        let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+        format!("{files} files, {known} known{failed}")
+    }
+
+    fn batch(&self, note: Option<Note>, pages: Vec<NewItem>) -> Batch {
+        let Account { platform, username, kind, .. } = &self.account;
+        Batch {
+            platform: platform.clone(),
+            username: username.clone(),
+            kind: *kind,
+            has_row: self.account.has_row(),
+            items: self.unsaved.values().cloned().collect(),
+            pages,
+            note,
+        }
+    }
+}
+
+/// Writes of one save.
+struct Batch {
+    platform: String,
+    username: String,
+    kind: AccountKind,
+    has_row: bool,
+    items: Vec<ScrapedItem>,
+    pages: Vec<NewItem>,
+    note: Option<Note>,
+}
+
+impl Batch {
+    async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
+        let Batch { platform, items, pages, note, .. } = self;
+        if let Some((id, result)) = note.as_ref().and_then(|note| note.credential) {
+            credentials::note_result(tx, id, result).await?;
+        }
+        // a name that no site knows leaves no row
+        let is_empty = items.is_empty() && pages.is_empty() && note.as_ref().is_none_or(|note| !note.is_whole);
+        if is_empty && !self.has_row {
+            return Ok(WriteResults::default());
+        }
+        let account = media_accounts::find_or_add(tx, platform, &self.username, self.kind).await?;
+        media_accounts::record(tx, account, items).await?;
+        if let Some(note) = note {
+            media_accounts::note_scrape(tx, account, note.is_whole, note.error.as_deref()).await?;
+        }
+        let new = media_items::insert(tx, pages).await?;
+        media_accounts::own(tx, account, &new).await?;
+        Ok(WriteResults {
+            result: [("pages".to_owned(), json!(new.len()))].into_iter().collect(),
+            next: download_media::follow_ups(platform, &new),
+            ..WriteResults::default()
+        })
+    }
+}
