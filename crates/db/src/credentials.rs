@@ -85,10 +85,6 @@ pub async fn open_of_platform(
     CredentialRow::from_row(&row)?.open(keys)
 }
 
-pub async fn open(client: &Client, id: i64, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
-    stored(client, id).await?.open(keys)
-}
-
 /// Encrypts with the current key every secret that another key encrypted, unless `is_dry`. Nothing is lost when
 /// it is stopped in between; the next run does the rest.
 pub async fn rekey(client: &Client, keys: &SecretKeys, is_dry: bool) -> Result<RekeyedCredentials, DbError> {

@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::media_records::RecordError;
 use super::row::{first_column, known_word, read_all, rows};
 use super::storable::{reason, storable};
 use super::{Client, DbError, Tx};
-use contract::checks::BadField;
 use domain::media_account::AccountKind;
 use domain::media_item::{ItemEnd, ItemId, NewItem};
 

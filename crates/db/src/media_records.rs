@@ -5,7 +5,7 @@ use thiserror::Error;
 use tokio_postgres::types::Json;
 
 use super::row::{document, first_column};
-use super::{Client, DbError, Tx, media_accounts};
+use super::{Client, DbError, Tx};
 use contract::checks::BadField;
 use contract::media::{Record, RecordKind};
 use strum::VariantArray;

@@ -17,11 +17,12 @@ use ::media::clients::{ReadError, discourse, forum_page};
 use ::media::cookies;
 use ::media::http::{Get, HttpError, Secrets};
 use ::media::retry_after::retry_after;
-use contract::media::credentials::CredentialKind;
+
 use db::credentials::{self, OpenCredential};
 use db::forums::ReadForum;
 use db::watched_threads::WatchedThread;
 use db::{Client, Db, forum_posts};
+use domain::credential::CredentialKind;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::forum::{ForumKind, ForumPost};
 use domain::vocabulary::Word;
