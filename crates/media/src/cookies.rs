@@ -46,7 +46,7 @@ mod tests {
     fn a_host_gets_its_own_cookies_and_those_of_its_domain() {
         let pairs = |host| of_host(FILE, host).into_iter().collect::<Vec<_>>();
         let session = ("session".to_owned(), "new".to_owned());
-        assert_eq!(pairs("site.example"), [session.clone()]);
+        assert_eq!(pairs("site.example"), std::slice::from_ref(&session));
         assert_eq!(pairs("www.site.example"), [("lang".to_owned(), "en".to_owned()), session]);
         assert!(pairs("example").is_empty() && pairs("127.0.0.1").is_empty());
     }
