@@ -1,6 +1,6 @@
 //! `notify`: sends an endpoint its notifications, one after the other.
 //!
-//! In: the pending rows of an endpoint, in the order of their ids. Out: each is told at least once, always under the same
+//! In: the pending rows of an endpoint, in the order of their ids. Out: each is sent at least once, always under the same
 //! id, and marked in a short transaction after the answer; a run that dies in between sends it again. One that has to
 //! wait holds back those behind it: the task waits with it, at no cost of a retry. It must not know jobs.
 

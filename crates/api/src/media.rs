@@ -38,7 +38,7 @@ pub struct RecordPath {
 macro_rules! records {
     ($module:ident: $record:ty, $draft:ty, $change:ty; $all:literal, $one:literal;
      $list:literal, $show:literal, $create:literal, $update:literal, $remove:literal;
-     { $($refusal:tt)* }) => {
+     update: { $($update_refusal:tt)* }, remove: { $($remove_refusal:tt)* }) => {
         pub mod $module {
             use super::*;
             use contract::problem::Problem;
@@ -78,7 +78,7 @@ macro_rules! records {
 
             #[doc = $update]
             #[utoipa::path(put, path = $one, tag = "media",
-                                   responses((status = 200, body = $record), $($refusal)*))]
+                                   responses((status = 200, body = $record), $($update_refusal)*))]
             pub async fn update(
                 changes: Changes<Operator>,
                 State(api): State<ApiState>,
@@ -90,7 +90,7 @@ macro_rules! records {
             }
 
             #[doc = $remove]
-            #[utoipa::path(delete, path = $one, tag = "media", responses((status = 204, description = "Removed"), $($refusal)*))]
+            #[utoipa::path(delete, path = $one, tag = "media", responses((status = 204, description = "Removed"), $($remove_refusal)*))]
             pub async fn remove(
                 changes: Changes<Operator>,
                 State(api): State<ApiState>,
@@ -110,7 +110,7 @@ records! {
     "Lists the accounts whose media are scraped.", "Shows an account.",
     "Adds an account: `scrape_account` and `paid_content_creator` jobs download its media.",
     "Changes an account; fields that are not given stay as they are.", "Removes an account. Its items stay.";
-    {}
+    update: {}, remove: {}
 }
 
 records! {
@@ -121,7 +121,7 @@ records! {
     "Keeps a credential, encrypted; no answer shows its secret. Needs a key: DROVER__SECRETS__KEY.",
     "Changes the user name or the secret of a credential; a field that is not given stays as it is.",
     "Removes a credential that no account and no forum has.";
-    { (status = 409, response = Problem) }
+    update: { (status = 409, response = Problem) }, remove: { (status = 409, response = Problem) }
 }
 
 records! {
@@ -131,7 +131,7 @@ records! {
     "Adds a forum, so that its threads can be watched. Its selectors are checked.",
     "Changes a forum; fields that are not given stay as they are.",
     "Removes a forum that has no watched thread. Its items stay.";
-    { (status = 409, response = Problem) }
+    update: {}, remove: { (status = 409, response = Problem) }
 }
 
 records! {
@@ -140,7 +140,7 @@ records! {
     "/api/media/people", "/api/media/people/{id}";
     "Lists the watched people.", "Shows a watched person.", "Watches a person: `appearances_sync` jobs read the credits.",
     "Changes a watched person; fields that are not given stay as they are.", "Removes a person, with the appearances.";
-    {}
+    update: {}, remove: {}
 }
 
 records! {
@@ -149,7 +149,7 @@ records! {
     "/api/media/searches", "/api/media/searches/{id}";
     "Lists the saved searches.", "Shows a saved search.", "Saves a search: `easynews_monitor` jobs look for its new files.",
     "Changes a saved search; fields that are not given stay as they are.", "Removes a search. Its items stay.";
-    {}
+    update: {}, remove: {}
 }
 
 records! {
@@ -159,7 +159,7 @@ records! {
     "Lists the watched channels.", "Shows a watched channel.", "Watches a channel: `youtube_monitor` jobs look for its new videos.",
     "Changes a watched channel; fields that are not given stay as they are.",
     "Watches a channel no more. Its items stay.";
-    {}
+    update: {}, remove: {}
 }
 
 records! {
@@ -170,7 +170,7 @@ records! {
     "Watches a thread of a forum: `forum_scrape` jobs read its new posts.",
     "Changes a watched thread; fields that are not given stay as they are.",
     "Watches a thread no more, and removes its posts. Its items stay.";
-    {}
+    update: {}, remove: {}
 }
 
 records! {
@@ -181,7 +181,7 @@ records! {
     "Adds an endpoint: its rules say which ends of jobs it is sent.",
     "Changes an endpoint; fields that are not given stay as they are. `enabled` lets one go on that was disabled.",
     "Removes an endpoint, with its rules and notifications.";
-    {}
+    update: {}, remove: {}
 }
 
 records! {
@@ -190,7 +190,7 @@ records! {
     "Lists the rules of notifications.", "Shows a rule of notifications.",
     "Adds a rule: the ends of these jobs are sent to an endpoint.",
     "Changes a rule; fields that are not given stay as they are.", "Removes a rule. Notifications that it made stay.";
-    {}
+    update: {}, remove: {}
 }
 
 async fn list<R: Record>(

@@ -192,7 +192,7 @@ mod tests {
     #[case::a_topic(EndpointKind::Ntfy, "https://ntfy.sh/mine", Ok(()))]
     #[case::no_topic(EndpointKind::Ntfy, "https://ntfy.sh/", Err("no topic"))]
     #[case::mail(EndpointKind::Email, "smtps://mail.example.org/?from=a@b.example&to=c@d.example", Ok(()))]
-    #[case::mail_to_nobody(EndpointKind::Email, "smtps://mail.example.org/?from=a@b.example", Err("1 to 20 `to`"))]
+    #[case::mail_to_no_one(EndpointKind::Email, "smtps://mail.example.org/?from=a@b.example", Err("1 to 20 `to`"))]
     #[case::mail_by_the_web(
         EndpointKind::Email,
         "https://mail.example.org/?from=a@b.example&to=c@d.example",

@@ -67,7 +67,7 @@ impl MediaHarness {
         addresses
     }
 
-    async fn scrape(&self) -> Value {
+    async fn read_threads(&self) -> Value {
         self.settle(Role::ForumScrape, json!({})).await.result
     }
 }
@@ -86,14 +86,17 @@ async fn a_thread_is_read_to_its_end_and_later_only_its_new_posts(
     let forum = if name == "discourse" { harness.discourse().await } else { harness.forum(name, None).await };
     let thread = harness.thread(forum, id, false).await;
     let (posts, media) = (harness.oracle_posts(kind, id), harness.oracle_media(kind, id));
-    assert_eq!(harness.scrape().await, json!({"threads": 1, "failed": 0, "posts": posts.len(), "items": media.len()}));
+    assert_eq!(
+        harness.read_threads().await,
+        json!({"threads": 1, "failed": 0, "posts": posts.len(), "items": media.len()})
+    );
     assert_eq!(harness.posts(thread).await, posts);
     assert_eq!(harness.media().await, media);
     assert!(harness.waiting(Role::DownloadMedia).await.is_empty());
 
     let first = harness.site.requests().len();
     harness.site.publish_forum_post(kind, id).unwrap();
-    let again = harness.scrape().await;
+    let again = harness.read_threads().await;
     assert_eq!((&again["posts"], &again["failed"]), (&json!(1), &json!(0)));
     assert_eq!(harness.posts(thread).await, harness.oracle_posts(kind, id));
     assert_eq!(harness.media().await, harness.oracle_media(kind, id));
@@ -108,7 +111,7 @@ async fn media_of_a_thread_are_downloaded_and_pages_of_strangers_are_not() {
     let harness = MediaHarness::start().await;
     let forum = harness.forum("xenforo", None).await;
     harness.thread(forum, 21, true).await;
-    harness.scrape().await;
+    harness.read_threads().await;
     let downloads = harness.waiting(Role::DownloadMedia).await;
     let [download] = downloads.as_slice() else { panic!("{downloads:?}") };
     harness.settle(Role::DownloadMedia, download.clone()).await;
@@ -134,7 +137,7 @@ async fn a_thread_behind_a_log_in_needs_the_cookies_of_its_forum() {
     let credential = harness.add_credential(draft).await;
     let forum = harness.forum("xenforo", Some(credential)).await;
     let thread = harness.thread(forum, 24, false).await;
-    assert_eq!(harness.scrape().await["posts"], 5);
+    assert_eq!(harness.read_threads().await["posts"], 5);
     assert_eq!(harness.posts(thread).await, harness.oracle_posts(ThreadKind::Xenforo, 24));
     assert_eq!(harness.get::<Credential>(credential).await.last_result.as_deref(), Some("works"));
     let seen = harness.site.occurrences("forum-cookie");
@@ -169,7 +172,7 @@ async fn a_thread_that_fails_fails_no_other() {
     let forum = harness.forum("xenforo", None).await;
     harness.thread(forum, 21, false).await;
     let (gone, empty) = (harness.thread(forum, 4711, false).await, harness.thread(forum, 22, false).await);
-    let scraped = harness.scrape().await;
+    let scraped = harness.read_threads().await;
     assert_eq!((&scraped["threads"], &scraped["failed"]), (&json!(3), &json!(2)));
     assert_eq!(harness.get::<Thread>(gone).await.last_error.as_deref(), Some("the forum has no such thread"));
     assert!(harness.get::<Thread>(empty).await.last_error.unwrap().starts_with("the page has no posts"));
@@ -188,7 +191,7 @@ async fn a_page_that_was_read_stays_when_a_later_one_fails() {
 
     harness.site.remove_faults("/threads/21/page-3");
     let before = harness.site.requests().len();
-    assert_eq!(harness.scrape().await["posts"], 3);
+    assert_eq!(harness.read_threads().await["posts"], 3);
     assert_eq!(harness.posts(thread).await, oracle);
     assert_eq!(harness.site.requests().len() - before, 2, "it goes on at the last page that was read");
     assert_eq!(harness.get::<Thread>(thread).await.last_error, None);
@@ -199,9 +202,9 @@ async fn a_thread_whose_last_page_is_gone_is_read_from_its_beginning() {
     let harness = MediaHarness::start().await;
     let forum = harness.forum("xenforo", None).await;
     let thread = harness.thread(forum, 21, false).await;
-    harness.scrape().await;
+    harness.read_threads().await;
     harness.database.raw.execute("UPDATE watched_threads SET last_page = 9", &[]).await.unwrap();
-    assert_eq!(harness.scrape().await, json!({"threads": 1, "failed": 0, "posts": 0, "items": 0}));
+    assert_eq!(harness.read_threads().await, json!({"threads": 1, "failed": 0, "posts": 0, "items": 0}));
     assert_eq!(harness.get::<Thread>(thread).await.last_error, None);
 }
 
@@ -247,5 +250,5 @@ async fn unknown_threads_end_the_job_for_good_and_none_completes_it() {
     let harness = MediaHarness::start().await;
     let unknown = harness.run(Role::ForumScrape, json!({"thread_ids": [4711]})).await;
     assert!(matches!(unknown, Err(TaskError::Permanent { reason }) if reason.contains("drover media list threads")));
-    assert_eq!(harness.scrape().await, json!({"threads": 0, "failed": 0, "posts": 0, "items": 0}));
+    assert_eq!(harness.read_threads().await, json!({"threads": 0, "failed": 0, "posts": 0, "items": 0}));
 }

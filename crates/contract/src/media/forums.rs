@@ -37,8 +37,8 @@ pub struct ForumDraft {
     /// Address below which its pages are: `https://forum.example/board`.
     #[schema(max_length = 500, example = "https://forum.example/")]
     pub base_url: String,
-    /// Of the platform that is named like the forum: cookies or, for Discourse, an api_key with a user name, or a
-    /// token of a user.
+    /// A credential whose platform is the forum's name: cookies or, for Discourse, an api_key with a user name, or a
+    /// user's token.
     pub credential_id: Option<i64>,
     /// Discourse has none.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! Rules of notifications: the jobs whose ends an endpoint is told.
+//! Rules of notifications: the jobs of whose ends an endpoint is notified.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -45,7 +45,7 @@ pub struct BadSelector {
     pub fault: String,
 }
 
-/// What is wrong with overrides, of whatever software, for people.
+/// The first fault of overrides, of whatever software, for people.
 pub fn fault(overrides: &SelectorOverrides) -> Option<String> {
     // the usual ones of all can be read
     Selectors::of(PagedForum::Xenforo, overrides).err().map(|bad| bad.to_string())

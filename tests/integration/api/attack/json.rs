@@ -116,7 +116,7 @@ fn reading_operations(document: &Value) -> Vec<(Operation, Value)> {
 }
 
 /// Usual values of fields with these names, so that a body is accepted except for the attacked field.
-fn usual_values() -> [(&'static str, Value); 13] {
+fn usual_values() -> [(&'static str, Value); 14] {
     [
         ("role", json!("payload_fetch")),
         ("dispensary_id", json!(ID)),
@@ -124,6 +124,7 @@ fn usual_values() -> [(&'static str, Value); 13] {
         ("state_code", json!("AZ")),
         ("interval_hours", json!(4)),
         ("host", json!("proxy.example")),
+        ("base_url", json!("https://forum.example/")),
         ("ids", json!([ID])),
         ("tasks", json!([{"role": "payload_fetch", "dispensary_id": ID}])),
         ("worker_id", json!(ID.to_string())),
