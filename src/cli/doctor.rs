@@ -2,6 +2,7 @@
 
 mod disk;
 mod finding;
+mod media;
 mod pauses;
 mod pooler;
 mod proxies;
@@ -36,6 +37,7 @@ pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let mut findings = vec![configuration(env), disk::place(&env.config).await, files(), places(env).await];
+    findings.extend(media::check(&env.config).await);
     findings.extend(database(env).await);
     env.out.listed("findings", &findings, &["check", "result", "finding"], |finding| {
         let remedy = finding.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
@@ -102,6 +104,7 @@ async fn database(env: &Env) -> Vec<Finding> {
             findings.extend(pauses::check(&db).await);
             findings.extend(stores::check(&db).await);
             findings.extend(proxies::check(&db, env).await);
+            findings.push(media::secrets(&db, &env.config.secrets.keys()).await);
             findings.extend(disk::payload_files(&db, &env.config).await);
         }
         Ok(_) => {

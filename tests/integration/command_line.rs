@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use domain::role::Role;
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::process::Command;
 
 use testkit::{Child, Farm, PATIENCE, database, drover, empty_database, server_dir};
@@ -314,6 +314,44 @@ async fn a_server_that_is_stopped_under_its_users_says_that_they_have_lost_it() 
     let output = ended(drover().args(["db", "stop", "--dir"]).arg(dir.path()).env_remove("DATABASE_URL")).await;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && said.contains("It was in use"), "{output:?}");
+}
+
+#[tokio::test]
+async fn the_doctor_names_each_missing_tool_of_media_jobs_and_what_to_type() {
+    let (dir, bin) = (server_dir(), server_dir());
+    let findings = async || {
+        let mut doctor = drover();
+        doctor.args(["doctor", "--json", "--dir"]).arg(dir.path()).env_remove("DATABASE_URL");
+        let output = ended(doctor.env("DROVER__MEDIA__TOOL_PATH", bin.path())).await;
+        let findings = json_lines(&output.stdout).remove(0)["findings"].as_array().unwrap().clone();
+        let tools = findings.into_iter().filter(|finding| finding["check"] == "media tool");
+        tools
+            .map(|finding| (finding["result"].clone(), finding["detail"].clone(), finding["remedy"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let missing = findings().await;
+    let expected = [
+        ("gallery-dl", "pip install gallery-dl"),
+        ("yt-dlp", "pip install yt-dlp"),
+        ("ffmpeg", "package ffmpeg"),
+        ("ffprobe", "package ffmpeg"),
+        ("deno or node", "Node.js 20"),
+    ];
+    assert_eq!(missing.len(), expected.len());
+    for ((result, detail, remedy), (tool, remedy_says)) in missing.iter().zip(expected) {
+        assert_eq!(result, "advice");
+        assert!(detail.as_str().unwrap().starts_with(tool), "{detail}");
+        assert!(remedy.as_str().unwrap().contains(remedy_says), "{remedy}");
+    }
+
+    for (tool, script) in [("gallery-dl", "echo 1.32.18"), ("yt-dlp", "exit 3")] {
+        let path = bin.path().join(tool);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let found = findings().await;
+    assert_eq!(found[0].1, "gallery-dl: 1.32.18");
+    assert_eq!((&found[1].0, found[1].1.as_str().unwrap()), (&json!("fault"), "yt-dlp does not run: exit status: 3"));
 }
 
 #[tokio::test]

@@ -1,0 +1,114 @@
+//! Tools, work directory and credentials of media jobs, as `drover doctor` sees them.
+//!
+//! A tool that is missing is no fault: who runs no media jobs needs none.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::finding::Finding;
+use super::unread;
+use crate::cli::output;
+use ::media::tool::is_installed;
+use ::media::{gallery_dl, yt_dlp};
+use db::{Db, DbError, credentials};
+use foundation::secrets::SecretKeys;
+use settings::Config;
+use storage::free_space::{self, free_bytes};
+
+/// Maximum time of one question for a version; Python takes half a second.
+const MAX_TIME: Duration = Duration::from_secs(10);
+const FFMPEG: &str = "install the system's package ffmpeg: without it videos come in one piece, which may be smaller";
+const RUNTIME: &str = "install Deno 2 or Node.js 20, or later: YouTube needs one";
+
+/// A program that media jobs run.
+struct Tool {
+    /// The first one that is there is taken.
+    programs: Vec<PathBuf>,
+    version_flag: &'static str,
+    remedy: String,
+}
+
+pub async fn check(config: &Config) -> Vec<Finding> {
+    let tool = |programs: &[&Path], version_flag, remedy: &str| Tool {
+        programs: programs.iter().map(|program| program.to_path_buf()).collect(),
+        version_flag,
+        remedy: remedy.to_owned(),
+    };
+    let media = &config.media;
+    let tools = [
+        tool(&[&media.gallery_dl], "--version", gallery_dl::HOW_TO_INSTALL),
+        tool(&[&media.yt_dlp], "--version", yt_dlp::HOW_TO_INSTALL),
+        tool(&["ffmpeg".as_ref()], "-version", FFMPEG),
+        tool(&["ffprobe".as_ref()], "-version", FFMPEG),
+        tool(&["deno".as_ref(), "node".as_ref()], "--version", RUNTIME),
+    ];
+    let mut findings = Vec::new();
+    for tool in tools {
+        findings.push(found(tool, &media.tool_path).await);
+    }
+    findings.push(work_directory(&config.media_work_dir()));
+    findings
+}
+
+/// The credentials that no job can read.
+pub async fn secrets(db: &Db, keys: &SecretKeys) -> Finding {
+    let read = async { Ok::<_, DbError>(credentials::rekey(&db.client().await?, keys, true).await?) };
+    let rekeyed = match read.await {
+        Ok(rekeyed) => rekeyed,
+        Err(error) => return unread("credentials", &error),
+    };
+    let unreadable: Vec<String> = rekeyed.unreadable.iter().map(|(name, fault)| format!("{name}: {fault}")).collect();
+    match unreadable.is_empty() {
+        true => Finding::well("credentials", format!("{} can be read", rekeyed.current + rekeyed.reencrypted)),
+        false => Finding::fault(
+            "credentials",
+            unreadable.join("; "),
+            "give the key that encrypted them as DROVER__SECRETS__KEY, or the secret again: `drover media set credentials ID --secret-file FILE`",
+        ),
+    }
+}
+
+async fn found(tool: Tool, search_path: &str) -> Finding {
+    let names: Vec<String> = tool.programs.iter().map(|program| program.display().to_string()).collect();
+    let Some(program) = tool.programs.iter().find(|program| is_installed(program, search_path)) else {
+        let detail = format!("{} is not in media.tool_path ({search_path})", names.join(" or "));
+        return Finding::advice("media tool", detail, tool.remedy);
+    };
+    let shown = program.display();
+    match version(program, tool.version_flag, search_path).await {
+        Ok(version) => Finding::well("media tool", format!("{shown}: {version}")),
+        Err(fault) => Finding::fault("media tool", format!("{shown} does not run: {fault}"), tool.remedy),
+    }
+}
+
+/// The first line that the program says of itself.
+async fn version(program: &Path, flag: &str, search_path: &str) -> Result<String, String> {
+    let place = std::env::split_paths(search_path).map(|dir| dir.join(program)).find(|path| path.is_file());
+    let mut command = Command::new(place.unwrap_or_else(|| program.to_owned()));
+    command.arg(flag).env_clear().env("PATH", search_path).stdin(Stdio::null()).kill_on_drop(true);
+    let output = timeout(MAX_TIME, command.output()).await;
+    let output = output.map_err(|_| format!("no answer within {MAX_TIME:?}"))?.map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned()),
+        false => Err(output.status.to_string()),
+    }
+}
+
+fn work_directory(dir: &Path) -> Finding {
+    let nearest = free_space::nearest(dir);
+    match tempfile::NamedTempFile::new_in(nearest).and_then(|_| free_bytes(nearest)) {
+        Ok(free) => {
+            let free = output::bytes(i64::try_from(free).unwrap_or(i64::MAX));
+            Finding::well("media work", format!("{} is writable, {free} free", nearest.display()))
+        }
+        Err(error) => Finding::advice(
+            "media work",
+            format!("{}: {error}", nearest.display()),
+            "media jobs work there: make it writable, or set media.work_dir",
+        ),
+    }
+}
