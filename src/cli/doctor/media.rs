@@ -14,7 +14,7 @@ use super::unread;
 use crate::cli::output;
 use ::media::tool::is_installed;
 use ::media::{gallery_dl, yt_dlp};
-use db::{Db, DbError, credentials};
+use db::{Db, credentials};
 use foundation::secrets::SecretKeys;
 use settings::Config;
 use storage::free_space::{self, free_bytes};
@@ -56,7 +56,7 @@ pub async fn check(config: &Config) -> Vec<Finding> {
 
 /// The credentials that no job can read.
 pub async fn secrets(db: &Db, keys: &SecretKeys) -> Finding {
-    let read = async { Ok::<_, DbError>(credentials::rekey(&db.client().await?, keys, true).await?) };
+    let read = async { credentials::rekey(&db.client().await?, keys, true).await };
     let rekeyed = match read.await {
         Ok(rekeyed) => rekeyed,
         Err(error) => return unread("credentials", &error),
