@@ -1,5 +1,7 @@
-//! Links optimised programs for size, where the toolchain brings its own linker: equal functions are kept once, and
-//! relocations are packed.
+//! Links the program of the image for size, where the toolchain brings its own linker: equal functions are kept once,
+//! and relocations are packed, which needs the C library of 2022.
+
+use std::path::PathBuf;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -7,7 +9,9 @@ fn main() {
     let brings_linker = has("CARGO_CFG_TARGET_ARCH", "x86_64")
         && has("CARGO_CFG_TARGET_OS", "linux")
         && has("CARGO_CFG_TARGET_ENV", "gnu");
-    if brings_linker && has("PROFILE", "release") {
+    // PROFILE is `release` for each profile that inherits from it
+    let output = std::env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
+    if brings_linker && output.components().any(|part| part.as_os_str() == "dist") {
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }

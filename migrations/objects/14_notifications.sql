@@ -37,6 +37,7 @@ BEGIN
                       AND (r.platform IS NULL OR r.platform = NEW.platform)
                       AND (r.account IS NULL OR r.account = NEW.account))
      ORDER BY e.id
+       FOR KEY SHARE OF e   -- one that is being removed is waited for, and gets none
     ON CONFLICT DO NOTHING
     RETURNING endpoint_id)
   SELECT array_agg(m.endpoint_id) INTO endpoints FROM made m;

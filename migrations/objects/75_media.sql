@@ -26,7 +26,8 @@ BEGIN
     VALUES ('scrape_account ' || NEW.id, 'scrape_account', NEW.platform, NEW.username, NEW.interval_hours, 3, NEW.enabled, now())
     ON CONFLICT (name) DO UPDATE
        SET platform = excluded.platform, account = excluded.account, interval_hours = excluded.interval_hours, cron = NULL,
-           enabled = excluded.enabled, version = s.version + 1, updated_at = now();
+           enabled = CASE WHEN TG_OP = 'UPDATE' AND OLD.enabled = NEW.enabled THEN s.enabled ELSE excluded.enabled END,
+           version = s.version + 1, updated_at = now();
   END IF;
   RETURN NULL;
 END $f$;

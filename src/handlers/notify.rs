@@ -11,19 +11,19 @@ use serde_json::json;
 use super::Context;
 use super::media::{stopped, unless_stopped};
 use ::media::notify::{self, Notice, SendError, SendSecrets};
-use db::credentials::{self, CredentialError};
+use db::credentials::{self, CredentialError, OpenCredential};
 use db::notifications::{self, EndedTry, NextNotification};
 use db::{Client, DbError};
 use domain::args;
-use domain::notification::{self, BadTarget, EndpointId, NotificationState, TEST, Target};
+use domain::notification::{self, BadTarget, EndpointId, EndpointKind, NotificationState, PLATFORM, TEST, Target};
 use domain::role::Role;
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use queue::{Outcome, TaskError, WriteResults};
 use telemetry::events;
 
-/// Maximum time of one wait: the row may have changed by then.
-const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// Maximum time of one wait: a test or a notification that is sent again may have come by then.
+const MAX_WAIT: Duration = Duration::from_secs(15 * 60);
 const GONE: &str = "the receiver answered 410: it wants no notification any more";
 
 pub async fn run(ctx: &Context, args: args::Notify) -> Result<Outcome, TaskError> {
@@ -63,6 +63,8 @@ enum TryError {
     Target(#[from] BadTarget),
     #[error(transparent)]
     Credential(CredentialError),
+    #[error("credential {0} is not one of the platform {PLATFORM} and of the kind that the endpoint takes")]
+    Foreign(i64),
     /// It says nothing about the endpoint.
     #[error(transparent)]
     Db(DbError),
@@ -79,11 +81,11 @@ impl Prepared {
         let target = Target::parse(next.kind, &next.target)?;
         let mut secrets = SendSecrets::default();
         if let Some(id) = next.credential_id {
-            let current = credentials::open(client, id, keys).await?;
+            let current = own_credential(client, next.kind, id, keys).await?;
             (secrets.username, secrets.current) = (current.username, Some(current.secret));
         }
         if let Some(id) = next.previous_credential_id {
-            secrets.previous = Some(credentials::open(client, id, keys).await?.secret);
+            secrets.previous = Some(own_credential(client, next.kind, id, keys).await?.secret);
         }
         Ok(Prepared { target, secrets })
     }
@@ -93,6 +95,20 @@ impl Prepared {
         let notice = Notice { id, event, created_at, body };
         let now = Clock::system().utc();
         Ok(notify::send(&ctx.services.media.http, &self.target, &notice, &self.secrets, now).await?)
+    }
+}
+
+/// Opens a credential that is for endpoints of this kind: also a row that was written by hand sends no other secret.
+async fn own_credential(
+    client: &Client,
+    kind: EndpointKind,
+    id: i64,
+    keys: &SecretKeys,
+) -> Result<OpenCredential, TryError> {
+    let opened = credentials::open(client, id, keys).await?;
+    match kind.takes(&opened.platform, &opened.kind) {
+        true => Ok(opened),
+        false => Err(TryError::Foreign(id)),
     }
 }
 
@@ -164,7 +180,6 @@ impl From<CredentialError> for TryError {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use domain::notification::EndpointKind;
     use serde_json::Value;
 
     use super::*;

@@ -23,7 +23,7 @@ use db::Tx;
 use db::credentials::CredentialError;
 use db::media_records::{self, RecordError};
 use domain::media_account::{check_public, web_address};
-use domain::notification::{EndpointKind, Target};
+use domain::notification::{EndpointKind, PLATFORM, Target};
 use domain::vocabulary::Word;
 use foundation::webhook_signature::WebhookKey;
 
@@ -290,12 +290,16 @@ async fn check_secret(
         CredentialError::Db(error) => error.into(),
         other => ApiError::bad(field, other),
     })?;
+    if !kind.takes(&opened.platform, &opened.kind) {
+        let kind = kind.credential_kind();
+        return Err(ApiError::bad(
+            field,
+            format!("must be a credential of the platform {PLATFORM} and the kind {kind}"),
+        ));
+    }
     match kind {
         EndpointKind::Webhook => {
             WebhookKey::parse(&opened.secret).map(drop).map_err(|fault| ApiError::bad(field, fault))
-        }
-        EndpointKind::Email if opened.username.is_none() => {
-            Err(ApiError::bad(field, "has no user name, which a mail server needs"))
         }
         EndpointKind::Email | EndpointKind::Ntfy => Ok(()),
     }

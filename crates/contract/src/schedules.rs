@@ -139,7 +139,8 @@ pub struct Schedule {
     pub name: String,
     #[schema(value_type = Role)]
     pub role: Word<Role>,
-    #[schema(value_type = Option<Platform>)]
+    /// Of media jobs, any.
+    #[schema(value_type = Option<String>)]
     pub platform: Option<Word<Platform>>,
     /// The account of its media jobs.
     pub account: Option<String>,

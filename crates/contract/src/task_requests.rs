@@ -253,7 +253,6 @@ mod tests {
     #[rstest]
     #[case::role(json!({"role": "payload_fetsch"}), "role")]
     #[case::made_by_drover(json!({"role": "notify", "payload": {"endpoint_id": 1}}), "role")]
-    #[case::role_without_handler(json!({"role": "forum_scrape"}), "role")]
     #[case::no_store(json!({"role": "payload_fetch"}), "dispensary_id")]
     #[case::a_store_too_many(json!({"role": "analytics_refresh", "dispensary_id": 7}), "dispensary_id")]
     #[case::no_platform(json!({"role": "store_discovery"}), "platform")]

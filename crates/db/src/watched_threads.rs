@@ -24,9 +24,14 @@ pub async fn to_read(client: &Client, ids: Option<&[i64]>) -> Result<Vec<Watched
     read_all(&client.query(include_str!("sql/watched_threads/to_read.sql"), &[&ids, &MAX_THREADS]).await?)
 }
 
-/// Writes how far a thread was read. `last_post_id` is None where it has no new post.
-pub async fn note_read(tx: &Tx, id: i64, last_page: Option<i32>, last_post_id: Option<&str>) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/watched_threads/note_read.sql"), &[&id, &last_page, &last_post_id]).await?;
+/// Keeps a thread for this transaction; false: it was removed.
+pub async fn lock(tx: &Tx, id: i64) -> Result<bool, DbError> {
+    Ok(tx.query_opt(include_str!("sql/watched_threads/lock.sql"), &[&id]).await?.is_some())
+}
+
+/// Writes how far a thread was read: the place of a page, and the largest id of its posts.
+pub async fn note_read(tx: &Tx, id: i64, last_page: Option<i32>, post: i64) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/watched_threads/note_read.sql"), &[&id, &last_page, &post]).await?;
     Ok(())
 }
 

@@ -9,7 +9,8 @@ use thiserror::Error;
 use url::{Host, Url};
 
 use super::public_host;
-use crate::vocabulary::vocabulary;
+use crate::credential::CredentialKind;
+use crate::vocabulary::{Word, vocabulary};
 
 pub type EndpointId = i64;
 pub type NotificationId = i64;
@@ -47,6 +48,9 @@ vocabulary! {
 /// The event of a notification that a person asked for to try an endpoint. It has one try.
 pub const TEST: &str = "test";
 
+/// The platform of the credentials of endpoints: no other secret goes to an address that a person writes.
+pub const PLATFORM: &str = "notifications";
+
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
 /// Times between the tries of one notification, in seconds; the first is at once.
@@ -55,6 +59,20 @@ const DELAYS: [u64; 9] = [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * H
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * HOUR);
 /// One that is older has its last try: notifications of an endpoint that is away do not pile up.
 pub const MAX_AGE: Duration = Duration::from_secs(96 * HOUR);
+
+impl EndpointKind {
+    pub fn credential_kind(self) -> CredentialKind {
+        match self {
+            EndpointKind::Email => CredentialKind::Password,
+            EndpointKind::Ntfy | EndpointKind::Webhook => CredentialKind::Token,
+        }
+    }
+
+    /// Whether an endpoint of this kind may have a credential of this platform and kind.
+    pub fn takes(self, platform: &str, kind: &Word<CredentialKind>) -> bool {
+        platform == PLATFORM && *kind == Word::Known(self.credential_kind())
+    }
+}
 
 /// The time until the next try, after `attempts` of them. None: that was the last one.
 pub fn delay_after(attempts: u32, retry_after: Option<Duration>) -> Option<Duration> {

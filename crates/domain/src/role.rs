@@ -148,6 +148,12 @@ impl Role {
         matches!(self, Role::Notify)
     }
 
+    /// How long its tasks may wait without a run that does something; None: as long as others. A sender waits as long
+    /// as its receiver asks.
+    pub fn snooze_limit(self) -> Option<Duration> {
+        (self == Role::Notify).then_some(Duration::from_secs(366 * 24 * 3600))
+    }
+
     pub const fn spec(self) -> RoleSpec {
         match self {
             Role::StoreDiscovery => RoleSpec {

@@ -54,7 +54,7 @@ impl Run<'_> {
         let config = &loaded.config;
         Settlement {
             retry_after: after.unwrap_or(config.proxies.snooze),
-            snooze_limit: config.queue.snooze_limit,
+            snooze_limit: self.task.role.snooze_limit().unwrap_or(config.queue.snooze_limit),
             ..Settlement::new(AttemptOutcome::Snoozed, Some(reason))
         }
     }

@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, json};
 use url::Url;
 
-use super::forum_session::{self, ForumError, ForumSession, Position, ThreadPage};
+use super::forum_session::{self, ForumError, ForumSession, OpenError, Position, ThreadPage};
 use super::report::{Poll, Report};
 use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, unless_stopped};
 use crate::handlers::Context;
@@ -28,6 +28,8 @@ use queue::{Outcome, TaskError, WriteResults};
 
 /// Maximum number of pages of one save.
 const PAGES_PER_SAVE: usize = 5;
+/// A save ends at this number of links.
+const LINKS_PER_SAVE: usize = 2_000;
 /// Maximum number of pages of a thread that one run reads.
 const MAX_PAGES: usize = 10_000;
 
@@ -75,7 +77,7 @@ pub async fn secrets(ctx: &Context, source: &str, url: &Url) -> Result<Option<Se
     let Some(base) = Url::parse(&forum.base_url).ok().filter(|base| base.origin() == url.origin()) else {
         return Ok(None);
     };
-    forum_session::secrets(&client, &forum, &base, &ctx.services.media).await.map_err(TaskError::permanent)
+    Ok(forum_session::secrets(&client, &forum, &base, &ctx.services.media).await?)
 }
 
 type Forums = HashMap<i64, Result<ForumSession, String>>;
@@ -85,7 +87,13 @@ async fn open_forums(client: &Client, threads: &[WatchedThread], media: &MediaSe
     let wanted: HashSet<i64> = threads.iter().map(|thread| thread.forum_id).collect();
     let mut opened = HashMap::new();
     for forum in forums::read(client, None).await?.into_iter().filter(|forum| wanted.contains(&forum.id)) {
-        opened.insert(forum.id, ForumSession::open(client, forum, media).await);
+        let id = forum.id;
+        let session = match ForumSession::open(client, forum, media).await {
+            Err(OpenError::Db(error)) => return Err(error),
+            Err(OpenError::Row(fault)) => Err(fault),
+            Ok(session) => Ok(session),
+        };
+        opened.insert(id, session);
     }
     Ok(opened)
 }
@@ -139,13 +147,14 @@ async fn read_part(
     seen: &mut HashSet<Url>,
 ) -> Part {
     let services = &ctx.services;
-    let mut pages = Vec::new();
-    while pages.len() < PAGES_PER_SAVE {
+    let (mut pages, mut links) = (Vec::new(), 0);
+    while pages.len() < PAGES_PER_SAVE && links < LINKS_PER_SAVE {
         let mut page = match forum.read(&services.media, &services.db, thread, position).await {
             Ok(page) => page,
             Err(error) => return Part { pages, next: None, failure: Some(error) },
         };
         let next = page.next.take();
+        links += page.posts.iter().map(|post| post.media.len()).sum::<usize>();
         pages.push(page);
         match next {
             Some(Position::Page(url)) if seen.len() < MAX_PAGES && seen.insert(url.clone()) => {
@@ -266,11 +275,13 @@ impl ThreadPosts {
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
         let id = self.thread.id;
+        if !watched_threads::lock(tx, id).await? {
+            return Ok(WriteResults::default());
+        }
         let new = forum_posts::upsert(tx, id, &self.posts).await?;
         let wanted = media_items::insert(tx, &self.wanted).await?;
         let others = media_items::insert(tx, &self.others).await?;
-        if !self.posts.is_empty() {
-            let newest = self.posts.last().map(|post| post.external_id.as_str());
+        if let Some(newest) = self.posts.iter().filter_map(|post| post.external_id.parse().ok()).max() {
             watched_threads::note_read(tx, id, self.last_page, newest).await?;
         }
         if let Some(failure) = &self.failure {
@@ -286,8 +297,8 @@ impl ThreadPosts {
         let Some(credential) = self.credential else { return Ok(()) };
         match &self.failure {
             Some(failure) if failure.is_refusal => credentials::note_result(tx, credential, CREDENTIAL_REFUSED).await,
-            None => credentials::note_result(tx, credential, CREDENTIAL_WORKS).await,
-            Some(_) => Ok(()),
+            None if !self.posts.is_empty() => credentials::note_result(tx, credential, CREDENTIAL_WORKS).await,
+            _ => Ok(()),
         }
     }
 }

@@ -3,10 +3,12 @@
 //! In: a forum's row; a thread and a position in it. Out: the posts there and the next position. It must not
 //! know what is written of them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::StatusCode;
 use hyper::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
+use tokio::task::spawn_blocking;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use url::Url;
 
@@ -18,7 +20,7 @@ use ::media::cookies;
 use ::media::http::{Get, HttpError, Secrets};
 use ::media::retry_after::retry_after;
 
-use db::credentials::{self, OpenCredential};
+use db::credentials::{self, CredentialError, OpenCredential};
 use db::forums::ReadForum;
 use db::watched_threads::WatchedThread;
 use db::{Client, Db, forum_posts};
@@ -41,7 +43,7 @@ pub struct ForumSession {
 
 enum Software {
     Discourse,
-    Paged { forum: PagedForum, selectors: Box<Selectors> },
+    Paged { forum: PagedForum, selectors: Arc<Selectors> },
 }
 
 /// Where a thread is read next.
@@ -76,10 +78,50 @@ pub enum ForumError {
         "the forum refuses the credential ({0}): give another secret by `drover media set credentials ID --secret-file FILE`"
     )]
     Credential(StatusCode),
+    /// It may be this thread alone.
+    #[error("the forum does not show the thread to the user of its credential ({0})")]
+    Forbidden(StatusCode),
     #[error("the forum asks to wait: {status}")]
     Wait { status: StatusCode, after: Option<Duration> },
     #[error("the forum answers {0}")]
     Status(StatusCode),
+    #[error("the page was not read: {0}")]
+    Lost(String),
+}
+
+/// Why a forum cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It says nothing about the forum.
+    #[error(transparent)]
+    Db(#[from] db::DbError),
+    /// Its row or its credential is wrong, for people.
+    #[error("{0}")]
+    Row(String),
+}
+
+impl From<String> for OpenError {
+    fn from(fault: String) -> Self {
+        OpenError::Row(fault)
+    }
+}
+
+impl From<CredentialError> for OpenError {
+    fn from(error: CredentialError) -> Self {
+        match error {
+            CredentialError::Db(error) => OpenError::Db(error),
+            other => OpenError::Row(other.to_string()),
+        }
+    }
+}
+
+impl HasDisposition for OpenError {
+    fn disposition(&self) -> Disposition {
+        match self {
+            OpenError::Db(error) => error.disposition(),
+            OpenError::Row(_) => Disposition::Permanent,
+        }
+    }
 }
 
 impl HasDisposition for ForumError {
@@ -89,15 +131,16 @@ impl HasDisposition for ForumError {
             ForumError::Read(error) => error.disposition(),
             ForumError::Db(error) => error.disposition(),
             ForumError::Wait { after, .. } => Disposition::Snooze { after: *after, host: None },
-            ForumError::NoThread | ForumError::Guest(_) | ForumError::Credential(_) => Disposition::Permanent,
-            ForumError::Status(_) => Disposition::Retry,
+            ForumError::NoThread | ForumError::Guest(_) | ForumError::Credential(_) | ForumError::Forbidden(_) => {
+                Disposition::Permanent
+            }
+            ForumError::Status(_) | ForumError::Lost(_) => Disposition::Retry,
         }
     }
 }
 
 impl ForumSession {
-    /// Errors, for people: what is wrong with the forum's row or its credential.
-    pub async fn open(client: &Client, forum: ReadForum, media: &MediaServices) -> Result<ForumSession, String> {
+    pub async fn open(client: &Client, forum: ReadForum, media: &MediaServices) -> Result<ForumSession, OpenError> {
         let base = Url::parse(&forum.base_url).map_err(|error| format!("base_url of the forum: {error}"))?;
         let software = Software::of(&forum)?;
         let secrets = secrets(client, &forum, &base, media).await?;
@@ -179,8 +222,10 @@ impl ForumSession {
     async fn read_page(&mut self, media: &MediaServices, url: Url) -> Result<ThreadPage, ForumError> {
         let (body, address) = self.get(media, url).await?;
         let Software::Paged { forum, selectors } = &self.software else { return Err(ForumError::NoThread) };
-        let page = forum_page::read(&String::from_utf8_lossy(&body), &address, selectors)?;
-        Ok(ThreadPage { posts: page.posts, place: forum.place(&address), next: page.next.map(Position::Page) })
+        let (place, selectors) = (forum.place(&address), Arc::clone(selectors));
+        let read = move || forum_page::read(&String::from_utf8_lossy(&body), &address, &selectors);
+        let page = spawn_blocking(read).await.map_err(|lost| ForumError::Lost(lost.to_string()))??;
+        Ok(ThreadPage { posts: page.posts, place, next: page.next.map(Position::Page) })
     }
 
     /// The body, and the address that it has after redirects.
@@ -190,9 +235,8 @@ impl ForumSession {
         match answer.status {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(ForumError::NoThread),
-            status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) if self.secrets.is_some() => {
-                return Err(ForumError::Credential(status));
-            }
+            status @ StatusCode::UNAUTHORIZED if self.secrets.is_some() => return Err(ForumError::Credential(status)),
+            status @ StatusCode::FORBIDDEN if self.secrets.is_some() => return Err(ForumError::Forbidden(status)),
             status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => return Err(ForumError::Guest(status)),
             status @ (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => {
                 return Err(ForumError::Wait { status, after: retry_after(&answer.headers) });
@@ -214,7 +258,7 @@ impl Software {
         let overrides = serde_json::from_value(forum.selectors.clone());
         let overrides = overrides.map_err(|error| format!("selectors of the forum: {error}"))?;
         let selectors = Selectors::of(paged, &overrides).map_err(|bad| format!("selectors of the forum: {bad}"))?;
-        Ok(Software::Paged { forum: paged, selectors: Box::new(selectors) })
+        Ok(Software::Paged { forum: paged, selectors: Arc::new(selectors) })
     }
 }
 
@@ -228,9 +272,9 @@ pub async fn secrets(
     forum: &ReadForum,
     base: &Url,
     media: &MediaServices,
-) -> Result<Option<Secrets>, String> {
+) -> Result<Option<Secrets>, OpenError> {
     let Some(id) = forum.credential_id else { return Ok(None) };
-    let credential = credentials::open(client, id, &media.keys).await.map_err(|error| error.to_string())?;
+    let credential = credentials::open(client, id, &media.keys).await?;
     let headers = headers(forum.kind, &credential, base)?;
     Ok(Some(Secrets { origin: base.origin(), headers }))
 }
@@ -250,13 +294,23 @@ fn headers(kind: ForumKind, credential: &OpenCredential, base: &Url) -> Result<H
         }
         (ForumKind::Xenforo | ForumKind::Phpbb, Word::Known(CredentialKind::Cookies), _) => {
             let cookies = cookies::read(secret).map_err(|error| error.to_string())?;
-            let cookies = cookies::header(&cookies, base).ok_or("no cookie of the credential is for this forum")?;
+            let cookies =
+                cookies::header(&cookies, &below(base)).ok_or("no cookie of the credential is for this forum")?;
             return Ok(HeaderMap::from_iter([(COOKIE, value(&cookies)?)]));
         }
         _ => return Err(format!("a forum of {kind} needs a credential of kind cookies")),
     };
     let header = |(name, text)| Ok((HeaderName::from_static(name), value(text)?));
     pairs.into_iter().map(header).collect()
+}
+
+/// The address that begins those of all pages: a cookie for `/board/` is not for `/board`.
+fn below(base: &Url) -> Url {
+    let mut below = base.clone();
+    if let Ok(mut path) = below.path_segments_mut() {
+        path.pop_if_empty().push("");
+    }
+    below
 }
 
 fn value(text: &str) -> Result<HeaderValue, String> {

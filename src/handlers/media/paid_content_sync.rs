@@ -18,7 +18,11 @@ use queue::{Done, FollowUp, MAX_CHILDREN, Outcome, TaskError};
 
 pub async fn run(ctx: &Context, args: args::PaidContentSync) -> Result<Outcome, TaskError> {
     let children = ctx.children().await?;
-    let asked = Asked::read(ctx, args.creator_ids).await?;
+    let asked = match Asked::read(ctx, args.creator_ids).await {
+        // they were removed while their jobs ran
+        Err(TaskError::Permanent { .. }) if !children.is_empty() => Asked::default(),
+        asked => asked?,
+    };
     if !children.is_empty() {
         return Ok(sum(&children, &asked).into());
     }

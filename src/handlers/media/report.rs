@@ -66,7 +66,10 @@ impl Report {
     /// left for the next one.
     pub async fn goes_on(&mut self, ctx: &Context, before: usize, total: usize) -> bool {
         if self.begun.elapsed() >= self.max_time {
-            self.left = total - before;
+            // the first answer counts: a thing that was begun is left, too
+            if self.left == 0 {
+                self.left = total - before;
+            }
             return false;
         }
         let percent = u8::try_from(100 * before / total.max(1)).ok();
@@ -96,7 +99,7 @@ impl Report {
 
     pub fn outcome(self) -> Result<Outcome, TaskError> {
         let Report { left, noun, polled, failed, lasting, reason, counts, .. } = self;
-        if let Some(reason) = reason.filter(|_| failed == polled) {
+        if let Some(reason) = reason.filter(|_| failed == polled && left == 0) {
             let reason = format!("none of {polled} {noun} was read; the first: {reason}");
             return Err(if lasting == polled { TaskError::permanent(reason) } else { TaskError::retry(reason) });
         }

@@ -73,12 +73,12 @@ async fn a_wrong_field_of_an_endpoint_is_named(#[case] fault: Value, #[case] fie
 
 #[rstest]
 #[case::a_weak_secret("webhook", TARGET, "token", "whsec_c2hvcnQ=", "whsec_ and the base64")]
-#[case::no_user_name(
+#[case::a_token_for_a_mail_server(
     "email",
     "smtps://mail.example.org/?from=a@b.example&to=c@d.example",
     "token",
     "canary",
-    "no user name"
+    "the kind password"
 )]
 #[tokio::test]
 async fn a_credential_that_does_not_fit_is_refused(
@@ -95,6 +95,15 @@ async fn a_credential_that_does_not_fit_is_refused(
     let detail = refused["detail"].as_str().unwrap();
     assert!(detail.contains(reason) && !detail.contains(secret), "{refused}");
     assert_eq!(refused["field"], "credential_id");
+}
+
+#[tokio::test]
+async fn no_secret_of_another_service_is_sent_to_an_endpoint() {
+    let server = Server::with_key(KEY).await;
+    let draft = json!({"name": "films", "platform": "tmdb", "kind": "token", "secret": "canary"});
+    let id = server.post("/api/media/credentials", draft).await.expect(201)["id"].clone();
+    let draft = json!({"name": "phone", "kind": "ntfy", "target": "https://ntfy.example/a", "credential_id": id});
+    assert_eq!(server.post("/api/media/endpoints", draft).await.problem(400)["field"], "credential_id");
 }
 
 #[rstest]

@@ -14,10 +14,14 @@ fn units() -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/systemd");
     let program = testkit::drover().as_std().get_program().to_str().unwrap().to_owned();
-    std::fs::create_dir(copy.path().join("drover-.service.d")).unwrap();
-    for name in
-        ["drover-.service.d/common.conf", "drover-api.service", "drover-scheduler.service", "drover-worker@.service"]
-    {
+    for name in [
+        "drover-.service.d/common.conf",
+        "drover-worker@media.service.d/media.conf",
+        "drover-api.service",
+        "drover-scheduler.service",
+        "drover-worker@.service",
+    ] {
+        std::fs::create_dir_all(copy.path().join(name).parent().unwrap()).unwrap();
         let text = std::fs::read_to_string(source.join(name)).unwrap();
         std::fs::write(copy.path().join(name), text.replace("/usr/local/bin/drover", &program)).unwrap();
     }
@@ -35,6 +39,7 @@ fn analyze(units: &Path, args: &[&str], unit: &str) -> Output {
 #[case("drover-api.service")]
 #[case("drover-scheduler.service")]
 #[case("drover-worker@1.service")]
+#[case("drover-worker@media.service")]
 #[ignore = "needs systemd: ./dev ops-test"]
 fn systemd_finds_no_fault_and_little_exposure(#[case] unit: &str) {
     let units = units();

@@ -81,6 +81,10 @@ impl Fields for ForumDraft {
         }
     }
 
+    fn address(&self) -> Option<(&'static str, &str)> {
+        Some(("base_url", &self.base_url))
+    }
+
     fn selectors(&self) -> Option<&SelectorOverrides> {
         Some(&self.selectors)
     }
@@ -92,6 +96,10 @@ impl Fields for ForumChange {
             return Err(bad("base_url", NO_CHANGE));
         }
         self.base_url.as_deref().map_or(Ok(()), check_base_url)
+    }
+
+    fn address(&self) -> Option<(&'static str, &str)> {
+        Some(("base_url", self.base_url.as_deref()?))
     }
 
     fn selectors(&self) -> Option<&SelectorOverrides> {

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
 use utoipa::ToSchema;
 
 use super::{Fields, NO_CHANGE, Record, RecordKind};
@@ -34,7 +33,6 @@ pub struct RuleDraft {
     #[schema(min_items = 1, max_items = 2, example = json!(["job.failed"]))]
     pub events: Vec<JobEvent>,
     /// Such as `scrape_account`; absent or null: every type.
-    #[schema(schema_with = crate::jobs::job_types)]
     pub job_type: Option<String>,
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub platform: Option<String>,
@@ -96,9 +94,10 @@ impl Fields for RuleChange {
 }
 
 fn check_events(events: &[JobEvent]) -> Result<(), BadField> {
-    match events.len() {
-        0 => Err(bad("events", "is empty: job.completed, job.failed, or both")),
-        len if len > JobEvent::VARIANTS.len() => Err(bad("events", "names an event twice")),
+    let is_repeated = |(nth, event): (usize, &JobEvent)| events[..nth].contains(event);
+    match events {
+        [] => Err(bad("events", "is empty: job.completed, job.failed, or both")),
+        _ if events.iter().enumerate().any(is_repeated) => Err(bad("events", "names an event twice")),
         _ => Ok(()),
     }
 }
@@ -120,6 +119,7 @@ mod tests {
     #[case::all_failures(json!({"endpoint_id": 1, "events": ["job.failed"]}), None)]
     #[case::one_account(json!({"endpoint_id": 1, "events": ["job.failed", "job.completed"], "job_type": "scrape_account", "platform": "a", "account": "b"}), None)]
     #[case::no_event(json!({"endpoint_id": 1, "events": []}), Some("events"))]
+    #[case::twice(json!({"endpoint_id": 1, "events": ["job.failed", "job.failed"]}), Some("events"))]
     #[case::no_endpoint(json!({"endpoint_id": 0, "events": ["job.failed"]}), Some("endpoint_id"))]
     #[case::a_crawl_role(json!({"endpoint_id": 1, "events": ["job.failed"], "job_type": "payload_fetch"}), Some("job_type"))]
     #[case::no_platform(json!({"endpoint_id": 1, "events": ["job.failed"], "platform": ""}), Some("platform"))]

@@ -1,14 +1,20 @@
 //! A page of a thread of XenForo or phpBB: its posts, and the address of the next page.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Datelike, NaiveDateTime, Utc};
 use scraper::{ElementRef, Html};
 use url::Url;
 
 use super::media_links::{links, web_address};
 use super::selectors::Selectors;
-use super::{MAX_TEXT, ReadError, bounded, is_usual, markup, name};
+use super::{MAX_ID, MAX_TEXT, ReadError, bounded, is_usual, markup, name};
 use domain::forum::ForumPost;
 
+/// Maximum number of elements of the body of a post.
+const MAX_BODIES: usize = 100;
+/// Maximum number of digits of a post's id.
+const MAX_DIGITS: usize = 18;
 /// Maximum number of posts of a page; forums show up to a hundred.
 const MAX_POSTS: usize = 500;
 
@@ -48,19 +54,28 @@ fn is_inside_of_a_post(element: ElementRef<'_>, selectors: &Selectors) -> bool {
 fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<ForumPost, ReadError> {
     let id = selectors.post_id.values(element).into_iter().next().unwrap_or_default();
     let digits = id.trim_start_matches(|letter: char| !letter.is_ascii_digit());
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(ReadError::strange("post_id", format!("{id:?} has no number")));
+    if !(1..=MAX_DIGITS).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(ReadError::strange("post_id", format!("{:?} has no number", bounded(&id, MAX_ID))));
     }
     let author = selectors.author.values(element).into_iter().next().unwrap_or_default();
-    let text: Vec<String> = selectors.body.elements(element).into_iter().map(markup::text_of).collect();
     Ok(ForumPost {
         external_id: digits.to_owned(),
         number: None,
         posted_at: posted_at(element, &author, selectors),
         author: name(&author),
-        text: bounded(&text.join("\n"), MAX_TEXT),
+        text: text(element, selectors),
         media: links(element, base, &selectors.media),
     })
+}
+
+/// The text of its body. A body inside of another is a part of that one.
+fn text(element: ElementRef<'_>, selectors: &Selectors) -> String {
+    let mut bodies = selectors.body.elements(element);
+    bodies.truncate(MAX_BODIES);
+    let ids: HashSet<_> = bodies.iter().map(|body| body.id()).collect();
+    let outer = bodies.iter().filter(|body| !body.ancestors().any(|around| ids.contains(&around.id())));
+    let texts: Vec<String> = outer.map(|body| markup::text_of(*body)).collect();
+    bounded(&texts.join("\n"), MAX_TEXT)
 }
 
 /// The time of a post. An element `time` says it for programs; else it is the text without the author's
@@ -170,6 +185,12 @@ mod tests {
     )]
     fn another_page_is_an_error(#[case] html: &str, #[case] error: ReadError) {
         assert_eq!(page(PagedForum::Xenforo, html), Err(error));
+    }
+
+    #[test]
+    fn a_body_inside_of_another_is_read_once() {
+        let html = XENFORO.replace("Yes", r#"Yes <div class="bbWrapper">quoted</div>"#);
+        assert_eq!(page(PagedForum::Xenforo, &html).unwrap().posts[1].text, "Yes\nquoted");
     }
 
     #[rstest]

@@ -4,6 +4,7 @@
 //! `media.allow_private` permits, may do without. The mail of every try has the same Message-ID.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use lettre::Message;
@@ -14,6 +15,7 @@ use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
+use tokio::time::timeout;
 
 use super::{MAX_TIME, Notice, SendError, SendSecrets, text};
 use crate::http::Http;
@@ -21,6 +23,7 @@ use domain::notification::MailTarget;
 use domain::public_host::is_public_address;
 
 const MECHANISMS: [Mechanism; 2] = [Mechanism::Plain, Mechanism::Login];
+const MAX_FAREWELL: Duration = Duration::from_secs(2);
 /// Maximum bytes of a server's text in an error.
 const MAX_TEXT: usize = 200;
 
@@ -35,8 +38,8 @@ pub async fn send(
     let addresses = http.addresses(&target.server, target.port).await?;
     let mut connection = connect(target, &addresses).await?;
     let sent = deliver(&mut connection, &envelope, &mail, secrets).await;
-    // what it says to a farewell changes nothing
-    let _ = connection.quit().await;
+    // the farewell changes nothing: a server that never answers it has the mail
+    tokio::spawn(async move { timeout(MAX_FAREWELL, connection.quit()).await });
     sent
 }
 

@@ -8,6 +8,7 @@ WITH written AS (
       ON CONFLICT (thread_id, external_id) DO UPDATE
      SET number = excluded.number, author = excluded.author, posted_at = coalesce(excluded.posted_at, p.posted_at),
          text = excluded.text, updated_at = now()
-   WHERE (p.number, p.author, p.text) IS DISTINCT FROM (excluded.number, excluded.author, excluded.text)
+   WHERE (p.number, p.author, p.posted_at, p.text)
+         IS DISTINCT FROM (excluded.number, excluded.author, coalesce(excluded.posted_at, p.posted_at), excluded.text)
   RETURNING xmax = 0 AS is_new)
 SELECT count(*) FILTER (WHERE is_new) FROM written
