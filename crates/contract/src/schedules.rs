@@ -139,7 +139,7 @@ pub struct Schedule {
     pub name: String,
     #[schema(value_type = Role)]
     pub role: Word<Role>,
-    /// Of media jobs, any.
+    /// The platform of the menus or, for a media job, of its account.
     #[schema(value_type = Option<String>)]
     pub platform: Option<Word<Platform>>,
     /// The account of its media jobs.
