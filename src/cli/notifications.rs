@@ -1,4 +1,4 @@
-//! `drover notifications`: ends of jobs as endpoints were told them; endpoints and rules are `drover media`.
+//! `drover notifications`: notifications of ended jobs and their deliveries; endpoints and rules are `drover media`.
 
 use std::time::{Duration, Instant};
 

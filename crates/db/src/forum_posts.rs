@@ -7,7 +7,7 @@ use super::storable::storable;
 use super::{Client, DbError, Tx};
 use domain::forum::ForumPost;
 
-/// Adds the posts that are new, and writes those that were changed; returns how many are new.
+/// Adds new posts and writes changed ones; returns the number of new posts.
 pub async fn upsert(tx: &Tx, thread: i64, posts: &[ForumPost]) -> Result<i64, DbError> {
     let sql = include_str!("sql/forum_posts/upsert.sql");
     first_column(&tx.query_one(sql, &[&thread, &storable(&json!(posts))]).await?)

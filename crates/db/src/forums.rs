@@ -5,9 +5,6 @@ use super::{Client, DbError};
 use domain::forum::ForumKind;
 use serde_json::Value;
 
-/// Maximum number of forums that are read.
-const MAX_FORUMS: i64 = 1_000;
-
 #[derive(Clone, Debug)]
 pub struct ReadForum {
     pub id: i64,
@@ -19,9 +16,13 @@ pub struct ReadForum {
     pub selectors: Value,
 }
 
-/// The forum of this name, or all.
-pub async fn read(client: &Client, name: Option<&str>) -> Result<Vec<ReadForum>, DbError> {
-    read_all(&client.query(include_str!("sql/forums/read.sql"), &[&name, &MAX_FORUMS]).await?)
+pub async fn by_ids(client: &Client, ids: &[i64]) -> Result<Vec<ReadForum>, DbError> {
+    read_all(&client.query(include_str!("sql/forums/read.sql"), &[&Some(ids), &None::<&str>]).await?)
+}
+
+pub async fn named(client: &Client, name: &str) -> Result<Option<ReadForum>, DbError> {
+    let rows = client.query(include_str!("sql/forums/read.sql"), &[&None::<&[i64]>, &Some(name)]).await?;
+    Ok(read_all(&rows)?.pop())
 }
 
 rows! {

@@ -68,7 +68,7 @@ async fn read_one(
     Ok(read_all(&rows)?.pop())
 }
 
-/// Creators among these, or those that are enabled, the one that was tried longest ago first; at most `limit`.
+/// The creators with these ids; None: all enabled ones. At most `limit`, beginning with the one that was tried longest ago.
 pub async fn creators(client: &Client, ids: Option<&[i64]>, limit: i64) -> Result<Vec<Creator>, DbError> {
     read_all(&client.query(include_str!("sql/media_accounts/creators.sql"), &[&ids, &limit]).await?)
 }

@@ -1,6 +1,5 @@
-//! `notifications`: ends of jobs that endpoints are told, as their sender and people read and change them. The rows of
-//! jobs are written by a trigger, in the transaction that ends the job; endpoints and rules are
-//! [`super::media_records`].
+//! `notifications` of ended jobs, as their sender and people read and change them. A trigger writes the rows of a job
+//! in the transaction that ends it; endpoints and rules are [`super::media_records`].
 
 use std::time::Duration;
 

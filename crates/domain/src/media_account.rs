@@ -5,7 +5,7 @@ use std::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use url::{Host, Url};
+use url::Url;
 
 use super::public_host::is_public;
 use super::vocabulary::vocabulary;
@@ -21,7 +21,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 vocabulary! {
     pub enum AccountKind {
         Public,
-        /// With content for those who pay: `paid_content_sync` scrapes it.
+        /// With content that subscribers pay for: `paid_content_sync` scrapes it.
         Creator,
     }
 }
@@ -83,12 +83,7 @@ pub fn web_address(address: &str) -> Result<Url, AccountFault> {
 
 /// By the text alone: a name that is public may lead into a private network.
 pub fn check_public(url: &Url) -> Result<(), AccountFault> {
-    let is_public = match url.host() {
-        Some(Host::Domain(name)) => is_public(name),
-        Some(_) => url.host_str().is_some_and(is_public),
-        None => false,
-    };
-    if is_public { Ok(()) } else { Err(AccountFault::Private) }
+    if url.host_str().is_some_and(is_public) { Ok(()) } else { Err(AccountFault::Private) }
 }
 
 /// Where a platform has its accounts: `https://site.example/{username}`.

@@ -11,7 +11,7 @@ mod stderr;
 mod streams;
 mod work_directory;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::future::Future;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -196,11 +196,6 @@ pub async fn run(
     Ok(Ended { how, stderr, first_error })
 }
 
-/// Whether a program is there: a path, or a name that is looked for in `search_path`.
-pub fn is_installed(program: impl AsRef<Path>, search_path: impl Into<OsString>) -> bool {
-    find(program.as_ref(), &search_path.into()).is_some()
-}
-
 struct Run<'a> {
     streams: Streams,
     directory: &'a WorkDirectory,
@@ -268,9 +263,10 @@ async fn hung(activity: &Activity, directory: &Path, silence: Duration) {
     }
 }
 
-/// Looked for before the start: the shell's way, in the tool's own PATH. The path is absolute, since the tool
-/// starts in another directory; links stay, since Python finds its libraries beside them.
-fn find(program: &Path, search_path: &OsString) -> Option<PathBuf> {
+/// The program that a path names or, as a shell looks for it, a name in `search_path`; None: it is not installed. The
+/// answer is absolute, since the tool starts in another directory; links stay, since Python finds its libraries beside
+/// them.
+pub fn find(program: &Path, search_path: &OsStr) -> Option<PathBuf> {
     let found = match program.components().count() > 1 || program.is_absolute() {
         true => is_executable(program).then(|| program.to_owned()),
         false => std::env::split_paths(search_path).map(|folder| folder.join(program)).find(|path| is_executable(path)),

@@ -1,6 +1,7 @@
 //! The place of the files as `drover doctor` sees it: whether it is writable, the free space of a directory, and the
 //! files of payloads.
 
+use std::io;
 use std::path::Path;
 
 use super::finding::Finding;
@@ -40,8 +41,7 @@ fn root(root: &Path) -> Finding {
     let shown = root.display();
     // a check creates nothing
     let nearest = free_space::nearest(root);
-    let free = tempfile::NamedTempFile::new_in(nearest).and_then(|_| free_bytes(nearest));
-    match free {
+    match free_where_writable(nearest) {
         Ok(free) if nearest == root => room(&format!("{shown} is writable"), free),
         Ok(free) => room(&format!("{shown} does not exist yet and can be created"), free),
         Err(error) => Finding::fault(
@@ -52,8 +52,18 @@ fn root(root: &Path) -> Finding {
     }
 }
 
+/// Errors: nothing can be written to the directory.
+pub fn free_where_writable(directory: &Path) -> io::Result<u64> {
+    tempfile::NamedTempFile::new_in(directory).and_then(|_| free_bytes(directory))
+}
+
+/// `18.5 GB free`
+pub fn shown_free(bytes: u64) -> String {
+    format!("{} free", output::bytes(i64::try_from(bytes).unwrap_or(i64::MAX)))
+}
+
 fn room(state: &str, free: u64) -> Finding {
-    let detail = format!("{state}, {} free", output::bytes(i64::try_from(free).unwrap_or(i64::MAX)));
+    let detail = format!("{state}, {}", shown_free(free));
     let remedy = "free space, set storage.root to another disk, or keep less with the retention settings";
     match free {
         0..MIN_FREE => Finding::fault("storage", detail, remedy),

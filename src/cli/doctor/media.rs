@@ -9,15 +9,14 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use super::disk::{free_where_writable, shown_free};
 use super::finding::Finding;
 use super::unread;
-use crate::cli::output;
-use ::media::tool::is_installed;
-use ::media::{gallery_dl, yt_dlp};
+use ::media::{gallery_dl, tool, yt_dlp};
 use db::{Db, credentials};
 use foundation::secrets::SecretKeys;
 use settings::Config;
-use storage::free_space::{self, free_bytes};
+use storage::free_space;
 
 /// Maximum time of one question for a version; Python takes half a second.
 const MAX_TIME: Duration = Duration::from_secs(10);
@@ -33,18 +32,18 @@ struct Tool {
 }
 
 pub async fn check(config: &Config) -> Vec<Finding> {
-    let tool = |programs: &[&Path], version_flag, remedy: &str| Tool {
+    let asked = |programs: &[&Path], version_flag, remedy: &str| Tool {
         programs: programs.iter().map(|program| program.to_path_buf()).collect(),
         version_flag,
         remedy: remedy.to_owned(),
     };
     let media = &config.media;
     let tools = [
-        tool(&[&media.gallery_dl], "--version", gallery_dl::HOW_TO_INSTALL),
-        tool(&[&media.yt_dlp], "--version", yt_dlp::HOW_TO_INSTALL),
-        tool(&["ffmpeg".as_ref()], "-version", FFMPEG),
-        tool(&["ffprobe".as_ref()], "-version", FFMPEG),
-        tool(&["deno".as_ref(), "node".as_ref()], "--version", RUNTIME),
+        asked(&[&media.gallery_dl], "--version", gallery_dl::HOW_TO_INSTALL),
+        asked(&[&media.yt_dlp], "--version", yt_dlp::HOW_TO_INSTALL),
+        asked(&["ffmpeg".as_ref()], "-version", FFMPEG),
+        asked(&["ffprobe".as_ref()], "-version", FFMPEG),
+        asked(&["deno".as_ref(), "node".as_ref()], "--version", RUNTIME),
     ];
     let mut findings = Vec::new();
     for tool in tools {
@@ -72,23 +71,23 @@ pub async fn secrets(db: &Db, keys: &SecretKeys) -> Finding {
     }
 }
 
-async fn found(tool: Tool, search_path: &str) -> Finding {
-    let names: Vec<String> = tool.programs.iter().map(|program| program.display().to_string()).collect();
-    let Some(program) = tool.programs.iter().find(|program| is_installed(program, search_path)) else {
+async fn found(asked: Tool, search_path: &str) -> Finding {
+    let names: Vec<String> = asked.programs.iter().map(|program| program.display().to_string()).collect();
+    let mut paths = asked.programs.iter().map(|program| (program, tool::find(program, search_path.as_ref())));
+    let Some((program, path)) = paths.find_map(|(program, path)| Some((program, path?))) else {
         let detail = format!("{} is not in media.tool_path ({search_path})", names.join(" or "));
-        return Finding::advice("media tool", detail, tool.remedy);
+        return Finding::advice("media tool", detail, asked.remedy);
     };
     let shown = program.display();
-    match version(program, tool.version_flag, search_path).await {
+    match version(&path, asked.version_flag, search_path).await {
         Ok(version) => Finding::well("media tool", format!("{shown}: {version}")),
-        Err(fault) => Finding::fault("media tool", format!("{shown} does not run: {fault}"), tool.remedy),
+        Err(fault) => Finding::fault("media tool", format!("{shown} does not run: {fault}"), asked.remedy),
     }
 }
 
 /// The first line that the program says of itself.
 async fn version(program: &Path, flag: &str, search_path: &str) -> Result<String, String> {
-    let place = std::env::split_paths(search_path).map(|dir| dir.join(program)).find(|path| path.is_file());
-    let mut command = Command::new(place.unwrap_or_else(|| program.to_owned()));
+    let mut command = Command::new(program);
     command.arg(flag).env_clear().env("PATH", search_path).stdin(Stdio::null()).kill_on_drop(true);
     let output = timeout(MAX_TIME, command.output()).await;
     let output = output.map_err(|_| format!("no answer within {MAX_TIME:?}"))?.map_err(|error| error.to_string())?;
@@ -100,11 +99,8 @@ async fn version(program: &Path, flag: &str, search_path: &str) -> Result<String
 
 fn work_directory(dir: &Path) -> Finding {
     let nearest = free_space::nearest(dir);
-    match tempfile::NamedTempFile::new_in(nearest).and_then(|_| free_bytes(nearest)) {
-        Ok(free) => {
-            let free = output::bytes(i64::try_from(free).unwrap_or(i64::MAX));
-            Finding::well("media work", format!("{} is writable, {free} free", nearest.display()))
-        }
+    match free_where_writable(nearest) {
+        Ok(free) => Finding::well("media work", format!("{} is writable, {}", nearest.display(), shown_free(free))),
         Err(error) => Finding::advice(
             "media work",
             format!("{}: {error}", nearest.display()),

@@ -9,14 +9,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, json};
+use serde_json::json;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::item_download::{self, ItemError, Wait};
+use super::item_download::{self, ItemError};
 use super::scraped_files::{Note, ScrapedFiles};
-use super::{CREDENTIAL_REFUSED, stopped};
+use super::{CREDENTIAL_REFUSED, fields, stopped};
 use crate::handlers::Context;
 use ::media::gallery_dl::{self, Credential, ItemId, ScrapeType, Secret, archive};
 use ::media::tool::{self, Ended, How, WorkDirectory};
@@ -190,7 +190,7 @@ async fn failed(mut files: ScrapedFiles<'_>, error: TaskError) -> TaskError {
 
 fn end_of_lock(error: ItemError) -> TaskError {
     match error {
-        ItemError::Wait(Wait { reason, after }) => TaskError::Snooze { reason, after, host: None },
+        ItemError::Wait(wait) => wait.into(),
         ItemError::Task(error) => error,
     }
 }
@@ -274,7 +274,7 @@ async fn pages(platform: &str, work: &Path) -> Result<Vec<NewItem>, TaskError> {
         referer: None,
         title: None,
         posted_at: None,
-        metadata: Map::from_iter([("found_by".to_owned(), json!("gallery-dl"))]),
+        metadata: fields([("found_by", json!("gallery-dl"))]),
     };
     Ok(gallery_dl::unsupported(&list).into_iter().map(page).collect())
 }

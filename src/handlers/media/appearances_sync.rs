@@ -9,12 +9,12 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use serde_json::{Map, json};
+use serde_json::json;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use url::Url;
 
 use super::report::{Poll, Report};
-use super::{CREDENTIAL_WORKS, refused_credential, unless_stopped};
+use super::{CREDENTIAL_WORKS, fields, refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::tmdb::{self, KeyKind};
@@ -145,7 +145,7 @@ impl CreditsPoll {
         if self.people.iter().any(|(_, credits)| credits.is_ok()) {
             credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
         }
-        let result = Map::from_iter([("added".to_owned(), json!(added)), ("gone".to_owned(), json!(gone))]);
+        let result = fields([("added", json!(added)), ("gone", json!(gone))]);
         Ok(WriteResults { result, ..WriteResults::default() })
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::item_download::{self, ItemError, ItemProgress, Wait};
+use super::item_download::{self, ItemError, ItemProgress};
 use super::stopped;
 use crate::handlers::progress::report_progress_while;
 use crate::handlers::{Context, RunProgress};
@@ -112,8 +112,7 @@ impl Downloads {
                 saved = Instant::now();
             }
         }
-        let wait = wait.map(|Wait { reason, after }| TaskError::Snooze { reason, after, host: None });
-        let Some(end) = wait.or(permanent) else { return Ok(()) };
+        let Some(end) = wait.map(TaskError::from).or(permanent) else { return Ok(()) };
         self.save(ctx).await?;
         Err(end)
     }

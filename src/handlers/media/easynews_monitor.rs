@@ -11,11 +11,11 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use serde_json::{Map, json};
+use serde_json::json;
 use url::Url;
 
 use super::report::{Poll, Report};
-use super::{CREDENTIAL_WORKS, download_media, refused_credential, unless_stopped};
+use super::{CREDENTIAL_WORKS, download_media, fields, refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
@@ -154,7 +154,7 @@ impl Search {
             referer: None,
             title: Some(file.title.clone()),
             posted_at: None,
-            metadata: metadata.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            metadata: fields(metadata),
         }
     }
 }
@@ -208,7 +208,7 @@ impl SearchResult {
         if self.items.is_ok() {
             credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
         }
-        let result = Map::from_iter([("new".to_owned(), json!(ids.len()))]);
+        let result = fields([("new", json!(ids.len()))]);
         Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, wanted), ..WriteResults::default() })
     }
 }

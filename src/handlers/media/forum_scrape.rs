@@ -8,12 +8,13 @@
 use std::collections::{HashMap, HashSet};
 
 use futures_util::future::BoxFuture;
-use serde_json::{Map, json};
+use serde_json::json;
 use url::Url;
 
 use super::forum_session::{self, ForumError, ForumSession, OpenError, Position, ThreadPage};
+use super::item_download::Wait;
 use super::report::{Poll, Report};
-use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, unless_stopped};
+use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, fields, unless_stopped};
 use crate::handlers::Context;
 use ::media::http::Secrets;
 use db::watched_threads::{self, WatchedThread};
@@ -42,29 +43,29 @@ pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, Task
     let mut forums = open_forums(&client, &threads, &ctx.services.media).await?;
     drop(client);
     let mut report = Report::new(Role::ForumScrape, "threads", &["posts", "items"]);
-    let mut waits = HashMap::new();
+    let (mut waiting, mut wait) = (HashSet::new(), None);
     for (nth, thread) in threads.iter().enumerate() {
         if !report.goes_on(ctx, nth, threads.len()).await {
             break;
         }
-        if waits.contains_key(&thread.forum_id) {
+        if waiting.contains(&thread.forum_id) {
             continue;
         }
-        let reading = match forums.get_mut(&thread.forum_id) {
-            Some(Ok(forum)) => read_thread(ctx, forum, thread, &mut report, (nth, threads.len())).await?,
+        match forums.get_mut(&thread.forum_id) {
+            Some(Ok(forum)) => {
+                if let Some(later) = read_thread(ctx, forum, thread, &mut report, (nth, threads.len())).await? {
+                    waiting.insert(thread.forum_id);
+                    wait = Some(later.max(wait));
+                }
+            }
             Some(Err(reason)) => {
                 report.save(ctx, 1, ThreadPosts::failed(thread, Failure::lasting(reason.clone()))).await?;
-                continue;
             }
-            // added while the threads were read from the table
-            None => continue,
-        };
-        if let Some(wait) = reading {
-            waits.insert(thread.forum_id, wait);
+            // it was removed meanwhile, with its threads
+            None => {}
         }
     }
-    // the longest one
-    match waits.into_values().max_by_key(wait_of) {
+    match wait {
         Some(wait) => Err(wait.into()),
         None => report.outcome(),
     }
@@ -73,7 +74,7 @@ pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, Task
 /// The login of the forum that an item is of, for an address of this forum; None for one elsewhere.
 pub async fn secrets(ctx: &Context, source: &str, url: &Url) -> Result<Option<Secrets>, TaskError> {
     let client = ctx.services.db.client().await?;
-    let Some(forum) = forums::read(&client, Some(source)).await?.pop() else { return Ok(None) };
+    let Some(forum) = forums::named(&client, source).await? else { return Ok(None) };
     let Some(base) = Url::parse(&forum.base_url).ok().filter(|base| base.origin() == url.origin()) else {
         return Ok(None);
     };
@@ -84,9 +85,10 @@ type Forums = HashMap<i64, Result<ForumSession, String>>;
 
 /// The forums of these threads by their ids; one that cannot be asked is the reason.
 async fn open_forums(client: &Client, threads: &[WatchedThread], media: &MediaServices) -> Result<Forums, DbError> {
-    let wanted: HashSet<i64> = threads.iter().map(|thread| thread.forum_id).collect();
+    let ids: HashSet<i64> = threads.iter().map(|thread| thread.forum_id).collect();
+    let ids: Vec<i64> = ids.into_iter().collect();
     let mut opened = HashMap::new();
-    for forum in forums::read(client, None).await?.into_iter().filter(|forum| wanted.contains(&forum.id)) {
+    for forum in forums::by_ids(client, &ids).await? {
         let id = forum.id;
         let session = match ForumSession::open(client, forum, media).await {
             Err(OpenError::Db(error)) => return Err(error),
@@ -98,13 +100,6 @@ async fn open_forums(client: &Client, threads: &[WatchedThread], media: &MediaSe
     Ok(opened)
 }
 
-fn wait_of(wait: &ForumError) -> Option<std::time::Duration> {
-    match wait {
-        ForumError::Wait { after, .. } => *after,
-        _ => None,
-    }
-}
-
 /// Reads a thread to its end, or to the end of the job's time; returns the wait that its forum asks for.
 async fn read_thread(
     ctx: &Context,
@@ -112,13 +107,13 @@ async fn read_thread(
     thread: &WatchedThread,
     report: &mut Report,
     (nth, total): (usize, usize),
-) -> Result<Option<ForumError>, TaskError> {
+) -> Result<Option<Wait>, TaskError> {
     let (mut position, mut seen) = (Position::Start, HashSet::new());
     loop {
         let part = unless_stopped(ctx, read_part(ctx, forum, thread, position, &mut seen)).await?;
         let (next, failure) = (part.next, part.failure);
         let (wait, failure) = match failure {
-            Some(error @ ForumError::Wait { .. }) => (Some(error), None),
+            Some(ForumError::Wait(wait)) => (Some(wait), None),
             other => (None, other),
         };
         let is_over = next.is_none() && wait.is_none();
@@ -249,14 +244,11 @@ impl ThreadPosts {
             referer: Some(referer.clone().into()),
             title: None,
             posted_at: post.posted_at,
-            metadata: [
+            metadata: fields([
                 ("thread", json!(thread.external_id)),
                 ("post", json!(post.external_id)),
                 ("author", json!(post.author)),
-            ]
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
+            ]),
         };
         let links = posts.iter().flat_map(|post| post.media.iter().map(move |link| (post, link)));
         let is_wanted = |item: &NewItem| thread.download && may_be_downloaded(ctx, item);
@@ -288,8 +280,7 @@ impl ThreadPosts {
             watched_threads::note_failure(tx, id, &failure.reason).await?;
         }
         self.note_credential(tx).await?;
-        let result = [("posts", json!(new)), ("items", json!(wanted.len() + others.len()))];
-        let result: Map<_, _> = result.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let result = fields([("posts", json!(new)), ("items", json!(wanted.len() + others.len()))]);
         Ok(WriteResults { result, next: download_media::follow_ups(&self.source, &wanted), ..WriteResults::default() })
     }
 

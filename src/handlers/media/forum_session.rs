@@ -4,7 +4,6 @@
 //! know what is written of them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use hyper::StatusCode;
 use hyper::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
@@ -13,6 +12,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use url::Url;
 
 use super::MediaServices;
+use super::item_download::Wait;
 use ::media::clients::paged_forum::PagedForum;
 use ::media::clients::selectors::Selectors;
 use ::media::clients::{ReadError, discourse, forum_page};
@@ -81,8 +81,8 @@ pub enum ForumError {
     /// It may be this thread alone.
     #[error("the forum does not show the thread to the user of its credential ({0})")]
     Forbidden(StatusCode),
-    #[error("the forum asks to wait: {status}")]
-    Wait { status: StatusCode, after: Option<Duration> },
+    #[error("{}", .0.reason)]
+    Wait(Wait),
     #[error("the forum answers {0}")]
     Status(StatusCode),
     #[error("the page was not read: {0}")]
@@ -130,7 +130,7 @@ impl HasDisposition for ForumError {
             ForumError::Http(error) => error.disposition(),
             ForumError::Read(error) => error.disposition(),
             ForumError::Db(error) => error.disposition(),
-            ForumError::Wait { after, .. } => Disposition::Snooze { after: *after, host: None },
+            ForumError::Wait(wait) => Disposition::Snooze { after: wait.after, host: None },
             ForumError::NoThread | ForumError::Guest(_) | ForumError::Credential(_) | ForumError::Forbidden(_) => {
                 Disposition::Permanent
             }
@@ -239,7 +239,8 @@ impl ForumSession {
             status @ StatusCode::FORBIDDEN if self.secrets.is_some() => return Err(ForumError::Forbidden(status)),
             status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => return Err(ForumError::Guest(status)),
             status @ (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => {
-                return Err(ForumError::Wait { status, after: retry_after(&answer.headers) });
+                let reason = format!("the forum asks to wait: {status}");
+                return Err(ForumError::Wait(Wait { reason, after: retry_after(&answer.headers) }));
             }
             status => return Err(ForumError::Status(status)),
         }

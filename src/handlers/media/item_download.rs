@@ -34,7 +34,8 @@ pub enum ItemError {
     Task(TaskError),
 }
 
-/// An item's server asks to wait, or another run downloads it now.
+/// A server asks to wait, or another run has the item now.
+#[derive(Debug)]
 pub struct Wait {
     pub reason: String,
     pub after: Option<Duration>,
@@ -47,6 +48,12 @@ impl Wait {
             Some(other) if other.after >= self.after => other,
             _ => self,
         }
+    }
+}
+
+impl From<Wait> for TaskError {
+    fn from(Wait { reason, after }: Wait) -> Self {
+        TaskError::Snooze { reason, after, host: None }
     }
 }
 
@@ -143,7 +150,7 @@ async fn download_page(
     if let Err(error) = media.http.check(url).await {
         return Ok(end_of_check(&error));
     }
-    let is_there = |program| tool::is_installed(program, &media.config.tool_path);
+    let is_there = |program: &str| tool::find(program.as_ref(), media.config.tool_path.as_ref()).is_some();
     let ask = yt_dlp::Download {
         address: url.as_str(),
         work: directory.path(),

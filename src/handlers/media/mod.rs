@@ -21,6 +21,7 @@ mod scraped_files;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
 use super::Context;
@@ -67,6 +68,11 @@ pub async fn sweep_work(config: &Config) -> Result<u64, TaskError> {
         Some(error) => Err(TaskError::retry(error.to_string())),
         None => Ok(swept.removed as u64),
     }
+}
+
+/// An object of these fields.
+fn fields<const N: usize>(named: [(&str, Value); N]) -> Map<String, Value> {
+    named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Results of a credential's last use.

@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use super::account_scrape::Account;
-use super::download_media;
 use super::item_download::{self, ItemError, Wait, WholeFile};
+use super::{download_media, fields};
 use crate::handlers::Context;
 use ::media::gallery_dl::{Event, EventKind};
 use db::media_accounts::{self, ScrapedItem};
@@ -204,7 +204,7 @@ impl Batch {
         let new = media_items::insert(tx, pages).await?;
         media_accounts::own(tx, account, &new).await?;
         Ok(WriteResults {
-            result: [("pages".to_owned(), json!(new.len()))].into_iter().collect(),
+            result: fields([("pages", json!(new.len()))]),
             next: download_media::follow_ups(platform, &new),
             ..WriteResults::default()
         })

@@ -10,11 +10,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
-use serde_json::{Map, json};
+use serde_json::json;
 use url::Url;
 
 use super::report::{Poll, Report};
-use super::{download_media, unless_stopped};
+use super::{download_media, fields, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::youtube::{self, Video};
@@ -133,7 +133,7 @@ impl ChannelPoll {
                 wanted.extend(new.ids);
             }
         }
-        let result = Map::from_iter([("new".to_owned(), json!(found)), ("gaps".to_owned(), json!(gaps))]);
+        let result = fields([("new", json!(found)), ("gaps", json!(gaps))]);
         Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })
     }
 
@@ -163,7 +163,7 @@ impl ChannelPoll {
             referer: None,
             title: Some(video.title.clone()),
             posted_at: Some(video.published_at),
-            metadata: metadata.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            metadata: fields(metadata),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Endpoints of notifications: where the ends of jobs are told.
+//! Endpoints of notifications: the addresses to which ends of jobs are sent.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

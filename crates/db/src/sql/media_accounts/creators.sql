@@ -1,4 +1,5 @@
--- media_accounts/creators.sql: creators among $1, NULL: those that are enabled; the one that was tried longest ago first. At most $2
+-- media_accounts/creators.sql: the creators with the ids $1, NULL: all enabled ones. At most $2, beginning with the one that was
+-- tried longest ago
 SELECT id, platform, username, enabled
   FROM media_accounts
  WHERE kind = 'creator'
