@@ -20,6 +20,33 @@ BEGIN
   RETURN made;
 END $f$;
 
+-- Brings a job of an older queue over, once. It returns the job's task: the one that was made for it now or by an earlier import, or the
+-- open one that does the same; the task is null where an earlier import of this source had another job with this id. ended_as is the
+-- status of a job that has ended, and null for one that is still to run.
+CREATE OR REPLACE FUNCTION import_job(from_source text, from_id bigint, old_made_at timestamptz, old_type text, old_platform text,
+                                      old_account text, job_priority int, args jsonb, at timestamptz, retries int, retried int,
+                                      ended_as text, began_at timestamptz, ended_at timestamptz, error text,
+                                      OUT task bigint, OUT is_new boolean) LANGUAGE plpgsql AS $f$
+DECLARE key CONSTANT text := job_key(old_type, old_platform, old_account, args); known_since timestamptz;
+BEGIN
+  is_new := false;
+  SELECT i.task_id, i.made_at INTO task, known_since FROM imported_jobs i WHERE i.source = from_source AND i.old_id = from_id;
+  IF FOUND THEN
+    IF known_since IS DISTINCT FROM old_made_at THEN task := NULL; END IF;
+    RETURN;
+  END IF;
+  IF ended_as IS NULL THEN SELECT t.id INTO task FROM worker_tasks t WHERE t.dedup_key = key; END IF;
+  IF task IS NULL THEN
+    is_new := true;
+    INSERT INTO worker_tasks (role, platform, account, priority, payload, scheduled_for, max_retries, retry_count, dedup_key, status,
+                              started_at, completed_at, error_message, created_at)
+    VALUES (old_type, old_platform, old_account, 10 - job_priority, args, at, coalesce(retries, 3), retried, key, coalesce(ended_as, 'pending'),
+            began_at, ended_at, error, least(coalesce(old_made_at, now()), now()))
+    RETURNING id INTO task;
+  END IF;
+  INSERT INTO imported_jobs (source, old_id, made_at, task_id) VALUES (from_source, from_id, old_made_at, task);
+END $f$;
+
 -- True if a task waits for its children, or for its second run, which has them all: people see a running job.
 CREATE OR REPLACE FUNCTION is_between_runs(status text, awaits_children boolean, scheduled_for timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $f$

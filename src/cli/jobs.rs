@@ -1,5 +1,8 @@
 //! `drover jobs`: media jobs. They are tasks in the words of clients that know them as jobs.
 
+mod import;
+mod older_queue;
+
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -39,6 +42,8 @@ enum Command {
     Retry(Ids),
     /// Delete jobs that no worker holds, with their history
     Delete(Ids),
+    /// Import the jobs of an older queue, each once: pending and running ones become pending
+    Import(import::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -117,6 +122,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
             each(&ids, env, async |api, id| api.post(&format!("/api/jobs/{id}/retry"), &json!({})).await, line).await
         }
         Command::Delete(Ids { ids }) => delete(&ids, env).await,
+        Command::Import(args) => import::run(args, env).await,
     }
 }
 

@@ -23,6 +23,7 @@ mod geo;
 mod handlers;
 mod healthcheck;
 mod hosts;
+mod jobs_import;
 mod kill;
 mod listen;
 mod lost_commits;

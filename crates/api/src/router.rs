@@ -59,6 +59,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         schedules::remove,
         schedules::trigger,
         schedules::runs,
+        job_imports::import,
         jobs::list,
         jobs::show,
         jobs::create,

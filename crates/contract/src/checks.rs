@@ -41,6 +41,14 @@ pub(crate) fn check_time(time: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Res
     }
 }
 
+/// Accepts times from 1970 on.
+pub(crate) fn check_year(field: &'static str, time: Option<DateTime<Utc>>) -> Result<(), BadField> {
+    match time {
+        Some(time) if !YEARS.contains(&time.year()) => Err(out_of_range(field, time, &YEARS)),
+        _ => Ok(()),
+    }
+}
+
 /// Accepts days from 1970 on.
 pub(crate) fn check_day(field: &'static str, day: NaiveDate, now: DateTime<Utc>) -> Result<(), BadField> {
     match day {

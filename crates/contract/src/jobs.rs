@@ -23,7 +23,7 @@ use domain::vocabulary::{Word, vocabulary};
 
 const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
-const RETRIES: RangeInclusive<i64> = 0..=20;
+pub(crate) const RETRIES: RangeInclusive<i64> = 0..=20;
 const MAX_IDS: usize = 1_000;
 
 vocabulary! {

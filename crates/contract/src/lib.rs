@@ -15,6 +15,7 @@ pub mod groups;
 pub mod health;
 pub mod hosts;
 pub mod images;
+pub mod job_imports;
 pub mod jobs;
 pub mod legacy;
 pub mod limit;

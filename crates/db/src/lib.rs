@@ -36,6 +36,7 @@ pub mod idempotency_keys;
 pub mod images;
 pub mod indexes;
 pub mod installation;
+pub mod job_imports;
 pub mod jobs;
 pub mod legacy;
 pub mod listen;

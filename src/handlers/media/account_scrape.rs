@@ -254,7 +254,7 @@ async fn write_archive(ctx: &Context, account: &Account, directory: &WorkDirecto
             }
         }
         let entry = |file: KnownFile| ItemId::entry(&file.source, &file.source_id);
-        archive::write(&path, known.into_iter().map(entry).collect())?;
+        archive::write(&path, known.into_iter().map(entry))?;
         Ok(Archive { path, was_cut_off })
     };
     let written = spawn_blocking(write).await.map_err(|lost| TaskError::retry(lost.to_string()))?;

@@ -1,0 +1,77 @@
+//! `/api/jobs/import`: brings jobs of an older queue over.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use super::access::{Changes, Operator};
+use super::body::BatchBody;
+use super::query::{NoParameters, Query};
+use super::{ApiError, ApiState};
+use contract::job_imports::{ImportedJob, ImportedJobs, JobImport, OldJob, OldJobRequest, RefusedJob};
+use contract::problem::Problem;
+use db::DbError;
+use db::job_imports::{self, ImportedRow};
+use foundation::clock::Clock;
+
+/// Imports jobs of an older queue, each once. A job with a fault is refused alone, and named.
+#[utoipa::path(post, path = "/api/jobs/import", tag = "jobs",
+               responses((status = 200, body = ImportedJobs), (status = 409, response = Problem)))]
+pub async fn import(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    _: Query<NoParameters>,
+    BatchBody { value: request, .. }: BatchBody<JobImport>,
+) -> Result<Response, ApiError> {
+    request.check()?;
+    let JobImport { source, jobs, dry_run } = request;
+    let (jobs, refused) = checked(jobs);
+    let mut change = changes.begin(&api).await?;
+    let rows = job_imports::import(&change, &source, &jobs).await.map_err(|error| match error {
+        DbError::Contention(_) | DbError::Conflict { .. } => {
+            ApiError::Conflict("another request imports or queues one of these jobs now; try again".to_owned())
+        }
+        other => other.into(),
+    })?;
+    let mut answer = ImportedJobs { refused, ..ImportedJobs::default() };
+    for row in rows {
+        sort_in(&mut answer, row, &source);
+    }
+    if dry_run {
+        // dropped, the change is rolled back, and the ids with it
+        answer.imported.iter_mut().for_each(|job| job.id = None);
+        return Ok(Json(answer).into_response());
+    }
+    let (imported, skipped) = (answer.imported.len(), answer.skipped.len());
+    change.audit(
+        "jobs.import",
+        source,
+        json!({"imported": imported, "skipped": skipped, "refused": answer.refused.len()}),
+    );
+    change.answer(StatusCode::OK, &answer).await
+}
+
+fn checked(requests: Vec<OldJobRequest>) -> (Vec<OldJob>, Vec<RefusedJob>) {
+    let now = Clock::system().utc();
+    let (mut jobs, mut refused) = (Vec::new(), Vec::new());
+    for request in requests {
+        let old_id = request.old_id;
+        match request.check(now) {
+            Ok(job) => jobs.push(job),
+            Err(fault) => refused.push(RefusedJob { old_id, reason: fault.to_string() }),
+        }
+    }
+    (jobs, refused)
+}
+
+fn sort_in(answer: &mut ImportedJobs, ImportedRow { old_id, task, is_new }: ImportedRow, source: &str) {
+    if task.is_none() {
+        let reason = format!("the source {source} had another job with this id: give this queue a source of its own");
+        answer.refused.push(RefusedJob { old_id, reason });
+        return;
+    }
+    let list = if is_new { &mut answer.imported } else { &mut answer.skipped };
+    list.push(ImportedJob { old_id, id: task });
+}

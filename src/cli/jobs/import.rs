@@ -1,0 +1,152 @@
+//! `drover jobs import FILE`: brings the jobs of an older queue over, part by part, each part in one transaction.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+use tokio::task::spawn_blocking;
+
+use super::older_queue::{OldRow, OlderQueue};
+use crate::cli::input;
+use crate::cli::progress::CommandProgress;
+use crate::cli::{CliError, Env, ExitCode};
+use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, RefusedJob};
+use domain::task::TaskId;
+
+/// Maximum number of jobs that are named for one reason.
+const MAX_NAMED: usize = 20;
+const PART: i64 = MAX_JOBS as i64;
+/// Maximum number of running jobs in the answer.
+const MAX_RUNNING: i64 = 1_000;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// SQLite file with the table worker_job_queue. It is only read, with its write-ahead log, also while its worker runs
+    file: PathBuf,
+    /// Name of this queue: a job that was imported under it is not imported again [default: name of the file]
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+    /// Show the jobs that would be imported, and import none
+    #[arg(long)]
+    dry_run: bool,
+    /// Import also jobs that have ended
+    #[arg(long)]
+    history: bool,
+}
+
+#[derive(Default, Serialize)]
+struct Answer {
+    imported: usize,
+    /// Jobs that were imported before, or are the same as an open job.
+    skipped: usize,
+    refused: Vec<RefusedJob>,
+    /// Ids in the older queue, each with its id here.
+    ids: BTreeMap<i64, TaskId>,
+    /// Ids of jobs that the older worker was running.
+    running: Vec<i64>,
+    /// Jobs not imported because the command was stopped.
+    remaining: usize,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let (file, history) = (args.file.clone(), args.history);
+    let source = args.source.clone().or_else(|| source_of(&args.file));
+    let source = source.ok_or_else(|| CliError::usage("the file's name is not UTF-8: give --source NAME"))?;
+    if !args.file.is_file() {
+        return Err(CliError::not_found(format!("there is no file {}", args.file.display())).into());
+    }
+    let opened = spawn_blocking(move || {
+        let queue = OlderQueue::open(&file, history)?;
+        let (total, running) = (usize::try_from(queue.count()?).unwrap_or(0), queue.running(MAX_RUNNING)?);
+        Ok::<_, super::older_queue::OlderQueueError>((queue, total, running))
+    });
+    let (queue, total, running) = opened.await?.with_context(|| args.file.display().to_string())?;
+    warn_of_running(&running);
+    let answer = Answer { running, remaining: total, ..Answer::default() };
+    let answer = import(queue, answer, &source, args.dry_run, env).await?;
+    env.out.either(&answer, |answer| text_of(answer, args.dry_run))?;
+    Ok(input::code(answer.remaining, answer.refused.len()))
+}
+
+async fn import(
+    mut queue: OlderQueue,
+    mut answer: Answer,
+    source: &str,
+    dry_run: bool,
+    env: &Env,
+) -> anyhow::Result<Answer> {
+    let api = env.api().await?;
+    let progress = CommandProgress::begin(env, "jobs");
+    progress.set_total(answer.remaining as u64);
+    loop {
+        fail::fail_point!("jobs.import_part");
+        let part: Vec<OldRow>;
+        (queue, part) = spawn_blocking(move || queue.next_part(PART).map(|part| (queue, part))).await??;
+        let read = part.len();
+        if read == 0 {
+            answer.remaining = 0;
+            return Ok(answer);
+        }
+        let (jobs, faulty): (Vec<_>, Vec<_>) = part.into_iter().partition(Result::is_ok);
+        answer.refused.extend(faulty.into_iter().filter_map(Result::err));
+        let jobs: Vec<_> = jobs.into_iter().filter_map(Result::ok).collect();
+        if !jobs.is_empty() {
+            let request = JobImport { source: source.to_owned(), jobs, dry_run };
+            let so_far = || format!("{} jobs are imported; run the same command again for the rest", answer.imported);
+            let done: ImportedJobs = api.post("/api/jobs/import", &request).await.with_context(so_far)?;
+            answer.add(done);
+        }
+        answer.remaining = answer.remaining.saturating_sub(read);
+        progress.advance(read as u64);
+        if progress.is_stopped() {
+            return Ok(answer);
+        }
+    }
+}
+
+impl Answer {
+    fn add(&mut self, ImportedJobs { imported, skipped, refused }: ImportedJobs) {
+        self.imported += imported.len();
+        self.skipped += skipped.len();
+        self.refused.extend(refused);
+        self.ids.extend(imported.into_iter().chain(skipped).filter_map(|job| Some((job.old_id, job.id?))));
+    }
+}
+
+fn source_of(file: &Path) -> Option<String> {
+    Some(file.file_name()?.to_str()?.to_owned())
+}
+
+fn warn_of_running(running: &[i64]) {
+    if running.is_empty() {
+        return;
+    }
+    tracing::warn!(
+        "the older worker runs jobs ({}): they are imported as pending, and run twice unless it is stopped before a worker of \
+         drover starts",
+        named(running.iter())
+    );
+}
+
+fn named<T: ToString>(items: impl ExactSizeIterator<Item = T>) -> String {
+    let more = items.len().saturating_sub(MAX_NAMED);
+    let shown = items.take(MAX_NAMED).map(|item| item.to_string()).collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+fn text_of(answer: &Answer, dry_run: bool) -> String {
+    let done = if dry_run { "jobs to import" } else { "jobs imported" };
+    let mut lines = vec![format!(
+        "{done}: {}, known already: {}, refused: {}",
+        answer.imported,
+        answer.skipped,
+        answer.refused.len()
+    )];
+    lines.extend(answer.refused.iter().take(MAX_NAMED).map(|job| format!("  {}: {}", job.old_id, job.reason)));
+    if answer.refused.len() > MAX_NAMED {
+        lines.push(format!("  and {} more; --json names them all", answer.refused.len() - MAX_NAMED));
+    }
+    lines.extend(input::outcome(answer.remaining, 0, None));
+    lines.join("\n")
+}

@@ -1,0 +1,243 @@
+//! `OlderQueue`: the queue of the system that drover replaces: the table `worker_job_queue` of a SQLite file.
+//!
+//! In: the file, which is only read, with its write-ahead log; its worker may still run. Out: its jobs as requests, part
+//! by part, and a reason for each that cannot be read. Numbers that drover does not have are moved into its range. It
+//! must not know drover's jobs.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use serde_json::Value;
+use thiserror::Error;
+
+use contract::job_imports::{EndStatus, OldEnd, OldJobRequest, RefusedJob};
+use contract::jobs::JobRequest;
+use domain::vocabulary::find;
+
+const TABLE: &str = "worker_job_queue";
+/// Columns without which a table is no queue of jobs, after the id.
+const REQUIRED: [&str; 2] = ["job_type", "status"];
+/// In the order in which a row is read, after the id.
+const COLUMNS: [&str; 12] = [
+    "job_type",
+    "status",
+    "platform",
+    "account",
+    "priority",
+    "payload",
+    "scheduled_for",
+    "retry_count",
+    "max_retries",
+    "created_at",
+    "started_at",
+    "completed_at",
+];
+const ERROR_MESSAGE: &str = "error_message";
+/// Maximum characters of a value; a longer one is cut, and then it is no JSON, no time and no name.
+const MAX_CHARS: usize = 65_536;
+const MAX_ERROR_CHARS: usize = 2_000;
+/// Patience with the locks of a worker that still runs.
+const BUSY: Duration = Duration::from_secs(5);
+const PRIORITIES: (i64, i64) = (1, 10);
+const MAX_RETRIES: i64 = 20;
+
+#[derive(Debug, Error)]
+pub enum OlderQueueError {
+    #[error("the file is not a SQLite database")]
+    NotSqlite,
+    #[error(
+        "the file cannot be opened: reading a database with its write-ahead log needs a directory that can be written; copy it with \
+         its files -wal and -shm to one"
+    )]
+    CannotOpen,
+    #[error("the file has no table {TABLE}")]
+    NoTable,
+    #[error("its table {TABLE} has no column {0}")]
+    NoColumn(&'static str),
+    #[error("the file cannot be read: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+pub struct OlderQueue {
+    connection: Connection,
+    /// Selects a part: jobs after an id, at most so many.
+    select: String,
+    /// Which jobs are read.
+    condition: &'static str,
+    last: i64,
+}
+
+/// A job of the older queue, or why it cannot be read.
+pub type OldRow = Result<OldJobRequest, RefusedJob>;
+
+impl OlderQueue {
+    /// `with_history`: also jobs that have ended.
+    pub fn open(file: &Path, with_history: bool) -> Result<OlderQueue, OlderQueueError> {
+        let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(opening)?;
+        connection.busy_timeout(BUSY)?;
+        let known = columns(&connection).map_err(opening)?;
+        if known.is_empty() {
+            return Err(OlderQueueError::NoTable);
+        }
+        if let Some(missing) = ["id"].into_iter().chain(REQUIRED).find(|name| !known.contains(*name)) {
+            return Err(OlderQueueError::NoColumn(missing));
+        }
+        let condition = if with_history { "1" } else { "lower(status) NOT IN ('completed', 'failed', 'cancelled')" };
+        let of_row = |name: &str, chars| match known.contains(name) {
+            true => format!(", substr(\"{name}\", 1, {chars})"),
+            false => ", NULL".to_owned(),
+        };
+        let read: String = COLUMNS.iter().map(|name| of_row(name, MAX_CHARS)).collect();
+        let error = of_row(ERROR_MESSAGE, MAX_ERROR_CHARS);
+        let select = format!(
+            "SELECT id{read}{error} FROM {TABLE} WHERE id > ?1 AND coalesce({condition}, 1) ORDER BY id LIMIT ?2"
+        );
+        Ok(OlderQueue { connection, select, condition, last: i64::MIN })
+    }
+
+    /// Number of jobs to read; the queue may grow while it is read.
+    pub fn count(&self) -> Result<i64, OlderQueueError> {
+        let sql = format!("SELECT count(*) FROM {TABLE} WHERE coalesce({}, 1)", self.condition);
+        Ok(self.connection.query_row(&sql, [], |row| row.get(0))?)
+    }
+
+    /// Ids of jobs that its worker runs, at most `limit`.
+    pub fn running(&self, limit: i64) -> Result<Vec<i64>, OlderQueueError> {
+        let sql = format!("SELECT id FROM {TABLE} WHERE lower(status) = 'running' ORDER BY id LIMIT ?1");
+        let mut statement = self.connection.prepare(&sql)?;
+        let ids = statement.query_map([limit], |row| row.get(0))?;
+        Ok(ids.collect::<Result<_, _>>()?)
+    }
+
+    /// The next jobs in the order of their ids; empty at the end.
+    pub fn next_part(&mut self, limit: i64) -> Result<Vec<OldRow>, OlderQueueError> {
+        let mut statement = self.connection.prepare(&self.select)?;
+        let mut rows = statement.query((self.last, limit))?;
+        let (mut part, mut last) = (Vec::new(), self.last);
+        while let Some(row) = rows.next()? {
+            last = row.get(0)?;
+            part.push(job(row, last).map_err(|reason| RefusedJob { old_id: last, reason }));
+        }
+        self.last = last;
+        Ok(part)
+    }
+}
+
+fn columns(connection: &Connection) -> rusqlite::Result<HashSet<String>> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    statement.query_map([TABLE], |row| row.get(0))?.collect()
+}
+
+fn opening(error: rusqlite::Error) -> OlderQueueError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OlderQueueError::NotSqlite,
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => OlderQueueError::CannotOpen,
+        _ => error.into(),
+    }
+}
+
+/// The job of a row, or its first fault with the column.
+fn job(row: &Row<'_>, old_id: i64) -> Result<OldJobRequest, String> {
+    let value = |column: &str| text(row, column);
+    let status = value("status")?.unwrap_or_default().to_ascii_lowercase();
+    let max_retries = number("max_retries", value("max_retries")?)?.map(|number| number.clamp(0, MAX_RETRIES));
+    let retry_count = number("retry_count", value("retry_count")?)?;
+    let job = JobRequest {
+        job_type: value("job_type")?.unwrap_or_default(),
+        platform: value("platform")?.filter(|text| !text.is_empty()),
+        account: value("account")?.filter(|text| !text.is_empty()),
+        priority: number("priority", value("priority")?)?.map(|number| number.clamp(PRIORITIES.0, PRIORITIES.1)),
+        payload: payload(value("payload")?)?,
+        scheduled_for: time("scheduled_for", value("scheduled_for")?)?,
+        max_retries,
+        depends_on: None,
+    };
+    let end = match (status.as_str(), find::<EndStatus>(&status)) {
+        ("pending" | "running", _) => None,
+        (_, Some(status)) => Some(OldEnd {
+            status,
+            started_at: time("started_at", value("started_at")?)?,
+            completed_at: time("completed_at", value("completed_at")?)?,
+            error_message: value(ERROR_MESSAGE)?,
+        }),
+        _ => return Err(format!("status: '{status}' is none of pending, running, completed, failed and cancelled")),
+    };
+    Ok(OldJobRequest {
+        old_id,
+        job,
+        created_at: time("created_at", value("created_at")?)?,
+        retry_count: retry_count.map(|number| number.clamp(0, max_retries.unwrap_or(MAX_RETRIES))),
+        end,
+    })
+}
+
+/// Values of any type as text: SQLite keeps in a column what it is given.
+fn text(row: &Row<'_>, column: &str) -> Result<Option<String>, String> {
+    let place = COLUMNS.iter().position(|name| *name == column).unwrap_or(COLUMNS.len()) + 1;
+    match row.get_ref(place).map_err(|error| format!("{column}: {error}"))? {
+        ValueRef::Null => Ok(None),
+        ValueRef::Integer(number) => Ok(Some(number.to_string())),
+        ValueRef::Real(number) => Ok(Some(number.to_string())),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text.to_owned())),
+            Err(_) => Err(format!("{column}: it is not UTF-8 text")),
+        },
+    }
+}
+
+fn number(column: &str, text: Option<String>) -> Result<Option<i64>, String> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    text.trim().parse().map(Some).map_err(|_| format!("{column}: it is not a whole number"))
+}
+
+fn payload(text: Option<String>) -> Result<Value, String> {
+    match text.filter(|text| !text.trim().is_empty()) {
+        None => Ok(Value::Null),
+        Some(text) if text.chars().count() >= MAX_CHARS => Err("payload: it is too long".to_owned()),
+        Some(text) => serde_json::from_str(&text).map_err(|error| format!("payload: it is not JSON: {error}")),
+    }
+}
+
+/// `2025-01-10 08:00:00`, with or without a fraction, in UTC; or a time with its zone.
+fn time(column: &str, text: Option<String>) -> Result<Option<DateTime<Utc>>, String> {
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+    let text = text.trim();
+    let in_utc = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
+    let read = in_utc.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
+    let read = read.map(|time| time.and_utc()).or_else(|| Some(DateTime::parse_from_rfc3339(text).ok()?.to_utc()));
+    read.map(Some).ok_or_else(|| format!("{column}: it is not a time such as 2025-01-10 08:00:00"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::text("2025-01-10 08:00:00", "2025-01-10T08:00:00Z")]
+    #[case::fraction("2025-01-10 08:00:00.25", "2025-01-10T08:00:00.25Z")]
+    #[case::iso("2025-01-10T08:00:00", "2025-01-10T08:00:00Z")]
+    #[case::zone("2025-01-10T08:00:00+02:00", "2025-01-10T06:00:00Z")]
+    fn a_time_without_a_zone_is_utc(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(time("created_at", Some(text.to_owned())), Ok(Some(expected.parse().unwrap())));
+    }
+
+    #[rstest]
+    #[case::words("yesterday")]
+    #[case::seconds("1736496000")]
+    #[case::month("2025-13-10 08:00:00")]
+    fn other_times_are_refused_with_their_column(#[case] text: &str) {
+        assert!(time("created_at", Some(text.to_owned())).unwrap_err().starts_with("created_at: "));
+    }
+
+    #[test]
+    fn an_empty_payload_is_none() {
+        assert_eq!(payload(Some(" ".to_owned())), Ok(Value::Null));
+        assert!(payload(Some("{".to_owned())).unwrap_err().starts_with("payload: it is not JSON"));
+    }
+}
