@@ -185,6 +185,7 @@ fn sample(document: &Value, schema: &Value) -> Value {
     match kinds.iter().find_map(|kind| kind.as_str()) {
         Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
         Some("boolean") => json!(true),
+        Some("array") if schema["minItems"].as_u64() > Some(0) => json!([sample(document, &schema["items"])]),
         Some("array") => json!([]),
         Some("string") if schema["format"] == "date-time" => json!("2025-11-17T08:00:00Z"),
         Some("string") => json!("a"),

@@ -3,12 +3,16 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 48] = [
+pub const BODIES: [(&str, &str); 49] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
     ("POST /api/job-queue/enqueue-state", r#"{"state_code": "AZ"}"#),
     ("POST /api/jobs", r#"{"job_type": "youtube_monitor", "depends_on": [4711]}"#),
+    (
+        "POST /api/jobs/import",
+        r#"{"source": "queue.db", "jobs": [{"old_id": 1, "job": {"job_type": "youtube_monitor"}}]}"#,
+    ),
     ("POST /api/media/accounts", r#"{"platform": "site", "username": "bea"}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCabcdefghijklmnopqrstuv"}"#),
     ("POST /api/media/credentials", r#"{"name": "films", "platform": "tmdb", "kind": "token", "secret": "s"}"#),
@@ -144,11 +148,12 @@ pub const REFUSED: [(&str, u16, i64, &str); 30] = [
 ];
 
 /// While another transaction makes tasks of the role, adds stores, or holds the schedule.
-pub const LOCKED: [(&str, i64, &str); 6] = [
+pub const LOCKED: [(&str, i64, &str); 7] = [
     ("POST /api/tasks/migration/create-resync-tasks", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/tasks/migration/full-migrate", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/tasks/generate/resync", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/job-queue/enqueue-state", ID, "SELECT lock_generation('payload_fetch')"),
+    ("POST /api/jobs/import", ID, "LOCK TABLE imported_jobs IN SHARE ROW EXCLUSIVE MODE"),
     ("POST /api/stores/import", ID, "LOCK TABLE dispensaries IN SHARE ROW EXCLUSIVE MODE"),
     ("DELETE /api/schedules/{id}", 101, "SELECT FROM task_schedules WHERE id = 101 FOR UPDATE"),
 ];
