@@ -113,7 +113,7 @@ function Table({ name, query, steady, names, onEdit }) {
   const head = headsOf(query, INITIAL);
   return html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
     <caption class="sr">${kind.title}</caption>
-    <thead><tr>${head(kind.head, ["name", "name_desc"], "w-quarter")}${isSwitched(kind) && head("State", ["state", "state_desc"])}
+    <thead><tr>${head(kind.head, ["name", "name_desc"], "w-name")}${isSwitched(kind) && head("State", ["state", "state_desc"])}
       ${kind.columns.map((column) => {
         const place = column.isNumber ? "num" : "";
         const order = orderOf(column);

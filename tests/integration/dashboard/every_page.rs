@@ -28,7 +28,7 @@ pub fn axe() -> String {
 
 #[tokio::test]
 async fn every_page_opens_fits_and_is_accessible_by_day_and_night_at_both_widths() {
-    let (world, store) = World::start().await.with_payloads().await;
+    let (world, store) = World::start().await.with_media().await.with_payloads().await;
     let axe = axe();
     let mut wrong = Vec::new();
     for page in pages().unwrap() {

@@ -41,8 +41,7 @@ impl World {
 
 #[tokio::test]
 async fn every_kind_of_record_fits_and_is_accessible_with_its_form() {
-    let world = World::start().await;
-    world.execute("INSERT INTO notification_rules (endpoint_id, events, account) VALUES (1, '{job.completed,job.failed}', 'ann'), (2, '{job.failed}', NULL)").await;
+    let world = World::start().await.with_media().await;
     let (axe, mut wrong) = (axe(), Vec::new());
     for (kind, text) in KINDS {
         world.browser.look(Look::desk(false)).await.unwrap();
@@ -70,7 +69,7 @@ async fn every_kind_of_record_fits_and_is_accessible_with_its_form() {
 
 #[tokio::test]
 async fn a_channel_is_added_by_the_form_and_a_wrong_id_is_named_at_its_field() {
-    let world = World::start().await;
+    let world = World::start().await.with_media().await;
     world.open("/admin/media").await;
     world.click("//main//nav//a[. = 'Channels']").await;
     world.press("Add channel").await;
@@ -89,7 +88,7 @@ async fn a_channel_is_added_by_the_form_and_a_wrong_id_is_named_at_its_field() {
 
 #[tokio::test]
 async fn a_change_sends_what_differs_and_an_empty_field_takes_a_value_away() {
-    let world = World::start().await;
+    let world = World::start().await.with_media().await;
     world.open("/admin/media?kind=accounts").await;
     world.press("Edit… account ann").await;
     world.browser.fill("dialog [name=interval_hours]", "12").await.unwrap();
@@ -112,7 +111,7 @@ async fn a_change_sends_what_differs_and_an_empty_field_takes_a_value_away() {
 
 #[tokio::test]
 async fn selectors_that_are_no_json_or_no_css_are_named_at_their_field() {
-    let world = World::start().await;
+    let world = World::start().await.with_media().await;
     world.open("/admin/media?kind=forums").await;
     world.press("Edit… forum A board").await;
     world.browser.fill("dialog [name=selectors]", "{ post }").await.unwrap();
@@ -126,7 +125,7 @@ async fn selectors_that_are_no_json_or_no_css_are_named_at_their_field() {
 
 #[tokio::test]
 async fn a_stored_secret_is_never_in_the_page() {
-    let world = World::on(Server::with_key(KEY).await).await;
+    let world = World::on(Server::with_key(KEY).await).await.with_media().await;
     world.open("/admin/media?kind=credentials").await;
     world.press("Add credential").await;
     world.browser.fill("dialog [name=name]", "films").await.unwrap();
@@ -160,7 +159,7 @@ async fn a_stored_secret_is_never_in_the_page() {
 
 #[tokio::test]
 async fn a_file_of_cookies_is_kept_with_its_lines() {
-    let world = World::on(Server::with_key(KEY).await).await;
+    let world = World::on(Server::with_key(KEY).await).await.with_media().await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("cookies.txt");
     let cookies = "# Netscape HTTP Cookie File\n.forum.example\tTRUE\t/\tTRUE\t0\txf_user\tann\n";
@@ -185,11 +184,12 @@ async fn a_file_of_cookies_is_kept_with_its_lines() {
 
 #[tokio::test]
 async fn a_viewer_sees_records_and_no_action() {
-    let world = World::start().await;
+    let world = World::start().await.with_media().await;
     let viewer = world.server.token("viewer").await;
     world.browser.open(&world.url("/login?next=/admin/media")).await.unwrap();
     world.browser.fill("#token", &viewer).await.unwrap();
     world.press("Log in").await;
+    world.browser.until("the page", "location.pathname === '/admin/media'").await.unwrap();
     for (page, text) in [("/admin/media", "by request"), ("/admin/notifications", "answered 500")] {
         world.open(page).await;
         world.sees(text).await;
@@ -200,7 +200,7 @@ async fn a_viewer_sees_records_and_no_action() {
 
 #[tokio::test]
 async fn items_are_filtered_and_no_address_of_a_stranger_is_a_script() {
-    let world = World::start().await;
+    let world = World::start().await.with_media().await;
     world.open("/admin/items").await;
     world.sees("image/jpeg, 1,920 × 1,080").await;
     world.sees("482 kB").await;
@@ -218,7 +218,7 @@ async fn items_are_filtered_and_no_address_of_a_stranger_is_a_script() {
 
 #[tokio::test]
 async fn a_notification_is_sent_again_and_an_endpoint_is_tested() {
-    let world = World::start().await;
+    let world = World::start().await.with_media().await;
     world.open("/admin/notifications?state=failed").await;
     world.sees("https://example.org/hooks/drover answered 500").await;
     world.press("Resend notification 1").await;
@@ -241,7 +241,7 @@ async fn a_notification_is_sent_again_and_an_endpoint_is_tested() {
 
 #[tokio::test]
 async fn a_job_leads_to_the_jobs_that_it_made() {
-    let world = World::start().await;
+    let world = World::start().await.with_media().await;
     let jobs = "INSERT INTO worker_tasks (id, role, status, platform, account, parent_task_id, completed_at) VALUES
                   (811, 'scrape_account', 'completed', 'mastodon', 'ann', NULL, now()), (812, 'download_media', 'completed', 'mastodon', 'ann', 811, now()),
                   (813, 'scrape_account', 'completed', 'mastodon', 'bea', NULL, now())";

@@ -53,7 +53,7 @@ const SOME_OF_EVERYTHING: &str = "
     INSERT INTO store_product_variants (store_product_id, option_label, nth, price_rec, quantity, quantity_censored, is_in_stock)
     VALUES (701, '1/8oz', 0, 3200, 17, false, true), (701, '1g', 0, 1000, 0, false, false);";
 
-/// Records of each kind of media, items in each state, and notifications of each. No rule: the ends of other jobs make none.
+/// Records of each kind of media, items and notifications in each state.
 const MEDIA: &str = "
     INSERT INTO credentials (id, name, platform, kind, username, last_result) VALUES
       (1, 'board', 'A board with a name that is longer than most', 'cookies', 'ann', 'the login page came back: renew the cookies'),
@@ -74,6 +74,7 @@ const MEDIA: &str = "
     INSERT INTO notification_endpoints (id, name, kind, target, credential_id, enabled, disabled_reason) VALUES
       (1, 'operations', 'webhook', 'https://example.org/hooks/drover/of-a-team-with-a-long-address/and-more-of-it?channel=operations', 2, true, NULL),
       (2, 'phone', 'ntfy', 'https://ntfy.example/mine', NULL, false, 'the endpoint answered 410');
+    INSERT INTO notification_rules (endpoint_id, events, account) VALUES (1, '{job.completed,job.failed}', 'ann'), (2, '{job.failed}', NULL);
     INSERT INTO notifications (id, endpoint_id, event, subject, body, state, attempts, next_attempt_at, last_status, last_error) VALUES
       (1, 1, 'job.failed', '801:2', '{\"job_type\": \"scrape_account\", \"account\": \"ann\"}', 'failed', 10, now(), 500, 'https://example.org/hooks/drover answered 500'),
       (2, 1, 'job.completed', '802:1', '{\"job_type\": \"youtube_monitor\", \"account\": null}', 'delivered', 1, now(), 204, NULL),
@@ -100,8 +101,12 @@ impl World {
         let permit = permit().await;
         db::schedules::ensure_defaults(&server.database.db.client().await.unwrap()).await.unwrap();
         server.database.raw.batch_execute(SOME_OF_EVERYTHING).await.unwrap();
-        server.database.raw.batch_execute(MEDIA).await.unwrap();
         World { server, browser: Browser::start().await.unwrap(), _permit: permit }
+    }
+
+    pub async fn with_media(self) -> World {
+        self.execute(MEDIA).await;
+        self
     }
 
     /// A store with two payloads, and so with a diff.
