@@ -29,6 +29,9 @@ export const PAGES = [
   { "name": "product", "path": "/admin/products/:id", "list": "/api/products/search?q=blue&limit=1" },
   { "name": "payloads", "path": "/admin/payloads", "section": "Data", "title": "Payloads", "key": "l" },
   { "name": "payload-diff", "path": "/admin/payloads/diff", "query": "?store=:id", "list": "/api/stores?limit=1" },
+  { "name": "media", "path": "/admin/media", "section": "Data", "title": "Media", "key": "m" },
+  { "name": "items", "path": "/admin/items", "section": "Data", "title": "Items", "key": "i" },
+  { "name": "notifications", "path": "/admin/notifications", "section": "Data", "title": "Notifications", "key": "n" },
   { "name": "audit", "path": "/admin/audit", "section": "System", "title": "Audit", "key": "a" },
   { "name": "settings", "path": "/admin/settings", "section": "System", "title": "Settings", "key": "e", "role": "admin" }
 ];

@@ -95,7 +95,7 @@ export function Page({ query }) {
 const Row = memo((/** @type {{ job: Job, onMove: (job: Job) => void }} */ { job, onMove }) =>
   html`<tr data-row>
     <th scope="row" class="key"><a href=${link(`/admin/tasks/${job.id}`)}>${job.job_type}</a><br />
-      <span class="scope">${job.id}</span></th>
+      <span class="scope">${job.id}<${Family} of=${job} /></span></th>
     <td class="end"><${TaskStatus} of=${job.status} /></td>
     <td class="fact"><bdi>${job.account ?? "–"}</bdi> <span class="dim">${job.platform ?? ""}</span></td>
     <td class="line">${job.error_message
@@ -107,6 +107,11 @@ const Row = memo((/** @type {{ job: Job, onMove: (job: Job) => void }} */ { job,
     <td class="num fact" data-l="made"><${Ago} at=${job.created_at} after="ago" /></td>
     <td class="num line">${may("operator") && html`<${Actions} job=${job} onMove=${onMove} />`}</td>
   </tr>`);
+
+/** The job that made it, and those that it made. @param {{ of: Job }} properties */
+const Family = ({ of: { id: number, parent_id: parent, has_children: hasChildren } }) =>
+  html`${parent && html` · of <a href=${link(`/admin/tasks/${parent}`)}>${parent}</a>`}
+    ${hasChildren && html` · <a href=${link("/admin/jobs", { parent: number })}>its jobs<span class="sr"> of job ${number}</span></a>`}`;
 
 /** @param {{ job: Job, onMove: (job: Job) => void }} properties */
 function Actions({ job, onMove }) {

@@ -94,7 +94,7 @@ function Input({ field, wrong }) {
   const described = note ? `${id}-note` : undefined;
   const common = { id, name, required, "aria-describedby": described, "aria-invalid": wrong ? "true" : undefined };
   if (type === "checkbox") {
-    return html`<div class="field">
+    return html`<div class=${`field ${wrong ? "wrong" : ""}`}>
       <label><input ...${common} type="checkbox" defaultChecked=${!!value} /> ${label}</label>
       <${Note} id=${described} text=${note} /></div>`;
   }

@@ -120,6 +120,8 @@ pub struct JobView {
     pub depends_on: Option<Vec<TaskId>>,
     /// The job or task whose run made it.
     pub parent_id: Option<TaskId>,
+    /// Its runs have made jobs, whose `parent_id` is its id.
+    pub has_children: bool,
 }
 
 /// Which jobs to list; a field that is None does not filter.

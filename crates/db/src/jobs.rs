@@ -84,5 +84,6 @@ rows! {
         result: optional_json,
         error_message, retry_count, max_retries, scheduled_for, created_at, started_at,
         completed_at, worker_id, progress_percent, progress_message, depends_on, parent_id,
+        has_children,
     }
 }

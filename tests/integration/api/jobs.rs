@@ -78,6 +78,9 @@ async fn jobs_are_listed_by_filter_and_page() {
     server.database.raw.batch_execute(&by).await.unwrap();
     assert_eq!(listed(&server, &format!("?parent={ann}")).await, [bob]);
     assert_eq!(server.get(&format!("/api/jobs/{bob}")).await.expect(200)["parent_id"], ann);
+    for (id, has) in [(ann, true), (bob, false)] {
+        assert_eq!(server.get(&format!("/api/jobs/{id}")).await.expect(200)["has_children"], has);
+    }
     assert_eq!(server.get("/api/jobs?sort=newer").await.problem(400)["field"], "sort");
     assert_eq!(server.get("/api/jobs?job_type=payload_fetch").await.problem(400)["field"], "job_type");
 }

@@ -13,7 +13,7 @@ const IDS: [(&str, &str); 3] = [("task", "801"), ("store", "901"), ("product", "
 const FIRST_LOAD: u64 = 120_000;
 
 /// Faults that axe-core finds.
-async fn violations(world: &World, axe: &str) -> Vec<String> {
+pub async fn violations(world: &World, axe: &str) -> Vec<String> {
     world.browser.read(&format!("(() => {{ {axe} }})(), true")).await.unwrap();
     let run = "const found = (await axe.run()).violations;
                return found.map(({id, nodes}) => `${id}: ${nodes.map(({html}) => html.slice(0, 200)).join(' | ')}`)";
@@ -21,14 +21,14 @@ async fn violations(world: &World, axe: &str) -> Vec<String> {
     found.as_array().unwrap().iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn axe() -> String {
+pub fn axe() -> String {
     let file = testkit::root().join("ui/node_modules/axe-core/axe.min.js");
     std::fs::read_to_string(file).expect("axe-core is not installed: `./dev test` does it, or npm ci --prefix ui")
 }
 
 #[tokio::test]
 async fn every_page_opens_fits_and_is_accessible_by_day_and_night_at_both_widths() {
-    let (world, store) = World::start().await.with_payloads().await;
+    let (world, store) = World::start().await.with_media().await.with_payloads().await;
     let axe = axe();
     let mut wrong = Vec::new();
     for page in pages().unwrap() {

@@ -8,6 +8,7 @@ mod every_page;
 mod files;
 mod keyboard;
 mod live;
+mod media;
 mod tables;
 mod truth;
 mod usage;

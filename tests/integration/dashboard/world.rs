@@ -53,6 +53,45 @@ const SOME_OF_EVERYTHING: &str = "
     INSERT INTO store_product_variants (store_product_id, option_label, nth, price_rec, quantity, quantity_censored, is_in_stock)
     VALUES (701, '1/8oz', 0, 3200, 17, false, true), (701, '1g', 0, 1000, 0, false, false);";
 
+/// Records of each kind of media, items and notifications in each state.
+const MEDIA: &str = "
+    INSERT INTO credentials (id, name, platform, kind, username, last_result) VALUES
+      (1, 'board', 'A board with a name that is longer than most', 'cookies', 'ann', 'the login page came back: renew the cookies'),
+      (2, 'hook', 'notifications', 'token', NULL, NULL);
+    INSERT INTO media_accounts (id, platform, username, kind, url, interval_hours, enabled, last_scraped_at, last_error) VALUES
+      (1, 'mastodon', 'ann', 'public', 'https://site.example/@ann', 6.5, true, now() - interval '3 hours', NULL),
+      (2, 'mastodon', 'نور_a_very_long_name_without_any_blank_that_goes_on_and_on', 'creator', NULL, NULL, true, NULL, 'HttpError: 404 Not Found for https://site.example/@nour'),
+      (3, 'site', 'bea', 'public', NULL, 24, false, NULL, NULL);
+    INSERT INTO watched_channels (channel_id, download, last_polled_at, last_error) VALUES
+      ('UCabcdefghijklmnopqrstuv', true, now(), NULL), ('UC0123456789_-0123456789', false, NULL, 'www.youtube.com answered 404');
+    INSERT INTO saved_searches (query, extensions, min_bytes, download) VALUES ('linux iso', '{iso,img}', 700000000, true), ('a b', '{}', 0, false);
+    INSERT INTO people (tmdb_id, name, last_error) VALUES (31, 'Ann Example', NULL), (32, 'Bea Example', 'no credential of the platform tmdb');
+    INSERT INTO forums (id, name, kind, base_url, credential_id, selectors) VALUES
+      (1, 'A board with a name that is longer than most', 'xenforo', 'https://forum.example/a/board/with/a/path/that/is/longer/than/most/of/them', 1, '{\"post\": \"article.post\", \"next\": \"a.next\"}'),
+      (2, 'small', 'discourse', 'https://talk.example', NULL, '{}');
+    INSERT INTO watched_threads (forum_id, external_id, download, last_post_id, last_error) VALUES
+      (1, '123', true, '98765', NULL), (2, '21', false, NULL, 'no posts were found');
+    INSERT INTO notification_endpoints (id, name, kind, target, credential_id, enabled, disabled_reason) VALUES
+      (1, 'operations', 'webhook', 'https://example.org/hooks/drover/of-a-team-with-a-long-address/and-more-of-it?channel=operations', 2, true, NULL),
+      (2, 'phone', 'ntfy', 'https://ntfy.example/mine', NULL, false, 'the endpoint answered 410');
+    INSERT INTO notification_rules (endpoint_id, events, account) VALUES (1, '{job.completed,job.failed}', 'ann'), (2, '{job.failed}', NULL);
+    INSERT INTO notifications (id, endpoint_id, event, subject, body, state, attempts, next_attempt_at, last_status, last_error) VALUES
+      (1, 1, 'job.failed', '801:2', '{\"job_type\": \"scrape_account\", \"account\": \"ann\"}', 'failed', 10, now(), 500, 'https://example.org/hooks/drover answered 500'),
+      (2, 1, 'job.completed', '802:1', '{\"job_type\": \"youtube_monitor\", \"account\": null}', 'delivered', 1, now(), 204, NULL),
+      (3, 2, 'test', 'c0ffee', '{}', 'pending', 1, now() + interval '5 minutes', NULL, 'the connection was refused');
+    INSERT INTO media_files (sha256, path, bytes, media_type, width, height, duration_ms) VALUES
+      (repeat('a', 64), 'media/aa/' || repeat('a', 64) || '.jpg', 482113, 'image/jpeg', 1920, 1080, NULL),
+      (repeat('b', 64), 'media/bb/' || repeat('b', 64) || '.mp4', 48211300, 'video/mp4', 1280, 720, 754000);
+    INSERT INTO media_items (source, source_id, account_id, kind, url, title, posted_at, state, attempts, last_error, sha256) VALUES
+      ('mastodon', '1120_0', 1, 'file', 'https://site.example/media/1120.jpg', 'A walk at dusk', now() - interval '1 day', 'downloaded', 1, NULL, repeat('a', 64)),
+      ('youtube', 'dQw4w9WgXcQ', NULL, 'page', 'https://www.youtube.com/watch?v=dQw4w9WgXcQ', 'A talk', now(), 'downloaded', 2, NULL, repeat('b', 64)),
+      ('mastodon', '1121_0', 1, 'file', 'https://site.example/media/an-address-that-is-longer-than-most-and-has-no-blank/1121.jpg', NULL, NULL, 'gone', 1, 'site.example answered 404', NULL),
+      ('small', 'p7', NULL, 'file', 'javascript:alert(1)', 'An address that is none', NULL, 'refused', 1, 'the server sent a page in place of a file', NULL),
+      ('easynews', 'ffee', NULL, 'file', 'https://members.easynews.com/dl/ffee.iso', 'linux.iso', NULL, 'failed', 3, 'members.easynews.com answered 503', NULL),
+      ('youtube', 'abcdefghijk', NULL, 'page', 'https://www.youtube.com/watch?v=abcdefghijk', 'Another talk', NULL, 'known', 0, NULL, NULL);
+    SELECT setval(pg_get_serial_sequence(name, 'id'), 100)
+      FROM unnest(ARRAY['credentials', 'media_accounts', 'forums', 'notification_endpoints', 'notifications']) AS name;";
+
 impl World {
     pub async fn start() -> World {
         World::on(Server::start().await).await
@@ -63,6 +102,11 @@ impl World {
         db::schedules::ensure_defaults(&server.database.db.client().await.unwrap()).await.unwrap();
         server.database.raw.batch_execute(SOME_OF_EVERYTHING).await.unwrap();
         World { server, browser: Browser::start().await.unwrap(), _permit: permit }
+    }
+
+    pub async fn with_media(self) -> World {
+        self.execute(MEDIA).await;
+        self
     }
 
     /// A store with two payloads, and so with a diff.

@@ -50,6 +50,8 @@ const SENTENCES = {
   "media.create": (_, target) => ({ verb: "added", thing: target }),
   "media.update": (_, target) => ({ verb: "changed", thing: target }),
   "media.delete": (_, target) => ({ verb: "deleted", thing: target }),
+  "media.test": (_, target) => ({ verb: "tested", thing: target }),
+  "notifications.resend": (_, target) => ({ verb: "sent", thing: target, rest: " again" }),
 
   "workers.order": ({ command }, target) => ({ verb: ORDERS[command] ?? `sent the command ${command} to`, thing: `worker ${target}` }),
   "workers.register": ({ friendly_name: name }, target) => ({ verb: "registered", thing: `worker ${name ?? target}` }),
