@@ -97,10 +97,9 @@ async fn requests_of_media_jobs_are_counted_as_those_of_their_host() {
 
 #[tokio::test]
 async fn an_open_breaker_holds_a_job_until_its_probe_and_the_job_then_completes() {
-    let settings = [("politeness.breaker_requests", "3"), ("politeness.breaker_base", "300ms")];
-    let harness = MediaHarness::facing_limits(&settings).await;
+    let harness = MediaHarness::facing_limits(&[("politeness.breaker_requests", "3")]).await;
     harness.watch_channel(CHANNEL).await;
-    harness.site.add_fault("/feeds/", MediaFault::new(MediaFaultKind::Status(500)).times(3));
+    harness.site.add_fault("/feeds/videos.xml", MediaFault::new(MediaFaultKind::Status(500)).times(3));
     for _ in 0..3 {
         assert!(matches!(harness.run(Role::YoutubeMonitor, json!({})).await, Err(TaskError::Retry { .. })));
     }
@@ -167,9 +166,9 @@ async fn a_forum_is_asked_once_in_its_interval_whatever_the_rate_of_hosts() {
 }
 
 #[rstest]
-#[case::channels(Role::YoutubeMonitor, "/feeds/")]
-#[case::searches(Role::EasynewsMonitor, "/2.0/search/")]
-#[case::people(Role::AppearancesSync, "/3/person/")]
+#[case::channels(Role::YoutubeMonitor, "/feeds/videos.xml")]
+#[case::searches(Role::EasynewsMonitor, "/2.0/search/solr-search/advanced")]
+#[case::people(Role::AppearancesSync, "/3/person/42/combined_credits")]
 #[tokio::test]
 async fn a_service_that_asks_to_wait_is_left_alone_and_the_job_waits(
     #[case] role: Role,
@@ -198,7 +197,7 @@ async fn what_came_before_a_wait_is_kept_and_what_did_not_is_no_failure() {
     let harness = MediaHarness::start().await;
     harness.watch_people([PERSON, 4711]).await;
     let later = MediaFaultKind::Later { status: 429, retry_after: Some(Duration::from_secs(120)) };
-    harness.site.add_fault("/3/person/", MediaFault::new(later).after(1));
+    harness.site.add_fault("/3/person/4711/combined_credits", MediaFault::new(later));
     snooze(harness.run(Role::AppearancesSync, json!({})).await);
     let sql = "SELECT p.tmdb_id, p.last_error IS NULL, count(a.credit_id)::bigint FROM people p
                  LEFT JOIN appearances a ON a.person_id = p.id GROUP BY p.id ORDER BY p.id";
