@@ -7,6 +7,7 @@
 pub mod data;
 pub mod database;
 pub mod hosts;
+mod media_hosts;
 pub mod predecessors;
 pub mod robots;
 mod services;

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::data::DataFiles;
 use super::hosts::SharedHosts;
+use super::media_hosts::MediaHosts;
 use super::robots::SharedRobots;
 use crate::downloads::{DownloadDeps, DownloadQueue, Downloads};
 use crate::handlers::media::MediaServices;
@@ -60,8 +61,8 @@ pub fn services(
     .map_err(ServicesError::Tls)?;
     Ok(TaskServices {
         db: db.clone(),
+        media: MediaServices::new(config, &payloads, Arc::new(MediaHosts(sessions.host_limits())))?,
         sessions,
-        media: MediaServices::new(config, &payloads)?,
         payloads,
         clock: clock.clone(),
         hash_alarm: ExhaustedHashAlarm::default(),

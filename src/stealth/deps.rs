@@ -37,7 +37,7 @@ pub(super) struct SessionDeps {
     pub states: States,
     pub allowed: AllowList,
     pub transport: Transport,
-    pub host_limits: HostRateLimits,
+    pub host_limits: Arc<HostRateLimits>,
     pub robots: HostRobots,
     pub proxy_config: Live<settings::Proxies>,
     pub clock: Clock,

@@ -4,9 +4,8 @@
 use std::time::Duration;
 
 use super::error::{FetchError, RequestDisposition};
-use super::host_limits::HostOutcome;
 use super::proxy::{ProxyId, ProxyOutcome};
-use domain::host::Throttle;
+use domain::host::{HostOutcome, Throttle};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failure {

@@ -13,7 +13,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::host_table::{ExchangeResult, HostTable};
-use domain::host::{BreakerState, HostRefusal, HostReport, HostState, Permission, ReportResult, Trouble};
+use domain::host::{BreakerState, HostRefusal, HostReport, HostState, Permission, Rate, ReportResult, Trouble};
 use foundation::clock::Clock;
 use settings::Live;
 use telemetry::events;
@@ -56,6 +56,8 @@ struct View {
 #[derive(Default)]
 struct Pace {
     per_second: f64,
+    /// Minimum time between two requests of all processes, whatever the rate.
+    min_interval: Duration,
     rate: Option<Arc<DefaultDirectRateLimiter>>,
     concurrency: usize,
     permits: Option<Arc<Semaphore>>,
@@ -178,6 +180,12 @@ impl HostLimiter {
         view.state.apply("", report, &limits, now)
     }
 
+    /// The host is asked at most once in `interval` from now on; the longest interval counts.
+    pub fn space_out(&self, interval: Duration) {
+        let mut pace = lock(&self.pace);
+        pace.min_interval = pace.min_interval.max(interval);
+    }
+
     /// Waits for this process's next turn at the host.
     pub async fn wait_for_turn(&self) -> Option<OwnedSemaphorePermit> {
         let (rate, permits) = self.share();
@@ -196,10 +204,11 @@ impl HostLimiter {
     fn share(&self) -> (Option<Arc<DefaultDirectRateLimiter>>, Option<Arc<Semaphore>>) {
         let (rate, processes) = {
             let view = lock(&self.view);
-            (view.state.rate.rate, view.state.process_count())
+            (view.state.rate.clone(), view.state.process_count())
         };
         let mut pace = lock(&self.pace);
-        pace.set_rate(rate / processes as f64);
+        let per_second = pace.spaced(&rate);
+        pace.set_rate(per_second / processes as f64);
         pace.set_concurrency(match self.deps.politeness.current().concurrency {
             0 => 0,
             all => (all / processes).max(1),
@@ -231,6 +240,18 @@ impl View {
 }
 
 impl Pace {
+    /// The rate of all processes. One that trouble has lowered lowers that of the interval by the same share.
+    fn spaced(&self, rate: &Rate) -> f64 {
+        if self.min_interval.is_zero() {
+            return rate.rate;
+        }
+        let most = 1.0 / self.min_interval.as_secs_f64();
+        match rate.configured_rate > 0.0 {
+            true => rate.rate * (most / rate.configured_rate).min(1.0),
+            false => most,
+        }
+    }
+
     fn set_rate(&mut self, per_second: f64) {
         if self.per_second != per_second {
             self.per_second = per_second;
@@ -312,6 +333,20 @@ mod tests {
         let (applied, ()) = tokio::join!(futures_util::future::join_all(reports), let_all);
         let probes: Vec<_> = applied.into_iter().map(|applied| applied.probe.is_some()).collect();
         assert_eq!(probes, [false, false, true]);
+    }
+
+    #[rstest]
+    #[case::no_limit(0.0, 0.0, 0.5)]
+    #[case::above_it(5.0, 5.0, 0.5)]
+    #[case::above_it_in_trouble(2.5, 5.0, 0.25)]
+    #[case::below_it(0.1, 0.1, 0.1)]
+    fn an_interval_lowers_a_rate_and_trouble_lowers_it_further(
+        #[case] rate: f64,
+        #[case] configured_rate: f64,
+        #[case] expected: f64,
+    ) {
+        let pace = Pace { min_interval: Duration::from_secs(2), ..Pace::default() };
+        assert_eq!(pace.spaced(&Rate { rate, configured_rate, ..Rate::default() }), expected);
     }
 
     #[rstest]

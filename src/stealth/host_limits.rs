@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::error::FetchError;
 use super::host_limiter::{HostLimiter, LimiterDeps};
 use super::host_table::HostTable;
-use domain::host::{HostRefusal, HostReport, Latency, Permission, ProbeNumber, Throttle, Verdict};
+use domain::host::{HostOutcome, HostRefusal, HostReport, Permission, ProbeNumber};
 use foundation::clock::Clock;
 use settings::Live;
 use telemetry::metrics;
@@ -24,8 +24,10 @@ const MAX_HOSTS: usize = 1024;
 const MAX_INLINE_WAIT: Duration = Duration::from_secs(5);
 /// How long a task waits when it is not known whether it may send the probe.
 const UNKNOWN_WAIT: Duration = Duration::from_secs(5);
+/// Requests to a host with a minimum interval that may have their turns before one that waits.
+const MAX_AHEAD: u32 = 32;
 
-pub(super) struct HostRateLimits {
+pub struct HostRateLimits {
     longest_wait: Duration,
     deps: Arc<LimiterDeps>,
     hosts: Mutex<HashMap<String, Arc<HostLimiter>>>,
@@ -33,7 +35,7 @@ pub(super) struct HostRateLimits {
 
 /// The right to send one request to a host, until the outcome is [noted](HostRateLimits::note) or it is
 /// dropped. The host's limiter is not forgotten meanwhile.
-pub(super) struct RequestPermit {
+pub struct RequestPermit {
     limiter: Arc<HostLimiter>,
     probe: Option<ProbeNumber>,
     _permit: Option<OwnedSemaphorePermit>,
@@ -44,19 +46,6 @@ impl RequestPermit {
     pub fn is_probe(&self) -> bool {
         self.probe.is_some()
     }
-}
-
-/// How a request ended, as far as its host is concerned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum HostOutcome {
-    /// It took the request; how long the answer took, where all of it was read.
-    Accepted(Option<Duration>),
-    Refused,
-    /// It answered with 5xx.
-    Failed,
-    Throttled(Throttle),
-    /// No answer: the fault is the proxy's, or further along the route.
-    Nothing,
 }
 
 impl HostRateLimits {
@@ -93,7 +82,14 @@ impl HostRateLimits {
     /// Waits until `host` may be asked. [`FetchError::Throttled`] when it has asked for a long wait,
     /// [`FetchError::HostRefuses`] while its breaker is open.
     pub async fn permit(&self, host: &str) -> Result<RequestPermit, FetchError> {
+        self.permit_spaced(host, Duration::ZERO).await
+    }
+
+    /// The same, for a host that is asked at most once in `min_interval`, by all processes together and whatever
+    /// `[politeness]` permits. It stays so for the host's later requests; the longest interval counts.
+    pub async fn permit_spaced(&self, host: &str, min_interval: Duration) -> Result<RequestPermit, FetchError> {
         let limiter = self.limiter(host);
+        limiter.space_out(min_interval);
         let permit = async {
             limiter.refresh().await;
             wait_out_hold(&limiter).await?;
@@ -102,7 +98,7 @@ impl HostRateLimits {
             let probe = until_free(&limiter).await?;
             Ok(RequestPermit { limiter: Arc::clone(&limiter), probe, _permit: permit })
         };
-        let waited = self.longest_wait;
+        let waited = self.longest_wait.saturating_add(min_interval.saturating_mul(MAX_AHEAD));
         let timed_out = |_| Err(FetchError::RateLimitTimeout { host: host.to_owned(), waited });
         tokio::time::timeout(waited, permit).await.unwrap_or_else(timed_out)
     }
@@ -194,33 +190,6 @@ fn refused(host: &str, refusing: HostRefusal) -> FetchError {
     FetchError::HostRefuses { host: host.to_owned(), refusing: Box::new(refusing) }
 }
 
-impl HostOutcome {
-    fn report(self, probe: Option<ProbeNumber>) -> HostReport {
-        let (answers, refusals, failures, throttles) = match self {
-            HostOutcome::Accepted(_) => (1, 0, 0, 0),
-            HostOutcome::Refused => (1, 1, 0, 0),
-            HostOutcome::Failed => (1, 0, 1, 0),
-            HostOutcome::Throttled(_) => (1, 0, 0, 1),
-            HostOutcome::Nothing => (0, 0, 0, 0),
-        };
-        let mut latency = Latency::default();
-        if let HostOutcome::Accepted(Some(took)) = self {
-            latency.observe(took);
-        }
-        let throttle = if let HostOutcome::Throttled(throttle) = self { Some(throttle) } else { None };
-        let probe = probe.map(|number| (number, self.verdict()));
-        HostReport { answers, refusals, failures, throttles, throttle, latency, probe, asks_probe: false }
-    }
-
-    fn verdict(self) -> Verdict {
-        match self {
-            HostOutcome::Accepted(_) => Verdict::Accepted,
-            HostOutcome::Refused | HostOutcome::Failed | HostOutcome::Throttled(_) => Verdict::Refused,
-            HostOutcome::Nothing => Verdict::Unknown,
-        }
-    }
-}
-
 /// A probe whose task was stopped has no verdict.
 impl Drop for RequestPermit {
     fn drop(&mut self) {
@@ -240,7 +209,7 @@ mod tests {
 
     use super::*;
     use crate::stealth::host_table::ExchangeResult;
-    use domain::host::{HostLimits, HostState};
+    use domain::host::{HostLimits, HostState, Throttle};
 
     const HOST: &str = "menu.test";
     const SECOND: Duration = Duration::from_secs(1);

@@ -44,6 +44,7 @@ pub use data_file::DataFileError;
 pub use error::{FetchError, RequestDisposition};
 pub use fetch_meter::FetchMeter;
 pub use fingerprint::{Fingerprint, Protocol};
+pub use host_limits::{HostRateLimits, RequestPermit};
 pub use host_table::{ExchangeResult, HostTable};
 pub use identity::{Identities, Identity};
 pub use locale::{StateLocale, States};

@@ -19,7 +19,7 @@ use super::deps::{Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::headers;
-use super::host_limits::{HostOutcome, RequestPermit};
+use super::host_limits::RequestPermit;
 use super::identity::Identity;
 use super::jar::Jar;
 use super::proxy::{ProxyId, ProxyLease, ProxyOutcome};
@@ -28,6 +28,7 @@ use super::request::{Request, Response};
 use super::traffic::{Bytes, Traffic};
 use super::transport::{self, Answer, Connection};
 use domain::fetch_counts::FetchTotal;
+use domain::host::HostOutcome;
 use foundation::cpu;
 use telemetry::events;
 

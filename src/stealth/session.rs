@@ -95,12 +95,12 @@ impl Sessions {
             states: config.states,
             allowed: config.allowed_hosts,
             robots: HostRobots::new(config.politeness.clone(), config.robots_table),
-            host_limits: HostRateLimits::new(
+            host_limits: Arc::new(HostRateLimits::new(
                 config.politeness,
                 config.http.whole_timeout,
                 config.clock.clone(),
                 config.host_table,
-            ),
+            )),
             transport: Transport::new(config.http, &config.proxy_config.current())?,
             proxy_config: config.proxy_config,
             answers: Answers::default(),
@@ -112,6 +112,11 @@ impl Sessions {
     /// Shares with other processes the observations of hosts that were not shared at once.
     pub async fn exchange_hosts(&self) {
         self.0.host_limits.exchange_all().await;
+    }
+
+    /// The limits of hosts, for requests that are of no session.
+    pub fn host_limits(&self) -> Arc<HostRateLimits> {
+        Arc::clone(&self.0.host_limits)
     }
 
     /// Reads the shared state of a host again, if this process knows the host.

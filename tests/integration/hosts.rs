@@ -163,7 +163,7 @@ async fn storm(fault: Fault, enough: impl AsyncFn(&Farm) -> bool) -> (Farm, Coun
     let farm = Farm::with_stores(30).await;
     let storm = farm.sim.add_fault(fault);
     farm.enqueue(Role::PayloadFetch).await;
-    let workers = [0, 1].map(|_| Child::spawn(&mut worker(&farm)).allow_errors(&["refuses", "throttles", "with 5xx"]));
+    let workers = [0, 1].map(|_| Child::spawn(&mut worker(&farm)).allow_errors(&["refuses", "throttles", "fails"]));
     until("it is enough", PATIENCE, async || enough(&farm).await).await;
     let counts = farm.sim.counts();
     let probes = farm.count(PROBES).await as u64;

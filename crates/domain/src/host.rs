@@ -1,12 +1,14 @@
 //! `HostState`: the shared state of one host, and its current limits.
 //!
 //! In: a process's observations since its last exchange ([`HostReport`]), the database's time. Out: the next
-//! state, notices, a [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`]. Pure: the row of
+//! state, notices, a [`Permission`]. Its parts: [`breaker`], [`hold`], [`rate`], [`window`];
+//! [`outcome`] makes a report of one request. Pure: the row of
 //! the table `hosts` is locked and stored by its caller, so that each report is applied once, after those
 //! before it.
 
 pub mod breaker;
 pub mod hold;
+pub mod outcome;
 pub mod rate;
 mod summary;
 mod window;
@@ -20,6 +22,7 @@ use utoipa::ToSchema;
 
 pub use breaker::{Breaker, BreakerState, Opening, ProbeNumber, Verdict};
 pub use hold::{Hold, Throttle};
+pub use outcome::HostOutcome;
 pub use rate::{Latency, Rate};
 pub use window::{Trouble, Window};
 
@@ -59,7 +62,7 @@ pub struct HostReport {
     pub answers: i64,
     /// Blocks and challenges.
     pub refusals: i64,
-    /// 5xx: the host's own trouble.
+    /// 5xx, or no answer where no proxy is between: the host's own trouble.
     pub failures: i64,
     /// 429, or 503 with Retry-After.
     pub throttles: i64,

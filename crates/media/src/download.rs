@@ -9,6 +9,7 @@ mod outcome;
 mod part;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -36,6 +37,8 @@ pub struct Download {
     pub url: Url,
     pub referer: Option<String>,
     pub secrets: Option<Secrets>,
+    /// Minimum time between two requests to its host.
+    pub min_interval: Duration,
     /// The file to write; `.json` is added for its description. One download at a time may use it.
     pub part: PathBuf,
     /// Maximum size of the file.
@@ -126,7 +129,9 @@ impl Run<'_> {
     }
 
     fn request(&self, part: &Part) -> Get {
-        let mut get = Get { secrets: self.ask.secrets.clone(), ..Get::of(self.ask.url.clone()) };
+        let Download { secrets, min_interval, .. } = self.ask;
+        let secrets = secrets.clone();
+        let mut get = Get { secrets, min_interval: *min_interval, ..Get::of(self.ask.url.clone()) };
         get = get.header(ACCEPT, ACCEPTED).header(ACCEPT_ENCODING, UNCHANGED);
         let text = |text: &str| HeaderValue::from_str(text).ok();
         if let Some(referer) = self.ask.referer.as_deref().and_then(text) {

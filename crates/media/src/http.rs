@@ -2,14 +2,16 @@
 //!
 //! In: an address; headers, of which some are secrets of one origin. Out: the answer after at most five
 //! redirects. An address on a private network is refused, also behind a name or a redirect: the check
-//! sees the address that is connected to. It must not know what is asked.
+//! sees the address that is connected to. Each GET, and each redirect, first passes the [`HostGate`] of its host,
+//! where there is one. It must not know what is asked.
 
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
@@ -26,6 +28,7 @@ use tokio::time::timeout;
 use tower::Service;
 use url::{Host, Origin, Url};
 
+use crate::host_gate::{HeldHost, HostGate, outcome};
 use domain::disposition::{Disposition, HasDisposition};
 use domain::public_host::is_public_address;
 use foundation::authorities;
@@ -44,10 +47,12 @@ const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
 const MAX_IDLE_CONNECTIONS: usize = 4;
 
 /// Cheap to clone; all clones share their connections.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Http {
     client: Client<HttpsConnector<HttpConnector<PublicNames>>, Full<Bytes>>,
     allow_private: bool,
+    /// None: requests wait for nothing.
+    gate: Option<Arc<dyn HostGate>>,
 }
 
 /// One GET. Its secrets go to their origin only. It has no `Debug`: the query may hold a key.
@@ -56,6 +61,8 @@ pub struct Get {
     pub url: Url,
     pub headers: HeaderMap,
     pub secrets: Option<Secrets>,
+    /// Minimum time between two requests to its host.
+    pub min_interval: Duration,
 }
 
 /// Headers for one origin, such as `Authorization`.
@@ -82,6 +89,9 @@ pub enum HttpError {
     LogIn(String),
     #[error("{host} is on a private network; media.allow_private permits it")]
     Private { host: String },
+    /// Nothing was sent.
+    #[error(transparent)]
+    Held(#[from] HeldHost),
     #[error("{0} leads to more than {MAX_REDIRECTS} redirects")]
     Redirects(String),
     #[error("{0} redirects to a text that is not an address")]
@@ -107,6 +117,7 @@ impl HasDisposition for HttpError {
         use HttpError::*;
         match self {
             NotWeb(_) | LogIn(_) | Private { .. } | Redirects(_) | Location(_) | TooLarge(_) => Disposition::Permanent,
+            Held(held) => Disposition::Snooze { after: held.after, host: held.until_closed.clone() },
             Unreachable { .. } | Late { .. } | Cut(_) | Stalled | Slow | Tls(_) => Disposition::Retry,
         }
     }
@@ -126,7 +137,12 @@ impl Http {
             .pool_idle_timeout(MAX_IDLE_TIME)
             .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
             .build(connector);
-        Ok(Http { client, allow_private })
+        Ok(Http { client, allow_private, gate: None })
+    }
+
+    /// With limits for each host.
+    pub fn through(self, gate: Arc<dyn HostGate>) -> Self {
+        Http { gate: Some(gate), ..self }
     }
 
     /// Follows redirects; each address is checked, and secrets stay with their origin.
@@ -189,7 +205,18 @@ impl Http {
     }
 
     async fn once(&self, get: &Get, url: &Url) -> Result<Response<Incoming>, HttpError> {
-        self.send(Method::GET, url, headers(get, url), Bytes::new()).await
+        let send = || self.send(Method::GET, url, headers(get, url), Bytes::new());
+        let Some(gate) = &self.gate else { return send().await };
+        // an address that is refused anyway waits for nothing
+        self.checked_host(url)?;
+        let host = url.host_str().unwrap_or_default();
+        let is_asked_host = get.url.host_str() == Some(host);
+        let min_interval = if is_asked_host { get.min_interval } else { Duration::ZERO };
+        let turn = gate.turn(host, min_interval).await?;
+        let sent_at = Instant::now();
+        let answer = send().await;
+        turn(outcome(&answer, sent_at.elapsed())).await;
+        answer
     }
 
     async fn send(
@@ -232,7 +259,7 @@ impl Http {
 
 impl Get {
     pub fn of(url: Url) -> Self {
-        Get { url, headers: HeaderMap::new(), secrets: None }
+        Get { url, headers: HeaderMap::new(), secrets: None, min_interval: Duration::ZERO }
     }
 
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {

@@ -9,6 +9,7 @@ pub mod content;
 pub mod cookies;
 pub mod download;
 pub mod gallery_dl;
+pub mod host_gate;
 pub mod http;
 mod input;
 pub mod notify;

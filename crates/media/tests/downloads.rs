@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use foundation::digest::sha256_hex;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -157,6 +158,7 @@ fn ask(port: u16, part: &Path) -> Download {
         url: format!("http://127.0.0.1:{port}/a.mp4").parse().unwrap(),
         referer: Some("https://forum.example/t/1".to_owned()),
         secrets: None,
+        min_interval: Duration::ZERO,
         part: part.to_owned(),
         max_bytes: 1 << 20,
     }

@@ -2,18 +2,16 @@
 //!
 //! In: the enabled people, and the key of TMDb. Out: their appearances; one that is listed no more stays,
 //! marked as gone. A person whose credits cannot be read keeps the reason in the row; where all fail, the job
-//! does.
-
-use std::time::Duration;
+//! does. Where the service asks to wait, the job waits with the rest of its people.
 
 use futures_util::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::json;
-use tokio::time::{Interval, MissedTickBehavior, interval};
 use url::Url;
 
 use super::report::{Poll, Report};
+use super::wait::{AskError, Wait, ask};
 use super::{CREDENTIAL_WORKS, fields, refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
@@ -28,8 +26,6 @@ use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
 
 const PLATFORM: &str = "tmdb";
-/// The service permits about forty requests a second; we send four.
-const PACE: Duration = Duration::from_millis(250);
 /// Maximum number of people of one save.
 const PEOPLE_PER_SAVE: usize = 20;
 const MAX_CREDITS_BYTES: usize = 16 << 20;
@@ -43,14 +39,17 @@ pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, Tas
     }
     let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.media.keys).await?;
     drop(client);
-    let mut pace = interval(PACE);
-    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for (nth, batch) in people.chunks(PEOPLE_PER_SAVE).enumerate() {
         if !report.goes_on(ctx, nth * PEOPLE_PER_SAVE, people.len()).await {
             break;
         }
-        let poll = unless_stopped(ctx, CreditsPoll::run(ctx, batch, &key, &mut pace)).await??;
-        report.save(ctx, batch.len(), poll).await?;
+        let mut poll = unless_stopped(ctx, CreditsPoll::run(ctx, batch, &key)).await??;
+        let wait = poll.wait.take();
+        report.save(ctx, poll.people.len(), poll).await?;
+        if let Some(wait) = wait {
+            report.wait(wait);
+            break;
+        }
     }
     report.outcome()
 }
@@ -59,6 +58,8 @@ type Credits = Result<Vec<Appearance>, String>;
 
 #[derive(Debug, thiserror::Error)]
 enum SyncError {
+    #[error(transparent)]
+    Ask(#[from] AskError),
     #[error(transparent)]
     Http(#[from] HttpError),
     #[error(transparent)]
@@ -76,7 +77,8 @@ enum SyncError {
 async fn credits(ctx: &Context, person: &SyncedPerson, key: &OpenCredential) -> Result<Vec<Appearance>, SyncError> {
     let media = &ctx.services.media;
     let url = tmdb::credits_url(&media.config.tmdb_url, person.tmdb_id);
-    let answer = media.http.get(&with_key(url, &key.secret)?).await?;
+    let get = Get { min_interval: tmdb::MIN_INTERVAL, ..with_key(url, &key.secret)? };
+    let answer = ask(media, &get).await?;
     match answer.status {
         StatusCode::OK => Ok(tmdb::read(&answer.bytes(MAX_CREDITS_BYTES).await?)?),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(SyncError::Key),
@@ -97,9 +99,11 @@ fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
     Ok(Get { secrets, ..Get::of(url) })
 }
 
+/// Some people, each with the credits; a wait ended them.
 struct CreditsPoll {
     credential: i64,
     people: Vec<(SyncedPerson, Credits)>,
+    wait: Option<Wait>,
 }
 
 impl Poll for CreditsPoll {
@@ -113,16 +117,14 @@ impl Poll for CreditsPoll {
 }
 
 impl CreditsPoll {
-    async fn run(
-        ctx: &Context,
-        people: &[SyncedPerson],
-        key: &OpenCredential,
-        pace: &mut Interval,
-    ) -> Result<CreditsPoll, TaskError> {
-        let mut poll = CreditsPoll { credential: key.id, people: Vec::with_capacity(people.len()) };
+    async fn run(ctx: &Context, people: &[SyncedPerson], key: &OpenCredential) -> Result<CreditsPoll, TaskError> {
+        let mut poll = CreditsPoll { credential: key.id, people: Vec::with_capacity(people.len()), wait: None };
         for person in people {
-            pace.tick().await;
             match credits(ctx, person, key).await {
+                Err(SyncError::Ask(AskError::Wait(wait))) => {
+                    poll.wait = Some(wait);
+                    break;
+                }
                 Err(error @ SyncError::Key) => return Err(refused_credential(ctx, key.id, &error).await),
                 Err(error @ SyncError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
                 credits => poll.people.push((*person, credits.map_err(|error| error.to_string()))),

@@ -2,7 +2,8 @@
 //!
 //! In: searches, and the login of Easynews. Out: an item for each new file, and a `download_media` task for
 //! those of saved searches that are downloaded. The first run of a search downloads nothing. A search that
-//! fails keeps the reason in its row; where all fail, the job does.
+//! fails keeps the reason in its row; where all fail, the job does. Where the service asks to wait, the job waits with
+//! the rest of its searches.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,9 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::json;
 use url::Url;
 
+use super::item_download::ServerAccess;
 use super::report::{Poll, Report};
+use super::wait::{AskError, ask};
 use super::{CREDENTIAL_WORKS, download_media, fields, refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
@@ -50,21 +53,27 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
         if !report.goes_on(ctx, nth, total).await {
             break;
         }
-        let found = unless_stopped(ctx, SearchResult::of(ctx, search, &login)).await??;
+        let items = unless_stopped(ctx, search.run(ctx, &login)).await?;
+        if let Err(SearchError::Ask(AskError::Wait(wait))) = items {
+            report.wait(wait);
+            break;
+        }
+        let found = SearchResult::of(ctx, search, &login, items).await?;
         report.save(ctx, 1, found).await?;
     }
     report.outcome()
 }
 
-/// The login, for an address of the service; None for one elsewhere.
-pub async fn secrets(ctx: &Context, url: &Url) -> Result<Option<Secrets>, TaskError> {
+/// How an address of the service is asked, with the login; one elsewhere like any other.
+pub async fn access(ctx: &Context, url: &Url) -> Result<ServerAccess, TaskError> {
     let media = &ctx.services.media;
     if url.origin() != media.config.easynews_url.origin() {
-        return Ok(None);
+        return Ok(ServerAccess::default());
     }
     let client = ctx.services.db.client().await?;
     let login = credentials::open_of_platform(&client, SOURCE, &media.keys).await?;
-    basic(url, &login).map(Some).map_err(|error| TaskError::permanent(error.to_string()))
+    let secrets = basic(url, &login).map_err(|error| TaskError::permanent(error.to_string()))?;
+    Ok(ServerAccess { secrets: Some(secrets), ..ServerAccess::default() })
 }
 
 /// A saved search, or one of the job's arguments.
@@ -75,6 +84,8 @@ enum Search {
 
 #[derive(Debug, thiserror::Error)]
 enum SearchError {
+    #[error(transparent)]
+    Ask(#[from] AskError),
     #[error(transparent)]
     Http(#[from] HttpError),
     #[error(transparent)]
@@ -126,7 +137,7 @@ impl Search {
         let search = easynews::Search { query: self.query(), extensions, page, per_page: MAX_PER_PAGE };
         let url = easynews::search_url(&media.config.easynews_url, search);
         let secrets = Some(basic(&url, login)?);
-        let answer = media.http.get(&Get { secrets, ..Get::of(url) }).await?;
+        let answer = ask(media, &Get { secrets, ..Get::of(url) }).await?;
         match answer.status {
             StatusCode::OK => Ok(easynews::read(&answer.bytes(MAX_PAGE_BYTES).await?)?),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(SearchError::Login),
@@ -184,8 +195,13 @@ impl Poll for SearchResult {
 }
 
 impl SearchResult {
-    async fn of(ctx: &Context, search: Search, login: &OpenCredential) -> Result<SearchResult, TaskError> {
-        let items = match search.run(ctx, login).await {
+    async fn of(
+        ctx: &Context,
+        search: Search,
+        login: &OpenCredential,
+        items: Result<Vec<NewItem>, SearchError>,
+    ) -> Result<SearchResult, TaskError> {
+        let items = match items {
             Err(error @ SearchError::Login) => return Err(refused_credential(ctx, login.id, &error).await),
             Err(error @ SearchError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
             items => items.map_err(|error| error.to_string()),

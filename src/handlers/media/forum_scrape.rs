@@ -12,11 +12,11 @@ use serde_json::json;
 use url::Url;
 
 use super::forum_session::{self, ForumError, ForumSession, OpenError, Position, ThreadPage};
-use super::item_download::Wait;
+use super::item_download::ServerAccess;
 use super::report::{Poll, Report};
+use super::wait::Wait;
 use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, fields, unless_stopped};
 use crate::handlers::Context;
-use ::media::http::Secrets;
 use db::watched_threads::{self, WatchedThread};
 use db::{Client, DbError, Tx, credentials, forum_posts, forums, media_items};
 use domain::args;
@@ -43,7 +43,7 @@ pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, Task
     let mut forums = open_forums(&client, &threads, &ctx.services.media).await?;
     drop(client);
     let mut report = Report::new(Role::ForumScrape, "threads", &["posts", "items"]);
-    let (mut waiting, mut wait) = (HashSet::new(), None);
+    let mut waiting = HashSet::new();
     for (nth, thread) in threads.iter().enumerate() {
         if !report.goes_on(ctx, nth, threads.len()).await {
             break;
@@ -55,7 +55,7 @@ pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, Task
             Some(Ok(forum)) => {
                 if let Some(later) = read_thread(ctx, forum, thread, &mut report, (nth, threads.len())).await? {
                     waiting.insert(thread.forum_id);
-                    wait = Some(later.max(wait));
+                    report.wait(later);
                 }
             }
             Some(Err(reason)) => {
@@ -65,20 +65,19 @@ pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, Task
             None => {}
         }
     }
-    match wait {
-        Some(wait) => Err(wait.into()),
-        None => report.outcome(),
-    }
+    report.outcome()
 }
 
-/// The login of the forum that an item is of, for an address of this forum; None for one elsewhere.
-pub async fn secrets(ctx: &Context, source: &str, url: &Url) -> Result<Option<Secrets>, TaskError> {
-    let client = ctx.services.db.client().await?;
-    let Some(forum) = forums::named(&client, source).await? else { return Ok(None) };
+/// How an address of the forum that an item is of is asked, with its login and at its pace; one elsewhere like any
+/// other.
+pub async fn access(ctx: &Context, source: &str, url: &Url) -> Result<ServerAccess, TaskError> {
+    let (client, media) = (ctx.services.db.client().await?, &ctx.services.media);
+    let Some(forum) = forums::named(&client, source).await? else { return Ok(ServerAccess::default()) };
     let Some(base) = Url::parse(&forum.base_url).ok().filter(|base| base.origin() == url.origin()) else {
-        return Ok(None);
+        return Ok(ServerAccess::default());
     };
-    Ok(forum_session::secrets(&client, &forum, &base, &ctx.services.media).await?)
+    let secrets = forum_session::secrets(&client, &forum, &base, media).await?;
+    Ok(ServerAccess { secrets, min_interval: media.config.forum_interval })
 }
 
 type Forums = HashMap<i64, Result<ForumSession, String>>;

@@ -4,21 +4,20 @@
 //! know what is written of them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::StatusCode;
 use hyper::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use tokio::task::spawn_blocking;
-use tokio::time::{Interval, MissedTickBehavior, interval};
 use url::Url;
 
 use super::MediaServices;
-use super::item_download::Wait;
+use super::wait::{AskError, Wait, ask};
 use ::media::clients::paged_forum::PagedForum;
 use ::media::clients::selectors::Selectors;
 use ::media::clients::{ReadError, discourse, forum_page};
 use ::media::cookies;
 use ::media::http::{Get, HttpError, Secrets};
-use ::media::retry_after::retry_after;
 
 use db::credentials::{self, CredentialError, OpenCredential};
 use db::forums::ReadForum;
@@ -38,7 +37,7 @@ pub struct ForumSession {
     base: Url,
     software: Software,
     secrets: Option<Secrets>,
-    pace: Interval,
+    min_interval: Duration,
 }
 
 enum Software {
@@ -89,6 +88,15 @@ pub enum ForumError {
     Lost(String),
 }
 
+impl From<AskError> for ForumError {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Wait(wait) => ForumError::Wait(wait),
+            AskError::Http(error) => ForumError::Http(error),
+        }
+    }
+}
+
 /// Why a forum cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -130,7 +138,7 @@ impl HasDisposition for ForumError {
             ForumError::Http(error) => error.disposition(),
             ForumError::Read(error) => error.disposition(),
             ForumError::Db(error) => error.disposition(),
-            ForumError::Wait(wait) => Disposition::Snooze { after: wait.after, host: None },
+            ForumError::Wait(wait) => Disposition::Snooze { after: wait.after, host: wait.until_closed.clone() },
             ForumError::NoThread | ForumError::Guest(_) | ForumError::Credential(_) | ForumError::Forbidden(_) => {
                 Disposition::Permanent
             }
@@ -144,9 +152,8 @@ impl ForumSession {
         let base = Url::parse(&forum.base_url).map_err(|error| format!("base_url of the forum: {error}"))?;
         let software = Software::of(&forum)?;
         let secrets = secrets(client, &forum, &base, media).await?;
-        let mut pace = interval(media.config.forum_interval);
-        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Ok(ForumSession { name: forum.name, credential: forum.credential_id, base, software, secrets, pace })
+        let min_interval = media.config.forum_interval;
+        Ok(ForumSession { name: forum.name, credential: forum.credential_id, base, software, secrets, min_interval })
     }
 
     /// The address of a thread for people.
@@ -230,18 +237,14 @@ impl ForumSession {
 
     /// The body, and the address that it has after redirects.
     async fn get(&mut self, media: &MediaServices, url: Url) -> Result<(bytes::Bytes, Url), ForumError> {
-        self.pace.tick().await;
-        let answer = media.http.get(&Get { secrets: self.secrets.clone(), ..Get::of(url) }).await?;
+        let (secrets, min_interval) = (self.secrets.clone(), self.min_interval);
+        let answer = ask(media, &Get { secrets, min_interval, ..Get::of(url) }).await?;
         match answer.status {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(ForumError::NoThread),
             status @ StatusCode::UNAUTHORIZED if self.secrets.is_some() => return Err(ForumError::Credential(status)),
             status @ StatusCode::FORBIDDEN if self.secrets.is_some() => return Err(ForumError::Forbidden(status)),
             status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => return Err(ForumError::Guest(status)),
-            status @ (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => {
-                let reason = format!("the forum asks to wait: {status}");
-                return Err(ForumError::Wait(Wait { reason, after: retry_after(&answer.headers) }));
-            }
             status => return Err(ForumError::Status(status)),
         }
         let address = answer.url.clone();

@@ -11,12 +11,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use url::Url;
 
+use super::wait::Wait;
 use super::{MediaServices, easynews_monitor, forum_scrape, stopped, unless_stopped};
 use crate::handlers::Context;
 use ::media::Verdict;
 use ::media::content::{Content, digest};
 use ::media::download::{Download, DownloadError, download};
-use ::media::http::HttpError;
+use ::media::http::{HttpError, Secrets};
 use ::media::tool::{self, How, WorkDirectory, WorkDirectoryError};
 use ::media::yt_dlp::{self, Line, ScriptRuntime};
 use domain::disposition::{Disposition, HasDisposition};
@@ -34,27 +35,12 @@ pub enum ItemError {
     Task(TaskError),
 }
 
-/// A server asks to wait, or another run has the item now.
-#[derive(Debug)]
-pub struct Wait {
-    pub reason: String,
-    pub after: Option<Duration>,
-}
-
-impl Wait {
-    /// The longer one.
-    pub fn max(self, other: Option<Wait>) -> Wait {
-        match other {
-            Some(other) if other.after >= self.after => other,
-            _ => self,
-        }
-    }
-}
-
-impl From<Wait> for TaskError {
-    fn from(Wait { reason, after }: Wait) -> Self {
-        TaskError::Snooze { reason, after, host: None }
-    }
+/// How one server is asked for a file.
+#[derive(Default)]
+pub struct ServerAccess {
+    pub secrets: Option<Secrets>,
+    /// Minimum time between two requests to it.
+    pub min_interval: Duration,
 }
 
 /// How far an item is, and which of a job's items it is.
@@ -96,7 +82,7 @@ pub async fn lock(media: &MediaServices, name: String) -> Result<WorkDirectory, 
     match spawn_blocking(move || WorkDirectory::lock(&root, &name)).await {
         Ok(Ok(directory)) => Ok(directory),
         Ok(Err(error @ WorkDirectoryError::InUse(_))) => {
-            Err(ItemError::Wait(Wait { reason: error.to_string(), after: Some(WAIT_FOR_OTHER_RUN) }))
+            Err(ItemError::Wait(Wait::new(error.to_string(), Some(WAIT_FOR_OTHER_RUN))))
         }
         Ok(Err(error)) => Err(ItemError::Task(TaskError::retry(error.to_string()))),
         Err(lost) => Err(ItemError::Task(TaskError::retry(lost.to_string()))),
@@ -111,14 +97,16 @@ async fn download_file(
     received: &watch::Sender<ItemProgress>,
 ) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
-    let secrets = match item.source.as_str() {
-        easynews_monitor::SOURCE => easynews_monitor::secrets(ctx, &url).await,
-        source => forum_scrape::secrets(ctx, source, &url).await,
+    let access = match item.source.as_str() {
+        easynews_monitor::SOURCE => easynews_monitor::access(ctx, &url).await,
+        source => forum_scrape::access(ctx, source, &url).await,
     };
+    let ServerAccess { secrets, min_interval } = access.map_err(ItemError::Task)?;
     let ask = Download {
         url,
         referer: item.referer.clone(),
-        secrets: secrets.map_err(ItemError::Task)?,
+        secrets,
+        min_interval,
         part: directory.join("part"),
         max_bytes: media.config.max_file_bytes as u64,
     };
@@ -133,7 +121,8 @@ fn end_of(error: DownloadError) -> Result<ItemEnd, ItemError> {
     let (reason, disposition) = (error.to_string(), error.disposition());
     match (error, disposition) {
         (DownloadError::Gone(_), _) => Ok(ItemEnd::Gone { reason }),
-        (DownloadError::Wait { after, .. }, _) => Err(ItemError::Wait(Wait { reason, after })),
+        (DownloadError::Wait { after, .. }, _) => Err(ItemError::Wait(Wait::new(reason, after))),
+        (DownloadError::Http(HttpError::Held(held)), _) => Err(ItemError::Wait(held.into())),
         (error @ DownloadError::Disk { .. }, _) => Err(ItemError::Task(error.into())),
         (_, Disposition::Permanent) => Ok(ItemEnd::Refused { reason }),
         _ => Ok(ItemEnd::Failed { reason }),

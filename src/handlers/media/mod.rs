@@ -17,14 +17,17 @@ mod forum_session;
 mod item_download;
 mod report;
 mod scraped_files;
+mod wait;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
 use super::Context;
+use ::media::host_gate::HostGate;
 use ::media::http::{Http, HttpError};
 use ::media::tool::sweep;
 use foundation::secrets::SecretKeys;
@@ -44,9 +47,9 @@ pub struct MediaServices {
 
 impl MediaServices {
     /// Errors: the certificate authorities of this machine cannot be used.
-    pub fn new(config: &Config, payloads: &Payloads) -> Result<Self, HttpError> {
+    pub fn new(config: &Config, payloads: &Payloads, hosts: Arc<dyn HostGate>) -> Result<Self, HttpError> {
         Ok(MediaServices {
-            http: Http::new(config.media.allow_private)?,
+            http: Http::new(config.media.allow_private)?.through(hosts),
             files: MediaFiles::beside(payloads),
             config: config.media.clone(),
             keys: config.secrets.keys(),

@@ -1,13 +1,14 @@
 //! `Report`: a monitor's polls until now: how many there were, how many failed, and what their saves counted.
 //!
 //! In: polls, as they are saved. Out: how the job ends. One poll that fails does not fail the job; where all
-//! fail, it is retried. It must not know what is polled.
+//! fail, it is retried, and where a service is not to be asked for a time, it waits. It must not know what is polled.
 
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
+use super::wait::Wait;
 use crate::handlers::Context;
 use db::{DbError, Tx};
 use domain::role::Role;
@@ -40,6 +41,8 @@ pub struct Report {
     lasting: usize,
     /// The first reason of a failure.
     reason: Option<String>,
+    /// The longest wait.
+    wait: Option<Wait>,
     /// Numbers of the saves, by their names.
     counts: Map<String, Value>,
 }
@@ -58,6 +61,7 @@ impl Report {
             failed: 0,
             lasting: 0,
             reason: None,
+            wait: None,
             counts,
         }
     }
@@ -86,6 +90,11 @@ impl Report {
         Ok(())
     }
 
+    /// The job waits at its end, for what was left out.
+    pub fn wait(&mut self, wait: Wait) {
+        self.wait = Some(wait.max(self.wait.take()));
+    }
+
     /// `reasons` has one for each poll that failed.
     fn add(&mut self, polled: usize, reasons: &[String], saved: &WriteResults) {
         self.polled += polled;
@@ -98,7 +107,10 @@ impl Report {
     }
 
     pub fn outcome(self) -> Result<Outcome, TaskError> {
-        let Report { left, noun, polled, failed, lasting, reason, counts, .. } = self;
+        let Report { left, noun, polled, failed, lasting, reason, wait, counts, .. } = self;
+        if let Some(wait) = wait {
+            return Err(wait.into());
+        }
         if let Some(reason) = reason.filter(|_| failed == polled && left == 0) {
             let reason = format!("none of {polled} {noun} was read; the first: {reason}");
             return Err(if lasting == polled { TaskError::permanent(reason) } else { TaskError::retry(reason) });

@@ -13,7 +13,8 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use super::account_scrape::Account;
-use super::item_download::{self, ItemError, Wait, WholeFile};
+use super::item_download::{self, ItemError, WholeFile};
+use super::wait::Wait;
 use super::{download_media, fields};
 use crate::handlers::Context;
 use ::media::gallery_dl::{Event, EventKind};

@@ -2,7 +2,8 @@
 //!
 //! In: the enabled channels. Out: an item for each new video, and a `download_media` task for those of
 //! channels that are downloaded. The first poll of a channel downloads nothing. A channel that fails keeps
-//! the reason in its row; where all fail, the job does. `gaps` of the result counts channels of whose newest
+//! the reason in its row; where all fail, the job does. Where the service asks to wait, the job waits with the
+//! channels that it did not answer. `gaps` of the result counts channels of whose newest
 //! videos none was known: some may have been missed. Some channels are saved at a time, and the next run begins with
 //! the others.
 
@@ -14,6 +15,7 @@ use serde_json::json;
 use url::Url;
 
 use super::report::{Poll, Report};
+use super::wait::{AskError, Wait, ask};
 use super::{download_media, fields, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
@@ -40,8 +42,13 @@ pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, Task
         if !report.goes_on(ctx, nth * CHANNELS_PER_SAVE, channels.len()).await {
             break;
         }
-        let poll = unless_stopped(ctx, ChannelPoll::run(ctx, batch)).await?;
-        report.save(ctx, batch.len(), poll).await?;
+        let mut poll = unless_stopped(ctx, ChannelPoll::run(ctx, batch)).await?;
+        let wait = poll.wait.take();
+        report.save(ctx, poll.results.len(), poll).await?;
+        if let Some(wait) = wait {
+            report.wait(wait);
+            break;
+        }
     }
     report.outcome()
 }
@@ -56,6 +63,8 @@ enum Feed {
 #[derive(Debug, thiserror::Error)]
 enum PollError {
     #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error(transparent)]
     Http(#[from] HttpError),
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -69,7 +78,7 @@ async fn feed(ctx: &Context, base: &Url, channel: &PolledChannel) -> Result<Feed
     let get = Get::of(youtube::feed_url(base, &channel.channel_id));
     let get = with(get, IF_NONE_MATCH, channel.etag.as_deref());
     let get = with(get, IF_MODIFIED_SINCE, channel.last_modified.as_deref());
-    let answer = ctx.services.media.http.get(&get).await?;
+    let answer = ask(&ctx.services.media, &get).await?;
     match answer.status {
         StatusCode::OK => {}
         StatusCode::NOT_MODIFIED => return Ok(Feed::Unchanged),
@@ -92,10 +101,11 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// Some channels, each with the answer to its poll.
+/// Some channels, each with the answer to its poll; where there is a wait, some had none.
 struct ChannelPoll {
     base: Url,
     results: Vec<(PolledChannel, Feed)>,
+    wait: Option<Wait>,
 }
 
 impl Poll for ChannelPoll {
@@ -116,11 +126,19 @@ impl ChannelPoll {
     async fn run(ctx: &Context, channels: &[PolledChannel]) -> ChannelPoll {
         let base = ctx.services.media.config.youtube_url.clone();
         let polls = stream::iter(channels.to_vec()).map(async |channel| {
-            let feed = feed(ctx, &base, &channel).await.unwrap_or_else(|error| Feed::Failed(error.to_string()));
+            let feed = feed(ctx, &base, &channel).await;
             (channel, feed)
         });
-        let results = polls.buffer_unordered(CONCURRENCY).collect().await;
-        ChannelPoll { base, results }
+        let answers: Vec<_> = polls.buffer_unordered(CONCURRENCY).collect().await;
+        let (mut results, mut wait) = (Vec::with_capacity(answers.len()), None);
+        for (channel, feed) in answers {
+            match feed {
+                Ok(feed) => results.push((channel, feed)),
+                Err(PollError::Ask(AskError::Wait(later))) => wait = Some(later.max(wait)),
+                Err(error) => results.push((channel, Feed::Failed(error.to_string()))),
+            }
+        }
+        ChannelPoll { base, results, wait }
     }
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {

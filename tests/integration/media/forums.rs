@@ -20,7 +20,11 @@ const KEY: &str = "discourse-key";
 
 impl MediaHarness {
     async fn forum(&self, kind: &str, credential: Option<i64>) -> i64 {
-        let draft = json!({"name": kind, "kind": kind, "base_url": self.site.url(), "credential_id": credential});
+        self.forum_at(self.site.url(), kind, credential).await
+    }
+
+    async fn forum_at(&self, base_url: &str, kind: &str, credential: Option<i64>) -> i64 {
+        let draft = json!({"name": kind, "kind": kind, "base_url": base_url, "credential_id": credential});
         self.add::<Forum>(serde_json::from_value::<ForumDraft>(draft).unwrap()).await
     }
 
@@ -214,7 +218,8 @@ async fn a_forum_that_asks_to_wait_is_left_alone_and_the_job_waits() {
     let forum = harness.forum("xenforo", None).await;
     let asked = harness.thread(forum, 21, false).await;
     harness.thread(forum, 24, false).await;
-    let other = harness.forum("phpbb", None).await;
+    let elsewhere = harness.site.url().replace("127.0.0.1", "localhost");
+    let other = harness.forum_at(&elsewhere, "phpbb", None).await;
     let read = harness.thread(other, 31, false).await;
     harness.site.add_fault(
         "/threads/21/",

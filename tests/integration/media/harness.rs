@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use contract::media::credentials::{Credential, CredentialDraft};
 use contract::media::items::{ItemFilter, ItemView};
 use contract::media::{Fields, Record};
 use db::tasks::{ClaimBatch, ClaimedTask, NewTask};
+use domain::host::{Hold, HostState};
 use domain::role::Role;
 use drover::app;
 use drover::handlers::{self, Context, TaskServices};
@@ -59,6 +61,8 @@ impl MediaHarness {
             ("media.easynews_url", site.url()),
             ("media.tmdb_url", site.url()),
             ("media.forum_interval", "10ms"),
+            ("politeness.requests_per_second", "0"),
+            ("politeness.concurrency", "0"),
             ("media.yt_dlp", yt_dlp.to_str().unwrap()),
             ("media.gallery_dl", gallery_dl.to_str().unwrap()),
             ("media.platforms.mastodon.url", &accounts),
@@ -165,6 +169,29 @@ impl MediaHarness {
         let sql = "SELECT payload FROM worker_tasks WHERE role = $1 AND status = 'pending' ORDER BY id";
         let rows = self.database.raw.query(sql, &[&role.name()]).await.unwrap();
         rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// The shared state of a host, with what this process has seen of it.
+    pub async fn host(&self, name: &str) -> HostState {
+        self.services.sessions.exchange_hosts().await;
+        db::hosts::get(&self.database.db.client().await.unwrap(), name).await.unwrap().state
+    }
+
+    /// Changes the shared state of a host, as an operator does.
+    pub async fn change_host(&self, name: &str, change: impl FnOnce(&mut HostState, DateTime<Utc>)) {
+        self.services.sessions.exchange_hosts().await;
+        db::hosts::exchange(&self.database.db, name, change).await.unwrap();
+        self.services.sessions.reread_host(name).await;
+    }
+
+    /// Ends the wait that a host has asked for.
+    pub async fn end_hold(&self, name: &str) {
+        self.change_host(name, |state, _| state.hold = Hold::default()).await;
+    }
+
+    /// Number of requests to the site.
+    pub fn requests_sent(&self) -> usize {
+        self.site.requests().len()
     }
 
     /// All items, the oldest first.

@@ -5,6 +5,7 @@ mod creators;
 mod downloads;
 mod forums;
 pub mod harness;
+mod hosts;
 mod kill;
 mod people;
 mod records;

@@ -183,10 +183,10 @@ fn a_host_that_refused_one_of_many_requests_is_not_said_to_refuse_none() {
 
 #[rstest]
 #[case::refusals(answers(0, 10), "refuses 100 % of requests")]
-#[case::failures(failures(5, 15), "answers 75 % of requests with 5xx")]
+#[case::failures(failures(5, 15), "fails 75 % of requests")]
 #[case::both(
     HostReport { failures: 6, ..answers(6, 4) },
-    "refuses 40 % of requests and answers 60 % with 5xx"
+    "refuses 40 % of requests and fails 60 %"
 )]
 fn why_it_opens_is_told_by_what_the_host_does(#[case] report: HostReport, #[case] expected: &str) {
     let mut host = Host::new();
@@ -216,7 +216,7 @@ fn failures_weigh_less_as_they_grow_older() {
     host.report(&failures(0, 5));
     host.pass(60 * SECOND);
     host.report(&answers(5, 0));
-    assert_eq!(host.state.window.description(), "answers 27 % of requests with 5xx");
+    assert_eq!(host.state.window.description(), "fails 27 % of requests");
     assert_eq!(Window::default().share_of_trouble(), 0.0, "without an answer there is none");
 }
 

@@ -19,7 +19,7 @@ pub struct Window {
     pub window_answers: f64,
     /// Blocks and challenges.
     pub window_refusals: f64,
-    /// Answers with 5xx.
+    /// Answers with 5xx, and requests without an answer where no proxy is between.
     pub window_failures: f64,
     /// The first of the refusals and failures that still count.
     pub window_refused_since: Option<DateTime<Utc>>,
@@ -65,8 +65,8 @@ impl Window {
         match (refused >= 0.5, failed >= 0.5) {
             (false, false) => "refuses less than 1 % of requests".to_owned(),
             (true, false) => format!("refuses {refused:.0} % of requests"),
-            (false, true) => format!("answers {failed:.0} % of requests with 5xx"),
-            (true, true) => format!("refuses {refused:.0} % of requests and answers {failed:.0} % with 5xx"),
+            (false, true) => format!("fails {failed:.0} % of requests"),
+            (true, true) => format!("refuses {refused:.0} % of requests and fails {failed:.0} %"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! TMDb's combined credits of a person: films and series, in front of the camera and behind it.
 
+use std::time::Duration;
+
 use chrono::{Datelike, NaiveDate};
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,6 +10,9 @@ use url::Url;
 use super::{MAX_ID, ReadError, below, is_usual, json, name};
 use crate::text::bounded;
 use domain::appearance::{Appearance, ProductionKind};
+
+/// The service permits about forty requests a second; we send four.
+pub const MIN_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How a key is sent: the older form of 32 hex digits is a parameter, the token a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

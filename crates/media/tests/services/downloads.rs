@@ -30,6 +30,7 @@ impl Place {
             url: url.parse().unwrap(),
             referer: None,
             secrets,
+            min_interval: Duration::ZERO,
             part: self.part.clone(),
             max_bytes: MAX_BYTES,
         };

@@ -1,0 +1,76 @@
+//! `Wait`: a service is not to be asked for a time. `ask`: one request to it, which may end so.
+//!
+//! In: a request. Out: an answer that asks for no wait. It must not know what is asked.
+
+use std::time::Duration;
+
+use hyper::StatusCode;
+
+use super::MediaServices;
+use ::media::host_gate::HeldHost;
+use ::media::http::{Answer, Get, HttpError};
+use ::media::retry_after::retry_after;
+use queue::TaskError;
+
+/// A host asks to wait, or is not asked now; or another run has the item.
+#[derive(Debug)]
+pub struct Wait {
+    pub reason: String,
+    pub after: Option<Duration>,
+    /// The host whose open breaker is the cause.
+    pub until_closed: Option<String>,
+}
+
+/// A request without an answer of use.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    #[error("{}", .0.reason)]
+    Wait(Wait),
+    #[error(transparent)]
+    Http(HttpError),
+}
+
+/// Sends one request, when its host may be asked.
+pub async fn ask(media: &MediaServices, get: &Get) -> Result<Answer, AskError> {
+    let answer = media.http.get(get).await?;
+    if !matches!(answer.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+        return Ok(answer);
+    }
+    let reason = format!("{} asks to wait: {}", answer.url.host_str().unwrap_or_default(), answer.status);
+    Err(AskError::Wait(Wait::new(reason, retry_after(&answer.headers))))
+}
+
+impl Wait {
+    pub fn new(reason: String, after: Option<Duration>) -> Wait {
+        Wait { reason, after, until_closed: None }
+    }
+
+    /// The longer one.
+    pub fn max(self, other: Option<Wait>) -> Wait {
+        match other {
+            Some(other) if other.after >= self.after => other,
+            _ => self,
+        }
+    }
+}
+
+impl From<HeldHost> for Wait {
+    fn from(HeldHost { reason, after, until_closed }: HeldHost) -> Self {
+        Wait { reason, after, until_closed }
+    }
+}
+
+impl From<Wait> for TaskError {
+    fn from(Wait { reason, after, until_closed }: Wait) -> Self {
+        TaskError::Snooze { reason, after, host: until_closed }
+    }
+}
+
+impl From<HttpError> for AskError {
+    fn from(error: HttpError) -> Self {
+        match error {
+            HttpError::Held(held) => AskError::Wait(held.into()),
+            other => AskError::Http(other),
+        }
+    }
+}
