@@ -16,7 +16,7 @@ use db::DbError;
 use db::job_imports::{self, ImportedRow};
 use foundation::clock::Clock;
 
-/// Imports jobs of an older queue, each once. A job with a fault is refused alone, and named.
+/// Imports jobs of an older queue, each once: all of them, or none where one has a fault.
 #[utoipa::path(post, path = "/api/jobs/import", tag = "jobs",
                responses((status = 200, body = ImportedJobs), (status = 409, response = Problem)))]
 pub async fn import(
@@ -27,7 +27,7 @@ pub async fn import(
 ) -> Result<Response, ApiError> {
     request.check()?;
     let JobImport { source, jobs, dry_run } = request;
-    let (jobs, refused) = checked(jobs);
+    let jobs = checked(jobs)?;
     let mut change = changes.begin(&api).await?;
     let rows = job_imports::import(&change, &source, &jobs).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
@@ -35,7 +35,7 @@ pub async fn import(
         }
         other => other.into(),
     })?;
-    let mut answer = ImportedJobs { refused, ..ImportedJobs::default() };
+    let mut answer = ImportedJobs::default();
     for row in rows {
         sort_in(&mut answer, row, &source);
     }
@@ -53,17 +53,17 @@ pub async fn import(
     change.answer(StatusCode::OK, &answer).await
 }
 
-fn checked(requests: Vec<OldJobRequest>) -> (Vec<OldJob>, Vec<RefusedJob>) {
+/// The jobs, or every fault with its place.
+fn checked(requests: Vec<OldJobRequest>) -> Result<Vec<OldJob>, ApiError> {
     let now = Clock::system().utc();
-    let (mut jobs, mut refused) = (Vec::new(), Vec::new());
-    for request in requests {
-        let old_id = request.old_id;
+    let (mut jobs, mut faults) = (Vec::new(), Vec::new());
+    for (n, request) in requests.into_iter().enumerate() {
         match request.check(now) {
             Ok(job) => jobs.push(job),
-            Err(fault) => refused.push(RefusedJob { old_id, reason: fault.to_string() }),
+            Err(fault) => faults.push((format!("jobs[{n}]"), fault.to_string())),
         }
     }
-    (jobs, refused)
+    if faults.is_empty() { Ok(jobs) } else { Err(ApiError::BadFields(faults)) }
 }
 
 fn sort_in(answer: &mut ImportedJobs, ImportedRow { old_id, task, is_new }: ImportedRow, source: &str) {

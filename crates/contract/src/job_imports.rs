@@ -1,5 +1,4 @@
-//! Imports of jobs from an older queue, part by part, with all checks that need no database. A job with a fault is
-//! refused alone.
+//! Imports of jobs from an older queue, part by part, with all checks that need no database.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,8 @@ use domain::vocabulary::vocabulary;
 
 /// Maximum number of jobs of one request.
 pub const MAX_JOBS: usize = 200;
+
+pub const MAX_ERROR_CHARS: usize = 2_000;
 
 /// The body of `POST /api/jobs/import`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -28,14 +29,14 @@ pub struct JobImport {
 }
 
 /// A job of the older queue, as it came.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OldJobRequest {
     /// Its id in the older queue.
     pub old_id: i64,
     pub job: JobRequest,
     pub created_at: Option<DateTime<Utc>>,
-    #[schema(minimum = 0)]
+    #[schema(minimum = 0, maximum = 20)]
     pub retry_count: Option<i64>,
     /// Absent for a job that is still to run.
     pub end: Option<OldEnd>,
@@ -77,6 +78,7 @@ pub struct ImportedJobs {
     pub imported: Vec<ImportedJob>,
     /// Jobs that were imported before, or are the same as an open job.
     pub skipped: Vec<ImportedJob>,
+    /// Jobs whose ids an earlier import of this source had for other jobs.
     pub refused: Vec<RefusedJob>,
 }
 
@@ -90,12 +92,11 @@ pub struct ImportedJob {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusedJob {
     pub old_id: i64,
-    /// The fault with its field, such as `job_type: unknown job type 'x'`.
     pub reason: String,
 }
 
 impl JobImport {
-    /// Checks all but the jobs, each of which is refused alone.
+    /// Checks all but the single jobs.
     pub fn check(&self) -> Result<(), BadField> {
         check_text("source", Some(&self.source))?;
         match (1..=MAX_JOBS).contains(&self.jobs.len()) {
@@ -116,6 +117,10 @@ impl OldJobRequest {
             self.end.iter().flat_map(|end| [("started_at", end.started_at), ("completed_at", end.completed_at)])
         {
             check_year(field, time)?;
+        }
+        let error = self.end.as_ref().and_then(|end| end.error_message.as_deref()).unwrap_or_default();
+        if error.chars().count() > MAX_ERROR_CHARS {
+            return Err(bad("error_message", format!("must be at most {MAX_ERROR_CHARS} characters")));
         }
         Ok(OldJob {
             old_id: self.old_id,

@@ -40,6 +40,7 @@ vocabulary! {
 /// The fields of `POST /api/jobs`, as they came.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"job_type": "scrape_account", "platform": "site", "account": "ann", "priority": 3}))]
 pub struct JobRequest {
     #[schema(schema_with = job_types)]
     pub job_type: String,

@@ -11,8 +11,9 @@ use super::older_queue::{OldRow, OlderQueue};
 use crate::cli::input;
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
-use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, RefusedJob};
+use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, OldJobRequest, RefusedJob};
 use domain::task::TaskId;
+use foundation::clock::Clock;
 
 /// Maximum number of jobs that are named for one reason.
 const MAX_NAMED: usize = 20;
@@ -88,9 +89,7 @@ async fn import(
             answer.remaining = 0;
             return Ok(answer);
         }
-        let (jobs, faulty): (Vec<_>, Vec<_>) = part.into_iter().partition(Result::is_ok);
-        answer.refused.extend(faulty.into_iter().filter_map(Result::err));
-        let jobs: Vec<_> = jobs.into_iter().filter_map(Result::ok).collect();
+        let jobs: Vec<OldJobRequest> = part.into_iter().filter_map(|row| answer.checked(row)).collect();
         if !jobs.is_empty() {
             let request = JobImport { source: source.to_owned(), jobs, dry_run };
             let so_far = || format!("{} jobs are imported; run the same command again for the rest", answer.imported);
@@ -106,6 +105,15 @@ async fn import(
 }
 
 impl Answer {
+    /// The job, unless the API would refuse it and all others of the same request.
+    fn checked(&mut self, row: OldRow) -> Option<OldJobRequest> {
+        let checked = row.and_then(|job| match job.clone().check(Clock::system().utc()) {
+            Ok(_) => Ok(job),
+            Err(fault) => Err(RefusedJob { old_id: job.old_id, reason: fault.to_string() }),
+        });
+        checked.map_err(|refused| self.refused.push(refused)).ok()
+    }
+
     fn add(&mut self, ImportedJobs { imported, skipped, refused }: ImportedJobs) {
         self.imported += imported.len();
         self.skipped += skipped.len();

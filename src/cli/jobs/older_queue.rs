@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use serde_json::Value;
 use thiserror::Error;
 
-use contract::job_imports::{EndStatus, OldEnd, OldJobRequest, RefusedJob};
+use contract::job_imports::{EndStatus, MAX_ERROR_CHARS, OldEnd, OldJobRequest, RefusedJob};
 use contract::jobs::JobRequest;
 use domain::vocabulary::find;
 
@@ -39,7 +39,6 @@ const COLUMNS: [&str; 12] = [
 const ERROR_MESSAGE: &str = "error_message";
 /// Maximum characters of a value; a longer one is cut, and then it is no JSON, no time and no name.
 const MAX_CHARS: usize = 65_536;
-const MAX_ERROR_CHARS: usize = 2_000;
 /// Patience with the locks of a worker that still runs.
 const BUSY: Duration = Duration::from_secs(5);
 const PRIORITIES: (i64, i64) = (1, 10);
