@@ -22,12 +22,13 @@ END $f$;
 
 -- Brings a job of an older queue over, once. It returns the job's task: the one that was made for it now or by an earlier import, or the
 -- open one that does the same; the task is null where an earlier import of this source had another job with this id. ended_as is the
--- status of a job that has ended, and null for one that is still to run.
+-- status of a job that has ended, and null for one that is still to run. Jobs of one key with other arguments all come: the older queue
+-- kept them side by side.
 CREATE OR REPLACE FUNCTION import_job(from_source text, from_id bigint, old_made_at timestamptz, old_type text, old_platform text,
                                       old_account text, job_priority int, args jsonb, at timestamptz, retries int, retried int,
                                       ended_as text, began_at timestamptz, ended_at timestamptz, error text,
                                       OUT task bigint, OUT is_new boolean) LANGUAGE plpgsql AS $f$
-DECLARE key CONSTANT text := job_key(old_type, old_platform, old_account, args); known_since timestamptz;
+DECLARE key text := job_key(old_type, old_platform, old_account, args); known_since timestamptz; open_args jsonb;
 BEGIN
   is_new := false;
   SELECT i.task_id, i.made_at INTO task, known_since FROM imported_jobs i WHERE i.source = from_source AND i.old_id = from_id;
@@ -35,13 +36,24 @@ BEGIN
     IF known_since IS DISTINCT FROM old_made_at THEN task := NULL; END IF;
     RETURN;
   END IF;
-  IF ended_as IS NULL THEN SELECT t.id INTO task FROM worker_tasks t WHERE t.dedup_key = key; END IF;
+  IF ended_as IS NULL THEN
+    SELECT t.id, t.payload INTO task, open_args FROM worker_tasks t WHERE t.dedup_key = key;
+    IF FOUND AND jsonb_strip_nulls(open_args) <> jsonb_strip_nulls(args) THEN
+      key := key || ':' || md5(jsonb_strip_nulls(args)::text);
+      SELECT t.id INTO task FROM worker_tasks t WHERE t.dedup_key = key;
+    END IF;
+    -- a task of a schedule has no key; only jobs without arguments are sought so, as that reads all open tasks of the role
+    IF task IS NULL AND old_account IS NULL AND jsonb_strip_nulls(args) = '{}' THEN
+      task := open_twin(old_type, NULL, old_platform, NULL, args);
+    END IF;
+  END IF;
   IF task IS NULL THEN
     is_new := true;
     INSERT INTO worker_tasks (role, platform, account, priority, payload, scheduled_for, max_retries, retry_count, dedup_key, status,
                               started_at, completed_at, error_message, created_at)
     VALUES (old_type, old_platform, old_account, 10 - job_priority, args, at, coalesce(retries, 3), retried, key, coalesce(ended_as, 'pending'),
-            began_at, ended_at, error, least(coalesce(old_made_at, now()), now()))
+            least(began_at, now()), CASE WHEN ended_as IS NOT NULL THEN least(coalesce(ended_at, began_at, old_made_at), now()) END,
+            error, least(coalesce(old_made_at, now()), now()))
     RETURNING id INTO task;
   END IF;
   INSERT INTO imported_jobs (source, old_id, made_at, task_id) VALUES (from_source, from_id, old_made_at, task);

@@ -65,7 +65,7 @@ function Records({ name, query, wrong }) {
       <span>kind=${wrong} is not understood. Possible: ${KIND_NAMES.join(", ")}.</span></p>`}
     <${Panel} title=${kind.title} scope=${kind.about}>
       <${Loaded} of=${answer} what=${`The list of ${kind.title.toLowerCase()}`}>${() =>
-        records.length === 0
+        records.length === 0 && !cursor
           ? html`<${Empty} icon="pending" title=${`There is no ${kind.noun} yet`}>${add}</${Empty}>`
           : html`<${Table} name=${name} query=${query} steady=${steady} names=${names ?? NO_NAMES} onEdit=${edit} />
               <${Pager} query=${query} next=${answer.data?.next_cursor} older="More">${counted(kind, records.length)}${

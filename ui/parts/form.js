@@ -102,7 +102,7 @@ function Input({ field, wrong }) {
     type === "select"
       ? html`<select ...${common}>${options.map((option) => {
           const [key, word] = typeof option === "string" ? [option, option] : option;
-          return html`<option value=${key} selected=${String(value ?? "") === key}>${word}</option>`;
+          return html`<option key=${key} value=${key} selected=${String(value ?? "") === key}>${word}</option>`;
         })}</select>`
       : type === "textarea"
         ? html`<textarea ...${common} rows="6" placeholder=${placeholder} defaultValue=${value ?? ""}></textarea>`

@@ -1,5 +1,7 @@
 //! `/api/jobs/import`: brings jobs of an older queue over.
 
+use std::collections::HashSet;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,6 +17,7 @@ use contract::problem::Problem;
 use db::DbError;
 use db::job_imports::{self, ImportedRow};
 use foundation::clock::Clock;
+use telemetry::events;
 
 /// Imports jobs of an older queue, each once: all of them, or none where one has a fault.
 #[utoipa::path(post, path = "/api/jobs/import", tag = "jobs",
@@ -35,14 +38,13 @@ pub async fn import(
         }
         other => other.into(),
     })?;
-    let mut answer = ImportedJobs::default();
-    for row in rows {
-        sort_in(&mut answer, row, &source);
-    }
+    let answer = answer_of(&rows, &source);
     if dry_run {
-        // dropped, the change is rolled back, and the ids with it
-        answer.imported.iter_mut().for_each(|job| job.id = None);
-        return Ok(Json(answer).into_response());
+        // dropped, the change is rolled back
+        return Ok(Json(without_new_ids(answer)).into_response());
+    }
+    for (job, _) in jobs.iter().zip(&rows).filter(|(job, row)| row.is_new && job.end.is_none()) {
+        events::tasks_enqueued(job.job.role, 1);
     }
     let (imported, skipped) = (answer.imported.len(), answer.skipped.len());
     change.audit(
@@ -66,12 +68,26 @@ fn checked(requests: Vec<OldJobRequest>) -> Result<Vec<OldJob>, ApiError> {
     if faults.is_empty() { Ok(jobs) } else { Err(ApiError::BadFields(faults)) }
 }
 
-fn sort_in(answer: &mut ImportedJobs, ImportedRow { old_id, task, is_new }: ImportedRow, source: &str) {
-    if task.is_none() {
-        let reason = format!("the source {source} had another job with this id: give this queue a source of its own");
-        answer.refused.push(RefusedJob { old_id, reason });
-        return;
+fn answer_of(rows: &[ImportedRow], source: &str) -> ImportedJobs {
+    let mut answer = ImportedJobs::default();
+    for &ImportedRow { old_id, task, is_new } in rows {
+        if task.is_none() {
+            let reason =
+                format!("the source {source} had another job with this id: import this queue with a source of its own");
+            answer.refused.push(RefusedJob { old_id, reason });
+            continue;
+        }
+        let list = if is_new { &mut answer.imported } else { &mut answer.skipped };
+        list.push(ImportedJob { old_id, id: task });
     }
-    let list = if is_new { &mut answer.imported } else { &mut answer.skipped };
-    list.push(ImportedJob { old_id, id: task });
+    answer
+}
+
+/// Ids that a dry run has made exist no more, also where two jobs of the request share one.
+fn without_new_ids(mut answer: ImportedJobs) -> ImportedJobs {
+    let new: HashSet<_> = answer.imported.iter().filter_map(|job| job.id).collect();
+    for job in answer.imported.iter_mut().chain(&mut answer.skipped) {
+        job.id = job.id.filter(|id| !new.contains(id));
+    }
+    answer
 }

@@ -10,7 +10,7 @@ use domain::task::TaskId;
 use domain::vocabulary::vocabulary;
 
 /// Maximum number of jobs of one request.
-pub const MAX_JOBS: usize = 200;
+pub const MAX_JOBS: usize = 100;
 
 pub const MAX_ERROR_CHARS: usize = 2_000;
 
@@ -21,7 +21,7 @@ pub struct JobImport {
     /// Name of the older queue, whose ids are known by it from then on.
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub source: String,
-    #[schema(min_items = 1, max_items = 200)]
+    #[schema(min_items = 1, max_items = 100)]
     pub jobs: Vec<OldJobRequest>,
     /// Answers as an import would, and changes nothing.
     #[serde(default)]

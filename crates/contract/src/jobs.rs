@@ -228,7 +228,11 @@ pub fn optional_job_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
 fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
     match role {
         Role::ScrapeAccount => check_account(&read(role, payload)?, platform, account),
-        Role::DownloadMedia => check_ids("media_ids", Some(&read::<args::DownloadMedia>(role, payload)?.media_ids)),
+        Role::DownloadMedia => {
+            let args = read::<args::DownloadMedia>(role, payload)?;
+            check_text("payload", args.source.as_deref())?;
+            check_ids("media_ids", Some(&args.media_ids))
+        }
         Role::PaidContentSync => {
             check_ids("creator_ids", read::<args::PaidContentSync>(role, payload)?.creator_ids.as_deref())
         }

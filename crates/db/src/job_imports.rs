@@ -9,7 +9,6 @@ use super::storable::{reason, storable};
 use super::{DbError, Tx};
 use contract::job_imports::OldJob;
 use domain::task::TaskId;
-use telemetry::events;
 
 /// A job of the older queue, with its task here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +24,7 @@ pub struct ImportedRow {
 pub async fn import(tx: &Tx, source: &str, jobs: &[OldJob]) -> Result<Vec<ImportedRow>, DbError> {
     let document: Value = jobs.iter().map(document).collect();
     let sql = include_str!("sql/job_imports/import.sql");
-    let rows: Vec<ImportedRow> = read_all(&tx.query(sql, &[&source, &document]).await?)?;
-    for (job, row) in jobs.iter().zip(&rows) {
-        events::tasks_enqueued(job.job.role, u64::from(row.is_new && job.end.is_none()));
-    }
-    Ok(rows)
+    read_all(&tx.query(sql, &[&source, &document]).await?)
 }
 
 fn document(OldJob { old_id, created_at, retry_count, job, end }: &OldJob) -> Value {

@@ -31,8 +31,8 @@ pub struct HeldHost {
     pub until_closed: Option<String>,
 }
 
-/// The meaning of a request's end for its host; `took`: until the head of the answer. A log-in that is refused (401)
-/// says nothing of the host.
+/// The meaning of a request's end for its host; `took`: until the head of the answer. An answer that refuses a log-in or
+/// a thing (401, 403) says nothing of the host: others of its things may be had.
 pub(crate) fn outcome<B>(answer: &Result<Response<B>, HttpError>, took: Duration) -> HostOutcome {
     match answer {
         Ok(answer) => outcome_of_answer(answer, took),
@@ -46,7 +46,6 @@ fn outcome_of_answer<B>(answer: &Response<B>, took: Duration) -> HostOutcome {
     match status {
         StatusCode::TOO_MANY_REQUESTS => throttled(status, retry_after),
         StatusCode::SERVICE_UNAVAILABLE if retry_after.is_some() => throttled(status, retry_after),
-        StatusCode::FORBIDDEN => HostOutcome::Refused,
         status if status.is_server_error() => HostOutcome::Failed,
         _ => HostOutcome::Accepted(Some(took)),
     }
@@ -75,7 +74,7 @@ mod tests {
     #[case::unchanged(304, None, HostOutcome::Accepted(Some(TOOK)))]
     #[case::not_there(404, None, HostOutcome::Accepted(Some(TOOK)))]
     #[case::a_bad_login(401, None, HostOutcome::Accepted(Some(TOOK)))]
-    #[case::refused(403, None, HostOutcome::Refused)]
+    #[case::not_for_us(403, None, HostOutcome::Accepted(Some(TOOK)))]
     #[case::broken(500, None, HostOutcome::Failed)]
     #[case::overloaded(503, None, HostOutcome::Failed)]
     #[case::overloaded_for_a_time(503, Some("60"), throttle(503, MINUTE))]

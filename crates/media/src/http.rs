@@ -2,8 +2,8 @@
 //!
 //! In: an address; headers, of which some are secrets of one origin. Out: the answer after at most five
 //! redirects. An address on a private network is refused, also behind a name or a redirect: the check
-//! sees the address that is connected to. Each GET, and each redirect, first passes the [`HostGate`] of its host,
-//! where there is one. It must not know what is asked.
+//! sees the address that is connected to. A GET first passes the [`HostGate`] of its host, where there is one; a redirect
+//! to another host does not. It must not know what is asked.
 
 use std::future::Future;
 use std::io;
@@ -206,13 +206,11 @@ impl Http {
 
     async fn once(&self, get: &Get, url: &Url) -> Result<Response<Incoming>, HttpError> {
         let send = || self.send(Method::GET, url, headers(get, url), Bytes::new());
-        let Some(gate) = &self.gate else { return send().await };
+        let is_asked_host = get.url.host_str() == url.host_str();
+        let Some(gate) = self.gate.as_ref().filter(|_| is_asked_host) else { return send().await };
         // an address that is refused anyway waits for nothing
         self.checked_host(url)?;
-        let host = url.host_str().unwrap_or_default();
-        let is_asked_host = get.url.host_str() == Some(host);
-        let min_interval = if is_asked_host { get.min_interval } else { Duration::ZERO };
-        let turn = gate.turn(host, min_interval).await?;
+        let turn = gate.turn(url.host_str().unwrap_or_default(), get.min_interval).await?;
         let sent_at = Instant::now();
         let answer = send().await;
         turn(outcome(&answer, sent_at.elapsed())).await;

@@ -17,6 +17,8 @@ use foundation::clock::Clock;
 
 /// Maximum number of jobs that are named for one reason.
 const MAX_NAMED: usize = 20;
+/// Maximum number of characters of a reason.
+const MAX_REASON: usize = 500;
 const PART: i64 = MAX_JOBS as i64;
 /// Maximum number of running jobs in the answer.
 const MAX_RUNNING: i64 = 1_000;
@@ -59,7 +61,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let opened = spawn_blocking(move || {
         let queue = OlderQueue::open(&file, history)?;
-        let (total, running) = (usize::try_from(queue.count()?).unwrap_or(0), queue.running(MAX_RUNNING)?);
+        let (total, running) = (queue.count_left()?, queue.running(MAX_RUNNING)?);
         Ok::<_, super::older_queue::OlderQueueError>((queue, total, running))
     });
     let (queue, total, running) = opened.await?.with_context(|| args.file.display().to_string())?;
@@ -77,7 +79,7 @@ async fn import(
     dry_run: bool,
     env: &Env,
 ) -> anyhow::Result<Answer> {
-    let api = env.api().await?;
+    let api = if dry_run { env.api_to_read().await? } else { env.api().await? };
     let progress = CommandProgress::begin(env, "jobs");
     progress.set_total(answer.remaining as u64);
     loop {
@@ -96,9 +98,9 @@ async fn import(
             let done: ImportedJobs = api.post("/api/jobs/import", &request).await.with_context(so_far)?;
             answer.add(done);
         }
-        answer.remaining = answer.remaining.saturating_sub(read);
         progress.advance(read as u64);
         if progress.is_stopped() {
+            answer.remaining = spawn_blocking(move || queue.count_left()).await??;
             return Ok(answer);
         }
     }
@@ -111,7 +113,13 @@ impl Answer {
             Ok(_) => Ok(job),
             Err(fault) => Err(RefusedJob { old_id: job.old_id, reason: fault.to_string() }),
         });
-        checked.map_err(|refused| self.refused.push(refused)).ok()
+        checked.map_err(|refused| self.refuse(refused)).ok()
+    }
+
+    /// Text of the file must not move the cursor of a terminal, nor fill it.
+    fn refuse(&mut self, RefusedJob { old_id, reason }: RefusedJob) {
+        let reason = reason.chars().map(|char| if char.is_control() { ' ' } else { char }).take(MAX_REASON).collect();
+        self.refused.push(RefusedJob { old_id, reason });
     }
 
     fn add(&mut self, ImportedJobs { imported, skipped, refused }: ImportedJobs) {

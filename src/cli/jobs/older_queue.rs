@@ -19,26 +19,31 @@ use contract::jobs::JobRequest;
 use domain::vocabulary::find;
 
 const TABLE: &str = "worker_job_queue";
+/// Whether an id is no whole number.
+const IDS: &str = "SELECT EXISTS (SELECT 1 FROM worker_job_queue WHERE typeof(id) <> 'integer')";
 /// Columns without which a table is no queue of jobs, after the id.
 const REQUIRED: [&str; 2] = ["job_type", "status"];
-/// In the order in which a row is read, after the id.
-const COLUMNS: [&str; 12] = [
-    "job_type",
-    "status",
-    "platform",
-    "account",
-    "priority",
-    "payload",
-    "scheduled_for",
-    "retry_count",
-    "max_retries",
-    "created_at",
-    "started_at",
-    "completed_at",
+/// In the order in which a row is read, after the id, with the maximum number of characters. A longer value is cut, and
+/// then refused as too long.
+const COLUMNS: [(&str, usize); 13] = [
+    ("job_type", MAX_WORD),
+    ("status", MAX_WORD),
+    ("platform", MAX_WORD),
+    ("account", MAX_WORD),
+    ("priority", MAX_WORD),
+    ("payload", MAX_PAYLOAD),
+    ("scheduled_for", MAX_WORD),
+    ("retry_count", MAX_WORD),
+    ("max_retries", MAX_WORD),
+    ("created_at", MAX_WORD),
+    ("started_at", MAX_WORD),
+    ("completed_at", MAX_WORD),
+    ("error_message", MAX_ERROR_CHARS),
 ];
-const ERROR_MESSAGE: &str = "error_message";
-/// Maximum characters of a value; a longer one is cut, and then it is no JSON, no time and no name.
-const MAX_CHARS: usize = 65_536;
+/// More than drover accepts of a name.
+const MAX_WORD: usize = 201;
+/// A thousand ids need less.
+const MAX_PAYLOAD: usize = 32_768;
 /// Patience with the locks of a worker that still runs.
 const BUSY: Duration = Duration::from_secs(5);
 const PRIORITIES: (i64, i64) = (1, 10);
@@ -57,6 +62,13 @@ pub enum OlderQueueError {
     NoTable,
     #[error("its table {TABLE} has no column {0}")]
     NoColumn(&'static str),
+    #[error("the ids of its table {TABLE} are not all whole numbers")]
+    Ids,
+    #[error(
+        "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which mends it, and import it \
+         then"
+    )]
+    Interrupted,
     #[error("the file cannot be read: {0}")]
     Sqlite(#[from] rusqlite::Error),
 }
@@ -85,23 +97,25 @@ impl OlderQueue {
         if let Some(missing) = ["id"].into_iter().chain(REQUIRED).find(|name| !known.contains(*name)) {
             return Err(OlderQueueError::NoColumn(missing));
         }
+        if connection.query_row(IDS, [], |row| row.get(0)).map_err(opening)? {
+            return Err(OlderQueueError::Ids);
+        }
         let condition = if with_history { "1" } else { "lower(status) NOT IN ('completed', 'failed', 'cancelled')" };
-        let of_row = |name: &str, chars| match known.contains(name) {
+        let column = |(name, chars): &(&str, usize)| match known.contains(*name) {
             true => format!(", substr(\"{name}\", 1, {chars})"),
             false => ", NULL".to_owned(),
         };
-        let read: String = COLUMNS.iter().map(|name| of_row(name, MAX_CHARS)).collect();
-        let error = of_row(ERROR_MESSAGE, MAX_ERROR_CHARS);
-        let select = format!(
-            "SELECT id{read}{error} FROM {TABLE} WHERE id > ?1 AND coalesce({condition}, 1) ORDER BY id LIMIT ?2"
-        );
+        let columns: String = COLUMNS.iter().map(column).collect();
+        let select =
+            format!("SELECT id{columns} FROM {TABLE} WHERE id > ?1 AND coalesce({condition}, 1) ORDER BY id LIMIT ?2");
         Ok(OlderQueue { connection, select, condition, last: i64::MIN })
     }
 
-    /// Number of jobs to read; the queue may grow while it is read.
-    pub fn count(&self) -> Result<i64, OlderQueueError> {
-        let sql = format!("SELECT count(*) FROM {TABLE} WHERE coalesce({}, 1)", self.condition);
-        Ok(self.connection.query_row(&sql, [], |row| row.get(0))?)
+    /// Number of jobs that are still to be read; the queue may grow while it is read.
+    pub fn count_left(&self) -> Result<usize, OlderQueueError> {
+        let sql = format!("SELECT count(*) FROM {TABLE} WHERE id > ?1 AND coalesce({}, 1)", self.condition);
+        let left: i64 = self.connection.query_row(&sql, [self.last], |row| row.get(0))?;
+        Ok(usize::try_from(left).unwrap_or(0))
     }
 
     /// Ids of jobs that its worker runs, at most `limit`.
@@ -132,6 +146,11 @@ fn columns(connection: &Connection) -> rusqlite::Result<HashSet<String>> {
 }
 
 fn opening(error: rusqlite::Error) -> OlderQueueError {
+    if let rusqlite::Error::SqliteFailure(failure, _) = &error
+        && failure.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK
+    {
+        return OlderQueueError::Interrupted;
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OlderQueueError::NotSqlite,
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => OlderQueueError::CannotOpen,
@@ -161,7 +180,7 @@ fn job(row: &Row<'_>, old_id: i64) -> Result<OldJobRequest, String> {
             status,
             started_at: time("started_at", value("started_at")?)?,
             completed_at: time("completed_at", value("completed_at")?)?,
-            error_message: value(ERROR_MESSAGE)?,
+            error_message: value("error_message")?.map(|text| text.replace('\0', "")),
         }),
         _ => return Err(format!("status: '{status}' is none of pending, running, completed, failed and cancelled")),
     };
@@ -174,30 +193,47 @@ fn job(row: &Row<'_>, old_id: i64) -> Result<OldJobRequest, String> {
     })
 }
 
-/// Values of any type as text: SQLite keeps in a column what it is given.
+/// Values of any type as text, as `substr` gives them.
 fn text(row: &Row<'_>, column: &str) -> Result<Option<String>, String> {
-    let place = COLUMNS.iter().position(|name| *name == column).unwrap_or(COLUMNS.len()) + 1;
-    match row.get_ref(place).map_err(|error| format!("{column}: {error}"))? {
+    let fault = |fault: &str| format!("{column}: {fault}");
+    let place = COLUMNS.iter().position(|(name, _)| *name == column).ok_or_else(|| fault("it is not read"))?;
+    match row.get_ref(place + 1).map_err(|error| fault(&error.to_string()))? {
         ValueRef::Null => Ok(None),
-        ValueRef::Integer(number) => Ok(Some(number.to_string())),
-        ValueRef::Real(number) => Ok(Some(number.to_string())),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Some(text.to_owned())),
-            Err(_) => Err(format!("{column}: it is not UTF-8 text")),
+            Err(_) => Err(fault("it is not UTF-8 text")),
         },
+        ValueRef::Integer(_) | ValueRef::Real(_) => Err(fault("it is not text")),
     }
 }
 
+/// A whole number; SQLite may keep one as `5.0`.
 fn number(column: &str, text: Option<String>) -> Result<Option<i64>, String> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
-    text.trim().parse().map(Some).map_err(|_| format!("{column}: it is not a whole number"))
+    let text = text.trim();
+    let whole = text.strip_suffix(".0").unwrap_or(text);
+    whole.parse().map(Some).map_err(|_| format!("{column}: it is not a whole number"))
 }
 
 fn payload(text: Option<String>) -> Result<Value, String> {
     match text.filter(|text| !text.trim().is_empty()) {
         None => Ok(Value::Null),
-        Some(text) if text.chars().count() >= MAX_CHARS => Err("payload: it is too long".to_owned()),
-        Some(text) => serde_json::from_str(&text).map_err(|error| format!("payload: it is not JSON: {error}")),
+        Some(text) if text.chars().count() >= MAX_PAYLOAD => Err("payload: it is too long".to_owned()),
+        Some(text) => match serde_json::from_str(&text) {
+            Ok(value) if holds_nul(&value) => Err("payload: it holds a NUL character".to_owned()),
+            Ok(value) => Ok(value),
+            Err(error) => Err(format!("payload: it is not JSON: {error}")),
+        },
+    }
+}
+
+/// No text of Postgres can hold one.
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -234,9 +270,19 @@ mod tests {
         assert!(time("created_at", Some(text.to_owned())).unwrap_err().starts_with("created_at: "));
     }
 
+    #[rstest]
+    #[case::text("5", Ok(Some(5)))]
+    #[case::real("5.0", Ok(Some(5)))]
+    #[case::none("", Ok(None))]
+    #[case::fraction("5.5", Err("priority: it is not a whole number".to_owned()))]
+    fn a_number_is_whole(#[case] text: &str, #[case] expected: Result<Option<i64>, String>) {
+        assert_eq!(number("priority", Some(text.to_owned())), expected);
+    }
+
     #[test]
     fn an_empty_payload_is_none() {
         assert_eq!(payload(Some(" ".to_owned())), Ok(Value::Null));
         assert!(payload(Some("{".to_owned())).unwrap_err().starts_with("payload: it is not JSON"));
+        assert!(payload(Some(r#"{"a": ["\u0000"]}"#.to_owned())).unwrap_err().contains("NUL"));
     }
 }

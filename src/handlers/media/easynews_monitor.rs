@@ -5,6 +5,8 @@
 //! fails keeps the reason in its row; where all fail, the job does. Where the service asks to wait, the job waits with
 //! the rest of its searches.
 
+use std::time::Duration;
+
 use std::collections::HashSet;
 
 use base64::Engine as _;
@@ -15,7 +17,7 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::json;
 use url::Url;
 
-use super::item_download::ServerAccess;
+use super::item_download::ServiceAccess;
 use super::report::{Poll, Report};
 use super::wait::{AskError, ask};
 use super::{CREDENTIAL_WORKS, download_media, fields, refused_credential, unless_stopped};
@@ -64,16 +66,16 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
     report.outcome()
 }
 
-/// How an address of the service is asked, with the login; one elsewhere like any other.
-pub async fn access(ctx: &Context, url: &Url) -> Result<ServerAccess, TaskError> {
+/// How an address of the service is asked, with the login; None for one elsewhere.
+pub async fn access(ctx: &Context, url: &Url) -> Result<Option<ServiceAccess>, TaskError> {
     let media = &ctx.services.media;
     if url.origin() != media.config.easynews_url.origin() {
-        return Ok(ServerAccess::default());
+        return Ok(None);
     }
     let client = ctx.services.db.client().await?;
     let login = credentials::open_of_platform(&client, SOURCE, &media.keys).await?;
     let secrets = basic(url, &login).map_err(|error| TaskError::permanent(error.to_string()))?;
-    Ok(ServerAccess { secrets: Some(secrets), ..ServerAccess::default() })
+    Ok(Some(ServiceAccess { secrets: Some(secrets), min_interval: Duration::ZERO }))
 }
 
 /// A saved search, or one of the job's arguments.

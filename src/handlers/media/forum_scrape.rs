@@ -12,7 +12,7 @@ use serde_json::json;
 use url::Url;
 
 use super::forum_session::{self, ForumError, ForumSession, OpenError, Position, ThreadPage};
-use super::item_download::ServerAccess;
+use super::item_download::ServiceAccess;
 use super::report::{Poll, Report};
 use super::wait::Wait;
 use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, fields, unless_stopped};
@@ -68,16 +68,15 @@ pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, Task
     report.outcome()
 }
 
-/// How an address of the forum that an item is of is asked, with its login and at its pace; one elsewhere like any
-/// other.
-pub async fn access(ctx: &Context, source: &str, url: &Url) -> Result<ServerAccess, TaskError> {
+/// How an address of the forum that an item is of is asked, with its login and at its pace; None for one elsewhere.
+pub async fn access(ctx: &Context, source: &str, url: &Url) -> Result<Option<ServiceAccess>, TaskError> {
     let (client, media) = (ctx.services.db.client().await?, &ctx.services.media);
-    let Some(forum) = forums::named(&client, source).await? else { return Ok(ServerAccess::default()) };
+    let Some(forum) = forums::named(&client, source).await? else { return Ok(None) };
     let Some(base) = Url::parse(&forum.base_url).ok().filter(|base| base.origin() == url.origin()) else {
-        return Ok(ServerAccess::default());
+        return Ok(None);
     };
     let secrets = forum_session::secrets(&client, &forum, &base, media).await?;
-    Ok(ServerAccess { secrets, min_interval: media.config.forum_interval })
+    Ok(Some(ServiceAccess { secrets, min_interval: media.config.forum_interval }))
 }
 
 type Forums = HashMap<i64, Result<ForumSession, String>>;

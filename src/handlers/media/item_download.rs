@@ -35,9 +35,8 @@ pub enum ItemError {
     Task(TaskError),
 }
 
-/// How one server is asked for a file.
-#[derive(Default)]
-pub struct ServerAccess {
+/// How a service is asked for a file.
+pub struct ServiceAccess {
     pub secrets: Option<Secrets>,
     /// Minimum time between two requests to it.
     pub min_interval: Duration,
@@ -101,16 +100,18 @@ async fn download_file(
         easynews_monitor::SOURCE => easynews_monitor::access(ctx, &url).await,
         source => forum_scrape::access(ctx, source, &url).await,
     };
-    let ServerAccess { secrets, min_interval } = access.map_err(ItemError::Task)?;
+    let access = access.map_err(ItemError::Task)?;
+    let http = if access.is_some() { &media.http } else { &media.strangers };
+    let min_interval = access.as_ref().map_or(Duration::ZERO, |access| access.min_interval);
     let ask = Download {
         url,
         referer: item.referer.clone(),
-        secrets,
+        secrets: access.and_then(|access| access.secrets),
         min_interval,
         part: directory.join("part"),
         max_bytes: media.config.max_file_bytes as u64,
     };
-    let work = download(&media.http, &ask, |bytes, total| ItemProgress::note(received, bytes, total));
+    let work = download(http, &ask, |bytes, total| ItemProgress::note(received, bytes, total));
     match unless_stopped(ctx, work).await.map_err(ItemError::Task)? {
         Ok(whole) => store(media, WholeFile::new(ask.part, whole.sha256, whole.bytes)).await,
         Err(error) => end_of(error),
@@ -136,7 +137,7 @@ async fn download_page(
     received: &watch::Sender<ItemProgress>,
 ) -> Result<ItemEnd, ItemError> {
     let media = &ctx.services.media;
-    if let Err(error) = media.http.check(url).await {
+    if let Err(error) = media.strangers.check(url).await {
         return Ok(end_of_check(&error));
     }
     let is_there = |program: &str| tool::find(program.as_ref(), media.config.tool_path.as_ref()).is_some();

@@ -37,7 +37,10 @@ use storage::{MediaFiles, Payloads};
 
 /// Dependencies that all media jobs of a process share.
 pub struct MediaServices {
+    /// For services, whose hosts have limits.
     pub http: Http,
+    /// For files on hosts that strangers name: no stranger may change the limits of a host.
+    pub strangers: Http,
     pub files: MediaFiles,
     pub config: settings::Media,
     pub keys: SecretKeys,
@@ -48,8 +51,10 @@ pub struct MediaServices {
 impl MediaServices {
     /// Errors: the certificate authorities of this machine cannot be used.
     pub fn new(config: &Config, payloads: &Payloads, hosts: Arc<dyn HostGate>) -> Result<Self, HttpError> {
+        let strangers = Http::new(config.media.allow_private)?;
         Ok(MediaServices {
-            http: Http::new(config.media.allow_private)?.through(hosts),
+            http: strangers.clone().through(hosts),
+            strangers,
             files: MediaFiles::beside(payloads),
             config: config.media.clone(),
             keys: config.secrets.keys(),

@@ -30,14 +30,20 @@ pub enum AskError {
     Http(HttpError),
 }
 
-/// Sends one request, when its host may be asked.
+/// A wait that names no time.
+const WITHOUT_TIME: Duration = Duration::from_secs(60);
+
+/// Sends one request, when its host may be asked. An answer 503 that names no time asks for no wait: one thing that
+/// always fails so would keep all others waiting.
 pub async fn ask(media: &MediaServices, get: &Get) -> Result<Answer, AskError> {
     let answer = media.http.get(get).await?;
-    if !matches!(answer.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
-        return Ok(answer);
-    }
+    let after = match (answer.status, retry_after(&answer.headers)) {
+        (StatusCode::TOO_MANY_REQUESTS, after) => after.unwrap_or(WITHOUT_TIME),
+        (StatusCode::SERVICE_UNAVAILABLE, Some(after)) => after,
+        _ => return Ok(answer),
+    };
     let reason = format!("{} asks to wait: {}", answer.url.host_str().unwrap_or_default(), answer.status);
-    Err(AskError::Wait(Wait::new(reason, retry_after(&answer.headers))))
+    Err(AskError::Wait(Wait::new(reason, Some(after))))
 }
 
 impl Wait {

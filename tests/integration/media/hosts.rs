@@ -116,16 +116,39 @@ async fn an_open_breaker_holds_a_job_until_its_probe_and_the_job_then_completes(
 }
 
 #[tokio::test]
-async fn a_host_that_an_operator_switches_off_is_sent_nothing() {
+async fn a_service_that_an_operator_switches_off_is_sent_nothing() {
     let harness = MediaHarness::start().await;
-    let file = harness.site.accounts()[0].files().next().unwrap().clone();
-    let ids = harness.know(&[&file]).await;
+    harness.watch_channel(CHANNEL).await;
     harness.change_host(HOST, |state, now| state.open_by_hand(None, None, now)).await;
-    let (_, host) = snooze(harness.run(Role::DownloadMedia, json!({"media_ids": ids})).await);
-    assert_eq!(host.as_deref(), Some(HOST));
-    assert_eq!((harness.requests_sent(), harness.items().await[0].state.clone()), (0, Word::Known(ItemState::Known)));
+    let (_, host) = snooze(harness.run(Role::YoutubeMonitor, json!({})).await);
+    assert_eq!((host.as_deref(), harness.requests_sent()), (Some(HOST), 0));
     harness.change_host(HOST, |state, now| state.close_by_hand(now)).await;
-    assert_eq!(harness.settle(Role::DownloadMedia, json!({"media_ids": ids})).await.result["downloaded"], 1);
+    assert_eq!(harness.settle(Role::YoutubeMonitor, json!({})).await.result["failed"], 0);
+}
+
+#[tokio::test]
+async fn files_that_strangers_link_change_no_limits_of_a_host() {
+    let harness = MediaHarness::facing_limits(&[("politeness.breaker_requests", "2")]).await;
+    let account = harness.site.accounts()[0].clone();
+    let files: Vec<_> = account.files().collect();
+    for file in &files {
+        harness.site.add_fault(&file.path, MediaFault::new(MediaFaultKind::Status(403)));
+    }
+    let ids = harness.know(&files).await;
+    let _ = harness.run(Role::DownloadMedia, json!({"media_ids": ids})).await;
+    assert_eq!(harness.requests_sent(), files.len(), "each was asked for");
+    let hosts: i64 = harness.database.raw.query_one("SELECT count(*) FROM hosts", &[]).await.unwrap().get(0);
+    assert_eq!(hosts, 0);
+    assert!(harness.items().await.iter().all(|item| item.state == Word::Known(ItemState::Refused)));
+}
+
+#[tokio::test]
+async fn a_search_that_always_fails_keeps_no_other_one_waiting() {
+    let harness = MediaHarness::start().await;
+    harness.watch_people([4711, PERSON]).await;
+    harness.site.add_fault("/3/person/4711/combined_credits", MediaFault::new(MediaFaultKind::Status(503)));
+    let ended = harness.settle(Role::AppearancesSync, json!({})).await.result;
+    assert_eq!((&ended["people"], &ended["failed"]), (&json!(2), &json!(1)), "{ended}");
 }
 
 #[tokio::test]

@@ -45,6 +45,7 @@ const SENTENCES = {
   "jobs.update": (_, target) => ({ verb: "changed", thing: `job ${target}` }),
   "jobs.retry": (_, target) => ({ verb: "retried", thing: `job ${target}` }),
   "jobs.cancel": (_, target) => ({ verb: "cancelled", thing: `job ${target}` }),
+  "jobs.import": ({ imported }, target) => ({ verb: "imported", thing: counted(imported, "job"), rest: ` from ${target}` }),
   "jobs.delete": (_, target) => ({ verb: "deleted", thing: `job ${target}` }),
 
   "media.create": (_, target) => ({ verb: "added", thing: target }),

@@ -9,7 +9,8 @@ SELECT id, job_type, platform, account, priority, status, payload, result, error
        -- nulls, which a person may write, are left out
        CASE WHEN depends_on IS NOT NULL THEN ARRAY (SELECT d FROM unnest(depends_on) d WHERE d IS NOT NULL) END AS depends_on,
        parent_id,
-       EXISTS (SELECT FROM worker_job_queue child WHERE child.parent_id = worker_job_queue.id) AS has_children
+       -- not EXISTS, which the planner may answer by reading all jobs once
+       (SELECT true FROM worker_tasks child WHERE child.parent_task_id = worker_job_queue.id LIMIT 1) IS NOT NULL AS has_children
   FROM worker_job_queue
  WHERE ($1::bigint IS NULL OR id = $1)
    AND ($2::text IS NULL OR status = $2)
