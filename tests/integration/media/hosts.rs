@@ -135,11 +135,13 @@ async fn files_that_strangers_link_change_no_limits_of_a_host() {
         harness.site.add_fault(&file.path, MediaFault::new(MediaFaultKind::Status(403)));
     }
     let ids = harness.know(&files).await;
-    let _ = harness.run(Role::DownloadMedia, json!({"media_ids": ids})).await;
+    let ended = harness.settle(Role::DownloadMedia, json!({"media_ids": ids})).await.result;
+    assert_eq!(ended["refused"], files.len(), "{ended}");
     assert_eq!(harness.requests_sent(), files.len(), "each was asked for");
     let hosts: i64 = harness.database.raw.query_one("SELECT count(*) FROM hosts", &[]).await.unwrap().get(0);
     assert_eq!(hosts, 0);
-    assert!(harness.items().await.iter().all(|item| item.state == Word::Known(ItemState::Refused)));
+    let states: Vec<_> = harness.items().await.into_iter().map(|item| (item.state, item.last_error)).collect();
+    assert!(states.iter().all(|(state, _)| *state == Word::Known(ItemState::Refused)), "{states:?}");
 }
 
 #[tokio::test]
