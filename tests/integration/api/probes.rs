@@ -245,6 +245,7 @@ async fn every_service_has_probes(#[case] service: &[&str]) {
 #[tokio::test]
 async fn a_service_says_where_its_dashboard_is_and_who_may_open_it(#[case] service: &str) {
     let farm = Farm::with_stores(1).await;
+    farm.leaves_open_tasks("its schedules run, and it is stopped at once");
     let service = Child::spawn(&mut farm.drover(&[service]));
     service.probes().await;
     let says = |text: &str| service.stdout().iter().chain(&service.stderr()).any(|line| line.contains(text));
