@@ -15,7 +15,7 @@ import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/meter.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { filtersOf, QueryBox } from "../parts/query-box.js";
+import { filtersOf, QueryBox, readId } from "../parts/query-box.js";
 import { RowAction } from "../parts/row-action.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { AGES, headsOf } from "../parts/sort.js";
@@ -29,8 +29,6 @@ import { Scraping } from "./overview/scraping.js";
 /** @import { Data } from "../types/requests" */
 
 const STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
-/** @param {string} text */
-const id = (text) => (/^\d{1,18}$/.test(text) ? text : null);
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -38,7 +36,7 @@ const QUALIFIERS = [
   { word: "type", parameter: "job_type", values: MEDIA_ROLES },
   { word: "platform", parameter: "platform" },
   { word: "account", parameter: "account" },
-  { word: "parent", parameter: "parent", help: "the id of the job that made it", read: id },
+  { word: "parent", parameter: "parent", help: "the id of the job that made it", read: readId },
 ];
 const SHOWN = 20;
 

@@ -10,7 +10,7 @@ import { may } from "../core/session.js";
 import { FormDialog } from "../parts/form.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
-import { filtersOf, QueryBox } from "../parts/query-box.js";
+import { filtersOf, QueryBox, readId } from "../parts/query-box.js";
 import { RowAction } from "../parts/row-action.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { AGES, ageText, headsOf } from "../parts/sort.js";
@@ -29,12 +29,10 @@ const STATES = {
   delivered: ["done", "done", "Delivered"],
   failed: ["failed", "failed", "Failed"],
 };
-/** @param {string} text */
-const id = (text) => (/^\d{1,18}$/.test(text) ? text : null);
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "state", parameter: "state", values: Object.keys(STATES) },
-  { word: "endpoint", parameter: "endpoint", help: "the id of an endpoint", read: id },
+  { word: "endpoint", parameter: "endpoint", help: "the id of an endpoint", read: readId },
 ];
 const PARAMETERS = /** @type {const} */ (["state", "endpoint", "sort", "cursor"]);
 const ENDPOINTS = link("/admin/media", { kind: "endpoints" });

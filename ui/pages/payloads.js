@@ -8,7 +8,7 @@ import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
-import { asText, filtersOf, PLATFORM, QueryBox } from "../parts/query-box.js";
+import { asText, filtersOf, PLATFORM, QueryBox, readId } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { AGES, ageText, headsOf } from "../parts/sort.js";
 import { Ago } from "../parts/time.js";
@@ -36,7 +36,7 @@ const QUALIFIERS = [
     word: "store",
     parameter: "dispensary_id",
     help: "its id; or type its name alone",
-    read: (text) => (/^\d{1,18}$/.test(text) ? text : null),
+    read: readId,
   },
   PLATFORM,
   { word: "from", parameter: "from", help: "a day, as 2026-11-22", read: readDay, write: writeDay, accepts: isDay },

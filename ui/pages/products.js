@@ -11,7 +11,7 @@ import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js";
-import { asText, filtersOf, QueryBox } from "../parts/query-box.js";
+import { asText, filtersOf, QueryBox, readId } from "../parts/query-box.js";
 import { Pager } from "../parts/rows.js";
 
 /** @import { Filters, Qualifier } from "../parts/query-box.js" */
@@ -28,7 +28,7 @@ const QUALIFIERS = [
   ...PRODUCT_QUALIFIERS,
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
   { word: "city", parameter: "city", help: 'a name; with spaces in quotes, "like this"' },
-  { word: "store", parameter: "store", help: "its number", read: (text) => (/^\d{1,18}$/.test(text) ? text : null) },
+  { word: "store", parameter: "store", help: "its number", read: readId },
 ];
 const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "sort", "cursor"];
 /** @type {[string, string][]} */

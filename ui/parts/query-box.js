@@ -41,6 +41,9 @@ export const PLATFORM = {
   read: (text) => (PLATFORMS.includes(text) ? text : null),
 };
 
+/** An id, for `read`. @param {string} text */
+export const readId = (text) => (/^\d{1,18}$/.test(text) ? text : null);
+
 /**
  * Reads the filters of an address. A filter may have the name of its word, too.
  * @param {Qualifier[]} qualifiers

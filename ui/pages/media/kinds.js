@@ -61,6 +61,19 @@ const orNone = (text) => (text ? html`<bdi>${text}</bdi>` : html`<span class="di
 const list = (text) => text.split(/[\s,]+/).filter(Boolean);
 /** @param {string | null | undefined} at */
 const millis = (at) => (at ? Date.parse(at) : null);
+/**
+ * A column of ages.
+ * @template R
+ * @param {string} word
+ * @param {(record: R) => string | null | undefined} at
+ * @returns {Column<R>}
+ */
+const time = (word, at) => ({
+  word,
+  of: (record) => html`<${Ago} at=${at(record)} after="ago" />`,
+  key: (record) => millis(at(record)),
+  isNumber: true,
+});
 
 /** @param {string} text @returns {unknown} */
 function json(text) {
@@ -100,7 +113,7 @@ const accounts = {
       of: ({ interval_hours: hours }) => (hours ? duration(hours * 3600) : html`<span class="dim">by request</span>`),
       key: ({ interval_hours: hours }) => hours,
     },
-    { word: "Last scraped", of: ({ last_scraped_at: at }) => html`<${Ago} at=${at} after="ago" />`, key: ({ last_scraped_at: at }) => millis(at), isNumber: true },
+    time("Last scraped", ({ last_scraped_at: at }) => at),
   ],
   fields: [
     { name: "platform", label: "Platform", required: true, isFixed: true, placeholder: "mastodon", help: "as gallery-dl calls the site, or its family" },
@@ -124,7 +137,7 @@ const channels = {
   result: (record) => record.last_error,
   columns: [
     DOWNLOADS,
-    { word: "Last polled", of: ({ last_polled_at: at }) => html`<${Ago} at=${at} after="ago" />`, key: ({ last_polled_at: at }) => millis(at), isNumber: true },
+    time("Last polled", ({ last_polled_at: at }) => at),
   ],
   fields: [
     { name: "channel_id", label: "Channel id", required: true, isFixed: true, placeholder: "UC…", help: "the end of youtube.com/channel/UC…" },
@@ -146,7 +159,7 @@ const searches = {
     { word: "Extensions", of: ({ extensions }) => extensions.join(", ") || html`<span class="dim">any</span>` },
     { word: "At least", of: ({ min_bytes: size }) => (size > 0 ? bytes(size) : html`<span class="dim">any size</span>`), key: (record) => record.min_bytes, isNumber: true },
     DOWNLOADS,
-    { word: "Last run", of: ({ last_run_at: at }) => html`<${Ago} at=${at} after="ago" />`, key: ({ last_run_at: at }) => millis(at), isNumber: true },
+    time("Last run", ({ last_run_at: at }) => at),
   ],
   fields: [
     { name: "query", label: "Search for", required: true, isFixed: true },
@@ -242,7 +255,7 @@ const credentials = {
     { word: "Platform", of: ({ platform }) => orNone(platform), key: ({ platform }) => platform },
     { word: "Kind", of: ({ kind }) => kind, key: ({ kind }) => kind },
     { word: "User name", of: ({ username }) => orNone(username) },
-    { word: "Changed", of: ({ updated_at: at }) => html`<${Ago} at=${at} after="ago" />`, key: ({ updated_at: at }) => millis(at), isNumber: true },
+    time("Changed", ({ updated_at: at }) => at),
   ],
   fields: [
     { name: "name", label: "Name", required: true, isFixed: true },

@@ -2,7 +2,7 @@
 // The words that filter tasks, with the API's names in the address.
 
 import { MEDIA_ROLES, ROLES } from "../../core/vocabulary.js";
-import { PLATFORM } from "../../parts/query-box.js";
+import { PLATFORM, readId } from "../../parts/query-box.js";
 
 /** @import { Qualifier } from "../../parts/query-box.js" */
 /** @import { ShownStatus } from "../../types/api" */
@@ -17,9 +17,6 @@ function retries(text) {
   const found = /^(>=|>)?(\d{1,4})$/.exec(text);
   return found ? String(Number(found[2]) + (found[1] === ">" ? 1 : 0)) : null;
 }
-
-/** @param {string} text */
-const id = (text) => (/^\d{1,18}$/.test(text) ? text : null);
 
 /** A day, a time, or an age: `2h`, `3d`. @param {string} text */
 function since(text) {
@@ -48,11 +45,11 @@ export const QUALIFIERS = [
     read: retries,
     write: (value) => `>${Number(value) - 1}`,
   },
-  { word: "store", parameter: "dispensary_id", type: "number", help: "a store's id", read: id },
+  { word: "store", parameter: "dispensary_id", type: "number", help: "a store's id", read: readId },
   { word: "worker", parameter: "worker_id", help: "a worker's id" },
   PLATFORM,
-  { word: "schedule", parameter: "schedule_id", type: "number", help: "a schedule's id", read: id },
-  { word: "parent", parameter: "parent_task_id", type: "number", help: "a task's id", read: id },
+  { word: "schedule", parameter: "schedule_id", type: "number", help: "a schedule's id", read: readId },
+  { word: "parent", parameter: "parent_task_id", type: "number", help: "a task's id", read: readId },
   {
     word: "since",
     parameter: "created_after",
