@@ -136,11 +136,11 @@ fn cut(cell: &str, width: usize) -> Cow<'_, str> {
     }
 }
 
-/// The cell without control characters, and cut: text from a file or from upstream must not move the cursor.
-fn shown(cell: &str) -> String {
+/// The text without control characters, and cut: text from a file or from upstream must not move the cursor.
+pub fn shown(text: &str, max_chars: usize) -> String {
     let plain: String =
-        cell.chars().take(MAX_CELL_CHARS + 1).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    cut(&plain, MAX_CELL_CHARS).into_owned()
+        text.chars().take(max_chars + 1).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    cut(&plain, max_chars).into_owned()
 }
 
 /// Maximum width of a table: its terminal's, if it goes to one.
@@ -164,7 +164,8 @@ fn fit(widths: &mut [usize], room: usize) {
 
 /// Makes columns as wide as their widest cell, two spaces apart, without trailing blanks.
 fn table(headers: &[&str], rows: &[Vec<String>], room: Option<usize>) -> String {
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| shown(cell, MAX_CELL_CHARS)).collect()).collect();
     let mut widths: Vec<usize> = headers.iter().map(|header| header.chars().count()).collect();
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {

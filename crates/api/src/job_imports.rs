@@ -9,10 +9,11 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::access::{Changes, Operator};
+use super::batch::checked;
 use super::body::BatchBody;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
-use contract::job_imports::{ImportedJob, ImportedJobs, JobImport, OldJob, OldJobRequest, RefusedJob};
+use contract::job_imports::{ImportedJob, ImportedJobs, JobImport, RefusedJob};
 use contract::problem::Problem;
 use db::DbError;
 use db::job_imports::{self, ImportedRow};
@@ -30,7 +31,8 @@ pub async fn import(
 ) -> Result<Response, ApiError> {
     request.check()?;
     let JobImport { source, jobs, dry_run } = request;
-    let jobs = checked(jobs)?;
+    let now = Clock::system().utc();
+    let jobs = checked("jobs", jobs, |_, job| job.check(now).map_err(|fault| vec![fault.to_string()]))?;
     let mut change = changes.begin(&api).await?;
     let rows = job_imports::import(&change, &source, &jobs).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
@@ -53,19 +55,6 @@ pub async fn import(
         json!({"imported": imported, "skipped": skipped, "refused": answer.refused.len()}),
     );
     change.answer(StatusCode::OK, &answer).await
-}
-
-/// The jobs, or every fault with its place.
-fn checked(requests: Vec<OldJobRequest>) -> Result<Vec<OldJob>, ApiError> {
-    let now = Clock::system().utc();
-    let (mut jobs, mut faults) = (Vec::new(), Vec::new());
-    for (n, request) in requests.into_iter().enumerate() {
-        match request.check(now) {
-            Ok(job) => jobs.push(job),
-            Err(fault) => faults.push((format!("jobs[{n}]"), fault.to_string())),
-        }
-    }
-    if faults.is_empty() { Ok(jobs) } else { Err(ApiError::BadFields(faults)) }
 }
 
 fn answer_of(rows: &[ImportedRow], source: &str) -> ImportedJobs {

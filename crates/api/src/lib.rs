@@ -56,6 +56,7 @@ pub mod workers;
 
 mod access;
 mod authenticate;
+mod batch;
 mod body;
 mod change;
 mod client_stream;

@@ -10,6 +10,7 @@ use serde_json::json;
 use utoipa::IntoParams;
 
 use super::access::{Admin, Caller, Changes, Viewer};
+use super::batch::checked;
 use super::body::Body;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
@@ -128,7 +129,7 @@ pub async fn import(
     if !(1..=MAX_IMPORTED).contains(&given.len()) {
         return Err(ApiError::bad("proxies", format!("must hold 1 to {MAX_IMPORTED} proxies")));
     }
-    let mut entries = checked(given)?;
+    let mut entries = entries(given)?;
     let located = geo::locate(&api.geo, &mut entries).await;
     let mut change = changes.begin(&api).await?;
     let counts = proxies::import_into(&change, &entries, &api.keys).await?;
@@ -141,24 +142,17 @@ fn address_of(proxy: &ProxyListing) -> String {
     address(&proxy.protocol, &proxy.host, proxy.port)
 }
 
-/// The entries, or every fault with its place.
-fn checked(given: Vec<ImportedProxy>) -> Result<Vec<ProxyEntry>, ApiError> {
-    let (mut entries, mut faults): (Vec<ProxyEntry>, Vec<(String, String)>) = Default::default();
+/// The entries, each of another proxy, or every fault with its place.
+fn entries(given: Vec<ImportedProxy>) -> Result<Vec<ProxyEntry>, ApiError> {
     let mut first_places = std::collections::HashMap::new();
-    for (n, proxy) in given.into_iter().enumerate() {
-        let place = format!("proxies[{n}]");
-        match imported(proxy) {
-            Err(found) => faults.extend(found.into_iter().map(|fault| (place.clone(), fault))),
-            Ok(entry) => {
-                let key = (entry.protocol, entry.host.clone(), entry.port, entry.username.clone());
-                match first_places.insert(key, n) {
-                    Some(first) => faults.push((place, format!("is the same proxy as proxies[{first}]"))),
-                    None => entries.push(entry),
-                }
-            }
+    checked("proxies", given, |n, proxy| {
+        let entry = imported(proxy)?;
+        let key = (entry.protocol, entry.host.clone(), entry.port, entry.username.clone());
+        match first_places.insert(key, n) {
+            Some(first) => Err(vec![format!("is the same proxy as proxies[{first}]")]),
+            None => Ok(entry),
         }
-    }
-    if faults.is_empty() { Ok(entries) } else { Err(ApiError::BadFields(faults)) }
+    })
 }
 
 fn imported(proxy: ImportedProxy) -> Result<ProxyEntry, Vec<String>> {

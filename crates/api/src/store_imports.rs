@@ -6,6 +6,7 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::access::{Changes, Operator};
+use super::batch::checked;
 use super::body::BatchBody;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
@@ -27,7 +28,7 @@ pub async fn import(
     if !(1..=MAX_IMPORTED).contains(&stores.len()) {
         return Err(ApiError::bad("stores", format!("must hold 1 to {MAX_IMPORTED} stores")));
     }
-    let stores = checked(stores, &api)?;
+    let stores = checked("stores", stores, |_, store| imported(store, &api))?;
     let mut change = changes.begin(&api).await?;
     let answer = store_requests::import(&change, &stores).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
@@ -40,21 +41,12 @@ pub async fn import(
     change.answer(StatusCode::OK, &answer).await
 }
 
-/// The stores, or every fault with its place.
-fn checked(given: Vec<StoreFields>, api: &ApiState) -> Result<Vec<NewStore>, ApiError> {
-    let (mut stores, mut faults): (Vec<NewStore>, Vec<(String, String)>) = Default::default();
-    for (n, fields) in given.into_iter().enumerate() {
-        let store = StoreDraft::from(fields).check();
-        let store = store.and_then(|store| match bad_host(&store, &api.allowed_hosts, &*api.menu_url_fault) {
-            Some(fault) => Err(vec![fault]),
-            None => Ok(store),
-        });
-        match store {
-            Ok(store) => stores.push(store),
-            Err(found) => faults.extend(found.into_iter().map(|fault| (format!("stores[{n}]"), fault))),
-        }
+fn imported(fields: StoreFields, api: &ApiState) -> Result<NewStore, Vec<String>> {
+    let store = StoreDraft::from(fields).check()?;
+    match bad_host(&store, &api.allowed_hosts, &*api.menu_url_fault) {
+        Some(fault) => Err(vec![fault]),
+        None => Ok(store),
     }
-    if faults.is_empty() { Ok(stores) } else { Err(ApiError::BadFields(faults)) }
 }
 
 impl From<StoreFields> for StoreDraft {

@@ -12,7 +12,10 @@ use domain::years::YEARS;
 
 const PRIORITIES: RangeInclusive<i64> = -1000..=1000;
 const MAX_DEPENDENCIES: usize = 100;
-const MAX_TEXT_CHARS: usize = 200;
+/// Maximum number of characters of a name.
+pub const MAX_TEXT_CHARS: usize = 200;
+/// Possible numbers of retries.
+pub const RETRIES: RangeInclusive<i64> = 0..=20;
 /// Maximum delay of a task; a later date is taken for a typing error.
 const MAX_AHEAD: TimeDelta = TimeDelta::days(366);
 
@@ -34,8 +37,8 @@ pub(crate) fn check_priority(priority: Option<i64>) -> Result<Option<i32>, BadFi
 }
 
 pub(crate) fn check_time(time: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, BadField> {
+    check_year("scheduled_for", time)?;
     match time {
-        Some(time) if !YEARS.contains(&time.year()) => Err(out_of_range("scheduled_for", time, &YEARS)),
         Some(time) if time > now + MAX_AHEAD => Err(too_far_ahead("scheduled_for", time)),
         other => Ok(other),
     }

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::checks::{BadField, bad, check_text, check_year, within};
-use super::jobs::{JobRequest, NewJob, RETRIES};
+use super::checks::{BadField, RETRIES, bad, check_text, check_year, within};
+use super::jobs::{JobRequest, NewJob};
 use domain::task::TaskId;
 use domain::vocabulary::vocabulary;
 

@@ -13,7 +13,7 @@ use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 use super::age_sort::AgeSort;
-use super::checks::{BadField, bad, check_text, check_time, dependencies_of, present, within};
+use super::checks::{BadField, RETRIES, bad, check_text, check_time, dependencies_of, present, within};
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
 use domain::args;
@@ -21,9 +21,9 @@ use domain::role::{Family, Role, one_of};
 use domain::task::TaskId;
 use domain::vocabulary::{Word, vocabulary};
 
-const PRIORITIES: RangeInclusive<i64> = 1..=10;
+/// 1 is first.
+pub const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
-pub(crate) const RETRIES: RangeInclusive<i64> = 0..=20;
 const MAX_IDS: usize = 1_000;
 
 vocabulary! {

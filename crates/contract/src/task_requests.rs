@@ -1,15 +1,12 @@
 //! `TaskRequest`: a task that a person or program requests by API or command line, and all its checks that
 //! need no database. The database checks that its store and the tasks it waits for exist.
-
-use std::ops::RangeInclusive;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::checks::{BadField, bad, check_priority, check_time, dependencies_of, within};
+use super::checks::{BadField, RETRIES, bad, check_priority, check_time, dependencies_of, within};
 use super::tasks::TaskView;
 use domain::args::Args;
 use domain::role::{RESYNC, Role, names_and_resync};
@@ -17,8 +14,6 @@ use domain::state_code::StateCode;
 use domain::store::{Platform, StoreId};
 use domain::task::TaskId;
 use domain::vocabulary;
-
-const RETRIES: RangeInclusive<i64> = 0..=20;
 
 /// Maximum points; more than any state has.
 const MAX_POINTS: usize = 1000;

@@ -7,8 +7,9 @@ use anyhow::Context;
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
-use super::older_queue::{OldRow, OlderQueue};
+use super::older_queue::{OldRow, OlderQueue, OlderQueueError};
 use crate::cli::input;
+use crate::cli::output::shown;
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, OldJobRequest, RefusedJob};
@@ -62,7 +63,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let opened = spawn_blocking(move || {
         let queue = OlderQueue::open(&file, history)?;
         let (total, running) = (queue.count_left()?, queue.running(MAX_RUNNING)?);
-        Ok::<_, super::older_queue::OlderQueueError>((queue, total, running))
+        Ok::<_, OlderQueueError>((queue, total, running))
     });
     let (queue, total, running) = opened.await?.with_context(|| args.file.display().to_string())?;
     warn_of_running(&running);
@@ -116,10 +117,8 @@ impl Answer {
         checked.map_err(|refused| self.refuse(refused)).ok()
     }
 
-    /// Text of the file must not move the cursor of a terminal, nor fill it.
     fn refuse(&mut self, RefusedJob { old_id, reason }: RefusedJob) {
-        let reason = reason.chars().map(|char| if char.is_control() { ' ' } else { char }).take(MAX_REASON).collect();
-        self.refused.push(RefusedJob { old_id, reason });
+        self.refused.push(RefusedJob { old_id, reason: shown(&reason, MAX_REASON) });
     }
 
     fn add(&mut self, ImportedJobs { imported, skipped, refused }: ImportedJobs) {
@@ -141,14 +140,16 @@ fn warn_of_running(running: &[i64]) {
     tracing::warn!(
         "the older worker runs jobs ({}): they are imported as pending, and run twice unless it is stopped before a worker of \
          drover starts",
-        named(running.iter())
+        named(running)
     );
 }
 
-fn named<T: ToString>(items: impl ExactSizeIterator<Item = T>) -> String {
-    let more = items.len().saturating_sub(MAX_NAMED);
-    let shown = items.take(MAX_NAMED).map(|item| item.to_string()).collect::<Vec<_>>().join(", ");
-    if more == 0 { shown } else { format!("{shown} and {more} more") }
+fn named(ids: &[i64]) -> String {
+    let first = ids.iter().take(MAX_NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(MAX_NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 fn text_of(answer: &Answer, dry_run: bool) -> String {

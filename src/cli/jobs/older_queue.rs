@@ -5,6 +5,7 @@
 //! must not know drover's jobs.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,17 +15,18 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use serde_json::Value;
 use thiserror::Error;
 
+use contract::checks::{MAX_TEXT_CHARS, RETRIES};
 use contract::job_imports::{EndStatus, MAX_ERROR_CHARS, OldEnd, OldJobRequest, RefusedJob};
-use contract::jobs::JobRequest;
+use contract::jobs::{JobRequest, PRIORITIES};
 use domain::vocabulary::find;
 
 const TABLE: &str = "worker_job_queue";
-/// Whether an id is no whole number.
+/// True if an id is something else than a whole number.
 const IDS: &str = "SELECT EXISTS (SELECT 1 FROM worker_job_queue WHERE typeof(id) <> 'integer')";
-/// Columns without which a table is no queue of jobs, after the id.
+/// Columns that the table must have beside the id.
 const REQUIRED: [&str; 2] = ["job_type", "status"];
-/// In the order in which a row is read, after the id, with the maximum number of characters. A longer value is cut, and
-/// then refused as too long.
+/// In the order in which a row is read, after the id. Each has the maximum number of characters that is read: a name or a
+/// payload that was cut is refused as too long.
 const COLUMNS: [(&str, usize); 13] = [
     ("job_type", MAX_WORD),
     ("status", MAX_WORD),
@@ -40,14 +42,12 @@ const COLUMNS: [(&str, usize); 13] = [
     ("completed_at", MAX_WORD),
     ("error_message", MAX_ERROR_CHARS),
 ];
-/// More than drover accepts of a name.
-const MAX_WORD: usize = 201;
+/// One more than a name may have.
+const MAX_WORD: usize = MAX_TEXT_CHARS + 1;
 /// A thousand ids need less.
 const MAX_PAYLOAD: usize = 32_768;
 /// Patience with the locks of a worker that still runs.
 const BUSY: Duration = Duration::from_secs(5);
-const PRIORITIES: (i64, i64) = (1, 10);
-const MAX_RETRIES: i64 = 20;
 
 #[derive(Debug, Error)]
 pub enum OlderQueueError {
@@ -162,13 +162,13 @@ fn opening(error: rusqlite::Error) -> OlderQueueError {
 fn job(row: &Row<'_>, old_id: i64) -> Result<OldJobRequest, String> {
     let value = |column: &str| text(row, column);
     let status = value("status")?.unwrap_or_default().to_ascii_lowercase();
-    let max_retries = number("max_retries", value("max_retries")?)?.map(|number| number.clamp(0, MAX_RETRIES));
+    let max_retries = number("max_retries", value("max_retries")?)?.map(|number| into_range(number, &RETRIES));
     let retry_count = number("retry_count", value("retry_count")?)?;
     let job = JobRequest {
         job_type: value("job_type")?.unwrap_or_default(),
         platform: value("platform")?.filter(|text| !text.is_empty()),
         account: value("account")?.filter(|text| !text.is_empty()),
-        priority: number("priority", value("priority")?)?.map(|number| number.clamp(PRIORITIES.0, PRIORITIES.1)),
+        priority: number("priority", value("priority")?)?.map(|number| into_range(number, &PRIORITIES)),
         payload: payload(value("payload")?)?,
         scheduled_for: time("scheduled_for", value("scheduled_for")?)?,
         max_retries,
@@ -188,7 +188,7 @@ fn job(row: &Row<'_>, old_id: i64) -> Result<OldJobRequest, String> {
         old_id,
         job,
         created_at: time("created_at", value("created_at")?)?,
-        retry_count: retry_count.map(|number| number.clamp(0, max_retries.unwrap_or(MAX_RETRIES))),
+        retry_count: retry_count.map(|number| number.clamp(0, max_retries.unwrap_or(*RETRIES.end()))),
         end,
     })
 }
@@ -213,6 +213,10 @@ fn number(column: &str, text: Option<String>) -> Result<Option<i64>, String> {
     let text = text.trim();
     let whole = text.strip_suffix(".0").unwrap_or(text);
     whole.parse().map(Some).map_err(|_| format!("{column}: it is not a whole number"))
+}
+
+fn into_range(number: i64, range: &RangeInclusive<i64>) -> i64 {
+    number.clamp(*range.start(), *range.end())
 }
 
 fn payload(text: Option<String>) -> Result<Value, String> {

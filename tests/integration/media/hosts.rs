@@ -145,7 +145,7 @@ async fn files_that_strangers_link_change_no_limits_of_a_host() {
 }
 
 #[tokio::test]
-async fn a_search_that_always_fails_keeps_no_other_one_waiting() {
+async fn a_person_that_always_fails_keeps_no_other_one_waiting() {
     let harness = MediaHarness::start().await;
     harness.watch_people([4711, PERSON]).await;
     harness.site.add_fault("/3/person/4711/combined_credits", MediaFault::new(MediaFaultKind::Status(503)));

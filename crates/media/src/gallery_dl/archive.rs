@@ -14,7 +14,7 @@ const TABLE: &str = "CREATE TABLE archive (entry TEXT PRIMARY KEY) WITHOUT ROWID
 
 /// Writes a new archive at `path`, in place of one that is there. It blocks.
 pub fn write(path: &Path, entries: impl Iterator<Item = String>) -> io::Result<()> {
-    // an empty file is an empty database, and tells after a kill that this run has begun
+    // after a kill the empty file, an empty database, is the sign that a run had begun
     File::create(path)?;
     fill(path, entries).map_err(io::Error::other)
 }
