@@ -27,7 +27,7 @@ use testkit::until;
 
 const SOON: Duration = Duration::from_secs(20);
 /// Number of concurrent requests, which a test sends in no order.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 3;
 
 /// A server that asks for tokens, and the token of an admin.
 struct Target {

@@ -37,8 +37,8 @@ type Error = (String, u16);
 
 /// More than any body may have.
 const TOO_MANY_BYTES: usize = 64 << 20;
-/// A body must come within half of it.
-const SHORT: Duration = Duration::from_secs(3);
+/// A body must come within half of it; the other half must suffice to know the caller on a busy machine.
+const SHORT: Duration = Duration::from_secs(20);
 /// A transaction waits for a lock nine tenths of it; the rest must suffice for its other statements on a busy machine.
 const LOCKED_OUT: Duration = Duration::from_secs(8);
 /// They ask the database nothing.
