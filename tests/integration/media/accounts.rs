@@ -57,7 +57,7 @@ impl MediaHarness {
     }
 
     /// The items, by the paths of their addresses, have the digests of the oracle, and so do the stored files.
-    async fn assert_like(&self, files: &[MediaFile]) {
+    pub async fn assert_like(&self, files: &[MediaFile]) {
         let items = self.items().await.into_iter();
         let downloaded = items.filter(|item| item.state == Word::Known(ItemState::Downloaded));
         let path = |url: &str| url.strip_prefix(self.site.url()).unwrap().to_owned();

@@ -14,6 +14,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use sim::media::{AccountKind, MediaFault, MediaFaultKind, MediaFile};
 use testkit::{Child, PATIENCE, drover, until};
+use tokio::process::Command;
 
 use super::harness::{KEY, MediaHarness, tool_path};
 
@@ -79,7 +80,7 @@ impl MediaHarness {
         db::tasks::enqueue(&client, &[NewTask { payload, ..NewTask::new(role) }]).await.unwrap();
     }
 
-    async fn open_jobs(&self) -> i64 {
+    pub async fn open_jobs(&self) -> i64 {
         let sql = "SELECT count(*) FROM worker_tasks WHERE status <> 'completed'";
         self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
     }
@@ -89,6 +90,11 @@ impl MediaHarness {
     }
 
     pub fn spawn_worker_of(&self, slots: usize) -> Child {
+        Child::spawn(self.drover(slots).args(["worker", "--role", "media"]))
+    }
+
+    /// A command for the harness's database and storage.
+    pub fn drover(&self, slots: usize) -> Command {
         let mut command = drover();
         let gallery_dl = tool_path("gallery-dl");
         let settings = [
@@ -110,7 +116,8 @@ impl MediaHarness {
             ("DROVER__MEDIA__GALLERY_DL", gallery_dl.to_str().unwrap()),
             ("DROVER__TOPOLOGY__SLOTS", &slots.to_string()),
         ];
-        Child::spawn(command.args(["worker", "--role", "media"]).envs(settings))
+        command.envs(settings);
+        command
     }
 
     /// Paths at the site of the files whose rows stand.

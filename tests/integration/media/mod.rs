@@ -1,6 +1,6 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
-mod accounts;
+pub mod accounts;
 mod creators;
 mod downloads;
 mod forums;

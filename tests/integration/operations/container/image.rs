@@ -41,9 +41,19 @@ pub struct Image {
 
 impl Image {
     pub fn build(program: &Path) -> Image {
+        Image::build_with(&[], program)
+    }
+
+    /// The one with download tools.
+    pub fn build_with_media_tools(program: &Path) -> Image {
+        Image::build_with(&["--media"], program)
+    }
+
+    fn build_with(options: &[&str], program: &Path) -> Image {
         let dir = tempfile::tempdir().unwrap();
         let mut build = Command::new(root().join("deploy/container/build"));
-        let built = build.arg("--program").arg(program).arg(dir.path().join("drover.tar")).output().unwrap();
+        let built =
+            build.args(options).arg("--program").arg(program).arg(dir.path().join("drover.tar")).output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let said = String::from_utf8(built.stdout).unwrap();
         let id = said.lines().find_map(|line| line.strip_prefix("image sha256:")).unwrap().to_owned();

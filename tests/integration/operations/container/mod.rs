@@ -2,6 +2,7 @@
 //! root file system that cannot be written to.
 
 mod image;
+mod media_image;
 
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
