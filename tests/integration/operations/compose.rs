@@ -12,7 +12,10 @@ use testkit::root;
 use super::text_of;
 
 const COMPOSE: &str = "deploy/container/compose.yaml";
-const OF_DROVER: [&str; 3] = ["api", "worker-1", "worker-2"];
+const ALWAYS: [&str; 3] = ["api", "worker-1", "worker-2"];
+/// With a profile alone.
+const MEDIA: &str = "worker-media";
+const OF_DROVER: [&str; 4] = ["api", "worker-1", "worker-2", MEDIA];
 /// Ends once the volume belongs to drover's user.
 const OWNER: &str = "storage-owner";
 
@@ -55,8 +58,10 @@ fn drover_may_write_wherever_it_writes_and_containers_share_the_storage() {
         let (service, config) = (service(name), settings_of(&service(name)).unwrap());
         let storage = format!("storage:{}", config.storage_root().display());
         assert!(texts(&service["volumes"]).contains(&storage), "{name} does not share {storage}");
-        let writable: BTreeSet<String> =
-            texts(&service["tmpfs"]).iter().map(|mount| before_colon(mount).to_owned()).collect();
+        let in_memory = texts(&service["tmpfs"]);
+        let on_disk = texts(&service["volumes"]);
+        let volumes = on_disk.iter().filter_map(|mount| mount.split_once(':')).map(|(_, place)| place);
+        let writable: BTreeSet<&str> = in_memory.iter().map(|mount| before_colon(mount)).chain(volumes).collect();
         assert!(writable.contains(config.data_dir().to_str().unwrap()) && writable.contains("/tmp"), "{name}");
         assert_eq!(service["user"], texts(&self::service(OWNER)["entrypoint"])[1], "{name} does not own its volume");
     }
@@ -96,8 +101,19 @@ fn health_is_asked_of_drover_itself() {
         let asked = [texts(&service["entrypoint"]), vec!["healthcheck".to_owned()]].concat();
         assert_eq!(texts(&service["healthcheck"]["test"]), [vec!["CMD".to_owned()], asked].concat(), "{name}");
         let command = name.split('-').next().unwrap();
-        assert_eq!(service["command"], json!([command]));
+        assert_eq!(service["command"][0], command);
     }
+}
+
+#[test]
+fn media_jobs_have_a_pod_with_their_tools_which_works_where_there_is_room() {
+    let media = service(MEDIA);
+    assert_eq!(media["command"], json!(["worker", "--role", "media"]));
+    assert_eq!((&media["image"], &media["profiles"]), (&json!("drover-media:latest"), &json!(["media"])));
+    let work = settings_of(&media).unwrap().media_work_dir();
+    let volumes = texts(&media["volumes"]);
+    let of_work = volumes.iter().find(|mount| work.starts_with(mount.split(':').nth(1).unwrap()));
+    assert_eq!(of_work.map(|mount| before_colon(mount)), Some("downloads"), "{}", work.display());
 }
 
 #[test]
@@ -125,7 +141,10 @@ fn prometheus_scrapes_every_process_as_in_the_example() {
     let example = read("deploy/prometheus/prometheus.yml");
     let mut here = read("deploy/container/prometheus.yml");
     let targets = here["scrape_configs"][0]["static_configs"][0]["targets"].take();
-    assert_eq!(texts(&targets), OF_DROVER.map(|name| format!("{name}:9100")));
+    assert_eq!(texts(&targets), ALWAYS.map(|name| format!("{name}:9100")));
+    // a target that never starts would be an alert
+    let of_profile = here["scrape_configs"][0].as_object_mut().unwrap().remove("dns_sd_configs");
+    assert_eq!(of_profile, Some(json!([{"names": [MEDIA], "type": "A", "port": 9100}])));
     here["scrape_configs"][0]["static_configs"][0]["targets"] = json!(["127.0.0.1:9100"]);
     assert_eq!(here, example);
     for name in OF_DROVER {
