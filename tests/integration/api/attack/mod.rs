@@ -26,7 +26,8 @@ use super::server::{Answer, Server, open, send};
 use testkit::until;
 
 const SOON: Duration = Duration::from_secs(20);
-/// Number of concurrent requests, which a test sends in no order.
+/// Number of concurrent requests, which a test sends in no order: more than the pool has connections, and few enough that
+/// none waits for one too long on a busy machine.
 const AT_ONCE: usize = 3;
 
 /// A server that asks for tokens, and the token of an admin.
