@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
@@ -21,7 +21,7 @@ use super::error::InternalCause;
 use super::page::NextPage;
 use super::{ApiError, head};
 use contract::problem::Problem;
-use telemetry::{events, metrics};
+use telemetry::events;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The route of a request that no route answers.
@@ -44,13 +44,12 @@ pub struct RequestId(pub String);
 /// from misusing it.
 pub async fn answer(State(max_time): State<Duration>, mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| resource(path.as_str())).to_owned();
-    let timer = metrics::HTTP_SECONDS.with_label_values(&[route.as_str()]).start_timer();
+    let started = Instant::now();
     let (method, target) = (request.method().clone(), request.uri().clone());
     let request_id = format!("{:016x}", rand::random::<u64>());
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let mut response = run(max_time, request, next).await;
-    timer.observe_duration();
-    events::request_answered(&route, response.status().as_u16());
+    events::request_answered(&route, response.status().as_u16(), started.elapsed());
     if let Some(InternalCause(cause)) = response.extensions().get() {
         events::request_failed(method.as_str(), target.path(), response.status().as_u16(), &request_id, cause);
     }

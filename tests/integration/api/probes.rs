@@ -77,7 +77,7 @@ async fn requests_are_counted_by_resource_and_never_by_address() {
     for series in [
         "drover_http_requests_total{route=\"/api/tasks\",status=\"404\"} ",
         "drover_http_requests_total{route=\"none\",status=\"404\"} ",
-        "drover_http_request_seconds_count{route=\"/api/tasks\"} ",
+        "drover_http_route_seconds_total{route=\"/api/tasks\"} ",
     ] {
         assert!(text.contains(series), "{series}\n{text}");
     }

@@ -2,14 +2,17 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 use tracing::{error, info, warn};
 
 use crate::metrics;
 
-/// `route` is the resource that the path begins with.
-pub fn request_answered(route: &str, status: u16) {
+/// `route` is the resource that the path begins with; `took` is the time until the head of the answer.
+pub fn request_answered(route: &str, status: u16, took: Duration) {
     metrics::HTTP_REQUESTS.with_label_values(&[route, &status.to_string()]).inc();
+    metrics::HTTP_ROUTE_SECONDS.with_label_values(&[route]).inc_by(took.as_secs_f64());
+    metrics::HTTP_SECONDS.observe(took.as_secs_f64());
 }
 
 /// A request failed for a reason that is not its client's.
