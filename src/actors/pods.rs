@@ -200,7 +200,7 @@ impl Pods {
 async fn keep_counting_slots(live: LiveConfig, own_workers: OwnWorkers, lifecycle: Lifecycle) {
     let (mut config, mut workers) = (live.subscribe(), own_workers.subscribe());
     loop {
-        let slots = config.borrow_and_update().config.topology.slots;
+        let slots = config.borrow_and_update().config.slots();
         let count = workers.borrow_and_update().len();
         events::workers_planned(count, count * slots);
         tokio::select! {

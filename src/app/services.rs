@@ -47,7 +47,7 @@ pub fn services(
     let platforms = PlatformRegistry::new(config, platforms, &states)?;
     let politeness = live.part(|config| config.politeness.clone());
     let sessions = Sessions::new(stealth::SessionConfig {
-        proxies,
+        proxies: Arc::clone(&proxies),
         identities,
         states,
         allowed_hosts: allowed_hosts(config, &platforms),
@@ -61,7 +61,7 @@ pub fn services(
     .map_err(ServicesError::Tls)?;
     Ok(TaskServices {
         db: db.clone(),
-        media: MediaServices::new(config, &payloads, Arc::new(MediaHosts(sessions.host_limits())))?,
+        media: MediaServices::new(config, &payloads, Arc::new(MediaHosts(sessions.host_limits())), proxies)?,
         sessions,
         payloads,
         clock: clock.clone(),

@@ -17,7 +17,7 @@ pub struct Args {
     /// Number of workers in this pod [default: topology.workers_per_pod]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     workers: Option<u16>,
-    /// Number of tasks that each worker runs at once [default: topology.slots]
+    /// Number of tasks that each worker runs at once [default: topology.slots, or media.slots with media roles]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     slots: Option<u16>,
 }
@@ -30,6 +30,7 @@ impl Args {
             flag("--role", "worker.role", &self.role),
             flag("--workers", "topology.workers_per_pod", &number(self.workers)),
             flag("--slots", "topology.slots", &number(self.slots)),
+            flag("--slots", "media.slots", &number(self.slots)),
         ]
         .into_iter()
         .flatten()
@@ -51,7 +52,7 @@ async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
 /// A worker whose roles need a proxy does not start without one that is switched on.
 async fn require_proxies(env: &Env, db: &Db) -> anyhow::Result<()> {
     let roles: RoleSet = env.config.worker.role.parse()?;
-    match roles.needs_proxy() {
+    match roles.needs_proxy() || roles.is_media() && env.config.media.use_proxies {
         true => service::require_proxies(db).await,
         false => Ok(()),
     }

@@ -125,6 +125,13 @@ impl Context {
         self.stop.is_cancelled()
     }
 
+    /// Whether no other run goes on with the task where this one was stopped: it was cancelled, or has ended. False
+    /// where the database does not say it.
+    pub async fn is_over(&self) -> bool {
+        let Ok(client) = self.services.db.client().await else { return false };
+        db::tasks::is_over(&client, self.task_id).await.unwrap_or(false)
+    }
+
     /// The tasks that the task waited for, and what became of them. Empty: this run has to make them.
     pub async fn children(&self) -> Result<Vec<AwaitedChild>, TaskError> {
         Ok(db::tasks::children_of(&self.services.db.client().await?, self.task_id).await?)

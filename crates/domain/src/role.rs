@@ -331,6 +331,11 @@ impl RoleSet {
         &self.0
     }
 
+    /// Media roles alone.
+    pub fn is_media(&self) -> bool {
+        self.0.iter().all(|role| media_roles().any(|media| media == *role))
+    }
+
     pub fn needs_proxy(&self) -> bool {
         self.0.iter().any(|role| role.needs_proxy())
     }

@@ -288,14 +288,24 @@ fn first_message(ended: &Ended) -> Option<&str> {
     ended.first_error.as_deref()?.splitn(3, '\t').nth(2)
 }
 
-/// For people: the first error with the name of the site that it is about.
+/// For people: the first error with the name of the site that it is about. After connections that failed it names no
+/// cause, which is in the warnings before it.
 pub fn error_message(ended: &Ended) -> Option<String> {
     let error = ended.first_error.as_deref()?;
-    let mut parts = error.splitn(3, '\t');
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(_), Some(site), Some(message)) => Some(format!("{site}: {message}")),
-        _ => Some(error.to_owned()),
-    }
+    let Some((site, message)) = site_and_message(error) else { return Some(error.to_owned()) };
+    let is_warning = |line: &&str| line.starts_with("warning\t");
+    let last_warning = || site_and_message(ended.stderr.lines().rev().find(is_warning)?);
+    let message = match message {
+        "None" => last_warning().map_or(message, |(_, cause)| cause),
+        message => message,
+    };
+    Some(format!("{site}: {message}"))
+}
+
+/// Parts of a line: its level, its site, its message.
+fn site_and_message(line: &str) -> Option<(&str, &str)> {
+    let (site, message) = line.split_once('\t')?.1.split_once('\t')?;
+    Some((site, message.trim()))
 }
 
 /// Addresses in the content of [`UNSUPPORTED_FILE`], in their order, without lines that are not web addresses.

@@ -39,6 +39,7 @@ use domain::host::HostLimits;
 use domain::media_account::AddressTemplate;
 use domain::proxy::Budgets;
 use domain::robots::RobotsPolicy;
+use domain::role::RoleSet;
 use domain::task::LeaseTimes;
 use domain::vocabulary;
 use foundation::secrets::SecretKeys;
@@ -89,6 +90,21 @@ impl Config {
     pub fn media_work_dir(&self) -> PathBuf {
         let beside_files = || self.data_dir().join("media-work");
         self.media.work_dir.clone().unwrap_or_else(beside_files)
+    }
+
+    /// Tasks that each worker of this process runs at once.
+    pub fn slots(&self) -> usize {
+        if self.has_media_workers() { self.media.slots } else { self.topology.slots }
+    }
+
+    /// How often each worker of this process asks for tasks when no notification wakes it.
+    pub fn poll_interval(&self) -> Duration {
+        if self.has_media_workers() { self.media.poll_interval } else { self.queue.poll_interval }
+    }
+
+    /// Whether the workers of this process have media roles alone.
+    fn has_media_workers(&self) -> bool {
+        self.worker.role.parse::<RoleSet>().is_ok_and(|roles| roles.is_media())
     }
 
     /// The lease with its heartbeat, set or derived.
@@ -457,8 +473,15 @@ pub struct Images {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Media {
+    /// WORKER_CONCURRENCY: tasks that a worker with media roles alone runs at once.
+    pub slots: usize,
+    /// WORKER_POLL_INTERVAL: how often such a worker asks for tasks when no notification wakes it.
+    #[serde(with = "durations")]
+    pub poll_interval: Duration,
     /// Addresses of private networks may be asked.
     pub allow_private: bool,
+    /// Tools get a proxy.
+    pub use_proxies: bool,
     /// None = beside the data.
     #[serde(deserialize_with = "path_unless_empty")]
     pub work_dir: Option<PathBuf>,

@@ -30,6 +30,7 @@ macro_rules! live_keys {
 
 live_keys! {
     log.level,
+    media.slots,
     politeness.breaker_base,
     politeness.breaker_cap,
     politeness.breaker_holds,

@@ -49,6 +49,8 @@ fn established_variables_reach_their_keys() {
         ("AWS_REGION", "eu-north-1"),
         ("AWS_ACCESS_KEY_ID", "AKID"),
         ("AWS_SECRET_ACCESS_KEY", "a/secret"),
+        ("K8S_NAMESPACE", "menus"),
+        ("K8S_WORKER_STATEFULSET", "crawler"),
         ("PORT", "9999"),
         ("DATABASE_URL", "postgresql://me@db/x"),
         ("NO_COLOR", "1"),
@@ -61,6 +63,7 @@ fn established_variables_reach_their_keys() {
     assert_eq!(config.worker.memory_backoff_threshold, 0.5);
     assert_eq!(config.worker.cpu_backoff_threshold, 1.0);
     assert_eq!(config.worker.backoff_duration, Duration::from_millis(20));
+    assert_eq!((config.kubernetes.namespace.as_str(), config.kubernetes.statefulset.as_str()), ("menus", "crawler"));
     assert_eq!(config.api.listen, "127.0.0.1:9999");
     assert_eq!(config.database.url.reveal(), "postgresql://me@db/x");
     assert_eq!(config.log.color, "never");
@@ -70,7 +73,26 @@ fn established_variables_reach_their_keys() {
 }
 
 #[rstest]
-#[case::of_later_parts(&[("K8S_NAMESPACE", "x"), ("K8S_WORKER_STATEFULSET", "y"), ("WORKER_CONCURRENCY", "2"), ("WORKER_POLL_INTERVAL", "5")])]
+#[case::of_crawls("any", 9, 250)]
+#[case::of_media("media", 4, 7000)]
+#[case::of_one_media_role("youtube_monitor", 4, 7000)]
+#[case::of_both("payload_fetch,download_media", 9, 250)]
+fn workers_with_media_roles_alone_have_slots_and_a_poll_of_their_own(
+    #[case] role: &str,
+    #[case] slots: usize,
+    #[case] poll: u64,
+) {
+    let config = loaded(&[
+        ("WORKER_ROLE", role),
+        ("MAX_CONCURRENT_TASKS", "9"),
+        ("POLL_INTERVAL_MS", "250"),
+        ("WORKER_CONCURRENCY", "4"),
+        ("WORKER_POLL_INTERVAL", "7"),
+    ]);
+    assert_eq!((config.slots(), config.poll_interval()), (slots, Duration::from_millis(poll)));
+}
+
+#[rstest]
 #[case::empty_ones(&[("DATABASE_URL", ""), ("PORT", ""), ("DROVER__QUEUE__HEARTBEAT", ""), ("DROVER__QUEUE__LEASE", ""), ("DROVER__TOPOLOGY__PODS", "")])]
 #[case::of_others(&[("PATH", "/bin"), ("DROVER_FIXTURES", "/x")])]
 fn variables_that_say_nothing_are_let_be(#[case] set: &[(&str, &str)]) {

@@ -13,14 +13,14 @@ const PREFIX: &str = "DROVER__";
 enum Form {
     AsIs,
     Milliseconds,
+    /// A whole number of seconds, or a duration such as `5s`.
+    Seconds,
     /// Any value means `never`.
     Never,
 }
 
-/// Variables with established names. `PORT` is apart: it changes only the port of a setting. K8S_NAMESPACE,
-/// K8S_WORKER_STATEFULSET, WORKER_CONCURRENCY and WORKER_POLL_INTERVAL belong to parts that do not exist yet,
-/// and are ignored like any other variable.
-const ESTABLISHED: [(&str, &str, Form); 22] = [
+/// Variables with established names. `PORT` is apart: it changes only the port of a setting.
+const ESTABLISHED: [(&str, &str, Form); 26] = [
     ("DATABASE_URL", "database.url", Form::AsIs),
     ("DROVER_TOKEN", "client.token", Form::AsIs),
     ("DROVER_PG_BIN", "database.pg_bin", Form::AsIs),
@@ -36,6 +36,10 @@ const ESTABLISHED: [(&str, &str, Form); 22] = [
     ("WORKER_ID", "worker.id", Form::AsIs),
     ("HOSTNAME", "worker.host", Form::AsIs),
     ("MAX_CONCURRENT_TASKS", "topology.slots", Form::AsIs),
+    ("WORKER_CONCURRENCY", "media.slots", Form::AsIs),
+    ("WORKER_POLL_INTERVAL", "media.poll_interval", Form::Seconds),
+    ("K8S_NAMESPACE", "kubernetes.namespace", Form::AsIs),
+    ("K8S_WORKER_STATEFULSET", "kubernetes.statefulset", Form::AsIs),
     ("POLL_INTERVAL_MS", "queue.poll_interval", Form::Milliseconds),
     ("HEARTBEAT_INTERVAL_MS", "queue.heartbeat", Form::Milliseconds),
     ("MEMORY_BACKOFF_THRESHOLD", "worker.memory_backoff_threshold", Form::AsIs),
@@ -87,6 +91,7 @@ impl Form {
         match self {
             Form::AsIs => Ok(text.to_owned()),
             Form::Never => Ok("never".to_owned()),
+            Form::Seconds => Ok(text.parse::<u64>().map_or_else(|_| text.to_owned(), |seconds| format!("{seconds}s"))),
             Form::Milliseconds => match text.parse::<u64>() {
                 Ok(millis) => Ok(format!("{millis}ms")),
                 Err(_) => Err(format!("expected milliseconds as a whole number, got '{text}'")),

@@ -93,7 +93,7 @@ impl PodActor {
     fn start_workers(&mut self, ctx: &mut Context<Self>) {
         // a pod without workers is a command that uses the proxies alone
         if self.plan.workers > 0 {
-            let slots = self.deps.live.current().config.topology.slots;
+            let slots = self.deps.live.current().config.slots();
             events::pod_started(&self.plan.name, self.plan.workers, slots, &self.plan.roles.label());
         }
         self.resize(self.plan.workers, ctx);
@@ -224,7 +224,7 @@ impl Actor for PodActor {
         // a worker's pause is also a command, which is read at once
         self.forward(self.deps.pauses.clone(), PausesChanged, Duration::ZERO, ctx);
         self.forward(self.deps.live.subscribe(), ConfigChanged, Duration::ZERO, ctx);
-        ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
+        ctx.run_interval(self.deps.config.poll_interval(), |_, ctx| ctx.notify(Tick));
     }
 }
 

@@ -109,7 +109,7 @@ impl WorkerActor {
     }
 
     fn max_slots(&self) -> usize {
-        self.deps.live.current().config.topology.slots
+        self.deps.live.current().config.slots()
     }
 
     fn must_not_claim(&mut self) -> bool {
@@ -244,7 +244,7 @@ impl Actor for WorkerActor {
         self.deps.watchdog.watch_temporary(&format!("a task of {}", self.plan.friendly_name), &self.poll_times);
         self.register();
         self.deregister_when_done();
-        ctx.run_interval(self.deps.config.queue.poll_interval, |_, ctx| ctx.notify(Tick));
+        ctx.run_interval(self.deps.config.poll_interval(), |_, ctx| ctx.notify(Tick));
         ctx.run_interval(self.registry_interval(), |actor, _| actor.register());
         let lifecycle = self.deps.lifecycle.clone();
         let drains = async move { lifecycle.reached(Phase::Draining).await };

@@ -16,6 +16,7 @@ use url::Url;
 
 use super::item_download::{self, ItemError};
 use super::scraped_files::{Note, ScrapedFiles};
+use super::tool_proxy::{self, ToolProxy};
 use super::{CREDENTIAL_REFUSED, fields, stopped};
 use crate::handlers::Context;
 use ::media::gallery_dl::{self, Credential, ItemId, ScrapeType, Secret, archive};
@@ -92,18 +93,33 @@ pub async fn run(ctx: &Context, account: Account, scrape_type: ScrapeType) -> Re
     let (address, url) = account.address(&media.config)?;
     media.http.check(&url).await?;
     let login = login(ctx, &account).await?;
-    let secret = login.as_ref().map(|login| secret(login, &url)).transpose()?;
     let directory = item_download::lock(media, account.work_name()).await.map_err(end_of_lock)?;
-    let archive = write_archive(ctx, &account, &directory).await?;
+    let scraped = scrape(ctx, account, scrape_type, &directory, login, (address, url)).await;
+    item_download::leave(ctx, directory, scraped.is_err()).await;
+    scraped
+}
+
+async fn scrape(
+    ctx: &Context,
+    account: Account,
+    scrape_type: ScrapeType,
+    directory: &WorkDirectory,
+    login: Option<OpenCredential>,
+    (address, url): (String, Url),
+) -> Result<Outcome, TaskError> {
+    let media = &ctx.services.media;
+    let secret = login.as_ref().map(|login| secret(login, &url)).transpose()?;
+    let archive = write_archive(ctx, &account, directory).await?;
     // a scrape that was cut off has left gaps behind what is known
     let has_gaps = archive.was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
+    let proxy = tool_proxy::lease(ctx, &url).await?;
     let scrape = gallery_dl::Scrape {
         addresses: std::slice::from_ref(&address),
         scrape_type: if has_gaps { ScrapeType::Full } else { scrape_type },
         work: directory.path(),
         archive: &archive.path,
         credential: secret.map(|secret| Credential { category: account.platform.clone(), secret }),
-        proxy: None,
+        proxy: proxy.as_ref().map(ToolProxy::address),
         wait_after_429: gallery_dl::DEFAULT_WAIT_AFTER_429,
     };
     let mut command =
@@ -127,7 +143,7 @@ pub async fn run(ctx: &Context, account: Account, scrape_type: ScrapeType) -> Re
         }
         read
     };
-    let (ended, read) = tokio::join!(tool::run(command, &directory, sender, cancelled), read);
+    let (ended, read) = tokio::join!(tool::run(command, directory, sender, cancelled), read);
     if let Err(error) = read {
         return Err(failed(files, error).await);
     }
@@ -135,6 +151,9 @@ pub async fn run(ctx: &Context, account: Account, scrape_type: ScrapeType) -> Re
         Ok(ended) => ended,
         Err(error) => return Err(failed(files, TaskError::from(error)).await),
     };
+    if let Some(proxy) = proxy {
+        proxy.report(ctx, gallery_dl::error_message(&ended).filter(|_| !files.has_some()));
+    }
     finish(ctx, files, ended, login, directory).await
 }
 
@@ -143,7 +162,7 @@ async fn finish(
     mut files: ScrapedFiles<'_>,
     ended: Ended,
     login: Option<OpenCredential>,
-    directory: WorkDirectory,
+    directory: &WorkDirectory,
 ) -> Result<Outcome, TaskError> {
     if ended.how == How::Cancelled || ctx.is_cancelled() {
         files.save(None).await?;
@@ -164,10 +183,7 @@ async fn finish(
                 error: (!is_whole).then_some(reason),
                 credential: login.map(|login| (login.id, super::CREDENTIAL_WORKS)),
             };
-            let done = files.end(note, pages);
-            // a chore removes what stays
-            let _ = spawn_blocking(move || directory.remove()).await;
-            Ok(done.into())
+            Ok(files.end(note, pages).into())
         }
         Verdict::Permanent { login: true } => {
             let credential = login.map(|login| (login.id, CREDENTIAL_REFUSED));

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use url::Url;
 
+use super::tool_proxy::{self, ToolProxy};
 use super::wait::Wait;
 use super::{MediaServices, easynews_monitor, forum_scrape, stopped, unless_stopped};
 use crate::handlers::Context;
@@ -65,14 +66,20 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgre
     let Ok(url) = Url::parse(&item.url) else { return Ok(refused("its address is not a URL")) };
     let directory = lock(&ctx.services.media, format!("item-{}", item.id)).await?;
     let end = match item.kind {
-        ItemKind::File => download_file(ctx, item, url, directory.path(), received).await?,
-        ItemKind::Page => download_page(ctx, &url, &directory, received).await?,
+        ItemKind::File => download_file(ctx, item, url, directory.path(), received).await,
+        ItemKind::Page => download_page(ctx, &url, &directory, received).await,
     };
-    if !matches!(end, ItemEnd::Failed { .. }) {
-        // a chore removes what stays
-        let _ = spawn_blocking(move || directory.remove()).await;
+    leave(ctx, directory, matches!(end, Ok(ItemEnd::Failed { .. }) | Err(_))).await;
+    end
+}
+
+/// Frees a directory. Its files stay where another attempt is to go on with them, unless the task was cancelled.
+pub async fn leave(ctx: &Context, directory: WorkDirectory, keeps_files: bool) {
+    if keeps_files && !(ctx.is_cancelled() && ctx.is_over().await) {
+        return;
     }
-    Ok(end)
+    // a chore removes what stays
+    let _ = spawn_blocking(move || directory.remove()).await;
 }
 
 /// Where another run has it, the job waits.
@@ -140,6 +147,7 @@ async fn download_page(
     if let Err(error) = media.strangers.check(url).await {
         return Ok(end_of_check(&error));
     }
+    let proxy = tool_proxy::lease(ctx, url).await.map_err(ItemError::Task)?;
     let is_there = |program: &str| tool::find(program.as_ref(), media.config.tool_path.as_ref()).is_some();
     let ask = yt_dlp::Download {
         address: url.as_str(),
@@ -147,7 +155,7 @@ async fn download_page(
         max_bytes: media.config.max_file_bytes as u64,
         login: None,
         cookies: None,
-        proxy: None,
+        proxy: proxy.as_ref().map(ToolProxy::address),
         has_ffmpeg: is_there("ffmpeg"),
         script_runtime: script_runtime(is_there),
     };
@@ -162,6 +170,9 @@ async fn download_page(
     let ended = ended.map_err(|error| ItemError::Task(error.into()))?;
     if ended.how == How::Cancelled {
         return Err(ItemError::Task(stopped()));
+    }
+    if let Some(proxy) = proxy {
+        proxy.report(ctx, yt_dlp::error_message(&ended).filter(|_| found.is_none()));
     }
     let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {:?}", ended.how));
     match (yt_dlp::verdict(&ended, found.is_some()), found) {

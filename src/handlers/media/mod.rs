@@ -1,7 +1,7 @@
 //! The bodies of media jobs, one file a job type, and what they share.
 //!
 //! In: a run's [`Context`], with [`MediaServices`]. Out: items, files and the rows of what is watched. They
-//! must not know menu platforms or proxies.
+//! must not know menu platforms.
 
 pub mod appearances_sync;
 pub mod download_media;
@@ -17,6 +17,7 @@ mod forum_session;
 mod item_download;
 mod report;
 mod scraped_files;
+mod tool_proxy;
 mod wait;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
 use super::Context;
+use crate::stealth::ProxySource;
 use ::media::host_gate::HostGate;
 use ::media::http::{Http, HttpError};
 use ::media::tool::sweep;
@@ -43,6 +45,8 @@ pub struct MediaServices {
     pub strangers: Http,
     pub files: MediaFiles,
     pub config: settings::Media,
+    /// None: tools reach their sites directly.
+    pub tool_proxies: Option<Arc<dyn ProxySource>>,
     pub keys: SecretKeys,
     /// Where files are until they are whole.
     pub work_dir: PathBuf,
@@ -50,13 +54,19 @@ pub struct MediaServices {
 
 impl MediaServices {
     /// Errors: the certificate authorities of this machine cannot be used.
-    pub fn new(config: &Config, payloads: &Payloads, hosts: Arc<dyn HostGate>) -> Result<Self, HttpError> {
+    pub fn new(
+        config: &Config,
+        payloads: &Payloads,
+        hosts: Arc<dyn HostGate>,
+        proxies: Arc<dyn ProxySource>,
+    ) -> Result<Self, HttpError> {
         let strangers = Http::new(config.media.allow_private)?;
         Ok(MediaServices {
             http: strangers.clone().through(hosts),
             strangers,
             files: MediaFiles::beside(payloads),
             config: config.media.clone(),
+            tool_proxies: config.media.use_proxies.then_some(proxies),
             keys: config.secrets.keys(),
             work_dir: config.media_work_dir(),
         })

@@ -13,6 +13,7 @@ use domain::host::{Hold, HostState};
 use domain::role::Role;
 use drover::app;
 use drover::handlers::{self, Context, TaskServices};
+use drover::stealth::Proxy;
 use foundation::clock::Clock;
 use foundation::digest::sha256_hex;
 use queue::{Committed, Outcome, TaskError};
@@ -46,6 +47,11 @@ impl MediaHarness {
 
     /// With other settings.
     pub async fn with(plan: MediaPlan, others: &[(&'static str, &str)]) -> MediaHarness {
+        MediaHarness::with_proxies(plan, others, Vec::new()).await
+    }
+
+    /// With other settings, and with proxies for the tools.
+    pub async fn with_proxies(plan: MediaPlan, others: &[(&'static str, &str)], proxies: Vec<Proxy>) -> MediaHarness {
         let site = MediaSite::start(plan).await.unwrap();
         let database = testkit::database().await;
         let storage = tempfile::tempdir().unwrap();
@@ -69,8 +75,8 @@ impl MediaHarness {
             ("secrets.key", KEY),
         ];
         let live = LiveConfig::fixed(Config::with(&[&settings, others].concat()).unwrap());
-        let no_proxies = Arc::new(RoundRobinProxies::new(Vec::new()));
-        let services = app::services(&live, &database.db, payloads, &Clock::system(), no_proxies).unwrap();
+        let proxies = Arc::new(RoundRobinProxies::new(proxies));
+        let services = app::services(&live, &database.db, payloads, &Clock::system(), proxies).unwrap();
         MediaHarness { database, site, storage, services: Arc::new(services) }
     }
 
@@ -128,7 +134,29 @@ impl MediaHarness {
     }
 
     pub async fn run_task_until(&self, task: NewTask, until: impl Future<Output = ()>) -> Result<Outcome, TaskError> {
+        self.run_claimed_until(self.task(task).await, until).await
+    }
+
+    /// Runs a job until `until` returns, and cancels it then, as a person does.
+    pub async fn run_until_cancelled(
+        &self,
+        task: NewTask,
+        until: impl Future<Output = ()>,
+    ) -> Result<Outcome, TaskError> {
         let task = self.task(task).await;
+        let id = task.lease.id;
+        let cancel = async {
+            until.await;
+            db::tasks::cancel(&self.database.db.client().await.unwrap(), id).await.unwrap();
+        };
+        self.run_claimed_until(task, cancel).await
+    }
+
+    async fn run_claimed_until(
+        &self,
+        task: ClaimedTask,
+        until: impl Future<Output = ()>,
+    ) -> Result<Outcome, TaskError> {
         let stop = CancellationToken::new();
         let context = self.context(&task).with_stop(stop.clone());
         let run = handlers::run(&context, task.role, &task.payload, None);

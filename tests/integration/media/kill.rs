@@ -106,7 +106,6 @@ impl MediaHarness {
             ("DROVER__PROBES__LISTEN", "127.0.0.1:0"),
             ("DROVER__QUEUE__LEASE", "1s"),
             ("DROVER__QUEUE__RECOVERY_TICK", "500ms"),
-            ("DROVER__QUEUE__POLL_INTERVAL", "200ms"),
             ("DROVER__QUEUE__SWEEP_DUE", "200ms"),
             ("DROVER__QUEUE__SWEEP_ALL", "500ms"),
             ("DROVER__QUEUE__RETRY_BASE", "100ms"),
@@ -114,7 +113,8 @@ impl MediaHarness {
             ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),
             ("DROVER__TOPOLOGY__WORKERS_PER_POD", "1"),
             ("DROVER__MEDIA__GALLERY_DL", gallery_dl.to_str().unwrap()),
-            ("DROVER__TOPOLOGY__SLOTS", &slots.to_string()),
+            ("DROVER__MEDIA__SLOTS", &slots.to_string()),
+            ("DROVER__MEDIA__POLL_INTERVAL", "200ms"),
         ];
         command.envs(settings);
         command

@@ -1,6 +1,7 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
 pub mod accounts;
+mod cancel;
 mod creators;
 mod downloads;
 mod forums;
@@ -8,6 +9,7 @@ pub mod harness;
 mod hosts;
 mod kill;
 mod people;
+mod proxies;
 mod records;
 mod schedules;
 mod scrape_kill;

@@ -52,6 +52,13 @@ pub async fn run_stopped(client: &Client, lease: &TaskLease) -> Result<bool, DbE
     first_column(&client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id]).await?)
 }
 
+/// Whether no run of the task is to come: it has ended, or is removed.
+pub async fn is_over(client: &Client, id: TaskId) -> Result<bool, DbError> {
+    let sql =
+        "SELECT NOT EXISTS (SELECT FROM worker_tasks WHERE id = $1 AND status IN ('pending', 'claimed', 'running'))";
+    first_column(&client.query_one(sql, &[&id]).await?)
+}
+
 /// Puts a failed or cancelled task back to pending with all of its retries; its runs stay as history. Returns
 /// the former status.
 pub async fn retry(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeError> {

@@ -181,6 +181,15 @@ fn an_error_message_is_for_people(#[case] first_error: &str, #[case] expected: &
 }
 
 #[test]
+fn an_error_without_a_cause_has_that_of_the_last_warning() {
+    let stderr = "warning\tsite\t ProxyError: one\nwarning\tsite\t ProxyError: refused\nerror\tsite\tNone\n".to_owned();
+    let ended = Ended { how: How::Exit(4), stderr, first_error: Some("error\tsite\tNone".to_owned()) };
+    assert_eq!(error_message(&ended).as_deref(), Some("site: ProxyError: refused"));
+    let ended = Ended { stderr: String::new(), ..ended };
+    assert_eq!(error_message(&ended).as_deref(), Some("site: None"));
+}
+
+#[test]
 fn unsupported_addresses_are_those_of_the_web() {
     let content = "https://a/b\n\nfile:///etc/passwd\nhttps://a b\nhttp://c\r\n";
     assert_eq!(unsupported(content), ["https://a/b", "http://c"]);
