@@ -1,5 +1,5 @@
-//! Labels of pods: the selector of a Service, a budget or a workload means the pods of one workload, and what is for all pods of
-//! drover means each of them.
+//! Labels of pods: the selector of a Service, a budget or a workload means the pods of one workload, and what is for all pods
+//! of drover means each of them.
 
 use serde_json::Value;
 
@@ -7,12 +7,13 @@ use super::documents::{self, Document};
 use super::written_of;
 
 #[test]
-fn every_selector_means_the_pods_of_one_workload() {
+fn every_selector_means_the_pods_of_the_workload_of_the_same_name() {
     let documents = documents::written();
-    for document in documents.iter().filter(|document| selector(document).is_some()) {
-        let selected = selected(&documents, selector(document).unwrap());
-        let own = if document.containers().is_empty() { selected.first().cloned() } else { Some(document.name()) };
-        assert!(own.is_some() && selected == Vec::from_iter(own), "{} selects {selected:?}", document.name());
+    for document in &documents {
+        let Some(labels) = selector(document) else { continue };
+        let own = format!("/{}", document.value["metadata"]["name"].as_str().unwrap());
+        let selected = selected(&documents, labels);
+        assert!(selected.len() == 1 && selected[0].ends_with(&own), "{} selects {selected:?}", document.name());
     }
 }
 
@@ -30,8 +31,7 @@ fn an_autoscaler_reads_the_pods_of_the_workload_that_it_scales() {
 #[test]
 fn what_is_for_all_pods_of_drover_means_each_of_them() {
     let documents = documents::written();
-    let all = documents.iter().filter(|document| document.is_drover()).map(Document::name);
-    let all: Vec<String> = all.collect();
+    let all: Vec<String> = documents.iter().filter(|document| document.is_drover()).map(Document::name).collect();
     assert!(all.contains(&"StatefulSet/drover-worker-media".to_owned()), "{all:?}");
     for policy in ["NetworkPolicy/drover", "NetworkPolicy/drover-metrics"] {
         let policy = documents.iter().find(|document| document.name() == policy).unwrap();
