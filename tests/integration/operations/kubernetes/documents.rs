@@ -1,5 +1,6 @@
 //! Kubernetes documents: those of the files below `deploy/k8s`, or of any text, each held against its type.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
@@ -43,6 +44,13 @@ impl Document {
 
     pub fn volumes(&self) -> &[Value] {
         self.value["spec"]["template"]["spec"]["volumes"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// Names of all that its containers may mount: volumes, and claims of each pod.
+    pub fn mountable(&self) -> BTreeSet<&str> {
+        let volumes = self.volumes().iter().map(|volume| &volume["name"]);
+        let claims = self.value["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten();
+        volumes.chain(claims.map(|claim| &claim["metadata"]["name"])).filter_map(Value::as_str).collect()
     }
 
     /// A document that its type does not give back as it was has a field that the type does not know.

@@ -2,6 +2,8 @@
 //! may scale the workers. The same holds for what kustomize makes of every overlay.
 
 mod documents;
+mod labels;
+mod media;
 mod pods;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +63,7 @@ fn a_pod_with_more_rights_is_noticed() {
         ("terminationGracePeriodSeconds: 90", "terminationGracePeriodSeconds: 70"),
         ("containerPort: 9100", "containerPort: 9101"),
         ("name: DROVER_ENV", "name: DROVER__QUEUE__LEES"),
+        ("name: cache, mountPath", "name: downloads, mountPath"),
     ] {
         let mut documents = documents::written();
         let text = std::fs::read_to_string(dir().join("base/worker.yaml")).unwrap();
@@ -174,6 +177,7 @@ fn autoscalers_have_the_bounds_of_the_settings() {
 #[case::prod("overlays/prod")]
 #[case::autoscale_hpa("overlays/autoscale-hpa")]
 #[case::autoscale_keda("overlays/autoscale-keda")]
+#[case::media("overlays/media")]
 #[case::monitoring("overlays/monitoring")]
 #[ignore = "needs kubectl: ./dev ops-test"]
 fn kustomize_makes_what_the_rules_permit(#[case] overlay: &str) {
@@ -199,7 +203,7 @@ fn kustomize_makes_what_the_rules_permit(#[case] overlay: &str) {
 #[ignore = "needs kubectl: ./dev ops-test"]
 fn an_autoscaler_owns_the_number_of_replicas(#[case] overlay: &str, #[case] replicas: Value, #[case] owner: Value) {
     let documents = kustomized(overlay);
-    let workers = documents.iter().find(|document| document.kind() == "StatefulSet").unwrap();
+    let workers = documents.iter().find(|document| document.name() == "StatefulSet/scraper-worker").unwrap();
     assert_eq!(workers.value["spec"]["replicas"], replicas);
     assert_eq!(workers.value["metadata"]["annotations"]["dispensary-scraper/autoscaler"], owner);
 }
@@ -213,8 +217,38 @@ fn the_monitoring_overlay_has_the_alerts_themselves() {
     assert_eq!(alerts.value["data"]["alerts.yaml"], json!(file));
 }
 
+#[rstest]
+#[case::hpa("autoscale-hpa")]
+#[case::keda("autoscale-keda")]
+#[ignore = "needs kubectl: ./dev ops-test"]
+fn components_go_together(#[case] autoscaler: &str) {
+    let documents = combined(&[autoscaler, "media", "monitoring"]);
+    assert_eq!(pods::faults(&documents), Vec::<String>::new());
+    let replicas = |name: &str| {
+        let set = documents.iter().find(|document| document.name() == format!("StatefulSet/{name}")).unwrap();
+        set.value["spec"]["replicas"].clone()
+    };
+    assert_eq!((replicas("scraper-worker"), replicas("drover-worker-media")), (Value::Null, json!(1)));
+}
+
+/// An overlay of one's own: `prod` with these components.
+fn combined(components: &[&str]) -> Vec<Document> {
+    let overlay = tempfile::tempdir().unwrap();
+    // kustomize takes no absolute path
+    let up = "../".repeat(overlay.path().canonicalize().unwrap().components().count() - 1);
+    let place = format!("{up}{}", dir().canonicalize().unwrap().strip_prefix("/").unwrap().display());
+    let components: Vec<String> = components.iter().map(|name| format!("{place}/components/{name}")).collect();
+    let kustomization = json!({ "resources": [format!("{place}/overlays/prod")], "components": components });
+    std::fs::write(overlay.path().join("kustomization.yaml"), kustomization.to_string()).unwrap();
+    kustomized_at(overlay.path())
+}
+
 fn kustomized(overlay: &str) -> Vec<Document> {
-    let made = Command::new("kubectl").arg("kustomize").arg(dir().join(overlay)).output();
+    kustomized_at(&dir().join(overlay))
+}
+
+fn kustomized_at(folder: &Path) -> Vec<Document> {
+    let made = Command::new("kubectl").arg("kustomize").arg(folder).output();
     let made = made.expect("kubectl is missing: ./dev ops-test installs it");
     assert!(made.status.success() && made.stderr.is_empty(), "{}", String::from_utf8_lossy(&made.stderr));
     documents::parse(&String::from_utf8(made.stdout).unwrap())

@@ -49,11 +49,11 @@ const OF_DROVER: [Rule; 6] = [
     ("has a volume wherever drover writes", |_, container| {
         let config = settings_of(&json!({}));
         let writes = [config.data_dir(), config.storage_root()].map(|path| path.to_str().unwrap().to_owned());
-        writes.iter().all(|path| mounts(container).contains(path.as_str()))
+        writes.iter().all(|path| mounts(container).any(|mount| mount["mountPath"] == *path))
     }),
     ("runs a command of drover with the settings", |_, container| {
         container["command"] == json!(["drover", "--config", "/etc/drover", container["name"]])
-            && mounts(container).contains("/etc/drover")
+            && mounts(container).any(|mount| mount["mountPath"] == "/etc/drover")
     }),
 ];
 
@@ -68,10 +68,14 @@ pub fn faults(documents: &[Document]) -> Vec<String> {
 fn faults_of(document: &Document) -> Vec<String> {
     let pod = &document.value["spec"]["template"]["spec"];
     let of_drover = if document.is_drover() { OF_DROVER.as_slice() } else { &[] };
+    let mountable = document.mountable();
     let mut faults = Vec::new();
     for container in document.containers() {
         let broken = RESTRICTED.iter().chain(of_drover).filter(|(_, is_kept)| !is_kept(pod, container));
         faults.extend(broken.map(|(rule, _)| format!("{}: it does not hold that it {rule}", document.name())));
+        let mounted: BTreeSet<&str> = mounts(container).filter_map(|mount| mount["name"].as_str()).collect();
+        let missing = mounted.difference(&mountable);
+        faults.extend(missing.map(|volume| format!("{}: it mounts {volume}, which it has not", document.name())));
     }
     let may_call_kubernetes = pod["automountServiceAccountToken"] != false;
     if may_call_kubernetes != (document.name() == "Deployment/scraper-api") {
@@ -90,7 +94,6 @@ fn has_port(container: &Value, name: &str, listen: &str) -> bool {
     container["ports"].as_array().unwrap().contains(&json!({ "name": name, "containerPort": port }))
 }
 
-fn mounts(container: &Value) -> BTreeSet<&str> {
-    let mounts = container["volumeMounts"].as_array().into_iter().flatten();
-    mounts.filter_map(|mount| mount["mountPath"].as_str()).collect()
+fn mounts(container: &Value) -> impl Iterator<Item = &Value> {
+    container["volumeMounts"].as_array().into_iter().flatten()
 }
