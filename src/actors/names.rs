@@ -27,7 +27,7 @@ fn free_names(topology: &Topology, names_in_use: &[String]) -> impl Iterator<Ite
 }
 
 fn pod(config: &Config, name: String) -> Result<PodPlan, UnknownRole> {
-    Ok(PodPlan { name, roles: config.worker.role.parse()?, workers: config.topology.workers_per_pod })
+    Ok(PodPlan { name, roles: config.worker.role.parse()?, workers: config.workers_per_pod() })
 }
 
 /// The n-th of the configured names; beyond them the last one with a number.

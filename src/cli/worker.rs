@@ -14,7 +14,7 @@ pub struct Args {
     /// Roles to claim: `any` (all crawl roles), `media`, or a list such as payload_fetch,product_refresh
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Number of workers in this pod [default: topology.workers_per_pod]
+    /// Number of workers in this pod [default: topology.workers_per_pod, or media.workers with media roles]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     workers: Option<u16>,
     /// Number of tasks that each worker runs at once [default: topology.slots, or media.slots with media roles]
@@ -29,6 +29,7 @@ impl Args {
         [
             flag("--role", "worker.role", &self.role),
             flag("--workers", "topology.workers_per_pod", &number(self.workers)),
+            flag("--workers", "media.workers", &number(self.workers)),
             flag("--slots", "topology.slots", &number(self.slots)),
             flag("--slots", "media.slots", &number(self.slots)),
         ]

@@ -92,6 +92,11 @@ impl Config {
         self.media.work_dir.clone().unwrap_or_else(beside_files)
     }
 
+    /// Number of workers in each pod of this process.
+    pub fn workers_per_pod(&self) -> usize {
+        if self.has_media_workers() { self.media.workers } else { self.topology.workers_per_pod }
+    }
+
     /// Tasks that each worker of this process runs at once.
     pub fn slots(&self) -> usize {
         if self.has_media_workers() { self.media.slots } else { self.topology.slots }
@@ -473,6 +478,8 @@ pub struct Images {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Media {
+    /// Number of workers in a pod with media roles alone.
+    pub workers: usize,
     /// WORKER_CONCURRENCY: tasks that a worker with media roles alone runs at once.
     pub slots: usize,
     /// WORKER_POLL_INTERVAL: how often such a worker asks for tasks when no notification wakes it.

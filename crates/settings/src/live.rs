@@ -31,6 +31,7 @@ macro_rules! live_keys {
 live_keys! {
     log.level,
     media.slots,
+    media.workers,
     politeness.breaker_base,
     politeness.breaker_cap,
     politeness.breaker_holds,

@@ -73,12 +73,13 @@ fn established_variables_reach_their_keys() {
 }
 
 #[rstest]
-#[case::of_crawls("any", 9, 250)]
-#[case::of_media("media", 4, 7000)]
-#[case::of_one_media_role("youtube_monitor", 4, 7000)]
-#[case::of_both("payload_fetch,download_media", 9, 250)]
-fn workers_with_media_roles_alone_have_slots_and_a_poll_of_their_own(
+#[case::of_crawls("any", 5, 9, 250)]
+#[case::of_media("media", 1, 4, 7000)]
+#[case::of_one_media_role("youtube_monitor", 1, 4, 7000)]
+#[case::of_both("payload_fetch,download_media", 5, 9, 250)]
+fn workers_with_media_roles_alone_have_numbers_of_their_own(
     #[case] role: &str,
+    #[case] workers: usize,
     #[case] slots: usize,
     #[case] poll: u64,
 ) {
@@ -89,7 +90,8 @@ fn workers_with_media_roles_alone_have_slots_and_a_poll_of_their_own(
         ("WORKER_CONCURRENCY", "4"),
         ("WORKER_POLL_INTERVAL", "7"),
     ]);
-    assert_eq!((config.slots(), config.poll_interval()), (slots, Duration::from_millis(poll)));
+    assert_eq!((config.workers_per_pod(), config.slots()), (workers, slots));
+    assert_eq!(config.poll_interval(), Duration::from_millis(poll));
 }
 
 #[rstest]

@@ -206,6 +206,7 @@ impl Config {
     }
 
     fn media_rules(&self, rules: &mut Rules) {
+        rules.min_count("media.workers", self.media.workers, 1);
         rules.min_count("media.slots", self.media.slots, 1);
         rules.min_duration("media.poll_interval", self.media.poll_interval, MIN_TICK);
         for (name, platform) in &self.media.platforms {

@@ -275,7 +275,7 @@ impl Handler<ConfigChanged> for PodActor {
 
     fn handle(&mut self, changed: ConfigChanged, ctx: &mut Context<Self>) {
         if self.deps.follows != Follows::Nothing && !self.is_retired {
-            self.resize(self.deps.live.current().config.topology.workers_per_pod, ctx);
+            self.resize(self.deps.live.current().config.workers_per_pod(), ctx);
         }
         self.workers.iter().for_each(|worker| drop(worker.address.try_send(changed)));
     }

@@ -111,7 +111,6 @@ impl MediaHarness {
             ("DROVER__QUEUE__RETRY_BASE", "100ms"),
             ("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0"),
             ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),
-            ("DROVER__TOPOLOGY__WORKERS_PER_POD", "1"),
             ("DROVER__MEDIA__GALLERY_DL", gallery_dl.to_str().unwrap()),
             ("DROVER__MEDIA__SLOTS", &slots.to_string()),
             ("DROVER__MEDIA__POLL_INTERVAL", "200ms"),

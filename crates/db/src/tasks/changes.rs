@@ -54,9 +54,7 @@ pub async fn run_stopped(client: &Client, lease: &TaskLease) -> Result<bool, DbE
 
 /// Whether no run of the task is to come: it has ended, or is removed.
 pub async fn is_over(client: &Client, id: TaskId) -> Result<bool, DbError> {
-    let sql =
-        "SELECT NOT EXISTS (SELECT FROM worker_tasks WHERE id = $1 AND status IN ('pending', 'claimed', 'running'))";
-    first_column(&client.query_one(sql, &[&id]).await?)
+    first_column(&client.query_one(include_str!("../sql/tasks/is_over.sql"), &[&id]).await?)
 }
 
 /// Puts a failed or cancelled task back to pending with all of its retries; its runs stay as history. Returns

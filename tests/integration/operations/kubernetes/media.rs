@@ -15,7 +15,7 @@ const OWN: [&str; 3] = ["PodDisruptionBudget/drover-worker-media", "Service/drov
 #[test]
 fn its_pods_work_media_jobs_alone_and_their_memory_holds_a_tool_in_each_slot() {
     let config = config();
-    let slots = config.topology.workers_per_pod * config.topology.slots;
+    let slots = config.workers_per_pod() * config.slots();
     assert_eq!((config.worker.role.as_str(), slots), ("media", 2));
     let limit = text(&container()["resources"]["limits"]["memory"]);
     let gibibytes: f64 = limit.strip_suffix("Gi").unwrap().parse().unwrap();
