@@ -37,7 +37,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("limit", Some(args.limit.to_string())),
     ];
     let page = env.api_to_read().await?.get(&with_query("/api/media/items", query)).await;
-    let page: ItemPage = page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{}", field.trim_end_matches("_id"))))?;
+    let page: ItemPage =
+        page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{}", field.trim_end_matches("_id"))))?;
     env.out.list(&page, &page.items, &HEADERS, cells)?;
     env.out.note_of_none(&page.items, "no items to show: `drover media list channels` shows what is watched");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);

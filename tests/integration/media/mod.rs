@@ -8,6 +8,7 @@ pub mod harness;
 mod hosts;
 mod kill;
 mod people;
+mod pictures;
 mod records;
 mod schedules;
 mod scrape_kill;
