@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use prometheus::core::Collector;
 use prometheus::{
-    CounterVec, Error, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
-    IntGaugeVec, Opts, Registry, TextEncoder,
+    CounterVec, Error, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
+    Opts, Registry, TextEncoder,
 };
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
