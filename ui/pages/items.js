@@ -71,13 +71,18 @@ const Row = memo((/** @type {{ item: ItemView }} */ { item }) => {
     <th scope="row" class="key wrap"><${Preview} of=${item} /><${Title} of=${item} /><br />
       <span class="scope"><bdi>${item.source_id}</bdi>${item.posted_at && html`, posted <${Ago} at=${item.posted_at} after="ago" />`}</span></th>
     <td class="end"><${Status} kind=${kind} icon=${icon} word=${word} /></td>
-    <td class="fact"><a href=${link("/admin/items", { source: item.source })}><bdi>${item.source}</bdi></a>
-      ${typeof item.account_id === "number" && html`<a class="scope" href=${link("/admin/items", { account_id: item.account_id })}>account ${item.account_id}</a>`}</td>
+    <td class="fact"><a href=${link("/admin/items", { source: item.source })}><bdi>${item.source}</bdi></a><${Account} id=${item.account_id} /></td>
     <td class="line"><${File} of=${item} /></td>
     <td class="num fact" data-l="size">${bytes(item.bytes)}</td>
     <td class="num fact" data-l="found"><${Ago} at=${item.created_at} after="ago" /></td>
   </tr>`;
 });
+
+/** @param {{ id: ItemView["account_id"] }} properties */
+function Account({ id }) {
+  if (typeof id !== "number") return null;
+  return html`, <a class="scope" href=${link("/admin/items", { account_id: id })}>account ${id}</a>`;
+}
 
 /** A click opens the larger picture. @param {{ of: ItemView }} properties */
 function Preview({ of: { local_image_path: path, title, source_id: id } }) {
