@@ -1,14 +1,15 @@
 // @ts-check
-// Items: what media jobs found, whether each was downloaded, and its file.
+// Items: what media jobs found, whether each was downloaded, and its file, with a preview of a picture.
 
 import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
 import { bytes, count, duration, plural } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
+import { imageAddress, StoredImage } from "../parts/image.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
-import { filtersOf, QueryBox } from "../parts/query-box.js";
+import { filtersOf, QueryBox, readId } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { AGES, ageText, headsOf } from "../parts/sort.js";
 import { Status } from "../parts/status.js";
@@ -30,8 +31,12 @@ const STATES = {
 const QUALIFIERS = [
   { word: "state", parameter: "state", values: Object.keys(STATES) },
   { word: "source", parameter: "source", values: ["youtube", "easynews"], isOpen: true, help: "youtube, easynews, a forum's name, or a site" },
+  { word: "account", parameter: "account_id", help: "an account's id", read: readId },
 ];
-const PARAMETERS = /** @type {const} */ (["state", "source", "sort", "cursor"]);
+/** Side of the square of a preview, in pixels, and of the picture that it opens, in dots. */
+const PREVIEW = 40;
+const WHOLE = 2000;
+const PARAMETERS = /** @type {const} */ (["state", "source", "account_id", "sort", "cursor"]);
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
@@ -63,15 +68,28 @@ export function Page({ query }) {
 const Row = memo((/** @type {{ item: ItemView }} */ { item }) => {
   const [kind, icon, word] = STATES[item.state] ?? ["", "dot", item.state];
   return html`<tr data-row>
-    <th scope="row" class="key wrap"><${Title} of=${item} /><br />
+    <th scope="row" class="key wrap"><${Preview} of=${item} /><${Title} of=${item} /><br />
       <span class="scope"><bdi>${item.source_id}</bdi>${item.posted_at && html`, posted <${Ago} at=${item.posted_at} after="ago" />`}</span></th>
     <td class="end"><${Status} kind=${kind} icon=${icon} word=${word} /></td>
-    <td class="fact"><a href=${link("/admin/items", { source: item.source })}><bdi>${item.source}</bdi></a></td>
+    <td class="fact"><a href=${link("/admin/items", { source: item.source })}><bdi>${item.source}</bdi></a><${Account} id=${item.account_id} /></td>
     <td class="line"><${File} of=${item} /></td>
     <td class="num fact" data-l="size">${bytes(item.bytes)}</td>
     <td class="num fact" data-l="found"><${Ago} at=${item.created_at} after="ago" /></td>
   </tr>`;
 });
+
+/** @param {{ id: ItemView["account_id"] }} properties */
+function Account({ id }) {
+  if (typeof id !== "number") return null;
+  return html`, <a class="scope" href=${link("/admin/items", { account_id: id })}>account ${id}</a>`;
+}
+
+/** A click opens the larger picture. @param {{ of: ItemView }} properties */
+function Preview({ of: { local_image_path: path, title, source_id: id } }) {
+  if (!path) return null;
+  const image = html`<${StoredImage} path=${path} size=${PREVIEW} alt=${`Picture: ${title || id}`} />`;
+  return html`<a class="preview" href=${imageAddress(path, WHOLE)} target="_blank" rel="noopener">${image}</a>`;
+}
 
 /** Makes a link only of an address that a browser opens as a page: it came from strangers. @param {{ of: ItemView }} properties */
 function Title({ of: { title, url } }) {

@@ -1,4 +1,5 @@
-//! `/img`: stored images of products and brands, in the size and format that a page needs.
+//! `/img`: stored images of products and brands, and pictures that media jobs downloaded, in the size and format
+//! that a page needs.
 //!
 //! Open to whoever reaches the API, unless `images.access` asks for a token or `images.signing_key` for a
 //! signature. An address always answers with the same image, so clients and CDNs cache it forever.
@@ -31,7 +32,7 @@ use super::{ApiError, ApiState, image_signature};
 use crate::rendered_images::{RenderError, Variant};
 use contract::problem::Problem;
 use db::images::{self, OriginalImage};
-use storage::{StorageError, image_layout};
+use storage::{StorageError, image_layout, media_layout};
 
 /// A year: the image at an address never changes.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
@@ -64,7 +65,7 @@ impl FromRequestParts<ApiState> for ImageReader {
     }
 }
 
-/// How the image is wanted. Without any of these, it is answered as it is stored.
+/// How the image is wanted. Without any of these, one of a product or brand is answered as it is stored.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "only described: `image_transform` reads them")]
@@ -117,7 +118,7 @@ struct Conditions {
 
 #[derive(Deserialize, IntoParams)]
 pub struct ImagePath {
-    /// Its path below images/
+    /// Its path below images/, or the path of a picture below media/, beginning with media/
     #[param(example = "brands/bud-bros/logo-ae38b1f9.webp")]
     path: String,
 }
@@ -128,7 +129,8 @@ pub struct BrandPath {
     brand: String,
 }
 
-/// A stored image, by its path below `images/`, as products name it in `local_image_path`.
+/// A stored image, by its path below `images/`, as products name it in `local_image_path`, or a picture that a media job
+/// downloaded, by its path with `media/`, as items name it.
 #[utoipa::path(get, path = "/img/{*path}", tag = "images",
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
                          (status = 206, description = "A part of it"),
@@ -139,8 +141,16 @@ pub async fn show(
     Path(ImagePath { path }): Path<ImagePath>,
     ask: ImageAsk,
 ) -> Response {
-    let answered = ask.answer(&api, &format!("{}/{path}", image_layout::IMAGES)).await;
+    let answered = ask.answer(&api, &stored_path(path)).await;
     answered.unwrap_or_else(|error| ask.refuse(error))
+}
+
+/// The path under the storage root. No image lies in `images/media`, so that no two files share an address.
+fn stored_path(path: String) -> String {
+    match media_layout::is_media(&path) {
+        true => path,
+        false => format!("{}/{path}", image_layout::IMAGES),
+    }
 }
 
 /// A product's image, by the product's id. Where it is not stored, the `Link` header names the address that it has in the feed.

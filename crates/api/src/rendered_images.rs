@@ -1,5 +1,5 @@
-//! Images as clients ask for them: resized and converted from the stored original, and kept for the next
-//! client.
+//! Images as clients ask for them: resized and converted from the stored original, or from a picture among the
+//! media files, and kept for the next client.
 //!
 //! In: the path of a stored image and a [`Transform`]. Out: a [`Variant`], from memory, from disk, or
 //! rendered: equal requests at the same time render once, and a bounded number of renders wait. It must not
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use foundation::cpu;
 use foundation::digest::sha256_hex;
 use settings::Config;
-use storage::{Images, Place, StorageError, StoredImage, Variants};
+use storage::{Images, Place, StorageError, StoredImage, Variants, image_layout, media_layout};
 use telemetry::events;
 
 /// Part of each variant's name: a new number renders all of them once more.
@@ -52,7 +52,7 @@ pub struct Variant {
 pub enum RenderError {
     #[error(transparent)]
     Storage(#[from] StorageError),
-    #[error("the stored file is not an image")]
+    #[error("the stored file is not a picture in JPEG, PNG, WebP or GIF")]
     NotAnImage,
     #[error("the stored image cannot be decoded: {0}")]
     Undecodable(ImageError),
@@ -115,7 +115,12 @@ impl Renderer {
 
     /// `digest`: of the key.
     async fn load(&self, path: &str, transform: &Transform, digest: String) -> Result<Variant, RenderError> {
-        if is_identity(transform) {
+        // a video is not even opened
+        if media_layout::is_media(path) && !media_layout::is_picture(path) {
+            return Err(RenderError::NotAnImage);
+        }
+        // files of media have any format, and the metadata that strangers gave them
+        if is_identity(transform) && image_layout::is_image(path) {
             events::image_served("original");
             return Variant::original(self.0.originals.read(path).await?, &digest);
         }

@@ -17,10 +17,10 @@ pub async fn insert(tx: &Tx, items: &[NewItem]) -> Result<Vec<ItemId>, DbError> 
 
 /// At most `limit` items, in the filter's order.
 pub async fn list(client: &Client, filter: &ItemFilter, limit: i64) -> Result<Vec<ItemView>, DbError> {
-    let ItemFilter { id, source, state, sort, after } = filter;
+    let ItemFilter { id, source, state, account_id, sort, after } = filter;
     let state = state.map(ItemState::name);
     let sql = ordered(include_str!("sql/media_items/list.sql"), *sort);
-    read_all(&client.query(&sql, &[id, source, &state, after, &limit]).await?)
+    read_all(&client.query(&sql, &[id, source, &state, account_id, after, &limit]).await?)
 }
 
 /// The items among these, by their ids, for a task that downloads them.
@@ -51,7 +51,7 @@ rows! {
         kind: word,
         url, title, posted_at,
         state: word,
-        attempts, last_error, sha256, path, bytes, media_type, width, height, duration_ms,
+        attempts, last_error, sha256, path, local_image_path, bytes, media_type, width, height, duration_ms,
         metadata: json,
         created_at, downloaded_at,
     }

@@ -222,9 +222,7 @@ impl Bucket {
     }
 
     async fn image(&self, path: &str) -> Result<StoredImage, StorageError> {
-        if !image_layout::is_image(path) {
-            return Err(images::invalid(path));
-        }
+        images::check_readable(path)?;
         match self.calls.get(path, MAX_IMAGE_BYTES).await? {
             Some(object) => Ok(StoredImage { bytes: object.bytes.into(), modified: SystemTime::from(object.modified) }),
             None => Err(StorageError::Missing { path: path.to_owned() }),

@@ -1,4 +1,5 @@
-//! `Images`: stored images of products and brands, one file each, never changed once it is there.
+//! `Images`: stored images of products and brands, one file each, never changed once it is there. It reads
+//! pictures among the media files, too.
 //!
 //! In: whose image it is, and its bytes. Out: a path relative to the storage root, durable before it is
 //! returned; or the bytes. A path is opened part by part, so that no symbolic link in it is followed. It must
@@ -18,7 +19,7 @@ use super::error::StorageError;
 use super::files::MAX_IMAGE_BYTES;
 use super::payloads::Payloads;
 use super::place::Place;
-use super::{durable, image_layout};
+use super::{durable, image_layout, media_layout};
 use domain::image::Subject;
 use domain::payload::SweepTimes;
 
@@ -57,8 +58,8 @@ impl Images {
         Ok(path)
     }
 
-    /// Reads a stored image. `Missing` where there is none, `InvalidPath` where the layout cannot name it,
-    /// `Corrupt` where it is not a regular file.
+    /// Reads a stored image, or a picture among the media files. `Missing` where there is none, `InvalidPath`
+    /// where neither layout can name it, `Corrupt` where it is not a regular file.
     pub async fn read(&self, path: &str) -> Result<StoredImage, StorageError> {
         self.0.files().read_image(path.to_owned()).await
     }
@@ -111,9 +112,7 @@ pub(super) fn read(root: &Path, path: &str) -> Result<StoredImage, StorageError>
 }
 
 fn open_image(root: &Path, path: &str) -> Result<File, StorageError> {
-    if !image_layout::is_image(path) {
-        return Err(invalid(path));
-    }
+    check_readable(path)?;
     match open_beneath(root, path) {
         Ok(file) => match file.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(file),
@@ -140,7 +139,15 @@ fn open_beneath(root: &Path, path: &str) -> nix::Result<File> {
     openat(&at, name, flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK, Mode::empty()).map(File::from)
 }
 
-pub(super) fn invalid(path: &str) -> StorageError {
+/// Refuses a path that is not an image's or a picture's.
+pub(super) fn check_readable(path: &str) -> Result<(), StorageError> {
+    match image_layout::is_image(path) || media_layout::is_picture(path) {
+        true => Ok(()),
+        false => Err(invalid(path)),
+    }
+}
+
+fn invalid(path: &str) -> StorageError {
     StorageError::InvalidPath { path: path.to_owned() }
 }
 

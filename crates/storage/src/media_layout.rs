@@ -7,6 +7,8 @@
 const MEDIA: &str = "media";
 const DIGEST_CHARS: usize = 64;
 const MAX_EXTENSION: usize = 8;
+/// Extensions of pictures that can be decoded.
+const PICTURES: [&str; 4] = ["gif", "jpg", "png", "webp"];
 
 /// The path of the file with this SHA-256 in lower-case hex. None: not a digest, or not an extension.
 pub fn file(sha256: &str, extension: &str) -> Option<String> {
@@ -17,10 +19,20 @@ pub fn file(sha256: &str, extension: &str) -> Option<String> {
 
 /// Whether the layout can name `path`.
 pub fn is_media(path: &str) -> bool {
-    let parts: Vec<&str> = path.split('/').collect();
-    let [MEDIA, first, name] = parts.as_slice() else { return false };
-    let Some((digest, extension)) = name.split_once('.') else { return false };
-    is_digest(digest) && digest.starts_with(first) && first.len() == 2 && is_extension(extension)
+    extension_of(path).is_some()
+}
+
+/// Whether `path` is that of a picture. The extension is by the content that was downloaded.
+pub fn is_picture(path: &str) -> bool {
+    extension_of(path).is_some_and(|extension| PICTURES.contains(&extension))
+}
+
+/// None: the layout cannot name `path`.
+fn extension_of(path: &str) -> Option<&str> {
+    let (first, name) = path.strip_prefix(MEDIA)?.strip_prefix('/')?.split_once('/')?;
+    let (digest, extension) = name.split_once('.')?;
+    let is_named = is_digest(digest) && digest.starts_with(first) && first.len() == 2 && is_extension(extension);
+    is_named.then_some(extension)
 }
 
 fn is_digest(text: &str) -> bool {
@@ -49,6 +61,18 @@ mod tests {
     }
 
     #[rstest]
+    #[case::jpeg("jpg", true)]
+    #[case::png("png", true)]
+    #[case::webp("webp", true)]
+    #[case::gif("gif", true)]
+    #[case::a_format_that_is_not_decoded("avif", false)]
+    #[case::a_video("mp4", false)]
+    #[case::a_page("html", false)]
+    fn a_picture_is_known_by_its_extension(#[case] extension: &str, #[case] expected: bool) {
+        assert_eq!(is_picture(&file(&digest(), extension).unwrap()), expected);
+    }
+
+    #[rstest]
     #[case::a_name(&file_of("../../etc/passwd", "jpg"))]
     #[case::upper_case(&file_of(&digest().to_uppercase(), "jpg"))]
     #[case::a_path_as_extension(&file_of(&digest(), "jpg/../x"))]
@@ -59,7 +83,7 @@ mod tests {
     #[case::an_image("images/brands/a/logo-12345678.webp")]
     #[case::nothing("")]
     fn nothing_else_is_a_media_file(#[case] path: &str) {
-        assert!(!is_media(path));
+        assert!(!is_media(path) && !is_picture(path));
     }
 
     fn file_of(digest: &str, extension: &str) -> String {

@@ -15,6 +15,9 @@ pub struct Args {
     /// Only items in this state: known, downloaded, gone, refused or failed
     #[arg(long, value_parser = values::word::<ItemState>)]
     state: Option<ItemState>,
+    /// Only items of the account with this id, as `drover media list accounts` shows it
+    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    account: Option<i64>,
     /// Order: newest or oldest first
     #[arg(long, default_value_t, value_parser = values::word::<AgeSort>)]
     sort: AgeSort,
@@ -29,11 +32,13 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let query = [
         ("source", args.source),
         ("state", args.state.map(|state| state.to_string())),
+        ("account_id", args.account.map(|id| id.to_string())),
         ("sort", Some(args.sort.to_string())),
         ("limit", Some(args.limit.to_string())),
     ];
     let page = env.api_to_read().await?.get(&with_query("/api/media/items", query)).await;
-    let page: ItemPage = page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{field}")))?;
+    let page: ItemPage =
+        page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{}", field.trim_end_matches("_id"))))?;
     env.out.list(&page, &page.items, &HEADERS, cells)?;
     env.out.note_of_none(&page.items, "no items to show: `drover media list channels` shows what is watched");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);

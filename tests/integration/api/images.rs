@@ -15,8 +15,8 @@ use super::openapi::IMAGE;
 use super::server::{Answer, Server};
 use testkit::until;
 
-const SOON: Duration = Duration::from_secs(10);
-const KEY: &str = "a key of more than thirty-two characters";
+pub const SOON: Duration = Duration::from_secs(10);
+pub const KEY: &str = "a key of more than thirty-two characters";
 const WIDTH: u32 = 60;
 const HEIGHT: u32 = 40;
 
@@ -274,7 +274,7 @@ async fn images_are_open_unless_a_token_is_asked_for() {
     assert_eq!(status(Some(&token)).await, 200);
 }
 
-fn sign(address: &str) -> String {
+pub fn sign(address: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(KEY.as_bytes()).unwrap();
     mac.update(address.as_bytes());
     mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -15,7 +15,7 @@ mod geo;
 mod groups;
 mod hosts;
 mod house_rules;
-mod images;
+pub mod images;
 mod job_queue;
 mod jobs;
 mod legacy;

@@ -285,6 +285,22 @@ async fn an_empty_list_names_the_command_that_fills_it(#[case] args: &[&str], #[
     assert!(list(&["--json"]).await.stderr.is_empty(), "its JSON says it");
 }
 
+#[rstest]
+#[case::in_process(InProcess)]
+#[case::of_a_server(OfServer)]
+#[tokio::test]
+async fn the_items_of_an_account_are_listed(#[case] api: Api) {
+    let server = Server::start().await;
+    let sql = "INSERT INTO media_accounts (id, platform, username, kind) VALUES (7, 'site', 'ann', 'public');
+               INSERT INTO media_items (source, source_id, account_id, kind, url)
+               VALUES ('site', 'of-ann', 7, 'file', 'https://site.example/1'), ('site', 'of-none', NULL, 'file', 'https://site.example/2')";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let listed = text(&run(&server, api, &["media", "items", "--account", "7"]).await);
+    assert!(listed.lines().count() == 2 && listed.contains("of-ann"), "{listed}");
+    let refused = refused(&run(&server, api, &["media", "items", "--account", "ann"]).await, 2);
+    assert!(refused.contains("--account"), "{refused}");
+}
+
 #[tokio::test]
 async fn a_revoked_token_is_named() {
     let database = testkit::database().await;

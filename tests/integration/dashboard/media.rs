@@ -216,6 +216,31 @@ async fn items_are_filtered_and_no_address_of_a_stranger_is_a_script() {
     world.assert_no_errors().await;
 }
 
+/// An image is loaded by its size in the file.
+#[tokio::test]
+async fn an_item_shows_its_picture_and_a_click_opens_the_larger_one() {
+    let world = World::start().await.with_media().await;
+    let preview = "document.querySelector('main tr img[alt=\"Picture: A walk at dusk\"]')";
+    for look in [Look::desk(false), Look::phone(true)] {
+        world.browser.look(look).await.unwrap();
+        world.open("/admin/items?account=1").await;
+        world.sees("A walk at dusk").await;
+        world.browser.until("the preview", &format!("{preview}?.naturalWidth > 0")).await.unwrap();
+        let is_small = format!("{preview}.loading === 'lazy' && {preview}.getBoundingClientRect().width <= 48");
+        assert_eq!(world.browser.read(&is_small).await.unwrap(), true, "{}", look.name());
+        world.sees("2 items on this page").await;
+    }
+    assert_eq!(world.browser.read("document.querySelectorAll('main tr img').length").await.unwrap(), 1);
+    let larger = world.browser.read(&format!("{preview}.closest('a').href")).await.unwrap();
+    world.browser.look(Look::desk(false)).await.unwrap();
+    world.open("/admin/media").await;
+    world.click("(//main//a[. = 'its items'])[2]").await;
+    world.sees("No item matches").await;
+    world.assert_no_errors().await;
+    world.browser.goto(larger.as_str().unwrap()).await.unwrap();
+    world.browser.until("the picture", "document.images[0]?.naturalWidth === 60").await.unwrap();
+}
+
 #[tokio::test]
 async fn a_notification_is_sent_again_and_an_endpoint_is_tested() {
     let world = World::start().await.with_media().await;

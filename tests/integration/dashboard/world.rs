@@ -4,6 +4,7 @@
 use tokio::sync::{Semaphore, SemaphorePermit};
 use xtask::browser::Browser;
 
+use crate::api::images::webp;
 use crate::api::reads::crawled;
 use crate::api::server::Server;
 
@@ -106,6 +107,9 @@ impl World {
 
     pub async fn with_media(self) -> World {
         self.execute(MEDIA).await;
+        let picture = self.server.storage.path().join(format!("media/aa/{}.jpg", "a".repeat(64)));
+        std::fs::create_dir_all(picture.parent().unwrap()).unwrap();
+        std::fs::write(picture, webp()).unwrap();
         self
     }
 

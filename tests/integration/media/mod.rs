@@ -9,6 +9,7 @@ pub mod harness;
 mod hosts;
 mod kill;
 mod people;
+mod pictures;
 mod proxies;
 mod records;
 mod schedules;

@@ -114,6 +114,7 @@ const accounts = {
       key: ({ interval_hours: hours }) => hours,
     },
     time("Last scraped", ({ last_scraped_at: at }) => at),
+    { word: "Items", of: ({ id }) => html`<a href=${link("/admin/items", { account_id: id })}>its items</a>` },
   ],
   fields: [
     { name: "platform", label: "Platform", required: true, isFixed: true, placeholder: "mastodon", help: "as gallery-dl calls the site, or its family" },

@@ -33,6 +33,9 @@ pub struct ItemView {
     pub sha256: Option<String>,
     /// Where the file is, relative to the storage root.
     pub path: Option<String>,
+    /// Path of its picture, which `/img/` and this path show in any size; null where its file is no JPEG, PNG, WebP or GIF, or
+    /// is larger than 20 MiB.
+    pub local_image_path: Option<String>,
     pub bytes: Option<i64>,
     pub media_type: Option<String>,
     pub width: Option<i32>,
@@ -55,6 +58,8 @@ pub struct ItemFilter {
     pub id: Option<ItemId>,
     pub source: Option<String>,
     pub state: Option<ItemState>,
+    /// Only items of this account.
+    pub account_id: Option<i64>,
     /// By the time when it was found.
     #[param(inline)]
     pub sort: AgeSort,
