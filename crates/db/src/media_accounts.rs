@@ -7,6 +7,7 @@ use super::storable::{reason, storable};
 use super::{Client, DbError, Tx};
 use domain::media_account::AccountKind;
 use domain::media_item::{ItemEnd, ItemId, NewItem};
+use domain::task::TaskId;
 
 /// Maximum number of known files of one read.
 const FILES_PER_READ: i64 = 10_000;
@@ -113,6 +114,12 @@ pub async fn note_scrape(tx: &Tx, account: i64, is_whole: bool, error: Option<&s
     let sql = include_str!("sql/media_accounts/note_scrape.sql");
     tx.execute(sql, &[&account, &is_whole, &error.map(reason)]).await?;
     Ok(())
+}
+
+/// The number of an account's files that the runs of a task brought, with those that `tx` has recorded.
+pub async fn files_of_task(tx: &Tx, account: i64, task: TaskId) -> Result<i64, DbError> {
+    let sql = include_str!("sql/media_accounts/files_of_task.sql");
+    first_column(&tx.query_one(sql, &[&account, &task]).await?)
 }
 
 fn fields(scraped: &ScrapedItem) -> Value {

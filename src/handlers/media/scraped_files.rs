@@ -22,6 +22,7 @@ use db::media_accounts::{self, ScrapedItem};
 use db::{DbError, Tx, credentials, media_items};
 use domain::media_account::AccountKind;
 use domain::media_item::{ItemEnd, ItemKind, NewItem};
+use domain::task::TaskId;
 use queue::{Done, Outcome, SaveError, TaskError, WriteResults};
 
 /// Minimum time between two saves.
@@ -96,10 +97,13 @@ impl<'a> ScrapedFiles<'a> {
         Ok(())
     }
 
-    /// The end of a scrape that is done.
+    /// The end of a scrape that is done. Files that an earlier run of its task brought are none that were known.
     pub fn end(self, note: Note, pages: Vec<NewItem>) -> Done {
-        let result = json!({"files": self.files, "known": self.known, "failed": self.failed, "pages": 0});
-        Outcome::done(result).write(self.batch(Some(note), pages), |batch, tx| Box::pin(batch.write(tx)))
+        let ScrapedFiles { files, known, failed, .. } = self;
+        let result = json!({"files": files, "known": known, "failed": failed, "pages": 0});
+        let ended = Some(EndedTask { id: self.ctx.task_id, seen: files + known });
+        let batch = Batch { ended, ..self.batch(Some(note), pages) };
+        Outcome::done(result).write(batch, |batch, tx| Box::pin(batch.write(tx)))
     }
 
     /// An outage of the database does not end the scrape: the next save has the same items.
@@ -171,6 +175,7 @@ impl<'a> ScrapedFiles<'a> {
             items: self.unsaved.values().cloned().collect(),
             pages,
             note,
+            ended: None,
         }
     }
 }
@@ -184,6 +189,14 @@ struct Batch {
     items: Vec<ScrapedItem>,
     pages: Vec<NewItem>,
     note: Option<Note>,
+    ended: Option<EndedTask>,
+}
+
+#[derive(Clone, Copy)]
+struct EndedTask {
+    id: TaskId,
+    /// Files that came in its last run, or were known.
+    seen: usize,
 }
 
 impl Batch {
@@ -204,10 +217,11 @@ impl Batch {
         }
         let new = media_items::insert(tx, pages).await?;
         media_accounts::own(tx, account, &new).await?;
-        Ok(WriteResults {
-            result: fields([("pages", json!(new.len()))]),
-            next: download_media::follow_ups(platform, &new),
-            ..WriteResults::default()
-        })
+        let mut result = fields([("pages", json!(new.len()))]);
+        if let Some(EndedTask { id, seen }) = self.ended {
+            let files = media_accounts::files_of_task(tx, account, id).await?;
+            result.extend(fields([("files", json!(files)), ("known", json!((seen as i64 - files).max(0)))]));
+        }
+        Ok(WriteResults { result, next: download_media::follow_ups(platform, &new), ..WriteResults::default() })
     }
 }

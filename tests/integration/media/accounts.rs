@@ -156,6 +156,21 @@ async fn a_scrape_that_was_cut_off_leaves_no_gap_behind_what_is_known() {
 }
 
 #[tokio::test]
+async fn the_result_counts_the_files_of_all_runs_of_the_task() {
+    if !has_tool() {
+        return;
+    }
+    let harness = MediaHarness::start().await;
+    harness.add_account("alice", json!({})).await;
+    let files = harness.files_of_account("alice");
+    let last = files.last().unwrap();
+    harness.site.add_fault(&last.path, MediaFault::new(MediaFaultKind::StalledAfter(10)).times(1));
+    let asked = until("the last file stalls", PATIENCE, async || harness.site.bytes_sent(&last.path) > 0);
+    let result = harness.settle_in_two_runs(scrape_of("alice", json!({})), asked).await.result;
+    assert_eq!(result, counts(files.len(), 0, 0));
+}
+
+#[tokio::test]
 async fn a_file_that_fails_fails_no_other_and_comes_later() {
     if !has_tool() {
         return;

@@ -116,7 +116,17 @@ impl MediaHarness {
     }
 
     pub async fn settle_task(&self, task: NewTask) -> Committed {
+        self.settle_claimed(self.task(task).await).await
+    }
+
+    /// Runs a job until `until` returns, stops it, runs it once more and commits its writes.
+    pub async fn settle_in_two_runs(&self, task: NewTask, until: impl Future<Output = ()>) -> Committed {
         let task = self.task(task).await;
+        assert!(self.run_claimed_until(task.clone(), until).await.is_err());
+        self.settle_claimed(task).await
+    }
+
+    async fn settle_claimed(&self, task: ClaimedTask) -> Committed {
         let outcome = handlers::run(&self.context(&task), task.role, &task.payload, None).await.unwrap();
         let Outcome::Done(done) = outcome else { panic!("it is not done") };
         let tx = self.database.db.begin().await.unwrap();

@@ -12,7 +12,7 @@ use domain::role::Role;
 use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use sim::media::{AccountKind, MediaFault, MediaFaultKind, MediaFile};
+use sim::media::{AccountKind, AccountPlan, MediaFault, MediaFaultKind, MediaFile, MediaPlan};
 use testkit::{Child, PATIENCE, drover, until};
 use tokio::process::Command;
 
@@ -20,13 +20,18 @@ use super::harness::{KEY, MediaHarness, tool_path};
 
 /// Slow enough that a worker is killed within a file, and fast enough that a life brings some.
 const BYTES_PER_SECOND: u64 = 400_000;
+/// A life brings fewer files than this.
+const POSTS_PER_KILL: usize = 8;
 const ITEMS_PER_JOB: usize = 2;
 const WHOLE: Duration = Duration::from_secs(120);
 
 #[tokio::test]
 async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
-    let kills: u64 = std::env::var("DROVER_KILLS").map_or(6, |text| text.parse().unwrap());
-    let harness = MediaHarness::start().await;
+    let kills: usize = std::env::var("DROVER_KILLS").map_or(6, |text| text.parse().unwrap());
+    let posts = POSTS_PER_KILL * kills;
+    let harness =
+        MediaHarness::facing(MediaPlan { accounts: vec![AccountPlan::new("bob", posts)], ..MediaPlan::default() })
+            .await;
     let files: Vec<MediaFile> = harness.site.account(AccountKind::Mastodon, "bob").unwrap().files().cloned().collect();
     let ids = harness.know(&files.iter().collect::<Vec<_>>()).await;
     for file in &files {
@@ -44,7 +49,7 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
     for kill in 1..=kills {
         let mut worker = harness.spawn_worker();
         let asked_before = harness.site.requests().len();
-        let more = 1 + (kill as usize * 5) % 7;
+        let more = 1 + (kill * 5) % 7;
         until("it has asked for some files", PATIENCE, async || harness.site.requests().len() > asked_before + more)
             .await;
         worker.signal(Signal::SIGKILL);

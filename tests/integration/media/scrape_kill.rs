@@ -10,7 +10,7 @@ use domain::media_item::ItemState;
 use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
 use serde_json::json;
-use sim::media::{MediaFault, MediaFaultKind};
+use sim::media::{AccountPlan, MediaFault, MediaFaultKind, MediaPlan};
 use testkit::{PATIENCE, until};
 
 use super::accounts::{has_tool, processes_in, scrape_of};
@@ -18,6 +18,8 @@ use super::harness::MediaHarness;
 
 /// Slow enough that a whole scrape takes longer than the lives of all workers.
 const BYTES_PER_SECOND: u64 = 300_000;
+/// A life brings fewer files than this.
+const POSTS_PER_KILL: usize = 25;
 const WHOLE: Duration = Duration::from_secs(180);
 
 #[tokio::test]
@@ -26,7 +28,10 @@ async fn a_worker_that_is_killed_in_scrapes_downloads_every_file_once() {
         return;
     }
     let kills: usize = std::env::var("DROVER_KILLS").map_or(2, |text| text.parse().unwrap());
-    let harness = MediaHarness::start().await;
+    let posts = POSTS_PER_KILL * kills;
+    let harness =
+        MediaHarness::facing(MediaPlan { accounts: vec![AccountPlan::new("bob", posts)], ..MediaPlan::default() })
+            .await;
     harness.add_account("bob", json!({})).await;
     let files = harness.files_of_account("bob");
     for file in &files {
