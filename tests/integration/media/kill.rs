@@ -1,5 +1,5 @@
-//! kill -9 of the worker in the middle of downloads: no file is lost, none is half, and none is downloaded again once its
-//! row stands.
+//! kill -9 of the worker in the middle of downloads, and of the API with its scheduler: no file is lost, none is half, and
+//! none is downloaded again once its row stands.
 //!
 //! Six kills in the ordinary run; `DROVER_KILLS=30` is the long one.
 
@@ -22,6 +22,8 @@ use super::harness::{KEY, MediaHarness, tool_path};
 const BYTES_PER_SECOND: u64 = 400_000;
 /// A life brings fewer files than this.
 const POSTS_PER_KILL: usize = 8;
+/// Kills of workers for one of the API.
+const KILLS_PER_RESTART: usize = 3;
 const ITEMS_PER_JOB: usize = 2;
 const WHOLE: Duration = Duration::from_secs(120);
 
@@ -44,6 +46,7 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
         harness.enqueue(Role::DownloadMedia, json!({"media_ids": few})).await;
     }
 
+    let mut api = harness.spawn_api().await;
     // bytes that were sent of each file until its row stood
     let mut once: HashMap<String, u64> = HashMap::new();
     for kill in 1..=kills {
@@ -54,6 +57,11 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
             .await;
         worker.signal(Signal::SIGKILL);
         worker.ended(PATIENCE).await;
+        if kill % KILLS_PER_RESTART == 0 {
+            api.signal(Signal::SIGKILL);
+            api.ended(PATIENCE).await;
+            api = harness.spawn_api().await;
+        }
         harness.assert_whole(&files);
         note_once(&harness, &mut once).await;
     }
@@ -86,8 +94,14 @@ impl MediaHarness {
     }
 
     pub async fn open_jobs(&self) -> i64 {
-        let sql = "SELECT count(*) FROM worker_tasks WHERE status <> 'completed'";
+        let sql = "SELECT count(*) FROM worker_tasks WHERE status <> 'completed' AND schedule_id IS NULL";
         self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    async fn spawn_api(&self) -> Child {
+        let api = Child::spawn(self.drover(1).arg("api").env("DROVER__API__LISTEN", "127.0.0.1:0"));
+        api.probes().await;
+        api
     }
 
     pub fn spawn_worker(&self) -> Child {
