@@ -19,7 +19,7 @@ use super::harness::MediaHarness;
 /// Slow enough that a whole scrape takes longer than the lives of all workers.
 const BYTES_PER_SECOND: u64 = 300_000;
 /// A life brings fewer files than this.
-const POSTS_PER_KILL: usize = 25;
+const POSTS_PER_KILL: usize = 40;
 const WHOLE: Duration = Duration::from_secs(180);
 
 #[tokio::test]
