@@ -15,3 +15,4 @@ mod schedules;
 mod scrape_kill;
 mod searches;
 mod videos;
+mod waits;
