@@ -1,6 +1,7 @@
 //! `appearances`, and the `people` that they are of, as their sync reads and writes them; people's changes
 //! are [`super::media_records`].
 
+use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use super::row::{FromRow, read_all, rows};
@@ -12,10 +13,14 @@ use domain::appearance::Appearance;
 const MAX_PEOPLE: i64 = 10_000;
 
 /// A person whose credits are read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SyncedPerson {
     pub id: i64,
     pub tmdb_id: i64,
+    /// It was tried since the time that was asked for.
+    pub is_done: bool,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
 }
 
 /// Numbers of a person's appearances that came and went.
@@ -25,9 +30,9 @@ pub struct AppearanceChanges {
     pub gone: i64,
 }
 
-/// The enabled people, the one that was synced longest ago first.
-pub async fn people(client: &Client) -> Result<Vec<SyncedPerson>, DbError> {
-    read_all(&client.query(include_str!("sql/people/enabled.sql"), &[&MAX_PEOPLE]).await?)
+/// The enabled people, the one that was tried longest ago first; those that were tried `since` are done.
+pub async fn people(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec<SyncedPerson>, DbError> {
+    read_all(&client.query(include_str!("sql/people/enabled.sql"), &[&MAX_PEOPLE, &since]).await?)
 }
 
 /// Replaces a person's appearances by the service's list. An appearance that the list lacks stays, with the time
@@ -44,7 +49,13 @@ pub async fn note_sync(tx: &Tx, person: i64, error: Option<&str>) -> Result<(), 
     Ok(())
 }
 
+/// Puts a person behind the others: the service asked to wait.
+pub async fn postpone(tx: &Tx, person: i64) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/people/postpone.sql"), &[&person]).await?;
+    Ok(())
+}
+
 rows! {
-    SyncedPerson { id, tmdb_id }
+    SyncedPerson { id, tmdb_id, is_done, last_error }
     AppearanceChanges { added, gone }
 }

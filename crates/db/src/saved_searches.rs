@@ -1,5 +1,7 @@
 //! `saved_searches`, as their monitor reads and writes them; people's changes are [`super::media_records`].
 
+use chrono::{DateTime, Utc};
+
 use super::row::{read_all, rows};
 use super::storable::reason;
 use super::{Client, DbError, Tx};
@@ -17,11 +19,15 @@ pub struct DueSearch {
     pub min_bytes: i64,
     pub download: bool,
     pub has_run: bool,
+    /// It was tried since the time that was asked for.
+    pub is_done: bool,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
 }
 
-/// The enabled searches, the one that was tried longest ago first.
-pub async fn enabled(client: &Client) -> Result<Vec<DueSearch>, DbError> {
-    read_all(&client.query(include_str!("sql/saved_searches/enabled.sql"), &[&MAX_SEARCHES]).await?)
+/// The enabled searches, the one that was tried longest ago first; those that were tried `since` are done.
+pub async fn enabled(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec<DueSearch>, DbError> {
+    read_all(&client.query(include_str!("sql/saved_searches/enabled.sql"), &[&MAX_SEARCHES, &since]).await?)
 }
 
 /// Writes why a search failed; None: it did not.
@@ -30,6 +36,12 @@ pub async fn note_run(tx: &Tx, id: i64, error: Option<&str>) -> Result<(), DbErr
     Ok(())
 }
 
+/// Puts a search behind the others: the service asked to wait.
+pub async fn postpone(tx: &Tx, id: i64) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/saved_searches/postpone.sql"), &[&id]).await?;
+    Ok(())
+}
+
 rows! {
-    DueSearch { id, query, extensions, min_bytes, download, has_run }
+    DueSearch { id, query, extensions, min_bytes, download, has_run, is_done, last_error }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio_postgres::types::Type;
 
-pub use self::changes::{ChangeError, cancel, change, delete, is_over, retry, run_stopped};
+pub use self::changes::{ChangeError, cancel, change, delete, is_over, retry, run_stopped, waits_since};
 pub use self::children::{AwaitedChild, await_children, chain, children_of};
 pub use self::claims::{
     ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,

@@ -1,5 +1,7 @@
 //! `watched_channels`, as their monitor reads and writes them; people's changes are [`super::media_records`].
 
+use chrono::{DateTime, Utc};
+
 use super::row::{read_all, rows};
 use super::{Client, DbError, Tx, storable};
 
@@ -17,11 +19,16 @@ pub struct PolledChannel {
     pub last_modified: Option<String>,
     /// It has answered before.
     pub was_polled: bool,
+    /// It was tried since the time that was asked for.
+    pub is_done: bool,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
 }
 
-/// The enabled channels, the one that was tried longest ago first; at most [`MAX_CHANNELS`].
-pub async fn enabled(client: &Client) -> Result<Vec<PolledChannel>, DbError> {
-    read_all(&client.query(include_str!("sql/watched_channels/enabled.sql"), &[&MAX_CHANNELS]).await?)
+/// The enabled channels, the one that was tried longest ago first; at most [`MAX_CHANNELS`]. Channels that were tried
+/// `since` are done.
+pub async fn enabled(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec<PolledChannel>, DbError> {
+    read_all(&client.query(include_str!("sql/watched_channels/enabled.sql"), &[&MAX_CHANNELS, &since]).await?)
 }
 
 /// Writes that a channel answered, and the proof of its feed for the next poll.
@@ -35,6 +42,12 @@ pub async fn note_failure(tx: &Tx, id: i64, reason: &str) -> Result<(), DbError>
     Ok(())
 }
 
+/// Puts a channel behind the others: the service asked to wait.
+pub async fn postpone(tx: &Tx, id: i64) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/watched_channels/postpone.sql"), &[&id]).await?;
+    Ok(())
+}
+
 rows! {
-    PolledChannel { id, channel_id, download, etag, last_modified, was_polled }
+    PolledChannel { id, channel_id, download, etag, last_modified, was_polled, is_done, last_error }
 }

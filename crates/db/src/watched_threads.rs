@@ -1,5 +1,7 @@
 //! `watched_threads`, as `forum_scrape` reads and writes them; people's changes are [`super::media_records`].
 
+use chrono::{DateTime, Utc};
+
 use super::row::{read_all, rows};
 use super::storable::reason;
 use super::{Client, DbError, Tx};
@@ -17,11 +19,20 @@ pub struct WatchedThread {
     pub download: bool,
     /// The place of the last page that was read; None: the first.
     pub last_page: Option<i32>,
+    /// It was tried since the time that was asked for.
+    pub is_done: bool,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
 }
 
-/// These threads, or all that are enabled; the one that was tried longest ago first.
-pub async fn to_read(client: &Client, ids: Option<&[i64]>) -> Result<Vec<WatchedThread>, DbError> {
-    read_all(&client.query(include_str!("sql/watched_threads/to_read.sql"), &[&ids, &MAX_THREADS]).await?)
+/// These threads, or all that are enabled; the one that was tried longest ago first. Threads that were tried `since`
+/// are done.
+pub async fn to_read(
+    client: &Client,
+    ids: Option<&[i64]>,
+    since: Option<DateTime<Utc>>,
+) -> Result<Vec<WatchedThread>, DbError> {
+    read_all(&client.query(include_str!("sql/watched_threads/to_read.sql"), &[&ids, &MAX_THREADS, &since]).await?)
 }
 
 /// Keeps a thread for this transaction; false: it was removed.
@@ -35,12 +46,18 @@ pub async fn note_read(tx: &Tx, id: i64, last_page: Option<i32>, post: i64) -> R
     Ok(())
 }
 
-/// Writes why a thread's reading failed; how far it came stays.
-pub async fn note_failure(tx: &Tx, id: i64, error: &str) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/watched_threads/note_failure.sql"), &[&id, &reason(error)]).await?;
+/// Writes how a thread's reading ended; how far it came stays. None: it did not fail.
+pub async fn note_end(tx: &Tx, id: i64, error: Option<&str>) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/watched_threads/note_end.sql"), &[&id, &error.map(reason)]).await?;
+    Ok(())
+}
+
+/// Puts a thread behind the others: its forum asked to wait.
+pub async fn postpone(tx: &Tx, id: i64) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/watched_threads/postpone.sql"), &[&id]).await?;
     Ok(())
 }
 
 rows! {
-    WatchedThread { id, forum_id, external_id, download, last_page }
+    WatchedThread { id, forum_id, external_id, download, last_page, is_done, last_error }
 }

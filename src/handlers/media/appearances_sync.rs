@@ -2,7 +2,7 @@
 //!
 //! In: the enabled people, and the key of TMDb. Out: their appearances; one that is listed no more stays,
 //! marked as gone. A person whose credits cannot be read keeps the reason in the row; where all fail, the job
-//! does. Where the service asks to wait, the job waits with the rest of its people.
+//! does. Where the service asks to wait, the job waits with the rest of its people, and that person comes last.
 
 use futures_util::future::BoxFuture;
 use hyper::StatusCode;
@@ -19,6 +19,7 @@ use ::media::clients::tmdb::{self, KeyKind};
 use ::media::http::{Get, HttpError, Secrets};
 use db::appearances::{self, SyncedPerson};
 use db::credentials::{self, OpenCredential};
+use db::tasks::waits_since;
 use db::{DbError, Tx};
 use domain::appearance::Appearance;
 use domain::args;
@@ -32,8 +33,11 @@ const MAX_CREDITS_BYTES: usize = 16 << 20;
 
 pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
-    let people = appearances::people(&client).await?;
+    let since = waits_since(&client, ctx.task_id).await?;
+    let people = appearances::people(&client, since).await?;
+    let (done, people): (Vec<_>, Vec<_>) = people.into_iter().partition(|person| person.is_done);
     let mut report = Report::new(Role::AppearancesSync, "people", &["added", "gone"]);
+    report.resume(done.into_iter().map(|person| person.last_error));
     if people.is_empty() {
         return report.outcome();
     }
@@ -103,6 +107,8 @@ fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
 struct CreditsPoll {
     credential: i64,
     people: Vec<(SyncedPerson, Credits)>,
+    /// The person at whom the service asked to wait.
+    postponed: Option<i64>,
     wait: Option<Wait>,
 }
 
@@ -118,16 +124,19 @@ impl Poll for CreditsPoll {
 
 impl CreditsPoll {
     async fn run(ctx: &Context, people: &[SyncedPerson], key: &OpenCredential) -> Result<CreditsPoll, TaskError> {
-        let mut poll = CreditsPoll { credential: key.id, people: Vec::with_capacity(people.len()), wait: None };
+        let capacity = people.len();
+        let mut poll =
+            CreditsPoll { credential: key.id, people: Vec::with_capacity(capacity), postponed: None, wait: None };
         for person in people {
             match credits(ctx, person, key).await {
                 Err(SyncError::Ask(AskError::Wait(wait))) => {
+                    poll.postponed = wait.is_answer.then_some(person.id);
                     poll.wait = Some(wait);
                     break;
                 }
                 Err(error @ SyncError::Key) => return Err(refused_credential(ctx, key.id, &error).await),
                 Err(error @ SyncError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
-                credits => poll.people.push((*person, credits.map_err(|error| error.to_string()))),
+                credits => poll.people.push((person.clone(), credits.map_err(|error| error.to_string()))),
             }
         }
         Ok(poll)
@@ -143,6 +152,9 @@ impl CreditsPoll {
                     (added, gone) = (added + changes.added, gone + changes.gone);
                 }
             }
+        }
+        if let Some(person) = self.postponed {
+            appearances::postpone(tx, person).await?;
         }
         if self.people.iter().any(|(_, credits)| credits.is_ok()) {
             credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;

@@ -99,7 +99,7 @@ impl Downloads {
             ctx.progress(percent, format!("item {} of {}", nth + 1, items.len())).await;
             match download(ctx, item, nth, items.len()).await {
                 Ok(end) => self.add(item.id, end),
-                Err(ItemError::Wait(later)) => wait = Some(later.max(wait)),
+                Err(ItemError::Wait(later)) => wait = Some(later.min(wait)),
                 // a credential or a tool is missing, which other items may not need
                 Err(ItemError::Task(error @ TaskError::Permanent { .. })) => permanent = permanent.or(Some(error)),
                 Err(ItemError::Task(error)) => {

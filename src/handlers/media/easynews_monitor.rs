@@ -3,7 +3,7 @@
 //! In: searches, and the login of Easynews. Out: an item for each new file, and a `download_media` task for
 //! those of saved searches that are downloaded. The first run of a search downloads nothing. A search that
 //! fails keeps the reason in its row; where all fail, the job does. Where the service asks to wait, the job waits with
-//! the rest of its searches.
+//! the rest of its searches, and that one comes last. The pages before a failure or a wait are kept.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use url::Url;
 
 use super::item_download::ServiceAccess;
 use super::report::{Poll, Report};
-use super::wait::{AskError, ask};
+use super::wait::{AskError, Wait, ask};
 use super::{CREDENTIAL_WORKS, download_media, fields, refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::ReadError;
@@ -27,6 +27,7 @@ use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
 use ::media::http::{Get, HttpError, Secrets};
 use db::credentials::{self, OpenCredential};
 use db::saved_searches::{self, DueSearch};
+use db::tasks::waits_since;
 use db::{DbError, Tx, media_items};
 use domain::args;
 use domain::media_item::{ItemKind, NewItem};
@@ -40,11 +41,17 @@ const MAX_PAGE_BYTES: usize = 8 << 20;
 
 pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
-    let searches = match args.search_queries {
-        Some(queries) => queries.into_iter().map(Search::Asked).collect(),
-        None => saved_searches::enabled(&client).await?.into_iter().map(Search::Saved).collect::<Vec<_>>(),
-    };
     let mut report = Report::new(Role::EasynewsMonitor, "searches", &["new"]);
+    let searches: Vec<Search> = match args.search_queries {
+        Some(queries) => queries.into_iter().map(Search::Asked).collect(),
+        None => {
+            let since = waits_since(&client, ctx.task_id).await?;
+            let searches = saved_searches::enabled(&client, since).await?;
+            let (done, searches): (Vec<_>, Vec<_>) = searches.into_iter().partition(|search| search.is_done);
+            report.resume(done.into_iter().map(|search| search.last_error));
+            searches.into_iter().map(Search::Saved).collect()
+        }
+    };
     if searches.is_empty() {
         return report.outcome();
     }
@@ -55,13 +62,13 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
         if !report.goes_on(ctx, nth, total).await {
             break;
         }
-        let items = unless_stopped(ctx, search.run(ctx, &login)).await?;
-        if let Err(SearchError::Ask(AskError::Wait(wait))) = items {
+        let (items, error) = unless_stopped(ctx, search.run(ctx, &login)).await?;
+        let (found, wait) = SearchResult::of(ctx, search, &login, items, error).await?;
+        report.save(ctx, usize::from(wait.is_none()), found).await?;
+        if let Some(wait) = wait {
             report.wait(wait);
             break;
         }
-        let found = SearchResult::of(ctx, search, &login, items).await?;
-        report.save(ctx, 1, found).await?;
     }
     report.outcome()
 }
@@ -115,11 +122,14 @@ impl Search {
         }
     }
 
-    /// The files of all its pages.
-    async fn run(&self, ctx: &Context, login: &OpenCredential) -> Result<Vec<NewItem>, SearchError> {
+    /// The files of its pages, and the error that ended them.
+    async fn run(&self, ctx: &Context, login: &OpenCredential) -> (Vec<NewItem>, Option<SearchError>) {
         let (mut items, mut seen) = (Vec::new(), HashSet::new());
         for number in 1.. {
-            let page = self.page(ctx, login, number).await?;
+            let page = match self.page(ctx, login, number).await {
+                Ok(page) => page,
+                Err(error) => return (items, Some(error)),
+            };
             let goes_on = page.goes_on(number, &seen);
             for file in page.files.iter().filter(|file| self.wants(file)) {
                 if seen.insert(file.hash.clone()) {
@@ -130,7 +140,7 @@ impl Search {
                 break;
             }
         }
-        Ok(items)
+        (items, None)
     }
 
     async fn page(&self, ctx: &Context, login: &OpenCredential, page: u32) -> Result<Page, SearchError> {
@@ -180,15 +190,21 @@ fn basic(url: &Url, login: &OpenCredential) -> Result<Secrets, SearchError> {
     Ok(Secrets { origin: url.origin(), headers: HeaderMap::from_iter([(AUTHORIZATION, value)]) })
 }
 
+/// Files of a search, and why no more came.
 struct SearchResult {
     credential: i64,
     search: Search,
-    items: Result<Vec<NewItem>, String>,
+    items: Vec<NewItem>,
+    failure: Option<String>,
+    /// It came to its end, well or not.
+    is_over: bool,
+    /// The service asked to wait.
+    is_postponed: bool,
 }
 
 impl Poll for SearchResult {
     fn reasons(&self) -> Vec<String> {
-        self.items.as_ref().err().cloned().into_iter().collect()
+        self.failure.iter().cloned().collect()
     }
 
     fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
@@ -201,29 +217,35 @@ impl SearchResult {
         ctx: &Context,
         search: Search,
         login: &OpenCredential,
-        items: Result<Vec<NewItem>, SearchError>,
-    ) -> Result<SearchResult, TaskError> {
-        let items = match items {
-            Err(error @ SearchError::Login) => return Err(refused_credential(ctx, login.id, &error).await),
-            Err(error @ SearchError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
-            items => items.map_err(|error| error.to_string()),
+        items: Vec<NewItem>,
+        error: Option<SearchError>,
+    ) -> Result<(SearchResult, Option<Wait>), TaskError> {
+        let (wait, failure) = match error {
+            Some(SearchError::Ask(AskError::Wait(wait))) => (Some(wait), None),
+            Some(error @ SearchError::Login) => return Err(refused_credential(ctx, login.id, &error).await),
+            Some(error @ SearchError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
+            error => (None, error.map(|error| error.to_string())),
         };
-        Ok(SearchResult { credential: login.id, search, items })
+        let is_over = wait.is_none();
+        let is_postponed = wait.as_ref().is_some_and(|wait| wait.is_answer);
+        Ok((SearchResult { credential: login.id, search, items, failure, is_over, is_postponed }, wait))
     }
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
-        let ids = match &self.items {
-            Ok(items) => media_items::insert(tx, items).await?,
-            Err(_) => Vec::new(),
-        };
+        let ids = media_items::insert(tx, &self.items).await?;
         let mut wanted = &[][..];
         if let Some(saved) = self.search.saved() {
-            saved_searches::note_run(tx, saved.id, self.items.as_ref().err().map(String::as_str)).await?;
+            if self.is_over {
+                saved_searches::note_run(tx, saved.id, self.failure.as_deref()).await?;
+            }
+            if self.is_postponed {
+                saved_searches::postpone(tx, saved.id).await?;
+            }
             if saved.download && saved.has_run {
                 wanted = &ids;
             }
         }
-        if self.items.is_ok() {
+        if self.is_over && self.failure.is_none() {
             credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
         }
         let result = fields([("new", json!(ids.len()))]);

@@ -3,7 +3,8 @@
 //! In: threads, and the forums that they are of. Out: their new posts, an item for each media link of these,
 //! and a `download_media` task for those of threads that are downloaded. A thread is read from where the last
 //! run came to, and saved some pages at a time. One that fails keeps the reason in its row; where all fail,
-//! the job does. A forum that asks to wait is left alone, and the job waits with its threads.
+//! the job does. A forum that asks to wait is left alone, and the job waits with its threads; the one at which
+//! it asked comes last.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +18,7 @@ use super::report::{Poll, Report};
 use super::wait::Wait;
 use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, fields, unless_stopped};
 use crate::handlers::Context;
+use db::tasks::waits_since;
 use db::watched_threads::{self, WatchedThread};
 use db::{Client, DbError, Tx, credentials, forum_posts, forums, media_items};
 use domain::args;
@@ -36,13 +38,16 @@ const MAX_PAGES: usize = 10_000;
 
 pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
-    let threads = watched_threads::to_read(&client, args.thread_ids.as_deref()).await?;
+    let since = waits_since(&client, ctx.task_id).await?;
+    let threads = watched_threads::to_read(&client, args.thread_ids.as_deref(), since).await?;
     if threads.is_empty() && args.thread_ids.is_some_and(|ids| !ids.is_empty()) {
         return Err(TaskError::permanent("none of these threads exists: `drover media list threads`"));
     }
+    let (done, threads): (Vec<_>, Vec<_>) = threads.into_iter().partition(|thread| thread.is_done);
     let mut forums = open_forums(&client, &threads, &ctx.services.media).await?;
     drop(client);
     let mut report = Report::new(Role::ForumScrape, "threads", &["posts", "items"]);
+    report.resume(done.into_iter().map(|thread| thread.last_error));
     let mut waiting = HashSet::new();
     for (nth, thread) in threads.iter().enumerate() {
         if !report.goes_on(ctx, nth, threads.len()).await {
@@ -115,7 +120,9 @@ async fn read_thread(
             other => (None, other),
         };
         let is_over = next.is_none() && wait.is_none();
+        let is_postponed = wait.as_ref().is_some_and(|wait| wait.is_answer);
         let posts = ThreadPosts::new(ctx, forum, thread, part.pages, failure);
+        let posts = ThreadPosts { is_over, is_postponed, ..posts };
         report.save(ctx, usize::from(is_over), posts).await?;
         match next {
             Some(next) if report.goes_on(ctx, nth, total).await => position = next,
@@ -194,6 +201,10 @@ struct ThreadPosts {
     source: String,
     credential: Option<i64>,
     failure: Option<Failure>,
+    /// Nothing of it is left to be read by this job.
+    is_over: bool,
+    /// Its forum asked to wait.
+    is_postponed: bool,
 }
 
 impl Poll for ThreadPosts {
@@ -221,6 +232,8 @@ impl ThreadPosts {
             source: String::new(),
             credential: None,
             failure: Some(failure),
+            is_over: true,
+            is_postponed: false,
         }
     }
 
@@ -260,6 +273,8 @@ impl ThreadPosts {
             source: forum.name.clone(),
             credential: forum.credential,
             failure: failure.as_ref().map(Failure::of),
+            is_over: false,
+            is_postponed: false,
         }
     }
 
@@ -274,8 +289,12 @@ impl ThreadPosts {
         if let Some(newest) = self.posts.iter().filter_map(|post| post.external_id.parse().ok()).max() {
             watched_threads::note_read(tx, id, self.last_page, newest).await?;
         }
-        if let Some(failure) = &self.failure {
-            watched_threads::note_failure(tx, id, &failure.reason).await?;
+        if self.is_over {
+            let reason = self.failure.as_ref().map(|failure| failure.reason.as_str());
+            watched_threads::note_end(tx, id, reason).await?;
+        }
+        if self.is_postponed {
+            watched_threads::postpone(tx, id).await?;
         }
         self.note_credential(tx).await?;
         let result = fields([("posts", json!(new)), ("items", json!(wanted.len() + others.len()))]);

@@ -33,6 +33,8 @@ pub struct Report {
     max_time: Duration,
     /// Things that the next job begins with.
     left: usize,
+    /// Things that earlier runs of the job have polled.
+    earlier: usize,
     /// Things that are polled: `channels`.
     noun: &'static str,
     polled: usize,
@@ -41,7 +43,7 @@ pub struct Report {
     lasting: usize,
     /// The first reason of a failure.
     reason: Option<String>,
-    /// The longest wait.
+    /// The shortest wait.
     wait: Option<Wait>,
     /// Numbers of the saves, by their names.
     counts: Map<String, Value>,
@@ -56,6 +58,7 @@ impl Report {
             begun: Instant::now(),
             max_time,
             left: 0,
+            earlier: 0,
             noun,
             polled: 0,
             failed: 0,
@@ -63,6 +66,16 @@ impl Report {
             reason: None,
             wait: None,
             counts,
+        }
+    }
+
+    /// Counts what earlier runs of the job have polled, which has waited since: for each thing, why it failed.
+    pub fn resume(&mut self, earlier: impl IntoIterator<Item = Option<String>>) {
+        for failure in earlier {
+            self.earlier += 1;
+            self.polled += 1;
+            self.failed += usize::from(failure.is_some());
+            self.reason = self.reason.take().or(failure);
         }
     }
 
@@ -76,6 +89,7 @@ impl Report {
             }
             return false;
         }
+        let (before, total) = (self.earlier + before, self.earlier + total);
         let percent = u8::try_from(100 * before / total.max(1)).ok();
         ctx.progress(percent, format!("{before} of {total} {}", self.noun)).await;
         true
@@ -92,7 +106,7 @@ impl Report {
 
     /// The job waits at its end, for what was left out.
     pub fn wait(&mut self, wait: Wait) {
-        self.wait = Some(wait.max(self.wait.take()));
+        self.wait = Some(wait.min(self.wait.take()));
     }
 
     /// `reasons` has one for each poll that failed.
@@ -158,6 +172,15 @@ mod tests {
         report.lasting = 2;
         report.add(2, &["no".to_owned(), "no".to_owned()], &saved(0));
         assert!(matches!(report.outcome(), Err(TaskError::Permanent { .. })));
+    }
+
+    #[test]
+    fn what_an_earlier_run_has_polled_counts() {
+        let mut report = Report::new(Role::YoutubeMonitor, "channels", &[]);
+        report.resume([None, Some("away".to_owned())]);
+        report.add(1, &["strange".to_owned()], &saved(0));
+        let Ok(Outcome::Done(done)) = report.outcome() else { panic!("it is not done") };
+        assert_eq!((&done.result["channels"], &done.result["failed"]), (&json!(3), &json!(2)));
     }
 
     #[test]

@@ -17,6 +17,8 @@ use queue::TaskError;
 pub struct Wait {
     pub reason: String,
     pub after: Option<Duration>,
+    /// The host itself asks, by its answer: it is about one thing, or about all.
+    pub is_answer: bool,
     /// The host whose open breaker is the cause.
     pub until_closed: Option<String>,
 }
@@ -43,18 +45,18 @@ pub async fn ask(media: &MediaServices, get: &Get) -> Result<Answer, AskError> {
         _ => return Ok(answer),
     };
     let reason = format!("{} asks to wait: {}", answer.url.host_str().unwrap_or_default(), answer.status);
-    Err(AskError::Wait(Wait::new(reason, Some(after))))
+    Err(AskError::Wait(Wait { is_answer: true, ..Wait::new(reason, Some(after)) }))
 }
 
 impl Wait {
     pub fn new(reason: String, after: Option<Duration>) -> Wait {
-        Wait { reason, after, until_closed: None }
+        Wait { reason, after, is_answer: false, until_closed: None }
     }
 
-    /// The longer one.
-    pub fn max(self, other: Option<Wait>) -> Wait {
+    /// The shorter one; one that names no time is soon over.
+    pub fn min(self, other: Option<Wait>) -> Wait {
         match other {
-            Some(other) if other.after >= self.after => other,
+            Some(other) if other.after <= self.after => other,
             _ => self,
         }
     }
@@ -62,12 +64,12 @@ impl Wait {
 
 impl From<HeldHost> for Wait {
     fn from(HeldHost { reason, after, until_closed }: HeldHost) -> Self {
-        Wait { reason, after, until_closed }
+        Wait { reason, after, is_answer: false, until_closed }
     }
 }
 
 impl From<Wait> for TaskError {
-    fn from(Wait { reason, after, until_closed }: Wait) -> Self {
+    fn from(Wait { reason, after, until_closed, .. }: Wait) -> Self {
         TaskError::Snooze { reason, after, host: until_closed }
     }
 }

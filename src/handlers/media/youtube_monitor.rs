@@ -3,7 +3,7 @@
 //! In: the enabled channels. Out: an item for each new video, and a `download_media` task for those of
 //! channels that are downloaded. The first poll of a channel downloads nothing. A channel that fails keeps
 //! the reason in its row; where all fail, the job does. Where the service asks to wait, the job waits with the
-//! channels that it did not answer. `gaps` of the result counts channels of whose newest
+//! channels that it did not answer, and those at which it asked come last. `gaps` of the result counts channels of whose newest
 //! videos none was known: some may have been missed. Some channels are saved at a time, and the next run begins with
 //! the others.
 
@@ -21,6 +21,7 @@ use crate::handlers::Context;
 use ::media::clients::ReadError;
 use ::media::clients::youtube::{self, Video};
 use ::media::http::{Get, HttpError};
+use db::tasks::waits_since;
 use db::watched_channels::{self, PolledChannel};
 use db::{DbError, Tx, media_items};
 use domain::args;
@@ -36,8 +37,13 @@ const MAX_FEED_BYTES: usize = 1 << 20;
 const CHANNELS_PER_SAVE: usize = 20;
 
 pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, TaskError> {
-    let channels = watched_channels::enabled(&ctx.services.db.client().await?).await?;
+    let client = ctx.services.db.client().await?;
+    let since = waits_since(&client, ctx.task_id).await?;
+    let channels = watched_channels::enabled(&client, since).await?;
+    drop(client);
+    let (done, channels): (Vec<_>, Vec<_>) = channels.into_iter().partition(|channel| channel.is_done);
     let mut report = Report::new(Role::YoutubeMonitor, "channels", &["new", "gaps"]);
+    report.resume(done.into_iter().map(|channel| channel.last_error));
     for (nth, batch) in channels.chunks(CHANNELS_PER_SAVE).enumerate() {
         if !report.goes_on(ctx, nth * CHANNELS_PER_SAVE, channels.len()).await {
             break;
@@ -105,6 +111,8 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
 struct ChannelPoll {
     base: Url,
     results: Vec<(PolledChannel, Feed)>,
+    /// Channels at which the service asked to wait.
+    postponed: Vec<i64>,
     wait: Option<Wait>,
 }
 
@@ -130,15 +138,19 @@ impl ChannelPoll {
             (channel, feed)
         });
         let answers: Vec<_> = polls.buffer_unordered(CONCURRENCY).collect().await;
-        let (mut results, mut wait) = (Vec::with_capacity(answers.len()), None);
+        let mut poll =
+            ChannelPoll { base, results: Vec::with_capacity(answers.len()), postponed: Vec::new(), wait: None };
         for (channel, feed) in answers {
             match feed {
-                Ok(feed) => results.push((channel, feed)),
-                Err(PollError::Ask(AskError::Wait(later))) => wait = Some(later.max(wait)),
-                Err(error) => results.push((channel, Feed::Failed(error.to_string()))),
+                Ok(feed) => poll.results.push((channel, feed)),
+                Err(PollError::Ask(AskError::Wait(wait))) => {
+                    poll.postponed.extend(wait.is_answer.then_some(channel.id));
+                    poll.wait = Some(wait.min(poll.wait.take()));
+                }
+                Err(error) => poll.results.push((channel, Feed::Failed(error.to_string()))),
             }
         }
-        ChannelPoll { base, results, wait }
+        poll
     }
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
@@ -150,6 +162,9 @@ impl ChannelPoll {
             if channel.download && channel.was_polled {
                 wanted.extend(new.ids);
             }
+        }
+        for channel in &self.postponed {
+            watched_channels::postpone(tx, *channel).await?;
         }
         let result = fields([("new", json!(found)), ("gaps", json!(gaps))]);
         Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })

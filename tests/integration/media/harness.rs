@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use contract::media::credentials::{Credential, CredentialDraft};
 use contract::media::items::{ItemFilter, ItemView};
 use contract::media::{Fields, Record};
-use db::tasks::{ClaimBatch, ClaimedTask, NewTask};
+use db::tasks::{AttemptOutcome, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use domain::host::{Hold, HostState};
 use domain::role::Role;
 use drover::app;
@@ -116,21 +116,38 @@ impl MediaHarness {
     }
 
     pub async fn settle_task(&self, task: NewTask) -> Committed {
-        self.settle_claimed(self.task(task).await).await
+        self.complete(&self.task(task).await).await
     }
 
     /// Runs a job until `until` returns, stops it, runs it once more and commits its writes.
     pub async fn settle_in_two_runs(&self, task: NewTask, until: impl Future<Output = ()>) -> Committed {
         let task = self.task(task).await;
         assert!(self.run_claimed_until(task.clone(), until).await.is_err());
-        self.settle_claimed(task).await
+        self.complete(&task).await
     }
 
-    async fn settle_claimed(&self, task: ClaimedTask) -> Committed {
-        let outcome = handlers::run(&self.context(&task), task.role, &task.payload, None).await.unwrap();
+    /// Runs a task to its end.
+    pub async fn complete(&self, task: &ClaimedTask) -> Committed {
+        let outcome = handlers::run(&self.context(task), task.role, &task.payload, None).await.unwrap();
         let Outcome::Done(done) = outcome else { panic!("it is not done") };
         let tx = self.database.db.begin().await.unwrap();
-        queue::commit(tx, &task, &done, &Value::Null, None).await.unwrap()
+        queue::commit(tx, task, &done, &Value::Null, None).await.unwrap()
+    }
+
+    /// Runs a task that has to wait; returns how long.
+    pub async fn wait(&self, task: &ClaimedTask) -> Option<Duration> {
+        let ended = handlers::run(&self.context(task), task.role, &task.payload, None).await;
+        let Err(TaskError::Snooze { reason, after, .. }) = ended else { panic!("it does not wait") };
+        let client = self.database.db.client().await.unwrap();
+        let snooze = Settlement::new(AttemptOutcome::Snoozed, Some(reason));
+        db::tasks::settle(&client, &task.lease, &snooze).await.unwrap();
+        after
+    }
+
+    /// The next run of a task that waits.
+    pub async fn wake(&self, task: &ClaimedTask) -> ClaimedTask {
+        db::tasks::sweep_all(&self.database.db.client().await.unwrap()).await.unwrap();
+        self.claim(task.role).await
     }
 
     /// Runs a job until `until` returns, and stops it then.
@@ -184,18 +201,23 @@ impl MediaHarness {
     }
 
     /// A claimed task; those before it are over.
-    async fn task(&self, task: NewTask) -> ClaimedTask {
+    pub async fn task(&self, task: NewTask) -> ClaimedTask {
         let open = "UPDATE worker_tasks SET status = 'cancelled' WHERE status IN ('pending', 'claimed', 'running');
                     DELETE FROM stopping_runs";
         self.database.raw.batch_execute(open).await.unwrap();
+        let role = task.role;
+        db::tasks::enqueue(&self.database.db.client().await.unwrap(), &[task]).await.unwrap();
+        self.claim(role).await
+    }
+
+    async fn claim(&self, role: Role) -> ClaimedTask {
         let claim = ClaimBatch {
-            roles: vec![task.role],
+            roles: vec![role],
             workers: vec!["harness".to_owned()],
             lease: Duration::from_secs(60),
             ..ClaimBatch::default()
         };
         let client = self.database.db.client().await.unwrap();
-        db::tasks::enqueue(&client, &[task]).await.unwrap();
         let mut claimed = db::tasks::settle_and_claim(&client, &claim).await.unwrap().claimed;
         let task = claimed.pop().expect("the task can be claimed");
         db::tasks::start(&client, &task.lease).await.unwrap();

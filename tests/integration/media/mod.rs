@@ -16,3 +16,4 @@ mod schedules;
 mod scrape_kill;
 mod searches;
 mod videos;
+mod waits;

@@ -57,6 +57,11 @@ pub async fn is_over(client: &Client, id: TaskId) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("../sql/tasks/is_over.sql"), &[&id]).await?)
 }
 
+/// When the run began that was the first to end with a wait; None: the task has not waited since it last began.
+pub async fn waits_since(client: &Client, id: TaskId) -> Result<Option<DateTime<Utc>>, DbError> {
+    first_column(&client.query_one(include_str!("../sql/tasks/waits_since.sql"), &[&id]).await?)
+}
+
 /// Puts a failed or cancelled task back to pending with all of its retries; its runs stay as history. Returns
 /// the former status.
 pub async fn retry(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeError> {
