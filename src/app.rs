@@ -99,9 +99,12 @@ impl App {
     /// Lets tasks finish within the grace time and gives the rest back; `at_once` ends the grace time.
     pub async fn stop(self, at_once: impl Future<Output = ()>) -> Drained {
         let lifecycle = self.lifecycle().clone();
-        // images that are not downloaded yet are found again
-        drop(self.images);
-        let mut drain = std::pin::pin!(self.tree.drain());
+        let images = async {
+            if let Some((downloads, _)) = self.images {
+                downloads.stop().await;
+            }
+        };
+        let mut drain = std::pin::pin!(async { tokio::join!(self.tree.drain(), images).0 });
         tokio::select! {
             drained = &mut drain => return drained,
             () = at_once => lifecycle.advance(Phase::Releasing),

@@ -13,9 +13,12 @@ mod progress;
 mod recorder;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::stealth::{AllowList, Sessions};
@@ -53,21 +56,27 @@ struct Job {
     refetch: bool,
 }
 
+/// Maximum time in which the outcomes of downloads that were stopped are noted.
+const MAX_STOP: Duration = Duration::from_secs(2);
+
 /// Running downloads; dropping it ends them.
 pub struct Downloads {
     feeder: JoinHandle<()>,
+    recorder: JoinHandle<()>,
+    stop: CancellationToken,
 }
 
 impl Drop for Downloads {
     fn drop(&mut self) {
-        // the lanes end with their channel
         self.feeder.abort();
+        self.stop.cancel();
     }
 }
 
 impl Downloads {
     /// Starts to download the stores in `queue`, and later ones.
     pub fn start(queue: DownloadQueue, deps: DownloadDeps) -> Downloads {
+        let stop = CancellationToken::new();
         let (jobs, lanes_end) = mpsc::channel(MAX_AHEAD);
         let lanes_end = Arc::new(Mutex::new(lanes_end));
         let (finished, finished_end) = mpsc::channel(MAX_AHEAD);
@@ -76,12 +85,25 @@ impl Downloads {
             let lane = lane::Lane::new(deps.clone(), allowed.clone(), lanes_end.clone(), finished.clone());
             // one goes on while tasks run, so that a process that is always busy gets its images, too
             let gives_way_to = (nth > 0).then(|| queue.clone());
-            tokio::spawn(lane.run(gives_way_to));
+            let stopped = stop.clone().cancelled_owned();
+            tokio::spawn(async move {
+                tokio::select! {
+                    () = stopped => {}
+                    () = lane.run(gives_way_to) => {}
+                }
+            });
         }
         let recorder = recorder::Recorder::new(deps.db.clone(), deps.config.retry_base, queue.clone());
-        tokio::spawn(recorder.run(finished_end));
+        let recorder = tokio::spawn(recorder.run(finished_end));
         let feeder = Feeder { queue, db: deps.db, allowed, jobs };
-        Downloads { feeder: tokio::spawn(feeder.run()) }
+        Downloads { feeder: tokio::spawn(feeder.run()), recorder, stop }
+    }
+
+    /// Stops, and notes what was downloaded. Images under way are found again.
+    pub async fn stop(mut self) {
+        self.feeder.abort();
+        self.stop.cancel();
+        let _ = timeout(MAX_STOP, &mut self.recorder).await;
     }
 }
 

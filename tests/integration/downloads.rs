@@ -94,6 +94,20 @@ async fn every_good_picture_is_stored_and_no_bad_one_whatever_is_wrong_with_it()
     assert!(counts.picture_answers.values().all(|answers| *answers == 1), "{:?}", counts.picture_answers);
 }
 
+#[tokio::test]
+async fn a_stop_in_the_middle_notes_what_was_downloaded() {
+    let farm = Farm::changed(6, many_kinds).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let worker = Child::spawn(downloading(&farm, &["worker"]).env("DROVER__IMAGES__CONCURRENCY", "1"));
+    farm.until_crawled().await;
+    until("some images are downloaded", PATIENCE, async || farm.image_files().len() > 20).await;
+    end(worker).await;
+    assert!(farm.count(OPEN).await > 0, "it was stopped in the middle");
+    let noted = stored(&farm).await.into_iter().filter_map(|(_, path)| path).collect::<BTreeSet<_>>().len();
+    let under_way = 1;
+    assert!(farm.image_files().len() <= noted + under_way, "{} files, {noted} noted", farm.image_files().len());
+}
+
 async fn failures(farm: &Farm) -> BTreeMap<String, String> {
     let sql = "SELECT image_url, reason FROM product_image_failures UNION ALL SELECT image_url, reason FROM brand_image_failures";
     let rows = farm.db.client().await.unwrap().query(sql, &[]).await.unwrap();

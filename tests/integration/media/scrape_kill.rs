@@ -17,7 +17,7 @@ use super::accounts::{has_tool, processes_in, scrape_of};
 use super::harness::MediaHarness;
 
 /// Slow enough that a whole scrape takes longer than the lives of all workers.
-const BYTES_PER_SECOND: u64 = 300_000;
+const BYTES_PER_SECOND: u64 = 150_000;
 /// A life brings fewer files than this.
 const POSTS_PER_KILL: usize = 40;
 const WHOLE: Duration = Duration::from_secs(180);
