@@ -116,7 +116,7 @@ pub async fn note_scrape(tx: &Tx, account: i64, is_whole: bool, error: Option<&s
     Ok(())
 }
 
-/// The number of an account's files that the runs of a task brought, with those that `tx` has recorded.
+/// Number of files that the runs of a task have downloaded for an account; files recorded in `tx` count.
 pub async fn files_of_task(tx: &Tx, account: i64, task: TaskId) -> Result<i64, DbError> {
     let sql = include_str!("sql/media_accounts/files_of_task.sql");
     first_column(&tx.query_one(sql, &[&account, &task]).await?)

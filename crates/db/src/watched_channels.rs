@@ -25,8 +25,8 @@ pub struct PolledChannel {
     pub last_error: Option<String>,
 }
 
-/// The enabled channels, the one that was tried longest ago first; at most [`MAX_CHANNELS`]. Channels that were tried
-/// `since` are done.
+/// The enabled channels, the one that was tried longest ago first; at most [`MAX_CHANNELS`]. `is_done`
+/// has those that were tried at `since` or later.
 pub async fn enabled(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec<PolledChannel>, DbError> {
     read_all(&client.query(include_str!("sql/watched_channels/enabled.sql"), &[&MAX_CHANNELS, &since]).await?)
 }

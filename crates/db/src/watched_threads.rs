@@ -25,8 +25,8 @@ pub struct WatchedThread {
     pub last_error: Option<String>,
 }
 
-/// These threads, or all that are enabled; the one that was tried longest ago first. Threads that were tried `since`
-/// are done.
+/// These threads, or all that are enabled; the one that was tried longest ago first. `is_done` has those that were tried
+/// at `since` or later.
 pub async fn to_read(
     client: &Client,
     ids: Option<&[i64]>,

@@ -285,7 +285,7 @@ pub fn is_whole(ended: &Ended) -> bool {
 }
 
 fn first_message(ended: &Ended) -> Option<&str> {
-    ended.first_error.as_deref()?.splitn(3, '\t').nth(2)
+    site_and_message(ended.first_error.as_deref()?).map(|(_, message)| message)
 }
 
 /// For people: the first error with the name of the site that it is about. After connections that failed it names no

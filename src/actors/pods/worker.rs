@@ -103,7 +103,8 @@ impl WorkerActor {
         if self.must_not_claim() {
             return;
         }
-        while self.slots.len() < self.max_slots() {
+        let max_slots = self.max_slots();
+        while self.slots.len() < max_slots {
             self.open_slot(ctx);
         }
     }

@@ -109,10 +109,10 @@ async fn scrape(
 ) -> Result<Outcome, TaskError> {
     let media = &ctx.services.media;
     let secret = login.as_ref().map(|login| secret(login, &url)).transpose()?;
+    let proxy = tool_proxy::lease(ctx, &url).await?;
     let archive = write_archive(ctx, &account, directory).await?;
     // a scrape that was cut off has left gaps behind what is known
     let has_gaps = archive.was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
-    let proxy = tool_proxy::lease(ctx, &url).await?;
     let scrape = gallery_dl::Scrape {
         addresses: std::slice::from_ref(&address),
         scrape_type: if has_gaps { ScrapeType::Full } else { scrape_type },
