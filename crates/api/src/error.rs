@@ -97,6 +97,9 @@ pub enum ApiError {
     /// There is no room now.
     #[error("{0}")]
     Busy(String),
+    /// Another transaction holds the same rows.
+    #[error("{0}")]
+    Contended(String),
     #[error("{0}")]
     Unavailable(String),
     /// A fault of the server; the text goes to the log only.
@@ -139,7 +142,9 @@ impl ApiError {
             ApiError::TargetTooLong(_) => StatusCode::URI_TOO_LONG,
             ApiError::HeadTooLarge(_) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             ApiError::NotJson(_) | ApiError::Coded(_) | ApiError::NotAnImage(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            ApiError::TimedOut(_) | ApiError::Busy(_) | ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::TimedOut(_) | ApiError::Busy(_) | ApiError::Contended(_) | ApiError::Unavailable(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             ApiError::Cluster(error) => cluster_status(error),
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -155,7 +160,7 @@ impl ApiError {
             ApiError::NoSuchRange(whole) => {
                 HeaderValue::try_from(format!("bytes */{whole}")).ok().map(|range| (header::CONTENT_RANGE, range))
             }
-            ApiError::Busy(_) => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
+            ApiError::Busy(_) | ApiError::Contended(_) => Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
             _ => None,
         }
     }
@@ -199,6 +204,9 @@ impl ApiError {
                 "the request failed on the server; its log has the cause under this request_id".to_owned()
             }
             ApiError::FilesUnavailable(_) => "the payload files cannot be read; try again later".to_owned(),
+            ApiError::Contended(_) => {
+                "another request or a worker is changing the same rows; try again in a moment".to_owned()
+            }
             ApiError::Unavailable(_) => "the database is unavailable; try again later".to_owned(),
             other => other.to_string(),
         }
@@ -264,9 +272,8 @@ impl From<DbError> for ApiError {
         match error {
             DbError::Missing(what) => ApiError::NotFound(what),
             DbError::Unfit(fault) | DbError::Reference(fault) => ApiError::Conflict(fault),
-            DbError::Unavailable(text) | DbError::Contention(text) | DbError::TooSlow(text) => {
-                ApiError::Unavailable(text)
-            }
+            DbError::Contention(text) => ApiError::Contended(text),
+            DbError::Unavailable(text) | DbError::TooSlow(text) => ApiError::Unavailable(text),
             other => ApiError::Internal(other.to_string()),
         }
     }
@@ -360,7 +367,8 @@ mod tests {
     #[test]
     fn the_database_error_text_is_logged_and_not_answered() {
         let secret = "connection to db.internal as crawler refused";
-        for error in [ApiError::Unavailable(secret.to_owned()), ApiError::Internal(secret.to_owned())] {
+        let hidden = [ApiError::Unavailable, ApiError::Contended, ApiError::Internal];
+        for error in hidden.map(|of| of(secret.to_owned())) {
             assert!(!error.detail().contains("crawler"), "{}", error.detail());
             assert!(error.to_string().contains("crawler"), "the log needs it");
         }

@@ -3,6 +3,8 @@
 use http::Method;
 use serde_json::{Value, json};
 
+use testkit::connect;
+
 use super::server::{Answer, Server};
 
 async fn call(server: &Server, method: Method, path: &str, body: Value) -> Answer {
@@ -155,6 +157,20 @@ async fn the_view_of_the_older_queue_is_worked_by_the_older_statements() {
         let update = format!("UPDATE worker_job_queue SET {refused} WHERE id = {id}");
         assert!(raw.batch_execute(&update).await.is_err(), "{refused}");
     }
+}
+
+#[tokio::test]
+async fn a_job_whose_key_another_session_holds_is_to_be_sent_again_in_a_moment() {
+    let server = Server::start().await;
+    let holder = connect(&server.database.url).await;
+    let twin = "BEGIN; INSERT INTO worker_job_queue (job_type) VALUES ('youtube_monitor')";
+    holder.batch_execute(twin).await.unwrap();
+    let answer = server.post("/api/jobs", json!({"job_type": "youtube_monitor"})).await;
+    let detail = answer.problem(503)["detail"].to_string();
+    assert!(detail.contains("the same rows; try again in a moment"), "{detail}");
+    assert_eq!(answer.headers["retry-after"], "1");
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    server.post("/api/jobs", json!({"job_type": "youtube_monitor"})).await.expect(201);
 }
 
 async fn claimed(server: &Server, role: &str) -> Option<i64> {
