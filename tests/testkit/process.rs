@@ -109,6 +109,11 @@ impl Child {
         .await;
     }
 
+    /// Its metrics as text. It must listen for probes.
+    pub async fn metrics(&self) -> String {
+        scrape(self.probes().await).await.unwrap()
+    }
+
     /// Sends a signal, such as SIGTERM or SIGSTOP.
     pub fn signal(&self, signal: nix::sys::signal::Signal) {
         let pid = self.process.id().expect("the child has ended already");

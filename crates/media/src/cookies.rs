@@ -1,9 +1,7 @@
 //! Cookies of a credential: a file in Netscape's format, as browsers' extensions and the tools write it. Pure.
 //!
-//! In: the text of the file, which may be that of a whole browser. Out: the cookies for one host or address. No error
-//! shows a value.
-
-use std::collections::BTreeMap;
+//! In: the text of the file, which may be that of a whole browser. Out: the cookies for one host or address, and a file
+//! of these alone. No error shows a value.
 
 use thiserror::Error;
 use url::Url;
@@ -31,6 +29,8 @@ pub enum CookieError {
         "line {line} of the cookies has {fields} fields; a file in Netscape's format has 7, with tabs between them"
     )]
     Fields { line: usize, fields: usize },
+    #[error("line {line} of the cookies has no domain, or a character that does not print")]
+    Unclear { line: usize },
     #[error("the cookies have more than {MAX_COOKIES} lines")]
     TooMany,
 }
@@ -47,6 +47,9 @@ pub fn read(text: &str) -> Result<Vec<Cookie>, CookieError> {
         let [domain, subdomains, path, secure, _expires, name, value] = fields[..] else {
             return Err(CookieError::Fields { line: nth + 1, fields: fields.len() });
         };
+        if domain.trim_start_matches('.').is_empty() || line.contains(|c: char| c.is_control() && c != '\t') {
+            return Err(CookieError::Unclear { line: nth + 1 });
+        }
         if cookies.len() == MAX_COOKIES {
             return Err(CookieError::TooMany);
         }
@@ -62,10 +65,15 @@ pub fn read(text: &str) -> Result<Vec<Cookie>, CookieError> {
     Ok(cookies)
 }
 
-/// Names and values of the cookies for a host, whatever their paths; later lines win.
-pub fn of_host(cookies: &[Cookie], host: &str) -> BTreeMap<String, String> {
-    let of_host = cookies.iter().filter(|cookie| cookie.is_of(host));
-    of_host.map(|cookie| (cookie.name.clone(), cookie.value.clone())).collect()
+/// The cookies for a host, whatever their paths.
+pub fn of_host(cookies: Vec<Cookie>, host: &str) -> Vec<Cookie> {
+    cookies.into_iter().filter(|cookie| cookie.is_of(host)).collect()
+}
+
+/// The file of these cookies. None of them expires: that is left to the service.
+pub fn file(cookies: &[Cookie]) -> String {
+    let lines = cookies.iter().map(Cookie::line);
+    std::iter::once("# Netscape HTTP Cookie File\n".to_owned()).chain(lines).collect()
 }
 
 /// The content of the header `Cookie` for an address; None: no cookie is for it.
@@ -76,6 +84,18 @@ pub fn header(cookies: &[Cookie], url: &Url) -> Option<String> {
 }
 
 impl Cookie {
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    fn line(&self) -> String {
+        let word = |is: bool| if is { "TRUE" } else { "FALSE" };
+        let dot = if self.is_for_subdomains { "." } else { "" };
+        let Cookie { domain, path, name, value, .. } = self;
+        let (subdomains, secure) = (word(self.is_for_subdomains), word(self.is_secure));
+        format!("{dot}{domain}\t{subdomains}\t{path}\t{secure}\t0\t{name}\t{value}\n")
+    }
+
     fn is_of(&self, host: &str) -> bool {
         let is_below = || host.strip_suffix(&self.domain).is_some_and(|rest| rest.ends_with('.'));
         host == self.domain || (self.is_for_subdomains && is_below())
@@ -118,10 +138,21 @@ mod tests {
     }
 
     #[test]
-    fn the_cookies_of_a_host_are_those_of_all_its_paths() {
-        let cookies = of_host(&read(FILE).unwrap_or_default(), "forum.example");
-        assert_eq!(cookies.keys().collect::<Vec<_>>(), ["xf_session", "xf_user"]);
-        assert!(of_host(&read(FILE).unwrap_or_default(), "notforum.example").is_empty());
+    fn the_cookies_of_a_host_are_those_of_all_its_paths_and_their_file_says_the_same() {
+        let cookies = of_host(read(FILE).unwrap_or_default(), "forum.example");
+        let names: Vec<&str> = cookies.iter().map(|cookie| cookie.name.as_str()).collect();
+        assert_eq!(names, ["xf_user", "xf_session"]);
+        assert!(read(&file(&cookies)).is_ok_and(|read| read == cookies));
+        assert!(of_host(read(FILE).unwrap_or_default(), "notforum.example").is_empty());
+    }
+
+    #[rstest]
+    #[case::return_in_a_value("forum.example\tFALSE\t/\tFALSE\t0\tname\tcanary\rx")]
+    #[case::no_domain("\tFALSE\t/\tFALSE\t0\tname\tcanary")]
+    fn a_line_that_programs_would_read_in_different_ways_is_refused(#[case] text: &str) {
+        let error = read(text).err().unwrap();
+        assert_eq!(error, CookieError::Unclear { line: 1 });
+        assert!(!error.to_string().contains("canary"));
     }
 
     #[test]

@@ -5,7 +5,6 @@
 
 pub mod archive;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -87,7 +86,12 @@ pub struct Credential {
 
 pub enum Secret {
     Login(Login),
-    Cookies(BTreeMap<String, String>),
+    /// `file` holds the cookies in Netscape's format, with mode 0600: as mere names and values they would go to every
+    /// host.
+    Cookies {
+        file: PathBuf,
+        values: Vec<String>,
+    },
     /// `access-token`
     Token(String),
 }
@@ -197,8 +201,8 @@ impl Scrape<'_> {
         let secret = self.credential.as_ref().map(|credential| &credential.secret);
         let mut secrets = match secret {
             Some(Secret::Login(login)) => vec![login.password.clone()],
-            Some(Secret::Cookies(cookies)) => {
-                cookies.values().filter(|value| value.len() >= MIN_SECRET).cloned().collect()
+            Some(Secret::Cookies { values, .. }) => {
+                values.iter().filter(|value| value.len() >= MIN_SECRET).cloned().collect()
             }
             Some(Secret::Token(token)) => vec![token.clone()],
             None => vec![],
@@ -219,13 +223,7 @@ impl Credential {
                 "username": input::text("the user name", &login.username)?,
                 "password": input::text("the password", &login.password)?,
             }),
-            Secret::Cookies(cookies) => {
-                for (name, value) in cookies {
-                    input::text("a cookie's name", name)?;
-                    input::text("a cookie", value)?;
-                }
-                json!({ "cookies": cookies })
-            }
+            Secret::Cookies { file, .. } => json!({"cookies": input::path(file)?, "cookies-update": false}),
             Secret::Token(token) => json!({ "access-token": input::text("the token", token)? }),
         };
         Ok(())

@@ -29,8 +29,10 @@ impl MediaSite {
     /// Binds three ports of loopback and serves on the caller's runtime. Fails when there is no port.
     pub async fn start(plan: MediaPlan) -> Result<MediaSite> {
         let (site, elsewhere, mail) = (bind().await?, bind().await?, bind().await?);
-        let url = |listener: &TcpListener| Ok::<_, anyhow::Error>(format!("http://{}", listener.local_addr()?));
-        let world = Arc::new(World::new(plan, url(&site)?, url(&elsewhere)?));
+        // another name, since ports make no difference to cookies
+        let urls =
+            (format!("http://{}", site.local_addr()?), format!("http://localhost:{}", elsewhere.local_addr()?.port()));
+        let world = Arc::new(World::new(plan, urls.0, urls.1));
         let mail_address = mail.local_addr()?;
         let mut servers = JoinSet::new();
         servers.spawn(server::serve(world.clone(), Origin::Site, site));

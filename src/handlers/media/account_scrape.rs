@@ -14,14 +14,16 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::cookie_file::CookieFile;
 use super::item_download::{self, ItemError};
 use super::scraped_files::{Note, ScrapedFiles};
 use super::tool_proxy::{self, ToolProxy};
 use super::{CREDENTIAL_REFUSED, fields, stopped};
 use crate::handlers::Context;
+use ::media::cookies::{self, Cookie};
 use ::media::gallery_dl::{self, Credential, ItemId, ScrapeType, Secret, archive};
 use ::media::tool::{self, Ended, How, WorkDirectory};
-use ::media::{Login, Verdict, cookies};
+use ::media::{Login, Verdict};
 use db::credentials::{self, OpenCredential};
 use db::media_accounts::{self, KnownFile, ScrapedAccount};
 use domain::credential::CredentialKind;
@@ -108,7 +110,13 @@ async fn scrape(
     (address, url): (String, Url),
 ) -> Result<Outcome, TaskError> {
     let media = &ctx.services.media;
-    let secret = login.as_ref().map(|login| secret(login, &url)).transpose()?;
+    let cookies = match &login {
+        Some(login) if login.kind == Word::Known(CredentialKind::Cookies) => {
+            Some(CookieFile::write(directory.path(), &cookies(login, &url)?)?)
+        }
+        _ => None,
+    };
+    let secret = login.as_ref().map(|login| secret(login, cookies.as_ref())).transpose()?;
     let proxy = tool_proxy::lease(ctx, &url).await?;
     let archive = write_archive(ctx, &account, directory).await?;
     // a scrape that was cut off has left gaps behind what is known
@@ -227,24 +235,31 @@ async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential
     }
 }
 
-fn secret(login: &OpenCredential, url: &Url) -> Result<Secret, TaskError> {
+/// The credential's cookies for the account's host.
+fn cookies(login: &OpenCredential, url: &Url) -> Result<Vec<Cookie>, TaskError> {
+    let host = url.host_str().unwrap_or_default();
+    let all = cookies::read(&login.secret).map_err(|error| TaskError::permanent(error.to_string()))?;
+    let of_host = cookies::of_host(all, host);
+    match of_host.is_empty() {
+        true => Err(TaskError::permanent(format!("the account's credential has no cookie for {host}"))),
+        false => Ok(of_host),
+    }
+}
+
+fn secret(login: &OpenCredential, cookies: Option<&CookieFile>) -> Result<Secret, TaskError> {
     let secret = login.secret.clone();
-    match &login.kind {
-        Word::Known(CredentialKind::Password) => {
+    match (&login.kind, cookies) {
+        (_, Some(cookies)) => {
+            Ok(Secret::Cookies { file: cookies.path().to_owned(), values: cookies.values().to_vec() })
+        }
+        (Word::Known(CredentialKind::Password), _) => {
             let username = login.username.clone().unwrap_or_default();
             Ok(Secret::Login(Login { username, password: secret }))
         }
-        Word::Known(CredentialKind::Token) => Ok(Secret::Token(secret)),
-        Word::Known(CredentialKind::Cookies) => {
-            let host = url.host_str().unwrap_or_default();
-            let cookies = cookies::read(&secret).map_err(|error| TaskError::permanent(error.to_string()))?;
-            let cookies = cookies::of_host(&cookies, host);
-            match cookies.is_empty() {
-                true => Err(TaskError::permanent(format!("the account's credential has no cookie for {host}"))),
-                false => Ok(Secret::Cookies(cookies)),
-            }
+        (Word::Known(CredentialKind::Token), _) => Ok(Secret::Token(secret)),
+        (other, _) => {
+            Err(TaskError::permanent(format!("a scrape takes a password, cookies or a token, and no {other}")))
         }
-        other => Err(TaskError::permanent(format!("a scrape takes a password, cookies or a token, and no {other}"))),
     }
 }
 

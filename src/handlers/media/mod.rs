@@ -13,6 +13,7 @@ pub mod scrape_account;
 pub mod youtube_monitor;
 
 mod account_scrape;
+mod cookie_file;
 mod forum_session;
 mod item_download;
 mod report;

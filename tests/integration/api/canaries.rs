@@ -27,7 +27,7 @@ const SIMULATED_PASSWORD: &str = "p@ss:w%rd/";
 const SECRETS_KEY: &str = "ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a21ca9a";
 
 /// Each secret in every form in which it could slip out.
-struct Canaries(Vec<String>);
+pub struct Canaries(pub Vec<String>);
 
 impl Canaries {
     fn new(token: &str) -> Canaries {
@@ -40,7 +40,7 @@ impl Canaries {
     }
 
     #[track_caller]
-    fn assert_absent(&self, place: &str, text: &str) {
+    pub fn assert_absent(&self, place: &str, text: &str) {
         for canary in &self.0 {
             assert!(!text.contains(canary), "{canary} stands in {place}: {text}");
         }
@@ -137,19 +137,10 @@ impl Service {
         answers
     }
 
-    /// The answers to every read of the description, about things that are there.
     async fn ask_everything(&self) -> Vec<(String, Answer)> {
-        let document = openapi::document();
         let mut answers = Vec::new();
-        for (path, item) in document["paths"].as_object().unwrap() {
-            if item.get("get").is_none() || path == "/api/events" {
-                continue;
-            }
-            for id in ["1", "2", "3", "4711"] {
-                let path = path.replace("{role}", "payload_fetch").replace("{ip}", "192.0.2.1").replace("{id}", id);
-                let path = if path == "/api/products/search" { format!("{path}?q=a") } else { path };
-                answers.push((path.clone(), self.call(Method::GET, &path, Value::Null).await));
-            }
+        for path in reads() {
+            answers.push((path.clone(), self.call(Method::GET, &path, Value::Null).await));
         }
         answers
     }
@@ -170,27 +161,41 @@ impl Service {
         }
         answers
     }
-
-    /// Every row of every table.
-    async fn rows(&self) -> Vec<(String, String)> {
-        let client = connect(self.farm.url()).await;
-        let tables = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'";
-        let mut rows = Vec::new();
-        for table in client.query(tables, &[]).await.unwrap() {
-            let table: String = table.get(0);
-            let text = format!("SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM {table} t");
-            rows.push((table, client.query_one(&text, &[]).await.unwrap().get(0)));
-        }
-        rows
-    }
 }
 
 fn texts(answers: &[(String, Answer)]) -> Vec<String> {
     answers.iter().map(|(_, answer)| answer.text()).collect()
 }
 
+/// The target of every read of the description, about things that are there.
+pub fn reads() -> Vec<String> {
+    let document = openapi::document();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let paths = paths.filter(|(path, item)| item.get("get").is_some() && *path != "/api/events");
+    let of_things = |path: &String| {
+        ["1", "2", "3", "4711"].map(|id| {
+            let path = path.replace("{role}", "payload_fetch").replace("{ip}", "192.0.2.1").replace("{id}", id);
+            if path == "/api/products/search" { format!("{path}?q=a") } else { path }
+        })
+    };
+    paths.flat_map(|(path, _)| of_things(path)).collect()
+}
+
+/// The text of each table's rows, with the table's name.
+pub async fn rows(url: &str) -> Vec<(String, String)> {
+    let client = connect(url).await;
+    let tables = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'";
+    let mut rows = Vec::new();
+    for table in client.query(tables, &[]).await.unwrap() {
+        let table: String = table.get(0);
+        let text = format!("SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM {table} t");
+        rows.push((table, client.query_one(&text, &[]).await.unwrap().get(0)));
+    }
+    rows
+}
+
 /// Command lines of every process of this machine that can be read.
-fn command_lines() -> Vec<(String, String)> {
+pub fn command_lines() -> Vec<(String, String)> {
     let read = |path: std::path::PathBuf| {
         let text = std::fs::read(path.join("cmdline")).ok()?;
         Some((path.display().to_string(), String::from_utf8_lossy(&text).into_owned()))
@@ -213,7 +218,7 @@ async fn secrets_stand_in_no_log_row_metric_answer_or_command_line() {
     for (path, answer) in &answers {
         canaries.assert_absent(path, &format!("{:?} {}", answer.headers, answer.text()));
     }
-    for (table, rows) in service.rows().await {
+    for (table, rows) in rows(service.farm.url()).await {
         canaries.assert_absent(&table, &rows);
     }
     for (process, line) in command_lines() {

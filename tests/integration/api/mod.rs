@@ -3,7 +3,7 @@
 mod access;
 mod attack;
 mod base_path;
-mod canaries;
+pub mod canaries;
 mod capacity;
 mod changes;
 mod commands;

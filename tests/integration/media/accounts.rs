@@ -272,6 +272,28 @@ async fn a_token_goes_to_its_site_alone_and_into_no_row_and_no_command_line() {
     }
 }
 
+#[tokio::test]
+async fn cookies_go_to_their_host_alone_and_their_file_with_the_scrape() {
+    if !has_tool() {
+        return;
+    }
+    let harness = MediaHarness::start().await;
+    let secret = format!("127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\t{CANARY}\n");
+    let credential = json!({"name": "cookies", "platform": PLATFORM, "kind": "cookies", "secret": secret});
+    let credential = harness.add_credential(credential).await;
+    harness.add_account("alice", json!({"credential_id": credential})).await;
+    let files = harness.files_of_account("alice");
+    for file in &files {
+        harness.site.add_fault(&file.path, MediaFault::new(MediaFaultKind::RedirectElsewhere));
+    }
+    assert_eq!(harness.scrape("alice").await, counts(files.len(), 0, 0));
+    harness.assert_like(&files).await;
+    let seen = harness.site.occurrences(CANARY);
+    assert!(!seen.is_empty() && seen.iter().all(|seen| seen.origin == Origin::Site), "{seen:?}");
+    assert!(harness.site.requests().iter().any(|request| request.origin == Origin::Elsewhere));
+    assert_eq!(harness.left(), Vec::<std::path::PathBuf>::new());
+}
+
 /// Processes whose home is below this directory.
 pub fn processes_in(work: &Path) -> Vec<u32> {
     let home = format!("HOME={}", work.canonicalize().unwrap().display());

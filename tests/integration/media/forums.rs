@@ -28,14 +28,14 @@ impl MediaHarness {
         self.add::<Forum>(serde_json::from_value::<ForumDraft>(draft).unwrap()).await
     }
 
-    async fn discourse(&self) -> i64 {
+    pub async fn discourse(&self) -> i64 {
         let draft =
             json!({"name": "key", "platform": "discourse", "kind": "api_key", "username": "reader", "secret": KEY});
         let credential = self.add_credential(draft).await;
         self.forum("discourse", Some(credential)).await
     }
 
-    async fn thread(&self, forum: i64, id: u64, download: bool) -> i64 {
+    pub async fn thread(&self, forum: i64, id: u64, download: bool) -> i64 {
         let external_id = id.to_string();
         self.add::<Thread>(ThreadDraft { forum_id: forum, external_id, download, enabled: true }).await
     }

@@ -6,17 +6,15 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use db::tasks::NewTask;
 use domain::media_item::ItemState;
 use domain::role::Role;
 use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 use sim::media::{AccountKind, AccountPlan, MediaFault, MediaFaultKind, MediaFile, MediaPlan};
-use testkit::{Child, PATIENCE, drover, until};
-use tokio::process::Command;
+use testkit::{PATIENCE, until};
 
-use super::harness::{KEY, MediaHarness, tool_path};
+use super::harness::MediaHarness;
 
 /// Slow enough that a worker is killed within a file, and fast enough that a life brings some.
 const BYTES_PER_SECOND: u64 = 400_000;
@@ -88,56 +86,6 @@ async fn note_once(harness: &MediaHarness, once: &mut HashMap<String, u64>) {
 }
 
 impl MediaHarness {
-    pub async fn enqueue(&self, role: Role, payload: Value) {
-        let client = self.database.db.client().await.unwrap();
-        db::tasks::enqueue(&client, &[NewTask { payload, ..NewTask::new(role) }]).await.unwrap();
-    }
-
-    pub async fn open_jobs(&self) -> i64 {
-        let sql = "SELECT count(*) FROM worker_tasks WHERE status <> 'completed' AND schedule_id IS NULL";
-        self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
-    }
-
-    async fn spawn_api(&self) -> Child {
-        let api = Child::spawn(self.drover(1).arg("api").env("DROVER__API__LISTEN", "127.0.0.1:0"));
-        api.probes().await;
-        api
-    }
-
-    pub fn spawn_worker(&self) -> Child {
-        self.spawn_worker_of(1)
-    }
-
-    pub fn spawn_worker_of(&self, slots: usize) -> Child {
-        Child::spawn(self.drover(slots).args(["worker", "--role", "media"]))
-    }
-
-    /// A command for the harness's database and storage.
-    pub fn drover(&self, slots: usize) -> Command {
-        let mut command = drover();
-        let gallery_dl = tool_path("gallery-dl");
-        let settings = [
-            ("DATABASE_URL", self.database.url.as_str()),
-            ("DROVER__STORAGE__ROOT", self.storage.path().to_str().unwrap()),
-            ("DROVER__MEDIA__WORK_DIR", self.services.media.work_dir.to_str().unwrap()),
-            ("DROVER__MEDIA__ALLOW_PRIVATE", "true"),
-            ("DROVER__SECRETS__KEY", KEY),
-            ("DROVER__PROBES__LISTEN", "127.0.0.1:0"),
-            ("DROVER__QUEUE__LEASE", "1s"),
-            ("DROVER__QUEUE__RECOVERY_TICK", "500ms"),
-            ("DROVER__QUEUE__SWEEP_DUE", "200ms"),
-            ("DROVER__QUEUE__SWEEP_ALL", "500ms"),
-            ("DROVER__QUEUE__RETRY_BASE", "100ms"),
-            ("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0"),
-            ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),
-            ("DROVER__MEDIA__GALLERY_DL", gallery_dl.to_str().unwrap()),
-            ("DROVER__MEDIA__SLOTS", &slots.to_string()),
-            ("DROVER__MEDIA__POLL_INTERVAL", "200ms"),
-        ];
-        command.envs(settings);
-        command
-    }
-
     /// Paths at the site of the files whose rows stand.
     async fn downloaded(&self) -> Vec<String> {
         let items = self.items().await.into_iter();

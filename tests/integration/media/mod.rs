@@ -1,6 +1,7 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
 pub mod accounts;
+mod canaries;
 mod cancel;
 mod creators;
 mod downloads;
@@ -10,6 +11,7 @@ mod hosts;
 mod kill;
 mod people;
 mod pictures;
+mod processes;
 mod proxies;
 mod records;
 mod schedules;

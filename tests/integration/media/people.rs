@@ -13,11 +13,11 @@ use super::harness::MediaHarness;
 const PERSON: i64 = 42;
 
 impl MediaHarness {
-    async fn watch(&self, tmdb_id: i64) -> i64 {
+    pub async fn watch(&self, tmdb_id: i64) -> i64 {
         self.add::<Person>(PersonDraft { tmdb_id, name: "Ann".to_owned(), enabled: true }).await
     }
 
-    async fn add_key(&self, key: &str) -> i64 {
+    pub async fn add_key(&self, key: &str) -> i64 {
         self.add_credential(json!({"name": "films", "platform": "tmdb", "kind": "token", "secret": key})).await
     }
 

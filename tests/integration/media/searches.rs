@@ -13,12 +13,12 @@ const QUERY: &str = "quiet harbor";
 const PASSWORD: &str = "easynews-password";
 
 impl MediaHarness {
-    async fn add_login(&self, password: &str) -> i64 {
+    pub async fn add_login(&self, password: &str) -> i64 {
         let login = json!({"name": "members", "platform": "easynews", "kind": "password", "username": "member", "secret": password});
         self.add_credential(login).await
     }
 
-    async fn add_search(&self, fields: Value) -> i64 {
+    pub async fn add_search(&self, fields: Value) -> i64 {
         self.add::<Search>(serde_json::from_value::<SearchDraft>(fields).unwrap()).await
     }
 

@@ -4,4 +4,4 @@ mod deliveries;
 mod kill;
 mod people;
 mod rows;
-mod tools;
+pub mod tools;

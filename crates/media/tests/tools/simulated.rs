@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use foundation::digest::sha256_hex;
-use media::Verdict;
 use media::gallery_dl::{Credential, EventKind, Secret};
 use media::tool::How;
+use media::{Verdict, cookies};
 use rstest::rstest;
 use sim::media::{Account, AccountKind, MediaFault, MediaFaultKind, MediaPlan, MediaSite, Origin};
 
@@ -68,6 +68,29 @@ async fn gallery_dl_sends_a_token_to_the_site_and_not_where_it_redirects() {
     let seen = site.occurrences(&token);
     assert!(!seen.is_empty() && seen.iter().all(|occurrence| occurrence.origin == Origin::Site), "{seen:?}");
     assert!(site.requests().iter().any(|request| request.origin == Origin::Elsewhere));
+}
+
+#[tokio::test]
+async fn gallery_dl_sends_cookies_to_their_host_and_not_where_it_redirects() {
+    let Some(program) = tool("gallery-dl") else { return };
+    let (bench, site) = (Bench::new(), start().await);
+    let account = site.account(AccountKind::Mastodon, "alice").unwrap();
+    for file in account.files() {
+        site.add_fault(&file.path, MediaFault::new(MediaFaultKind::RedirectElsewhere));
+    }
+    let file = bench.path().join("cookies.txt");
+    let of_all = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tcanary\nelsewhere.example\tFALSE\t/\tFALSE\t0\ta\tb\n";
+    let cookies = cookies::of_host(cookies::read(of_all).unwrap(), "127.0.0.1");
+    std::fs::write(&file, cookies::file(&cookies)).unwrap();
+    let secret = Secret::Cookies { file: file.clone(), values: vec!["canary".to_owned()] };
+    let credential = Credential { category: "mastodon".to_owned(), secret };
+    let addresses = [site.account_address(AccountKind::Mastodon, "alice")];
+    let scraped = gallery_dl::run(&bench, gallery_dl::command(&bench, &program, &addresses, Some(credential))).await;
+    assert_eq!(scraped.hashes(), oracle(&account), "{}", scraped.ended.stderr);
+    let seen = site.occurrences("canary");
+    assert!(!seen.is_empty() && seen.iter().all(|occurrence| occurrence.origin == Origin::Site), "{seen:?}");
+    assert!(site.requests().iter().any(|request| request.origin == Origin::Elsewhere));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), cookies::file(&cookies), "the tool leaves the file alone");
 }
 
 #[tokio::test]
