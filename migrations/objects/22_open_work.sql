@@ -59,9 +59,12 @@ END $f$;
 DROP FUNCTION IF EXISTS open_twin(text, bigint, text, text, jsonb);
 
 -- The dedup key of a job: only one open job may do the same work, that is, have the same type, platform and account, and, for downloads and
--- forums, the same ids.
+-- forums, the same ids, for searches of its own the same searches. Without an account, the one that the arguments name counts.
 CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
-  SELECT concat_ws(':', job_type, coalesce(platform, ''), coalesce(account, ''),
+  SELECT concat_ws(':', job_type, coalesce(platform, ''),
+                   coalesce(account, CASE job_type WHEN 'scrape_account' THEN args ->> 'username'
+                                                   WHEN 'paid_content_creator' THEN args ->> 'creator_id' END, ''),
                    CASE WHEN job_type IN ('download_media', 'forum_scrape')
-                        THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text) END)
+                        THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text)
+                        WHEN job_type = 'easynews_monitor' THEN md5(nullif(args -> 'search_queries', 'null')::text) END)
 $f$;

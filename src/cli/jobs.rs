@@ -14,6 +14,9 @@ use super::{CliError, Env, ExitCode, values};
 use contract::jobs::{JobChange, JobPage, JobRequest, JobView, JobsNow};
 use domain::task::TaskId;
 
+/// Priority of what a person wants now: before what programs ask for.
+const RUN_NOW: i64 = 2;
+
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -30,7 +33,8 @@ enum Command {
         #[arg(value_parser = values::whole_number)]
         id: TaskId,
     },
-    /// Queue a job. Example: jobs add scrape_account --platform instagram --account someone
+    /// Queue a job. Example: jobs run scrape_account --platform instagram --account someone
+    #[command(visible_alias = "run")]
     Add(Add),
     /// Show running jobs, the number of waiting jobs, and whether a worker takes them
     Status,
@@ -79,7 +83,7 @@ struct Add {
     /// Account that the job is for
     #[arg(long)]
     account: Option<String>,
-    /// Priority from 1 (first) to 10 [default: 5]
+    /// Priority from 1 (first) to 10 [default: 2, or 5 with --at]
     #[arg(long, value_name = "N", value_parser = values::whole_number)]
     priority: Option<i64>,
     /// Input of the job, such as {"creator_id": 7}
@@ -138,7 +142,7 @@ async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
     let page = env.api_to_read().await?.get(&with_query("/api/jobs", query)).await;
     let page: JobPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
     env.out.list(&page, &page.jobs, &HEADERS, cells)?;
-    env.out.note_of_none(&page.jobs, "no jobs to show: queue a job with `drover jobs add TYPE`");
+    env.out.note_of_none(&page.jobs, "no jobs to show: queue a job with `drover jobs run TYPE`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }
@@ -154,7 +158,7 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         job_type: args.job_type,
         platform: args.platform,
         account: args.account,
-        priority: args.priority,
+        priority: args.priority.or(args.at.is_none().then_some(RUN_NOW)),
         payload: args.payload.unwrap_or_default(),
         scheduled_for: args.at,
         max_retries: None,

@@ -42,8 +42,8 @@ pub async fn report_progress_while<S, T>(
             if steps.changed().await.is_err() {
                 return pending().await;
             }
-            let progress = describe(&steps.borrow_and_update());
-            ctx.note_progress(&progress).await;
+            let RunProgress { percent, message } = describe(&steps.borrow_and_update());
+            ctx.progress(percent, message).await;
         }
     };
     tokio::select! {

@@ -142,7 +142,7 @@ const NewJob = ({ onClose }) =>
       { name: "job_type", label: "Type", type: "select", options: MEDIA_ROLES },
       { name: "platform", label: "Platform" },
       { name: "account", label: "Account" },
-      { name: "priority", label: "Priority", type: "number", value: 5, help: "1 runs first, 10 last" },
+      { name: "priority", label: "Priority", type: "number", value: 2, help: "1 runs first, 10 last" },
       { name: "payload", label: "Payload", type: "textarea", placeholder: "{ }", help: "JSON; empty for none" },
     ]}
     submit=${async (/** @type {Omit<JobRequest, "payload"> & { payload: string | null }} */ values) =>

@@ -24,7 +24,6 @@ use domain::vocabulary::{Word, vocabulary};
 /// 1 is first.
 pub const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
-const MAX_IDS: usize = 1_000;
 
 vocabulary! {
     /// A claimed or stale task reads as a running job, and so does one that waits for the jobs that it has made.
@@ -230,14 +229,11 @@ fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Opti
         Role::ScrapeAccount => check_account(&read(role, payload)?, platform, account),
         Role::DownloadMedia => {
             let args = read::<args::DownloadMedia>(role, payload)?;
-            check_text("payload", args.source.as_deref())?;
-            check_ids("media_ids", Some(&args.media_ids))
+            check_text("payload", args.source.as_deref())
         }
-        Role::PaidContentSync => {
-            check_ids("creator_ids", read::<args::PaidContentSync>(role, payload)?.creator_ids.as_deref())
-        }
+        Role::PaidContentSync => read::<args::PaidContentSync>(role, payload).map(drop),
         Role::PaidContentCreator => read::<args::PaidContentCreator>(role, payload).map(drop),
-        Role::ForumScrape => check_ids("thread_ids", read::<args::ForumScrape>(role, payload)?.thread_ids.as_deref()),
+        Role::ForumScrape => read::<args::ForumScrape>(role, payload).map(drop),
         Role::EasynewsMonitor => {
             let queries = read::<args::EasynewsMonitor>(role, payload)?.search_queries.unwrap_or_default();
             queries.iter().try_for_each(|query| check_text("payload", Some(query)))
@@ -269,13 +265,6 @@ fn check_account(args: &args::ScrapeAccount, platform: Option<&str>, account: Op
             Err(bad("payload", format!("the username '{username}' is not the account '{account}'")))
         }
         (username, _) => check_text("payload", username),
-    }
-}
-
-fn check_ids(field: &str, ids: Option<&[i64]>) -> Result<(), BadField> {
-    match ids.is_none_or(|ids| (1..=MAX_IDS).contains(&ids.len())) {
-        true => Ok(()),
-        false => Err(bad("payload", format!("{field} must hold 1 to {MAX_IDS} ids"))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The typed input of each role (column `payload` of a task), read when a task is made and when it runs.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -91,10 +92,32 @@ pub enum ScrapeType {
     Full,
 }
 
+/// Maximum number of ids of one job.
+const MAX_IDS: usize = 1_000;
+
+fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
+    let ids = Vec::<i64>::deserialize(deserializer)?;
+    match ids.len() {
+        1..=MAX_IDS => Ok(ids),
+        number => Err(D::Error::custom(format!("{number} ids; 1 to {MAX_IDS} are allowed"))),
+    }
+}
+
+fn optional_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<i64>>, D::Error> {
+    struct Ids(Vec<i64>);
+    impl<'de> Deserialize<'de> for Ids {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            ids(deserializer).map(Ids)
+        }
+    }
+    Ok(Option::<Ids>::deserialize(deserializer)?.map(|Ids(ids)| ids))
+}
+
 /// Items to download, by their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DownloadMedia {
+    #[serde(deserialize_with = "ids")]
     pub media_ids: Vec<i64>,
     /// Items of another source are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +128,7 @@ pub struct DownloadMedia {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PaidContentSync {
+    #[serde(deserialize_with = "optional_ids")]
     pub creator_ids: Option<Vec<i64>>,
 }
 
@@ -118,6 +142,7 @@ pub struct PaidContentCreator {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForumScrape {
+    #[serde(deserialize_with = "optional_ids")]
     pub thread_ids: Option<Vec<i64>>,
 }
 
@@ -181,6 +206,10 @@ mod tests {
     #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "expected i64")]
     #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
     #[case::no_items(Role::DownloadMedia, json!({}), "media_ids")]
+    #[case::an_empty_list(Role::DownloadMedia, json!({"media_ids": []}), "1 to 1000 are allowed")]
+    #[case::too_many_items(Role::DownloadMedia, json!({"media_ids": vec![7; 1_001]}), "1 to 1000 are allowed")]
+    #[case::too_many_creators(Role::PaidContentSync, json!({"creator_ids": vec![7; 1_001]}), "1 to 1000 are allowed")]
+    #[case::too_many_threads(Role::ForumScrape, json!({"thread_ids": vec![7; 1_001]}), "1 to 1000 are allowed")]
     fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
         let error = Args::read(role, &payload).unwrap_err().to_string();
         assert!(error.contains(offender), "{error}");

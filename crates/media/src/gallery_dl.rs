@@ -25,8 +25,6 @@ pub const MAX_UNSUPPORTED: usize = 1_000;
 const MAX_READ_STDERR: usize = 32 << 10;
 pub const DEFAULT_WAIT_AFTER_429: Duration = Duration::from_secs(30);
 
-/// Minimum length of a cookie that is masked: `1` or `en` is not a secret, and would mask half of a message.
-const MIN_SECRET: usize = 4;
 /// Options that hold for all sites: a category of such a name would send its credential to each of them.
 const OPTIONS: [&str; 24] = [
     "access-token",
@@ -87,7 +85,7 @@ pub struct Credential {
 pub enum Secret {
     Login(Login),
     /// `file` holds the cookies in Netscape's format, with mode 0600: as mere names and values they would go to every
-    /// host.
+    /// host. `values` are those that messages must not show.
     Cookies {
         file: PathBuf,
         values: Vec<String>,
@@ -201,9 +199,7 @@ impl Scrape<'_> {
         let secret = self.credential.as_ref().map(|credential| &credential.secret);
         let mut secrets = match secret {
             Some(Secret::Login(login)) => vec![login.password.clone()],
-            Some(Secret::Cookies { values, .. }) => {
-                values.iter().filter(|value| value.len() >= MIN_SECRET).cloned().collect()
-            }
+            Some(Secret::Cookies { values, .. }) => values.clone(),
             Some(Secret::Token(token)) => vec![token.clone()],
             None => vec![],
         };

@@ -6,10 +6,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use super::error::StorageError;
 use super::payloads::Payloads;
 use super::{durable, media_layout};
+
+/// Where copies are made, so that nothing half stands below `media/`.
+const COPIES: &str = "media-copies";
+/// An older copy belongs to a dead process.
+const MAX_COPY_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The media files of one database in one place. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -40,7 +46,7 @@ pub(super) fn take(root: &Path, path: &str, from: &Path) -> Result<(), StorageEr
     }
     File::open(from).and_then(|file| file.sync_all()).map_err(failed)?;
     match durable::rename_durably(from, &to) {
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(from, &to).map_err(failed),
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(root, from, &to).map_err(failed),
         moved => moved.map_err(failed),
     }
 }
@@ -53,10 +59,54 @@ fn remove(file: &Path) -> io::Result<()> {
 }
 
 /// To another file system.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+fn copy(root: &Path, from: &Path, to: &Path) -> io::Result<()> {
+    let copies = root.join(COPIES);
+    remove_left(&copies)?;
     let mut source = File::open(from)?;
-    let temporary = durable::copy_temporary(to.parent().unwrap_or(to), &mut source)?;
+    let temporary = durable::copy_temporary(&copies, &mut source)?;
     // another process may have been faster: it wrote the same
     durable::persist_new(temporary, to).map(drop)?;
     remove(from)
+}
+
+/// Removes the copies of dead processes.
+fn remove_left(copies: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(copies) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for path in entries.map(|entry| entry.map(|entry| entry.path())) {
+        let path = path?;
+        if durable::is_temporary(&path.to_string_lossy()) && is_left(&path) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_left(copy: &Path) -> bool {
+    let age = fs::metadata(copy).and_then(|file| file.modified()).ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age > MAX_COPY_TIME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_from_another_file_system_removes_what_dead_processes_left() {
+        let root = tempfile::tempdir().unwrap();
+        let place = |path: &str| root.path().join(path);
+        fs::create_dir(place(COPIES)).unwrap();
+        let copies = ["old", "new"].map(|_| durable::write_unsynced(&place(COPIES), b"half").unwrap().keep().unwrap());
+        let day_before = copies[0].0.metadata().unwrap().modified().unwrap() - MAX_COPY_TIME - Duration::from_secs(1);
+        copies[0].0.set_modified(day_before).unwrap();
+        fs::write(place("from"), "whole").unwrap();
+
+        let to = place("media/ab/file.mp4");
+        copy(root.path(), &place("from"), &to).unwrap();
+        assert_eq!(fs::read(to).unwrap(), b"whole");
+        assert_eq!((place("from").exists(), copies[0].1.exists(), copies[1].1.exists()), (false, false, true));
+        assert_eq!(fs::read_dir(place(COPIES)).unwrap().count(), 1);
+    }
 }

@@ -20,7 +20,6 @@ use super::scraped_files::{Note, ScrapedFiles};
 use super::tool_proxy::{self, ToolProxy};
 use super::{CREDENTIAL_REFUSED, fields, stopped};
 use crate::handlers::Context;
-use ::media::cookies::{self, Cookie};
 use ::media::gallery_dl::{self, Credential, ItemId, ScrapeType, Secret, archive};
 use ::media::tool::{self, Ended, How, WorkDirectory};
 use ::media::{Login, Verdict};
@@ -110,13 +109,8 @@ async fn scrape(
     (address, url): (String, Url),
 ) -> Result<Outcome, TaskError> {
     let media = &ctx.services.media;
-    let cookies = match &login {
-        Some(login) if login.kind == Word::Known(CredentialKind::Cookies) => {
-            Some(CookieFile::write(directory.path(), &cookies(login, &url)?)?)
-        }
-        _ => None,
-    };
-    let secret = login.as_ref().map(|login| secret(login, cookies.as_ref())).transpose()?;
+    let cookies = login.as_ref().map(|login| CookieFile::write(directory.path(), login, &url)).transpose()?.flatten();
+    let secret = login.as_ref().map(|login| secret(login, cookies.as_ref(), &url)).transpose()?;
     let proxy = tool_proxy::lease(ctx, &url).await?;
     let archive = write_archive(ctx, &account, directory).await?;
     // a scrape that was cut off has left gaps behind what is known
@@ -235,28 +229,19 @@ async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential
     }
 }
 
-/// The credential's cookies for the account's host.
-fn cookies(login: &OpenCredential, url: &Url) -> Result<Vec<Cookie>, TaskError> {
-    let host = url.host_str().unwrap_or_default();
-    let all = cookies::read(&login.secret).map_err(|error| TaskError::permanent(error.to_string()))?;
-    let of_host = cookies::of_host(all, host);
-    match of_host.is_empty() {
-        true => Err(TaskError::permanent(format!("the account's credential has no cookie for {host}"))),
-        false => Ok(of_host),
-    }
-}
-
-fn secret(login: &OpenCredential, cookies: Option<&CookieFile>) -> Result<Secret, TaskError> {
+fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Result<Secret, TaskError> {
     let secret = login.secret.clone();
     match (&login.kind, cookies) {
-        (_, Some(cookies)) => {
-            Ok(Secret::Cookies { file: cookies.path().to_owned(), values: cookies.values().to_vec() })
-        }
+        (_, Some(cookies)) => Ok(Secret::Cookies { file: cookies.path().to_owned(), values: cookies.secrets() }),
         (Word::Known(CredentialKind::Password), _) => {
             let username = login.username.clone().unwrap_or_default();
             Ok(Secret::Login(Login { username, password: secret }))
         }
         (Word::Known(CredentialKind::Token), _) => Ok(Secret::Token(secret)),
+        (Word::Known(CredentialKind::Cookies), None) => {
+            let host = url.host_str().unwrap_or_default();
+            Err(TaskError::permanent(format!("the account's credential has no cookie for {host}")))
+        }
         (other, _) => {
             Err(TaskError::permanent(format!("a scrape takes a password, cookies or a token, and no {other}")))
         }

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use url::Url;
 
+use super::cookie_file::CookieFile;
 use super::tool_proxy::{self, ToolProxy};
 use super::wait::Wait;
 use super::{MediaServices, easynews_monitor, forum_scrape, stopped, unless_stopped};
@@ -21,6 +22,7 @@ use ::media::download::{Download, DownloadError, download};
 use ::media::http::{HttpError, Secrets};
 use ::media::tool::{self, How, WorkDirectory, WorkDirectoryError};
 use ::media::yt_dlp::{self, Line, ScriptRuntime};
+use db::credentials;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::media_item::{Item, ItemEnd, ItemKind, StoredFile};
 use queue::TaskError;
@@ -67,7 +69,7 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgre
     let directory = lock(&ctx.services.media, format!("item-{}", item.id)).await?;
     let end = match item.kind {
         ItemKind::File => download_file(ctx, item, url, directory.path(), received).await,
-        ItemKind::Page => download_page(ctx, &url, &directory, received).await,
+        ItemKind::Page => download_page(ctx, item, &url, &directory, received).await,
     };
     leave(ctx, directory, matches!(end, Ok(ItemEnd::Failed { .. }) | Err(_))).await;
     end
@@ -139,6 +141,7 @@ fn end_of(error: DownloadError) -> Result<ItemEnd, ItemError> {
 
 async fn download_page(
     ctx: &Context,
+    item: &Item,
     url: &Url,
     directory: &WorkDirectory,
     received: &watch::Sender<ItemProgress>,
@@ -148,13 +151,14 @@ async fn download_page(
         return Ok(end_of_check(&error));
     }
     let proxy = tool_proxy::lease(ctx, url).await.map_err(ItemError::Task)?;
+    let cookies = cookies(ctx, item, url, directory.path()).await.map_err(ItemError::Task)?;
     let is_there = |program: &str| tool::find(program.as_ref(), media.config.tool_path.as_ref()).is_some();
     let ask = yt_dlp::Download {
         address: url.as_str(),
         work: directory.path(),
         max_bytes: media.config.max_file_bytes as u64,
         login: None,
-        cookies: None,
+        cookies: cookies.as_ref().map(CookieFile::path),
         proxy: proxy.as_ref().map(ToolProxy::address),
         has_ffmpeg: is_there("ffmpeg"),
         script_runtime: script_runtime(is_there),
@@ -164,6 +168,7 @@ async fn download_page(
         Err(error) => return Ok(refused(error)),
     };
     command.search_path = media.config.tool_path.clone().into();
+    command.secrets.extend(cookies.iter().flat_map(|cookies| cookies.secrets()));
     let (sender, lines) = tool::lines();
     let run = tool::run(command, directory, sender, ctx.cancelled());
     let (ended, found) = tokio::join!(run, read_lines(lines, directory.path(), received));
@@ -183,6 +188,13 @@ async fn download_page(
         (Verdict::Permanent { .. }, _) => Ok(refused(reason())),
         _ => Ok(ItemEnd::Failed { reason: reason() }),
     }
+}
+
+/// Those of the item's account for the page's host. A password has no host, and so it is not for a page.
+async fn cookies(ctx: &Context, item: &Item, url: &Url, work: &Path) -> Result<Option<CookieFile>, TaskError> {
+    let Some(id) = item.credential_id else { return Ok(None) };
+    let login = credentials::open(&ctx.services.db.client().await?, id, &ctx.services.media.keys).await?;
+    CookieFile::write(work, &login, url)
 }
 
 fn end_of_check(error: &HttpError) -> ItemEnd {

@@ -1,6 +1,7 @@
 //! Media jobs over HTTP and by the view of the older queue.
 
 use http::Method;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use testkit::connect;
@@ -157,6 +158,36 @@ async fn the_view_of_the_older_queue_is_worked_by_the_older_statements() {
         let update = format!("UPDATE worker_job_queue SET {refused} WHERE id = {id}");
         assert!(raw.batch_execute(&update).await.is_err(), "{refused}");
     }
+}
+
+#[rstest]
+#[case::accounts(
+    json!({"job_type": "scrape_account", "platform": "site", "payload": {"username": "ann"}}),
+    json!({"job_type": "scrape_account", "platform": "site", "payload": {"username": "bea"}})
+)]
+#[case::creators(
+    json!({"job_type": "paid_content_creator", "payload": {"creator_id": 1}}),
+    json!({"job_type": "paid_content_creator", "payload": {"creator_id": 2}})
+)]
+#[case::searches(
+    json!({"job_type": "easynews_monitor", "payload": {"search_queries": ["a"]}}),
+    json!({"job_type": "easynews_monitor"})
+)]
+#[tokio::test]
+async fn jobs_that_differ_in_their_arguments_alone_are_two(#[case] one: Value, #[case] other: Value) {
+    let server = Server::start().await;
+    for body in [&one, &other] {
+        server.post("/api/jobs", body.clone()).await.expect(201);
+        server.post("/api/jobs", body.clone()).await.problem(409);
+    }
+}
+
+#[tokio::test]
+async fn an_account_is_the_same_by_its_own_field_and_by_the_arguments() {
+    let server = Server::start().await;
+    let job = create(&server, "ann").await;
+    let body = json!({"job_type": "scrape_account", "platform": "site", "payload": {"username": "ann"}});
+    assert_eq!(server.post("/api/jobs", body).await.problem(409)["task_id"], job["id"]);
 }
 
 #[tokio::test]

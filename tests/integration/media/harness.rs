@@ -210,7 +210,8 @@ impl MediaHarness {
         self.claim(role).await
     }
 
-    async fn claim(&self, role: Role) -> ClaimedTask {
+    /// The task that a worker would begin with.
+    pub async fn claim(&self, role: Role) -> ClaimedTask {
         let claim = ClaimBatch {
             roles: vec![role],
             workers: vec!["harness".to_owned()],

@@ -1,11 +1,13 @@
 //! Schedules of media jobs: they come with the first row that they are for.
 
 use contract::media::people::{Person, PersonDraft};
+use db::tasks::NewTask;
 use domain::role::Role;
 use rstest::rstest;
 use serde_json::json;
 use testkit::TestDatabase;
 
+use super::harness::{MediaHarness, job};
 use crate::api::server::Server;
 
 /// Name, role, platform, account, hours and whether it is enabled, of each schedule with this beginning of a name.
@@ -99,4 +101,18 @@ async fn a_schedule_of_a_media_job_makes_a_job_of_it_that_comes_after_those_of_p
     server.post(&format!("/api/schedules/{}/trigger", added["id"]), json!({})).await.expect(200);
     let jobs = server.get("/api/jobs?job_type=appearances_sync").await.expect(200);
     assert_eq!((&jobs["jobs"][0]["status"], &jobs["jobs"][0]["priority"]), (&json!("pending"), &json!(7)));
+}
+
+#[tokio::test]
+async fn a_job_of_a_person_starts_before_a_thousand_of_schedules() {
+    let harness = MediaHarness::start().await;
+    let of_a_schedule = |n: i64| NewTask {
+        priority: Role::DownloadMedia.schedule_priority(),
+        ..job(Role::DownloadMedia, json!({"media_ids": [n]}))
+    };
+    let client = harness.database.db.client().await.unwrap();
+    db::tasks::enqueue(&client, &(1..=1_000).map(of_a_schedule).collect::<Vec<_>>()).await.unwrap();
+    let insert = "INSERT INTO worker_job_queue (job_type, payload) VALUES ('download_media', '{\"media_ids\": [7]}') RETURNING id";
+    let made: i64 = harness.database.raw.query_one(insert, &[]).await.unwrap().get(0);
+    assert_eq!(harness.claim(Role::DownloadMedia).await.lease.id, made);
 }

@@ -4,12 +4,13 @@ use contract::media::channels::{Channel, ChannelDraft};
 use domain::role::Role;
 use queue::TaskError;
 use serde_json::{Value, json};
-use sim::media::{ChannelPlan, MediaFault, MediaFaultKind, MediaPlan, Video};
+use sim::media::{ChannelPlan, MediaFault, MediaFaultKind, MediaPlan, Origin, Video};
 
 use testkit::{PATIENCE, until};
 
 use super::harness::{MediaHarness, tool_path};
 
+const CANARY: &str = "canary-of-a-session";
 const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
 /// Not one of the site's.
 const UNKNOWN: &str = "UCzzzzzzzzzzzzzzzzzzzzzz";
@@ -164,6 +165,32 @@ async fn a_video_is_downloaded_by_the_tool() {
     let video = harness.videos().into_iter().find(|video| video.id == item.source_id).unwrap();
     let path = format!("media/{}/{}.mp4", &video.file.sha256[..2], video.file.sha256);
     assert_eq!(harness.stored(), [(path, video.file.sha256)]);
+}
+
+#[tokio::test]
+async fn cookies_of_an_account_go_to_the_pages_of_their_host() {
+    if !has_tool() {
+        return;
+    }
+    let harness = MediaHarness::start().await;
+    harness.add::<Channel>(draft(CHANNEL)).await;
+    harness.settle(Role::YoutubeMonitor, json!({})).await;
+    let secret = format!("127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\t{CANARY}\n");
+    let cookies = json!({"name": "cookies", "platform": "mastodon", "kind": "cookies", "secret": secret});
+    let credential = harness.add_credential(cookies).await;
+    let account = harness.add_account("alice", json!({"credential_id": credential})).await;
+    let item = harness.items().await.remove(0);
+    let sql = "UPDATE media_items SET account_id = $1 WHERE id = $2";
+    harness.database.raw.execute(sql, &[&account, &item.id]).await.unwrap();
+    let video = harness.videos().into_iter().find(|video| video.id == item.source_id).unwrap();
+    harness.site.add_fault(&video.file.path, MediaFault::new(MediaFaultKind::RedirectElsewhere));
+
+    let downloaded = harness.settle(Role::DownloadMedia, json!({"media_ids": [item.id]})).await;
+    assert_eq!(downloaded.result["downloaded"], 1, "{:?}", harness.items().await[0].last_error);
+    let seen = harness.site.occurrences(CANARY);
+    assert!(!seen.is_empty() && seen.iter().all(|seen| seen.origin == Origin::Site), "{seen:?}");
+    assert!(harness.site.requests().iter().any(|request| request.origin == Origin::Elsewhere));
+    assert_eq!(harness.left(), Vec::<std::path::PathBuf>::new());
 }
 
 /// Without the tool a test says that it is skipped; where CI runs, it fails.

@@ -54,8 +54,8 @@ fn a_recent_scrape_stops_at_what_is_known(#[case] scrape_type: ScrapeType, #[cas
 
 #[rstest]
 #[case::cookies(
-    Secret::Cookies { file: "/work/cookies.txt".into(), values: vec!["b".to_owned()] },
-    json!({"cookies": "/work/cookies.txt", "cookies-update": false})
+    Secret::Cookies { file: "/jobs/cookies.txt".into(), values: vec!["b".to_owned()] },
+    json!({"cookies": "/jobs/cookies.txt", "cookies-update": false})
 )]
 #[case::token(Secret::Token("t".to_owned()), json!({"access-token": "t"}))]
 fn a_secret_is_for_its_site_alone(#[case] secret: Secret, #[case] expected: Value) {
