@@ -190,7 +190,7 @@ async fn download_page(
     }
 }
 
-/// Those of the item's account for the page's host. A password has no host, and so it is not for a page.
+/// The account's cookies for the page's host. A password has no host, and so it is not for a page.
 async fn cookies(ctx: &Context, item: &Item, url: &Url, work: &Path) -> Result<Option<CookieFile>, TaskError> {
     let Some(id) = item.credential_id else { return Ok(None) };
     let login = credentials::open(&ctx.services.db.client().await?, id, &ctx.services.media.keys).await?;
