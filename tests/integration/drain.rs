@@ -52,6 +52,25 @@ async fn a_task_that_outlasts_the_grace_is_given_back_and_costs_no_retry() {
 }
 
 #[tokio::test]
+async fn a_recycled_worker_ends_by_itself_after_its_runs_and_the_next_one_goes_on() {
+    let farm = Farm::with_stores(4).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = farm.drover(&["worker", "--workers", "1", "--slots", "1"]);
+    let mut worker = Child::spawn(command.env("DROVER__WORKER__RECYCLE_AFTER", "2"));
+    assert_eq!(worker.ended(SOON).await.code(), Some(0));
+    let log = worker.stderr();
+    let reasons = log.iter().filter(|line| line.contains("worker.recycle_after")).count();
+    assert_eq!(reasons, 1, "{log:?}");
+    let settled = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND fence = 1";
+    assert_eq!(farm.count(settled).await, 2, "a fetch and its refresh");
+    let untouched = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND fence = 0";
+    assert_eq!(farm.count(untouched).await, 3, "it claims nothing more");
+
+    let _next = Child::spawn(&mut farm.drover(&["worker"]));
+    farm.until_crawled().await;
+}
+
+#[tokio::test]
 async fn the_second_signal_gives_tasks_back_at_once() {
     let farm = Farm::with_stores(1).await;
     let mut worker = hangs(&farm, "10m").await;

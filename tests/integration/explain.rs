@@ -23,6 +23,9 @@ const READY: i64 = 40_000;
 /// thousands.
 const READS_PER_TASK: i64 = 8;
 
+/// Rows of worker_tasks that this transaction has read: by sequential scans, by indexes.
+const READS: &str = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'worker_tasks'";
+
 const FILL: &str = "
     SET xmlbinary = 'hex';
     INSERT INTO worker_tasks (role, dispensary_id, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at)
@@ -164,13 +167,21 @@ impl Queue {
     /// statement takes effect.
     async fn rows_read(&self, statement: &str) -> (i64, i64, i64) {
         let raw = &self.database.raw;
-        let reads = "SELECT seq_tup_read, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'worker_tasks'";
         raw.batch_execute("SELECT pg_stat_force_next_flush()").await.unwrap();
         raw.batch_execute("BEGIN").await.unwrap();
         let value: i64 = raw.query_one(statement, &[]).await.unwrap().get(0);
-        let row = raw.query_one(reads, &[]).await.unwrap();
+        let row = raw.query_one(READS, &[]).await.unwrap();
         raw.batch_execute("COMMIT").await.unwrap();
         (row.get(0), row.get(1), value)
+    }
+
+    /// A removal of ended tasks past their retention.
+    async fn rows_of_a_removal(&self) -> (i64, i64, i64) {
+        let tx = self.database.db.begin().await.unwrap();
+        let removed = tasks::prune(&tx, &testkit::config(&[]).retention).await.unwrap();
+        let row = tx.query_one(READS, &[]).await.unwrap();
+        tx.commit().await.unwrap();
+        (row.get(0), row.get(1), i64::try_from(removed).unwrap())
     }
 
     /// Ten claims of one statement.
@@ -264,6 +275,30 @@ async fn a_settlement_and_a_sweep_read_a_few_rows_whatever_the_statistics_say(
     let (whole_table, by_index, _) = queue.rows_read(due).await;
     assert_eq!(whole_table, 0);
     assert!(by_index <= READS_PER_TASK, "a sweep of nothing read {by_index} rows");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_removal_of_old_tasks_reads_none_that_ended_later_whatever_the_statistics_say(
+    #[values(Statistics::Never, Statistics::OfAnEmptyTable, Statistics::OfAnIdleTable, Statistics::Fresh)]
+    statistics: Statistics,
+) {
+    let queue = Queue::new().await;
+    statistics.before(&queue).await;
+    queue
+        .sql(&format!(
+            "SET xmlbinary = hex; INSERT INTO worker_tasks (role, status, completed_at) \
+             SELECT 'download_media', 'completed', now() - interval '1 day' FROM generate_series(1, {READY}) n; \
+             INSERT INTO worker_tasks (role, status, completed_at) \
+             SELECT 'download_media', 'completed', now() - interval '1 year' FROM generate_series(1, {ASKED}) n; \
+             RESET xmlbinary"
+        ))
+        .await;
+    statistics.after(&queue).await;
+
+    let (whole_table, by_index, removed) = queue.rows_of_a_removal().await;
+    assert_eq!((whole_table, removed), (0, ASKED));
+    assert!(by_index <= ASKED * READS_PER_TASK, "{by_index} rows read for {ASKED} tasks");
 }
 
 /// `count` tasks, spread evenly over `stores` with ids above `above`.

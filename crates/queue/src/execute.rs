@@ -98,13 +98,15 @@ impl Executor {
     }
 
     /// Runs a granted task to its end, and then its chained task in the same slot; `current` has the lease of
-    /// the one that runs.
-    pub async fn run(&self, grant: TaskGrant, owner: &SlotOwner, current: &watch::Sender<TaskLease>) {
-        let mut next = Some(grant);
+    /// the one that runs. Returns the number of runs.
+    pub async fn run(&self, grant: TaskGrant, owner: &SlotOwner, current: &watch::Sender<TaskLease>) -> usize {
+        let (mut next, mut runs) = (Some(grant), 0);
         while let Some(grant) = next {
             current.send_replace(grant.task.lease.clone());
             next = self.run_one(grant, owner).await;
+            runs += 1;
         }
+        runs
     }
 
     /// A panic, in the body or once around it, is a failed attempt. After a second one nothing is written,

@@ -210,6 +210,8 @@ pub struct Worker {
     /// How long a stopping worker lets its tasks run.
     #[serde(with = "durations")]
     pub grace: Duration,
+    /// Runs after which a process of `drover worker` ends; 0 = never.
+    pub recycle_after: usize,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -595,6 +597,11 @@ pub struct Retention {
     pub completed: Duration,
     #[serde(with = "durations")]
     pub failed: Duration,
+    /// The same of media jobs, in place of `completed`.
+    #[serde(with = "durations")]
+    pub completed_jobs: Duration,
+    #[serde(with = "durations")]
+    pub failed_jobs: Duration,
     #[serde(with = "durations")]
     pub prune_every: Duration,
     pub prune_batch: i64,

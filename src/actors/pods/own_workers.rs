@@ -1,9 +1,12 @@
-//! `OwnWorkers`: the workers of this process, and their ids.
+//! `OwnWorkers`: the workers of this process, their ids, and the number of their runs.
 //!
-//! In: workers that start, and workers whose rows are gone from the registry. Out: new ids, and the workers that there are. Once the
-//! last one of a process without schedules has left, the process drains, without a cause: it exits 0.
+//! In: workers that start, runs that end, and workers whose rows are gone from the registry. Out: new ids, and the workers that there are.
+//! Once the last one of a process without schedules has left, or `worker.recycle_after` runs have ended, the process drains, without a
+//! cause: it exits 0.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rand::Rng;
 use tokio::sync::watch;
@@ -11,6 +14,7 @@ use tokio::sync::watch;
 use crate::actors::plan::{Plan, PodPlan, WorkerPlan};
 use settings::Config;
 use supervision::lifecycle::{Lifecycle, Phase};
+use telemetry::events;
 
 /// Cheap to clone; all clones are one.
 #[derive(Clone)]
@@ -18,6 +22,9 @@ pub struct OwnWorkers {
     by_id: watch::Sender<BTreeMap<String, WorkerPlan>>,
     /// `WORKER_ID`; empty: ids are generated.
     configured_id: String,
+    ended_runs: Arc<AtomicUsize>,
+    /// `worker.recycle_after`; 0: the process goes on.
+    recycle_after: usize,
     /// None where schedules run too: such a process goes on without workers.
     lifecycle: Option<Lifecycle>,
 }
@@ -27,6 +34,8 @@ impl OwnWorkers {
         OwnWorkers {
             by_id: watch::Sender::new(BTreeMap::new()),
             configured_id: config.worker.id.clone(),
+            ended_runs: Arc::default(),
+            recycle_after: config.worker.recycle_after,
             lifecycle: (!plan.schedules).then_some(lifecycle),
         }
     }
@@ -50,6 +59,16 @@ impl OwnWorkers {
             is_removed
         });
         if let Some(lifecycle) = self.lifecycle.as_ref().filter(|_| is_last) {
+            lifecycle.advance(Phase::Draining);
+        }
+    }
+
+    /// Counts ended runs of any of them.
+    pub fn count_runs(&self, runs: usize) {
+        let ended = self.ended_runs.fetch_add(runs, Ordering::Relaxed) + runs;
+        let Some(lifecycle) = self.lifecycle.as_ref().filter(|lifecycle| lifecycle.is_running()) else { return };
+        if self.recycle_after > 0 && ended >= self.recycle_after {
+            events::process_recycled(ended);
             lifecycle.advance(Phase::Draining);
         }
     }
@@ -109,6 +128,18 @@ mod tests {
         assert_eq!(worker.friendly_name, "Nova-3");
         let worker = workers.add(&pod("product_resync"), 1);
         assert!(worker.id.starts_with("worker-product_resync-"), "{}", worker.id);
+    }
+
+    #[test]
+    fn a_process_without_schedules_drains_after_its_last_run() {
+        for (recycle_after, schedules, is_running) in [("3", false, false), ("3", true, true), ("0", false, true)] {
+            let (workers, lifecycle) = workers(&[("worker.recycle_after", recycle_after)], schedules);
+            workers.count_runs(0);
+            workers.clone().count_runs(2);
+            assert!(lifecycle.is_running(), "one run is left");
+            workers.count_runs(2);
+            assert_eq!(lifecycle.is_running(), is_running, "{recycle_after} {schedules}");
+        }
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub struct TaskBeat(pub Beat);
 #[rtype(result = "()")]
 pub struct TaskEnded {
     pub task_actor: TaskActorId,
-    /// False: there was none to be claimed.
-    pub had_task: bool,
+    /// With those of chained tasks; 0: there was no task to be claimed.
+    pub runs: usize,
 }
 
 /// Dependencies of a task actor, from its worker.
@@ -66,7 +66,7 @@ impl TaskActor {
         let claim = async move { claimer.claim(request).await };
         ctx.spawn(claim.into_actor(self).map(|grant, actor, ctx| match grant {
             Some(grant) => actor.run(grant, ctx),
-            None => actor.end(false, ctx),
+            None => actor.end(0, ctx),
         }));
     }
 
@@ -79,7 +79,7 @@ impl TaskActor {
         ctx.run_interval(self.deps.heartbeat, move |actor, _| actor.beat(lease.borrow().clone()));
         let run = tokio::spawn(async move { executor.run(grant, &owner, &current).await });
         // an error is a panic, which was logged where it happened
-        ctx.spawn(run.into_actor(self).map(|_, actor, ctx| actor.end(true, ctx)));
+        ctx.spawn(run.into_actor(self).map(|runs, actor, ctx| actor.end(runs.unwrap_or(1), ctx)));
         fail::fail_point!("actor.task.spawned");
         fail::fail_point!("actor.task");
     }
@@ -91,8 +91,8 @@ impl TaskActor {
         let _ = self.deps.worker.try_send(TaskBeat(Beat { lease, due }));
     }
 
-    fn end(&mut self, had_task: bool, ctx: &mut Context<Self>) {
-        self.deps.worker.do_send(TaskEnded { task_actor: self.deps.id, had_task });
+    fn end(&mut self, runs: usize, ctx: &mut Context<Self>) {
+        self.deps.worker.do_send(TaskEnded { task_actor: self.deps.id, runs });
         ctx.stop();
     }
 }

@@ -344,7 +344,8 @@ impl Handler<TaskEnded> for WorkerActor {
 
     fn handle(&mut self, ended: TaskEnded, ctx: &mut Context<Self>) {
         self.slots.remove(&ended.task_actor);
-        if ended.had_task || std::mem::take(&mut self.woken) {
+        self.deps.own_workers.count_runs(ended.runs);
+        if ended.runs > 0 || std::mem::take(&mut self.woken) {
             self.fill_slots(ctx);
         }
         self.deregister_when_done();

@@ -59,10 +59,10 @@ impl Kind {
     }
 
     async fn prune_batch(self, client: &Client, retention: &Retention) -> Result<u64, DbError> {
-        let Retention { completed, failed, stats, audit, prune_batch: batch, .. } = *retention;
+        let Retention { completed_jobs, failed_jobs, stats, audit, prune_batch: batch, .. } = *retention;
         match self {
-            Kind::EndedTasks => tasks::prune(client, completed, failed, batch).await,
-            Kind::Notifications => notifications::prune(client, completed, failed, batch).await,
+            Kind::EndedTasks => tasks::prune(client, retention).await,
+            Kind::Notifications => notifications::prune(client, completed_jobs, failed_jobs, batch).await,
             Kind::Stats => stats_minute::prune(client, stats, batch).await,
             Kind::Fetches => fetch_minute::prune(client, stats, batch).await,
             Kind::StoreFetches => fetch_store_day::prune(client, stats, batch).await,

@@ -1,24 +1,28 @@
 //! Ended tasks are kept for a while, and go with their attempts.
 
+use domain::role::Family;
 use serde_json::Value;
 
 use super::*;
 
-const DAY: Duration = Duration::from_secs(24 * 3600);
-
 impl Queue {
     /// A task with one attempt that ended `days` days ago.
     async fn ended(&self, status: &str, days: i32) -> TaskId {
+        self.ended_of(Role::PayloadFetch, status, days).await
+    }
+
+    async fn ended_of(&self, role: Role, status: &str, days: i32) -> TaskId {
         let sql = format!(
-            "INSERT INTO worker_tasks (role, status, fence, completed_at) VALUES ('payload_fetch', '{status}', 1, now() - interval '{days} days') RETURNING id"
+            "INSERT INTO worker_tasks (role, status, fence, completed_at) VALUES ('{role}', '{status}', 1, now() - interval '{days} days') RETURNING id"
         );
         let id = self.database.raw.query_one(&sql, &[]).await.unwrap().get(0);
         self.sql(&format!("INSERT INTO task_attempts (task_id, fence, worker_id) VALUES ({id}, 1, 'w')")).await;
         id
     }
 
-    async fn prune(&self, batch: i64) -> u64 {
-        tasks::prune(&self.client().await, 7 * DAY, 30 * DAY, batch).await.unwrap()
+    async fn prune(&self, batch: &'static str) -> u64 {
+        let retention = testkit::config(&[("retention.prune_batch", batch)]).retention;
+        tasks::prune(&self.client().await, &retention).await.unwrap()
     }
 
     async fn kept(&self) -> Vec<TaskId> {
@@ -37,9 +41,23 @@ async fn each_ending_has_its_retention() {
     queue.ended("failed", 31).await;
     kept.push(queue.ended("failed", 8).await);
     kept.push(queue.add(fetch(1)).await);
-    assert_eq!(queue.prune(100).await, 3);
+    assert_eq!(queue.prune("100").await, 3);
     assert_eq!(queue.kept().await, kept);
     assert_eq!(queue.number("SELECT count(*) FROM task_attempts").await, 3, "attempts go with their task");
+}
+
+#[tokio::test]
+async fn media_jobs_of_each_role_are_kept_for_longer() {
+    let queue = Queue::new().await;
+    let mut kept = Vec::new();
+    for role in Family::Media.roles() {
+        for (status, days) in [("completed", 30), ("cancelled", 30), ("failed", 90)] {
+            queue.ended_of(role, status, days + 1).await;
+            kept.push(queue.ended_of(role, status, days - 1).await);
+        }
+    }
+    assert_eq!(queue.prune("100").await, kept.len() as u64);
+    assert_eq!(queue.kept().await, kept);
 }
 
 #[tokio::test]
@@ -48,7 +66,7 @@ async fn a_batch_is_the_bound() {
     for _ in 0..5 {
         queue.ended("completed", 8).await;
     }
-    assert_eq!([queue.prune(2).await, queue.prune(2).await, queue.prune(2).await], [2, 2, 1]);
+    assert_eq!([queue.prune("2").await, queue.prune("2").await, queue.prune("2").await], [2, 2, 1]);
 }
 
 #[tokio::test]
@@ -62,7 +80,7 @@ async fn a_payload_outlives_its_task() {
              VALUES ({id}, {store}, 'dutchie', 'payloads/x', repeat('0', 64), 1, 1, 1, 1, now())"
         ))
         .await;
-    queue.prune(100).await;
+    queue.prune("100").await;
     let task: Value = queue
         .database
         .raw

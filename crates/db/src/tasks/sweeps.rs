@@ -10,6 +10,7 @@ use tokio_postgres::types::ToSql;
 
 use super::{Client, DbError};
 use crate::row::first_column;
+use settings::Retention;
 
 /// Stores or tasks of one transaction.
 const BATCH: i32 = 1_000;
@@ -89,9 +90,15 @@ pub(crate) async fn take_turn(client: &Client, chore: &str, every: Duration) -> 
 }
 
 /// Deletes one batch of ended tasks past their retention, with their attempts; returns their number.
-pub async fn prune(client: &Client, completed: Duration, failed: Duration, batch: i64) -> Result<u64, DbError> {
+pub async fn prune(client: &Client, retention: &Retention) -> Result<u64, DbError> {
+    let Retention { completed, failed, completed_jobs, failed_jobs, prune_batch, .. } = retention;
+    let [completed, failed, completed_jobs, failed_jobs] =
+        [completed, failed, completed_jobs, failed_jobs].map(Duration::as_secs_f64);
     client
-        .execute(include_str!("../sql/tasks/prune.sql"), &[&completed.as_secs_f64(), &failed.as_secs_f64(), &batch])
+        .execute(
+            include_str!("../sql/tasks/prune.sql"),
+            &[&completed, &failed, &completed_jobs, &failed_jobs, prune_batch],
+        )
         .await
 }
 

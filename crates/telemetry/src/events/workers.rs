@@ -131,6 +131,11 @@ pub fn panicked(place: &str, text: &str) {
     error!(place, "Panic at {place}: {text}");
 }
 
+/// `worker.recycle_after` runs have ended: the process drains, and exits 0.
+pub fn process_recycled(runs: usize) {
+    info!(runs, "The process drains and exits, to be started afresh (worker.recycle_after); runs that ended: {runs}");
+}
+
 /// The process drains, and exits non-zero.
 pub fn process_ending(cause: &str) {
     error!("The process cannot go on; it drains and exits: {cause}");
