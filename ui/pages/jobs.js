@@ -10,6 +10,7 @@ import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
 import { MEDIA_ROLES } from "../core/vocabulary.js";
 import { confirm } from "../parts/dialog.js";
+import { useProgress } from "../parts/follow.js";
 import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/meter.js";
@@ -47,6 +48,7 @@ export function Page({ query }) {
   const path = pathOf("/api/jobs", { ...asked, limit: 50 });
   const answer = useResource(path, { topics: ["task", "counts"], gap: 3_000 });
   const steady = useSteadyRows(answer.data?.jobs ?? [], (job) => job.id, path);
+  useProgress(answer, path, steady.rows.some(({ status }) => status === "running"));
   const now = useResource(pathOf("/api/scheduler/status"), { topics: ["counts"], gap: 10_000 });
   const picture = useQueuePicture();
   const [isMaking, make] = useState(false);

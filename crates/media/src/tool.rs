@@ -12,6 +12,7 @@ mod streams;
 mod work_directory;
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -127,6 +128,20 @@ pub enum How {
     Cancelled,
     /// A line of stdout was longer than [`MAX_LINE_BYTES`].
     LineTooLong,
+}
+
+/// For people, after the tool's name.
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            How::Exit(code) => write!(f, "exit code {code}"),
+            How::Signal(signal) => write!(f, "signal {signal}"),
+            How::TimedOut => f.write_str("its time was over"),
+            How::Hung => f.write_str("it printed and wrote nothing for too long"),
+            How::Cancelled => f.write_str("it was cancelled"),
+            How::LineTooLong => f.write_str("a line of its output was too long"),
+        }
+    }
 }
 
 impl HasDisposition for ToolError {

@@ -180,6 +180,8 @@ impl Reason {
     fn of(error: &str) -> Reason {
         let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
         match () {
+            // the address is blocked for a time, though YouTube asks for a login
+            () if says(&["not a bot"]) => Reason::Other,
             // the advice that goes with every demand for a login
             () if says(&["--cookies", "HTTP Error 401"]) => Reason::Login,
             () if says(&[

@@ -17,6 +17,9 @@ use crate::words;
 const MAX_STATUSES: usize = 20;
 const MAX_BOARD_POSTS: usize = 1_000;
 const FIRST_ID: u64 = 100;
+/// Ids of posts are unique at the site: each account has this number of them.
+const IDS_PER_ACCOUNT: u64 = 10_000;
+const ACCOUNTS: u64 = 1_000_000_000;
 const MAX_FILES: u64 = 3;
 /// Hours between two posts.
 const INTERVAL: usize = 12;
@@ -44,7 +47,8 @@ fn account_of(seed: u64, kind: AccountKind, plan: &AccountPlan) -> Account {
 pub(super) fn add_post(seed: u64, account: &mut Account) -> AccountPost {
     let number = account.posts.len();
     let mut draw = Draw::of(seed, Topic::AccountPost, &[account.kind as u64, key(&account.name), number as u64]);
-    let id = FIRST_ID + number as u64;
+    let nth = FIRST_ID + number as u64;
+    let id = key(&account.name) % ACCOUNTS * IDS_PER_ACCOUNT + nth;
     let files = match account.kind {
         AccountKind::Mastodon => draw.between(1, MAX_FILES),
         AccountKind::Moebooru => 1,
@@ -55,7 +59,7 @@ pub(super) fn add_post(seed: u64, account: &mut Account) -> AccountPost {
     };
     let mut file = |index: u64| {
         let kind = FileKind::pick(&mut draw);
-        let stem = format!("{folder}{}-{id}-{index}", words::slug(&account.name));
+        let stem = format!("{folder}{}-{nth}-{index}", words::slug(&account.name));
         MediaFile::make(seed, &stem, format!("/files/{stem}.{}", kind.extension()), kind)
     };
     let files = (1..=files).map(&mut file).collect();

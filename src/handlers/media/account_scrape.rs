@@ -170,8 +170,8 @@ async fn finish(
         files.save(None).await?;
         return Err(stopped());
     }
-    let reason = gallery_dl::error_message(&ended)
-        .unwrap_or_else(|| format!("gallery-dl ended without a word: {:?}", ended.how));
+    let reason =
+        gallery_dl::error_message(&ended).unwrap_or_else(|| format!("gallery-dl ended without a word: {}", ended.how));
     let verdict = match gallery_dl::verdict(&ended, files.has_some()) {
         Verdict::Retry if login.is_some() && gallery_dl::is_refused(&ended) => Verdict::Permanent { login: true },
         verdict => verdict,

@@ -179,7 +179,7 @@ async fn download_page(
     if let Some(proxy) = proxy {
         proxy.report(ctx, yt_dlp::error_message(&ended).filter(|_| found.is_none()));
     }
-    let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {:?}", ended.how));
+    let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {}", ended.how));
     match (yt_dlp::verdict(&ended, found.is_some()), found) {
         (Verdict::Done, Some(item)) => {
             let found = WholeFile::of_tool(*item).await.map_err(ItemError::Task)?;

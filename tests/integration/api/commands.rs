@@ -399,8 +399,19 @@ async fn media_jobs_are_added_listed_and_changed_in_their_own_words() {
     let database = testkit::database().await;
     let add = ["jobs", "add", "scrape_account", "--platform", "here", "--account", "someone", "--json"];
     let job = json(&run(&database, &add).await);
-    assert_eq!((&job["status"], &job["priority"], &job["account"]), (&"pending".into(), &5.into(), &"someone".into()));
+    assert_eq!((&job["status"], &job["priority"], &job["account"]), (&"pending".into(), &2.into(), &"someone".into()));
     let id = job["id"].to_string();
+    let tomorrow = "SELECT to_char(now() AT TIME ZONE 'UTC' + interval '1 day', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')";
+    let tomorrow: String = database.raw.query_one(tomorrow, &[]).await.unwrap().get(0);
+    let later = ["jobs", "run", "youtube_monitor", "--at", &tomorrow, "--json"];
+    assert_eq!(json(&run(&database, &later).await)["priority"], 5, "a person does not wait for it");
+    let progress =
+        format!("UPDATE worker_tasks SET progress_percent = 40, progress_message = 'item 2 of 5' WHERE id = {id}");
+    database.raw.batch_execute(&progress).await.unwrap();
+    for shown in [vec!["jobs", "show", &id], vec!["jobs", "list"]] {
+        let text = String::from_utf8(run(&database, &shown).await.stdout).unwrap();
+        assert!(text.contains("40 %") && text.contains("item 2 of 5"), "{text}");
+    }
 
     let listed = json(&run(&database, &["jobs", "list", "--account", "someone", "--json"]).await);
     assert_eq!(listed["jobs"][0]["id"], job["id"]);

@@ -4,7 +4,7 @@ use serde_json::json;
 use xtask::look::Look;
 
 use super::every_page::{axe, violations};
-use super::world::World;
+use super::world::{World, is_live};
 use crate::api::server::Server;
 use crate::media::harness::KEY;
 use testkit::{PATIENCE, until};
@@ -262,6 +262,20 @@ async fn a_notification_is_sent_again_and_an_endpoint_is_tested() {
     world.reports("A test of operations is sent").await;
     world.sees("4 notifications on this page").await;
     assert_eq!(world.count("SELECT count(*) FROM notifications WHERE event = 'test' AND endpoint_id = 1").await, 1);
+}
+
+#[tokio::test]
+async fn the_progress_of_a_job_is_followed() {
+    let world = World::start().await.with_media().await;
+    let job = "INSERT INTO worker_tasks (id, role, status, platform, account, worker_id, started_at, last_heartbeat_at, lease_expires_at, progress_message)
+               VALUES (821, 'scrape_account', 'running', 'mastodon', 'cay', 'w', now(), now(), now() + interval '1 hour', '7 files')";
+    world.execute(job).await;
+    world.open("/admin/jobs").await;
+    world.sees("7 files").await;
+    is_live(&world.browser).await;
+    world.execute("UPDATE worker_tasks SET progress_message = '8 files', updated_at = now() WHERE id = 821").await;
+    world.sees("8 files").await;
+    world.assert_no_errors().await;
 }
 
 #[tokio::test]

@@ -19,6 +19,8 @@ use super::harness::{MediaHarness, job, tool_path};
 
 const PLATFORM: &str = "mastodon";
 const CANARY: &str = "account-token-of-carol";
+/// Posts of a page of the site.
+const PAGE: usize = 20;
 
 /// Without the tool a test says that it is skipped; where CI runs, it fails.
 pub fn has_tool() -> bool {
@@ -200,8 +202,8 @@ async fn a_page_of_posts_that_fails_is_asked_again_by_the_next_scrape() {
     }
     let harness = MediaHarness::start().await;
     let id = harness.add_account("bob", json!({})).await;
-    let second = "/api/v1/accounts/bob/statuses?limit=20&max_id=125";
-    assert!(harness.site.account(AccountKind::Mastodon, "bob").unwrap().posts.iter().any(|post| post.id == 125));
+    let last_of_first = harness.site.account(AccountKind::Mastodon, "bob").unwrap().posts[PAGE - 1].id;
+    let second = &format!("/api/v1/accounts/bob/statuses?limit={PAGE}&max_id={last_of_first}");
     harness.site.add_fault(second, MediaFault::new(MediaFaultKind::Status(404)));
     let first = harness.scrape("bob").await;
     let account: Account = harness.get(id).await;

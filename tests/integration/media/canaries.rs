@@ -1,14 +1,12 @@
 //! Recognisable secrets of media jobs: a worker and an API run with them, services take some and refuse others, and they
 //! are only where they were put.
 
-use std::net::SocketAddr;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use contract::media::accounts::{Account, AccountDraft};
 use domain::role::Role;
 use http_body_util::{BodyExt, Full};
-use serde_json::{Value, json};
+use serde_json::json;
 use sim::media::{AccountKind, HookAnswer, HookScript, MediaFault, MediaFaultKind};
 use testkit::{Child, PATIENCE, until};
 
@@ -87,9 +85,7 @@ impl MediaHarness {
 
 /// Without a look for this machine's paths, which the settings of a test show.
 async fn ask_everything(api: &Child) -> Vec<(String, Answer)> {
-    let line = api.logged("Listening on http", PATIENCE).await;
-    let line: Value = serde_json::from_str(&line).unwrap();
-    let address: SocketAddr = line["address"].as_str().unwrap().parse().unwrap();
+    let address = MediaHarness::address_of(api).await;
     let mut answers = Vec::new();
     for path in reads() {
         let request = http::Request::get(&path).header("host", address.to_string()).body(Full::default()).unwrap();

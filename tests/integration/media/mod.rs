@@ -17,5 +17,6 @@ mod records;
 mod schedules;
 mod scrape_kill;
 mod searches;
+mod tools;
 mod videos;
 mod waits;

@@ -1,9 +1,11 @@
 //! Processes of drover that work on the harness's jobs, in its database and storage.
 
+use std::net::SocketAddr;
+
 use db::tasks::NewTask;
 use domain::role::Role;
 use serde_json::Value;
-use testkit::{Child, drover};
+use testkit::{Child, PATIENCE, drover};
 use tokio::process::Command;
 
 use super::harness::{KEY, MediaHarness, tool_path};
@@ -23,6 +25,13 @@ impl MediaHarness {
         let api = Child::spawn(self.drover(1).arg("api").env("DROVER__API__LISTEN", "127.0.0.1:0"));
         api.probes().await;
         api
+    }
+
+    /// Where that API listens.
+    pub async fn address_of(api: &Child) -> SocketAddr {
+        let line = api.logged("Listening on http", PATIENCE).await;
+        let line: Value = serde_json::from_str(&line).unwrap();
+        line["address"].as_str().unwrap().parse().unwrap()
     }
 
     pub fn spawn_worker(&self) -> Child {

@@ -12,13 +12,14 @@ use testkit::root;
 
 const DASHBOARDS: [&str; 3] = ["crawl", "queue", "runtime"];
 
-/// Panels that only trouble fills, and the trouble.
-const OF_TROUBLE: [(&str, &str); 5] = [
+/// Panels that a crawl without trouble leaves empty, and what fills them.
+const OF_TROUBLE: [(&str, &str); 6] = [
     ("Failed runs by role", "a run fails"),
     ("Share of failed runs", "a run fails"),
     ("Requests that robots.txt forbids", "a robots.txt forbids a request"),
     ("Back-offs by resource", "memory or CPU are short"),
     ("Server errors by route", "the API answers with a status from 500 on"),
+    ("Tries to send notifications", "a media job ends, and an endpoint wants to know"),
 ];
 
 /// A panel's expression must stand in its alert's, before this comparison.

@@ -104,6 +104,8 @@ fn a_line_that_is_neither_says_why(#[case] bytes: &[u8], #[case] expected: LineE
     assert_eq!(Line::read(bytes, Path::new(WORK)).unwrap_err(), expected);
 }
 
+const BLOCKED: &str =
+    "ERROR: [youtube] x: Sign in to confirm you\u{2019}re not a bot. Use --cookies for the authentication";
 const LOGIN: &str = "ERROR: [x] 1: Sign in. Use --cookies-from-browser or --cookies for the authentication";
 
 #[rstest]
@@ -112,6 +114,7 @@ const LOGIN: &str = "ERROR: [x] 1: Sign in. Use --cookies-from-browser or --cook
 #[case::error(1, false, "ERROR: [generic] x: HTTP Error 429: Too Many Requests", Verdict::Retry)]
 #[case::error_after_a_file(1, true, "ERROR: x", Verdict::Retry)]
 #[case::login(1, false, LOGIN, Verdict::Permanent { login: true })]
+#[case::blocked(1, false, BLOCKED, Verdict::Retry)]
 #[case::unauthorized(1, false, "ERROR: HTTP Error 401: Unauthorized", Verdict::Permanent { login: true })]
 #[case::not_found(1, false, "ERROR: HTTP Error 404: Not Found", Verdict::Permanent { login: false })]
 #[case::unsupported(1, false, "ERROR: Unsupported URL: https://a", Verdict::Permanent { login: false })]

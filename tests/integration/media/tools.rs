@@ -1,0 +1,140 @@
+//! Tools that misbehave: the job ends as it should, nothing of them is left, and the next job is not affected.
+//!
+//! The tool misbehaves for one account, and is the real gallery-dl for all others.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use db::tasks::NewTask;
+use domain::role::Role;
+use http::Method;
+use http_body_util::Full;
+use queue::{Outcome, TaskError};
+use rstest::rstest;
+use serde_json::json;
+use sim::media::MediaPlan;
+use testkit::{PATIENCE, until};
+
+use super::accounts::{has_tool, processes_in, scrape_of};
+use super::harness::{MediaHarness, tool_path};
+use crate::api::server::send;
+
+/// The tool misbehaves for this account.
+const BAD: &str = "carol";
+/// Ten seconds of grace for the tool, and the time to hear of the cancel.
+const GONE: Duration = Duration::from_secs(12);
+/// A program and its child that only SIGKILL ends.
+const STUBBORN: &str = "trap '' TERM; (trap '' TERM; exec sleep 600) & sleep 600";
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Done,
+    Retry,
+    Permanent,
+}
+
+fn end(outcome: &Result<Outcome, TaskError>) -> End {
+    match outcome {
+        Ok(_) => End::Done,
+        Err(TaskError::Permanent { .. }) => End::Permanent,
+        Err(TaskError::Retry { .. }) => End::Retry,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// A tool that runs `misbehaviour` for the bad account.
+fn tool(directory: &tempfile::TempDir, misbehaviour: &str) -> PathBuf {
+    let path = directory.path().join("gallery-dl");
+    let real = tool_path("gallery-dl");
+    let script = format!(
+        "#!/bin/sh\naddresses=$(cat)\ncase \"$addresses\" in\n*/@{BAD}*) {misbehaviour} ;;\n\
+         *) printf '%s\\n' \"$addresses\" | '{}' \"$@\" ;;\nesac\n",
+        real.canonicalize().unwrap().display()
+    );
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+async fn harness_with(tool: &std::path::Path) -> MediaHarness {
+    let harness = MediaHarness::with(MediaPlan::default(), &[("media.gallery_dl", tool.to_str().unwrap())]).await;
+    for name in [BAD, "alice"] {
+        harness.add_account(name, json!({})).await;
+    }
+    harness
+}
+
+#[rstest]
+#[case::nothing_to_do("exit 0", End::Done)]
+#[case::unexpected("exit 1", End::Retry)]
+#[case::usage("exit 2", End::Permanent)]
+#[case::http("exit 4", End::Retry)]
+#[case::not_found("printf 'error\\tmastodon\\tNotFoundError: gone\\n' >&2; exit 4", End::Permanent)]
+#[case::challenge("exit 8", End::Permanent)]
+#[case::login("exit 16", End::Permanent)]
+#[case::format("exit 32", End::Permanent)]
+#[case::unsupported("exit 64", End::Permanent)]
+#[case::disk("exit 128", End::Retry)]
+#[case::memory("exec python3 -c 'bytearray(4 << 30)'", End::Retry)]
+#[case::a_file_without_end("exec dd if=/dev/zero of=\"$HOME/file\" bs=1M", End::Retry)]
+#[case::a_line_without_end("exec cat /dev/zero", End::Permanent)]
+#[case::a_child_that_stays("(exec sleep 600) & exit 0", End::Done)]
+#[tokio::test]
+async fn a_tool_that_misbehaves_ends_its_job_and_no_other(#[case] misbehaviour: &str, #[case] expected: End) {
+    if !has_tool() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let harness = harness_with(&tool(&directory, misbehaviour)).await;
+    let outcome = harness.run_task(scrape_of(BAD, json!({}))).await;
+    assert_eq!(end(&outcome), expected, "{:?}", outcome.err());
+    assert_eq!(processes_in(&harness.services.media.work_dir), Vec::<u32>::new());
+
+    harness.settle_task(scrape_of("alice", json!({}))).await;
+    harness.assert_like(&harness.files_of_account("alice")).await;
+}
+
+#[rstest]
+#[case::a_job(Role::ScrapeAccount)]
+#[case::the_child_of_a_job(Role::PaidContentSync)]
+#[tokio::test]
+async fn a_cancelled_job_leaves_nothing_of_a_tool_that_ignores_sigterm(#[case] role: Role) {
+    if !has_tool() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = tool(&directory, STUBBORN);
+    let harness = MediaHarness::start().await;
+    harness.add_account(BAD, json!({"kind": "creator"})).await;
+    harness.add_account("alice", json!({})).await;
+    let client = harness.database.db.client().await.unwrap();
+    let task = match role {
+        Role::ScrapeAccount => scrape_of(BAD, json!({})),
+        _ => NewTask { payload: json!({}), ..NewTask::new(role) },
+    };
+    let [id] = db::tasks::enqueue(&client, &[task]).await.unwrap()[..] else { panic!("one task") };
+    let mut command = harness.drover(1);
+    command.args(["worker", "--role", "media"]).env("DROVER__MEDIA__GALLERY_DL", &path);
+    let worker = testkit::Child::spawn(&mut command);
+    let work = &harness.services.media.work_dir;
+    until("the tool and its child run", PATIENCE, async || work.exists() && processes_in(work).len() >= 3).await;
+
+    let api = harness.spawn_api().await;
+    let address = MediaHarness::address_of(&api).await;
+    let cancel = http::Request::builder().method(Method::POST).uri(format!("/api/jobs/{id}/cancel"));
+    let cancel = cancel.header("host", address.to_string()).body(Full::default()).unwrap();
+    let cancelled = Instant::now();
+    send(address, cancel).await.expect(200);
+    until("nothing of the tool is left", PATIENCE, async || processes_in(work).is_empty()).await;
+    assert!(cancelled.elapsed() <= GONE, "{:?}", cancelled.elapsed());
+    let open = "SELECT count(*) FROM worker_tasks WHERE status <> 'cancelled' AND schedule_id IS NULL";
+    assert_eq!(harness.database.raw.query_one(open, &[]).await.unwrap().get::<_, i64>(0), 0);
+
+    db::tasks::enqueue(&client, &[scrape_of("alice", json!({}))]).await.unwrap();
+    let done = "SELECT count(*) FROM worker_tasks WHERE status = 'completed'";
+    let is_done = async || harness.database.raw.query_one(done, &[]).await.unwrap().get::<_, i64>(0) == 1;
+    until("the next job is completed", PATIENCE, is_done).await;
+    harness.assert_like(&harness.files_of_account("alice")).await;
+    drop(worker);
+}
