@@ -30,7 +30,7 @@ pub struct AppearanceChanges {
     pub gone: i64,
 }
 
-/// The enabled people, the one that was tried longest ago first; `is_done` has those that were tried at `since` or later.
+/// Enabled people, oldest try first. A person who was tried at `since` or later `is_done`.
 pub async fn people(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec<SyncedPerson>, DbError> {
     read_all(&client.query(include_str!("sql/people/enabled.sql"), &[&MAX_PEOPLE, &since]).await?)
 }

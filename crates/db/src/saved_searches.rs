@@ -25,7 +25,7 @@ pub struct DueSearch {
     pub last_error: Option<String>,
 }
 
-/// The enabled searches, the one that was tried longest ago first; `is_done` has those that were tried at `since` or later.
+/// Enabled searches, oldest try first. A search that was tried at `since` or later `is_done`.
 pub async fn enabled(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec<DueSearch>, DbError> {
     read_all(&client.query(include_str!("sql/saved_searches/enabled.sql"), &[&MAX_SEARCHES, &since]).await?)
 }

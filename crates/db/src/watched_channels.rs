@@ -25,8 +25,7 @@ pub struct PolledChannel {
     pub last_error: Option<String>,
 }
 
-/// The enabled channels, the one that was tried longest ago first; at most [`MAX_CHANNELS`]. `is_done`
-/// has those that were tried at `since` or later.
+/// Enabled channels, oldest try first, at most [`MAX_CHANNELS`]. A channel that was tried at `since` or later `is_done`.
 pub async fn enabled(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec<PolledChannel>, DbError> {
     read_all(&client.query(include_str!("sql/watched_channels/enabled.sql"), &[&MAX_CHANNELS, &since]).await?)
 }

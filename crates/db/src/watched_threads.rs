@@ -25,8 +25,7 @@ pub struct WatchedThread {
     pub last_error: Option<String>,
 }
 
-/// These threads, or all that are enabled; the one that was tried longest ago first. `is_done` has those that were tried
-/// at `since` or later.
+/// These threads, or all that are enabled, oldest try first. A thread that was tried at `since` or later `is_done`.
 pub async fn to_read(
     client: &Client,
     ids: Option<&[i64]>,

@@ -1,7 +1,6 @@
 //! The typed input of each role (column `payload` of a task), read when a task is made and when it runs.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -96,21 +95,18 @@ pub enum ScrapeType {
 const MAX_IDS: usize = 1_000;
 
 fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
-    let ids = Vec::<i64>::deserialize(deserializer)?;
-    match ids.len() {
-        1..=MAX_IDS => Ok(ids),
-        number => Err(D::Error::custom(format!("{number} ids; 1 to {MAX_IDS} are allowed"))),
-    }
+    within_limit(Vec::deserialize(deserializer)?)
 }
 
 fn optional_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<i64>>, D::Error> {
-    struct Ids(Vec<i64>);
-    impl<'de> Deserialize<'de> for Ids {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            ids(deserializer).map(Ids)
-        }
+    Option::deserialize(deserializer)?.map(within_limit).transpose()
+}
+
+fn within_limit<E: de::Error>(ids: Vec<i64>) -> Result<Vec<i64>, E> {
+    match ids.len() {
+        1..=MAX_IDS => Ok(ids),
+        number => Err(E::custom(format!("{number} ids; 1 to {MAX_IDS} are allowed"))),
     }
-    Ok(Option::<Ids>::deserialize(deserializer)?.map(|Ids(ids)| ids))
 }
 
 /// Items to download, by their ids.

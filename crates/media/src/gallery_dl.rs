@@ -84,11 +84,11 @@ pub struct Credential {
 
 pub enum Secret {
     Login(Login),
-    /// `file` holds the cookies in Netscape's format, with mode 0600: as mere names and values they would go to every
-    /// host. `values` are those that messages must not show.
+    /// A file in Netscape's format, with mode 0600: as mere names and values, cookies would go to every host.
     Cookies {
         file: PathBuf,
-        values: Vec<String>,
+        /// Values that messages must not show.
+        secrets: Vec<String>,
     },
     /// `access-token`
     Token(String),
@@ -199,7 +199,7 @@ impl Scrape<'_> {
         let secret = self.credential.as_ref().map(|credential| &credential.secret);
         let mut secrets = match secret {
             Some(Secret::Login(login)) => vec![login.password.clone()],
-            Some(Secret::Cookies { values, .. }) => values.clone(),
+            Some(Secret::Cookies { secrets, .. }) => secrets.clone(),
             Some(Secret::Token(token)) => vec![token.clone()],
             None => vec![],
         };

@@ -3,14 +3,14 @@
 //! In: a whole file of a work directory, with its digest. Out: a path relative to the storage root, durable
 //! before it is returned. It must not know where media come from.
 
-use std::fs::{self, File};
+use std::fs::{self, File, FileType};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use super::error::StorageError;
 use super::payloads::Payloads;
-use super::{durable, media_layout};
+use super::{durable, media_layout, sweep};
 
 /// Where copies are made, so that nothing half stands below `media/`.
 const COPIES: &str = "media-copies";
@@ -46,7 +46,10 @@ pub(super) fn take(root: &Path, path: &str, from: &Path) -> Result<(), StorageEr
     }
     File::open(from).and_then(|file| file.sync_all()).map_err(failed)?;
     match durable::rename_durably(from, &to) {
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(root, from, &to).map_err(failed),
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            remove_left(root)?;
+            copy(root, from, &to).map_err(failed)
+        }
         moved => moved.map_err(failed),
     }
 }
@@ -60,28 +63,18 @@ fn remove(file: &Path) -> io::Result<()> {
 
 /// To another file system.
 fn copy(root: &Path, from: &Path, to: &Path) -> io::Result<()> {
-    let copies = root.join(COPIES);
-    remove_left(&copies)?;
     let mut source = File::open(from)?;
-    let temporary = durable::copy_temporary(&copies, &mut source)?;
+    let temporary = durable::copy_temporary(&root.join(COPIES), &mut source)?;
     // another process may have been faster: it wrote the same
     durable::persist_new(temporary, to).map(drop)?;
     remove(from)
 }
 
 /// Removes the copies of dead processes.
-fn remove_left(copies: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(copies) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for path in entries.map(|entry| entry.map(|entry| entry.path())) {
-        let path = path?;
-        if durable::is_temporary(&path.to_string_lossy()) && is_left(&path) {
-            remove(&path)?;
-        }
-    }
-    Ok(())
+fn remove_left(root: &Path) -> Result<(), StorageError> {
+    let mut copies = sweep::entries(root, COPIES, FileType::is_file)?;
+    copies.retain(|copy| is_left(&root.join(copy)));
+    sweep::remove(root, &copies, durable::is_temporary).map(drop)
 }
 
 fn is_left(copy: &Path) -> bool {
@@ -104,6 +97,7 @@ mod tests {
         fs::write(place("from"), "whole").unwrap();
 
         let to = place("media/ab/file.mp4");
+        remove_left(root.path()).unwrap();
         copy(root.path(), &place("from"), &to).unwrap();
         assert_eq!(fs::read(to).unwrap(), b"whole");
         assert_eq!((place("from").exists(), copies[0].1.exists(), copies[1].1.exists()), (false, false, true));

@@ -158,7 +158,7 @@ pub(super) fn is_older(file: &Path, than: DateTime<Utc>) -> bool {
     modified.is_ok_and(|at| DateTime::<Utc>::from(at) < than)
 }
 
-fn remove(root: &Path, paths: &[String], is_ours: fn(&str) -> bool) -> Result<usize, StorageError> {
+pub(super) fn remove(root: &Path, paths: &[String], is_ours: fn(&str) -> bool) -> Result<usize, StorageError> {
     let mut removed = 0;
     for path in paths.iter().filter(|path| is_ours(path)) {
         removed += count(path, fs::remove_file(root.join(path)))?;

@@ -232,7 +232,9 @@ async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential
 fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Result<Secret, TaskError> {
     let secret = login.secret.clone();
     match (&login.kind, cookies) {
-        (_, Some(cookies)) => Ok(Secret::Cookies { file: cookies.path().to_owned(), values: cookies.secrets() }),
+        (_, Some(cookies)) => {
+            Ok(Secret::Cookies { file: cookies.path().to_owned(), secrets: cookies.secrets().to_owned() })
+        }
         (Word::Known(CredentialKind::Password), _) => {
             let username = login.username.clone().unwrap_or_default();
             Ok(Secret::Login(Login { username, password: secret }))

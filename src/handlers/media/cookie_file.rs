@@ -50,8 +50,8 @@ impl CookieFile {
     }
 
     /// The cookies' values that messages must not show.
-    pub fn secrets(&self) -> Vec<String> {
-        self.secrets.clone()
+    pub fn secrets(&self) -> &[String] {
+        &self.secrets
     }
 }
 

@@ -150,8 +150,8 @@ async fn download_page(
     if let Err(error) = media.strangers.check(url).await {
         return Ok(end_of_check(&error));
     }
-    let proxy = tool_proxy::lease(ctx, url).await.map_err(ItemError::Task)?;
     let cookies = cookies(ctx, item, url, directory.path()).await.map_err(ItemError::Task)?;
+    let proxy = tool_proxy::lease(ctx, url).await.map_err(ItemError::Task)?;
     let is_there = |program: &str| tool::find(program.as_ref(), media.config.tool_path.as_ref()).is_some();
     let ask = yt_dlp::Download {
         address: url.as_str(),
@@ -168,7 +168,7 @@ async fn download_page(
         Err(error) => return Ok(refused(error)),
     };
     command.search_path = media.config.tool_path.clone().into();
-    command.secrets.extend(cookies.iter().flat_map(|cookies| cookies.secrets()));
+    command.secrets.extend(cookies.iter().flat_map(|cookies| cookies.secrets().to_owned()));
     let (sender, lines) = tool::lines();
     let run = tool::run(command, directory, sender, ctx.cancelled());
     let (ended, found) = tokio::join!(run, read_lines(lines, directory.path(), received));

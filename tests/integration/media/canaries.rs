@@ -22,8 +22,9 @@ const EASYNEWS_PASSWORD: &str = "easynews-password";
 const REFUSED_FILM_KEY: &str = "canary-of-a-film-key";
 const FORUM_KEY: &str = "discourse-key";
 const TOPIC_TOKEN: &str = "canary-of-a-topic";
-/// Each ends, and is told to two endpoints.
+/// Number of jobs; each endpoint gets a notification of each.
 const JOBS: usize = 5;
+const OPEN: &str = "SELECT count(*) FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running')";
 
 fn canaries() -> Canaries {
     let secrets = [KEY, TOKEN, REFUSED_PASSWORD, EASYNEWS_PASSWORD, REFUSED_FILM_KEY, FORUM_KEY, TOPIC_TOKEN, SECRET];
@@ -76,11 +77,6 @@ impl MediaHarness {
             self.database.raw.execute(sql, &[&endpoint]).await.unwrap();
         }
     }
-
-    async fn count_open(&self) -> i64 {
-        let sql = "SELECT count(*) FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running')";
-        self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
-    }
 }
 
 /// Without a look for this machine's paths, which the settings of a test show.
@@ -108,7 +104,7 @@ async fn secrets_of_media_jobs_stand_in_no_log_row_metric_answer_or_command_line
     at_its_fullest.args(["worker", "--role", "media"]).env("DROVER__LOG__LEVEL", "debug");
     let worker = Child::spawn(&mut at_its_fullest).allow_errors(&["failed for good"]);
     until("the webhook has all", PATIENCE, async || harness.site.deliveries("jobs").len() == JOBS).await;
-    until("nothing is left to do", PATIENCE, async || harness.count_open().await == 0).await;
+    until("nothing is left to do", PATIENCE, async || harness.number(OPEN).await == 0).await;
 
     let canaries = canaries();
     for (place, text) in rows(&harness.database.url).await {

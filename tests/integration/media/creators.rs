@@ -41,10 +41,6 @@ impl MediaHarness {
         let sql = "SELECT to_jsonb(t) FROM worker_tasks t WHERE role = $1 ORDER BY id LIMIT 1";
         self.database.raw.query_one(sql, &[&role.name()]).await.unwrap().get(0)
     }
-
-    async fn number(&self, sql: &str) -> i64 {
-        self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
-    }
 }
 
 #[tokio::test]

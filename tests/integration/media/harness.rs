@@ -96,6 +96,11 @@ impl MediaHarness {
         db::media_records::get(&self.database.db.client().await.unwrap(), id).await.unwrap()
     }
 
+    /// The number that a statement selects.
+    pub async fn number(&self, sql: &str) -> i64 {
+        self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
     pub async fn add_credential(&self, draft: Value) -> i64 {
         self.add::<Credential>(serde_json::from_value::<CredentialDraft>(draft).unwrap()).await
     }

@@ -17,8 +17,7 @@ impl MediaHarness {
     }
 
     pub async fn open_jobs(&self) -> i64 {
-        let sql = "SELECT count(*) FROM worker_tasks WHERE status <> 'completed' AND schedule_id IS NULL";
-        self.database.raw.query_one(sql, &[]).await.unwrap().get(0)
+        self.number("SELECT count(*) FROM worker_tasks WHERE status <> 'completed' AND schedule_id IS NULL").await
     }
 
     pub async fn spawn_api(&self) -> Child {

@@ -129,11 +129,11 @@ async fn a_cancelled_job_leaves_nothing_of_a_tool_that_ignores_sigterm(#[case] r
     until("nothing of the tool is left", PATIENCE, async || processes_in(work).is_empty()).await;
     assert!(cancelled.elapsed() <= GONE, "{:?}", cancelled.elapsed());
     let open = "SELECT count(*) FROM worker_tasks WHERE status <> 'cancelled' AND schedule_id IS NULL";
-    assert_eq!(harness.database.raw.query_one(open, &[]).await.unwrap().get::<_, i64>(0), 0);
+    assert_eq!(harness.number(open).await, 0);
 
     db::tasks::enqueue(&client, &[scrape_of("alice", json!({}))]).await.unwrap();
     let done = "SELECT count(*) FROM worker_tasks WHERE status = 'completed'";
-    let is_done = async || harness.database.raw.query_one(done, &[]).await.unwrap().get::<_, i64>(0) == 1;
+    let is_done = async || harness.number(done).await == 1;
     until("the next job is completed", PATIENCE, is_done).await;
     harness.assert_like(&harness.files_of_account("alice")).await;
     drop(worker);

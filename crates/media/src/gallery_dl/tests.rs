@@ -54,7 +54,7 @@ fn a_recent_scrape_stops_at_what_is_known(#[case] scrape_type: ScrapeType, #[cas
 
 #[rstest]
 #[case::cookies(
-    Secret::Cookies { file: "/jobs/cookies.txt".into(), values: vec!["b".to_owned()] },
+    Secret::Cookies { file: "/jobs/cookies.txt".into(), secrets: vec!["b".to_owned()] },
     json!({"cookies": "/jobs/cookies.txt", "cookies-update": false})
 )]
 #[case::token(Secret::Token("t".to_owned()), json!({"access-token": "t"}))]

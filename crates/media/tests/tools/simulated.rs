@@ -82,7 +82,7 @@ async fn gallery_dl_sends_cookies_to_their_host_and_not_where_it_redirects() {
     let of_all = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tcanary\nelsewhere.example\tFALSE\t/\tFALSE\t0\ta\tb\n";
     let cookies = cookies::of_host(cookies::read(of_all).unwrap(), "127.0.0.1");
     std::fs::write(&file, cookies::file(&cookies)).unwrap();
-    let secret = Secret::Cookies { file: file.clone(), values: vec!["canary".to_owned()] };
+    let secret = Secret::Cookies { file: file.clone(), secrets: vec!["canary".to_owned()] };
     let credential = Credential { category: "mastodon".to_owned(), secret };
     let addresses = [site.account_address(AccountKind::Mastodon, "alice")];
     let scraped = gallery_dl::run(&bench, gallery_dl::command(&bench, &program, &addresses, Some(credential))).await;
