@@ -94,18 +94,22 @@ pub enum ScrapeType {
 /// Maximum number of ids of one job.
 const MAX_IDS: usize = 1_000;
 
-fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
-    within_limit(Vec::deserialize(deserializer)?)
+fn media_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
+    within_limit("media_ids", Vec::deserialize(deserializer)?)
 }
 
-fn optional_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<i64>>, D::Error> {
-    Option::deserialize(deserializer)?.map(within_limit).transpose()
+fn creator_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<i64>>, D::Error> {
+    Option::deserialize(deserializer)?.map(|ids| within_limit("creator_ids", ids)).transpose()
 }
 
-fn within_limit<E: de::Error>(ids: Vec<i64>) -> Result<Vec<i64>, E> {
+fn thread_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<i64>>, D::Error> {
+    Option::deserialize(deserializer)?.map(|ids| within_limit("thread_ids", ids)).transpose()
+}
+
+fn within_limit<E: de::Error>(field: &str, ids: Vec<i64>) -> Result<Vec<i64>, E> {
     match ids.len() {
         1..=MAX_IDS => Ok(ids),
-        number => Err(E::custom(format!("{number} ids; 1 to {MAX_IDS} are allowed"))),
+        number => Err(E::custom(format!("{field}: {number} ids; 1 to {MAX_IDS} are allowed"))),
     }
 }
 
@@ -113,7 +117,7 @@ fn within_limit<E: de::Error>(ids: Vec<i64>) -> Result<Vec<i64>, E> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DownloadMedia {
-    #[serde(deserialize_with = "ids")]
+    #[serde(deserialize_with = "media_ids")]
     pub media_ids: Vec<i64>,
     /// Items of another source are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,7 +128,7 @@ pub struct DownloadMedia {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PaidContentSync {
-    #[serde(deserialize_with = "optional_ids")]
+    #[serde(deserialize_with = "creator_ids")]
     pub creator_ids: Option<Vec<i64>>,
 }
 
@@ -138,7 +142,7 @@ pub struct PaidContentCreator {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForumScrape {
-    #[serde(deserialize_with = "optional_ids")]
+    #[serde(deserialize_with = "thread_ids")]
     pub thread_ids: Option<Vec<i64>>,
 }
 
@@ -202,10 +206,10 @@ mod tests {
     #[case::wrong_type(Role::ProductRefresh, json!({"payload_id": "7"}), "expected i64")]
     #[case::no_object(Role::PayloadFetch, json!([1]), "payload_fetch")]
     #[case::no_items(Role::DownloadMedia, json!({}), "media_ids")]
-    #[case::an_empty_list(Role::DownloadMedia, json!({"media_ids": []}), "1 to 1000 are allowed")]
-    #[case::too_many_items(Role::DownloadMedia, json!({"media_ids": vec![7; 1_001]}), "1 to 1000 are allowed")]
-    #[case::too_many_creators(Role::PaidContentSync, json!({"creator_ids": vec![7; 1_001]}), "1 to 1000 are allowed")]
-    #[case::too_many_threads(Role::ForumScrape, json!({"thread_ids": vec![7; 1_001]}), "1 to 1000 are allowed")]
+    #[case::an_empty_list(Role::DownloadMedia, json!({"media_ids": []}), "media_ids: 0 ids; 1 to 1000 are allowed")]
+    #[case::too_many_items(Role::DownloadMedia, json!({"media_ids": vec![7; 1_001]}), "media_ids: 1001 ids; 1 to 1000 are allowed")]
+    #[case::too_many_creators(Role::PaidContentSync, json!({"creator_ids": vec![7; 1_001]}), "creator_ids: 1001 ids; 1 to 1000 are allowed")]
+    #[case::too_many_threads(Role::ForumScrape, json!({"thread_ids": vec![7; 1_001]}), "thread_ids: 1001 ids; 1 to 1000 are allowed")]
     fn a_wrong_payload_is_refused_by_name(#[case] role: Role, #[case] payload: Value, #[case] offender: &str) {
         let error = Args::read(role, &payload).unwrap_err().to_string();
         assert!(error.contains(offender), "{error}");
