@@ -16,7 +16,7 @@ pub async fn until_some<T>(what: &str, deadline: Duration, mut condition: impl A
         if let Some(value) = condition().await {
             return value;
         }
-        assert!(begun.elapsed() < deadline, "waited {deadline:?} in vain until {what}");
+        assert!(begun.elapsed() < deadline, "waited {deadline:?}, and not yet: {what}");
         tokio::time::sleep(POLL).await;
     }
 }

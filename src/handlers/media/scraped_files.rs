@@ -29,6 +29,8 @@ use queue::{Done, Outcome, SaveError, TaskError, WriteResults};
 const SAVE_EVERY: Duration = Duration::from_secs(10);
 /// Maximum number of items that are not saved: with as many, a save comes before its time.
 const MAX_UNSAVED: usize = 500;
+/// Maximum size of their metadata; a save holds some copies of it.
+const MAX_UNSAVED_BYTES: usize = 256 << 10;
 /// The tool says the reason on its other stream, without the name of the item.
 const NOT_DOWNLOADED: &str = "gallery-dl could not download it";
 
@@ -40,6 +42,7 @@ pub struct ScrapedFiles<'a> {
     work: PathBuf,
     /// By source and id: an item may come twice.
     unsaved: HashMap<(String, String), ScrapedItem>,
+    unsaved_bytes: usize,
     saved_at: Instant,
     files: usize,
     known: usize,
@@ -59,7 +62,7 @@ pub struct Note {
 impl<'a> ScrapedFiles<'a> {
     pub fn new(ctx: &'a Context, account: Account, url: Url, work: PathBuf) -> ScrapedFiles<'a> {
         let (unsaved, saved_at) = (HashMap::new(), Instant::now());
-        ScrapedFiles { ctx, account, url, work, unsaved, saved_at, files: 0, known: 0, failed: 0 }
+        ScrapedFiles { ctx, account, url, work, unsaved, unsaved_bytes: 0, saved_at, files: 0, known: 0, failed: 0 }
     }
 
     /// Takes the lines of the tool, to the last one. Those that are no event say nothing.
@@ -74,7 +77,7 @@ impl<'a> ScrapedFiles<'a> {
                     self.save_unless_busy().await?;
                 }
             }
-            if self.unsaved.len() >= MAX_UNSAVED {
+            if self.unsaved.len() >= MAX_UNSAVED || self.unsaved_bytes >= MAX_UNSAVED_BYTES {
                 self.save(None).await?;
             }
         }
@@ -94,6 +97,7 @@ impl<'a> ScrapedFiles<'a> {
         let batch = self.batch(note, Vec::new());
         self.ctx.save(batch, |batch, tx| Box::pin(batch.write(tx))).await?;
         self.unsaved.clear();
+        self.unsaved_bytes = 0;
         Ok(())
     }
 
@@ -144,6 +148,7 @@ impl<'a> ScrapedFiles<'a> {
             ItemEnd::Downloaded(_) => self.files += 1,
             _ => self.failed += 1,
         }
+        self.unsaved_bytes += json!(event.metadata).to_string().len();
         let item = NewItem {
             source_id: event.id.of_category(),
             source: event.id.category,

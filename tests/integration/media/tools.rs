@@ -21,9 +21,25 @@ use super::harness::{MediaHarness, tool_path};
 use crate::api::server::send;
 
 /// The tool misbehaves for this account.
-const BAD: &str = "carol";
+const BAD: &str = "bob";
 /// Ten seconds of grace for the tool, and the time to hear of the cancel.
 const GONE: Duration = Duration::from_secs(12);
+/// The real tool on a file system of 64 KiB.
+const FULL_DISK: &str = "printf '%s\n' \"$addresses\" | unshare --user --map-root-user --mount sh -c \
+    'mount -t tmpfs -o size=64k none \"$HOME\" && exec \"$@\"' mount \"$real\" \"$@\"";
+/// Two thousand files that failed, each with 60 KiB of metadata, and then lines without news to two gigabytes.
+const TWO_GIGABYTES: &str = "exec python3 -c '
+import json, sys
+text = \"x\" * 60000
+line = lambda event, number: json.dumps(dict(drover_event=event, category=\"mastodon\", id=number, text=text))
+for number in range(2000):
+    print(line(\"error\", number))
+post = line(\"post\", 0)
+for number in range(2 * 10**9 // len(post) - 2000):
+    print(post)
+sys.exit(32)'";
+/// Maximum memory of a worker for a tool, whatever it prints.
+const MAX_MEMORY_KIB: u64 = 32 << 10;
 /// A program and its child that only SIGKILL ends.
 const STUBBORN: &str = "trap '' TERM; (trap '' TERM; exec sleep 600) & sleep 600";
 
@@ -48,8 +64,8 @@ fn tool(directory: &tempfile::TempDir, misbehaviour: &str) -> PathBuf {
     let path = directory.path().join("gallery-dl");
     let real = tool_path("gallery-dl");
     let script = format!(
-        "#!/bin/sh\naddresses=$(cat)\ncase \"$addresses\" in\n*/@{BAD}*) {misbehaviour} ;;\n\
-         *) printf '%s\\n' \"$addresses\" | '{}' \"$@\" ;;\nesac\n",
+        "#!/bin/sh\nreal='{}'\naddresses=$(cat)\ncase \"$addresses\" in\n*/@{BAD}*) {misbehaviour} ;;\n\
+         *) printf '%s\\n' \"$addresses\" | \"$real\" \"$@\" ;;\nesac\n",
         real.canonicalize().unwrap().display()
     );
     std::fs::write(&path, script).unwrap();
@@ -79,6 +95,7 @@ async fn harness_with(tool: &std::path::Path) -> MediaHarness {
 #[case::memory("exec python3 -c 'bytearray(4 << 30)'", End::Retry)]
 #[case::a_file_without_end("exec dd if=/dev/zero of=\"$HOME/file\" bs=1M", End::Retry)]
 #[case::a_line_without_end("exec cat /dev/zero", End::Permanent)]
+#[case::a_full_disk(FULL_DISK, End::Retry)]
 #[case::a_child_that_stays("(exec sleep 600) & exit 0", End::Done)]
 #[tokio::test]
 async fn a_tool_that_misbehaves_ends_its_job_and_no_other(#[case] misbehaviour: &str, #[case] expected: End) {
@@ -93,6 +110,43 @@ async fn a_tool_that_misbehaves_ends_its_job_and_no_other(#[case] misbehaviour: 
 
     harness.settle_task(scrape_of("alice", json!({}))).await;
     harness.assert_like(&harness.files_of_account("alice")).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_worker_reads_two_gigabytes_in_little_memory() {
+    if !has_tool() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = tool(&directory, TWO_GIGABYTES);
+    let harness = MediaHarness::start().await;
+    for name in [BAD, "alice"] {
+        harness.add_account(name, json!({})).await;
+    }
+    let worker = testkit::Child::spawn(
+        harness.drover(1).args(["worker", "--role", "media"]).env("DROVER__MEDIA__GALLERY_DL", &path),
+    );
+    let client = harness.database.db.client().await.unwrap();
+    let mut peaks = Vec::new();
+    for name in ["alice", BAD, "alice"] {
+        let [id] = db::tasks::enqueue(&client, &[scrape_of(name, json!({}))]).await.unwrap()[..] else {
+            panic!("one task")
+        };
+        let is_over =
+            format!("SELECT count(*) FROM worker_tasks WHERE id = {id} AND status IN ('completed', 'failed')");
+        until("the job is over", Duration::from_secs(300), async || harness.number(&is_over).await == 1).await;
+        peaks.push(peak_memory(worker.id().unwrap()));
+    }
+    assert!(peaks[2] - peaks[0] <= MAX_MEMORY_KIB, "{peaks:?} KiB");
+}
+
+/// In KiB.
+#[cfg(target_os = "linux")]
+fn peak_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[rstest]
