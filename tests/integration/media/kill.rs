@@ -1,4 +1,4 @@
-//! kill -9 of the worker in the middle of downloads, and of the API with its scheduler: no file is lost, none is half, and
+//! kill -9 of the worker in the middle of downloads, and of the API with its scheduler beneath it: no file is lost, none is half, and
 //! none is downloaded again once its row stands.
 //!
 //! Six kills in the ordinary run; `DROVER_KILLS=30` is the long one.
@@ -49,17 +49,12 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
     let mut once: HashMap<String, u64> = HashMap::new();
     for kill in 1..=kills {
         let mut worker = harness.spawn_worker();
-        let asked_before = harness.site.requests().len();
-        let more = 1 + (kill * 5) % 7;
-        until("it has asked for some files", PATIENCE, async || harness.site.requests().len() > asked_before + more)
-            .await;
+        if kill % KILLS_PER_RESTART == 0 {
+            api = harness.restart_api_beneath_work(api).await;
+        }
+        harness.until_requests_grow_by(1 + (kill * 5) % 7).await;
         worker.signal(Signal::SIGKILL);
         worker.ended(PATIENCE).await;
-        if kill % KILLS_PER_RESTART == 0 {
-            api.signal(Signal::SIGKILL);
-            api.ended(PATIENCE).await;
-            api = harness.spawn_api().await;
-        }
         harness.assert_whole(&files);
         note_once(&harness, &mut once).await;
     }

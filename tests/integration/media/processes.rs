@@ -1,14 +1,52 @@
 //! Processes of drover that work on the harness's jobs, in its database and storage.
 
 use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 
 use db::tasks::NewTask;
 use domain::role::Role;
+use nix::sys::signal::Signal;
 use serde_json::Value;
-use testkit::{Child, PATIENCE, drover};
+use testkit::{Child, PATIENCE, drover, until};
 use tokio::process::Command;
 
+use super::accounts::processes_in;
 use super::harness::{KEY, MediaHarness, tool_path};
+
+/// Maximum time that a tool may outlive the kill -9 of its worker.
+pub const GONE_AFTER_KILL: Duration = Duration::from_secs(15);
+
+/// A process of a tool, by its number and that of its group.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ToolProcess {
+    pid: u32,
+    group: u32,
+}
+
+impl ToolProcess {
+    /// Those whose home is below this directory.
+    pub fn all_in(work: &Path) -> Vec<ToolProcess> {
+        processes_in(work).into_iter().filter_map(ToolProcess::of).collect()
+    }
+
+    /// Those of `before`, others of their groups, and others whose home is below this directory.
+    pub fn left_of(before: &[ToolProcess], work: &Path) -> Vec<ToolProcess> {
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let all = all.filter_map(|entry| ToolProcess::of(entry.file_name().to_str()?.parse().ok()?));
+        let is_of = |process: &ToolProcess| before.iter().any(|of| of.pid == process.pid || of.group == process.group);
+        all.filter(is_of).chain(ToolProcess::all_in(work)).collect()
+    }
+
+    /// None: it has ended.
+    fn of(pid: u32) -> Option<ToolProcess> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // its state, its parent and its group follow the name, which may hold anything
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let (state, group) = (fields.next()?, fields.nth(1)?.parse().ok()?);
+        (state != "Z").then_some(ToolProcess { pid, group })
+    }
+}
 
 impl MediaHarness {
     pub async fn enqueue(&self, role: Role, payload: Value) {
@@ -26,6 +64,19 @@ impl MediaHarness {
         api
     }
 
+    /// Kills the API with its scheduler, and starts it again once the work has gone on without it.
+    pub async fn restart_api_beneath_work(&self, mut api: Child) -> Child {
+        api.signal(Signal::SIGKILL);
+        api.ended(PATIENCE).await;
+        self.until_requests_grow_by(1).await;
+        self.spawn_api().await
+    }
+
+    pub async fn until_requests_grow_by(&self, number: usize) {
+        let before = self.requests_sent();
+        until("the work goes on", PATIENCE, async || self.requests_sent() > before + number).await;
+    }
+
     /// Where that API listens.
     pub async fn address_of(api: &Child) -> SocketAddr {
         let line = api.logged("Listening on http", PATIENCE).await;
@@ -38,7 +89,13 @@ impl MediaHarness {
     }
 
     pub fn spawn_worker_of(&self, slots: usize) -> Child {
-        Child::spawn(self.drover(slots).args(["worker", "--role", "media"]))
+        Child::spawn(&mut self.worker(slots))
+    }
+
+    pub fn worker(&self, slots: usize) -> Command {
+        let mut command = self.drover(slots);
+        command.args(["worker", "--role", "media"]);
+        command
     }
 
     /// A command for the harness's database and storage.

@@ -10,6 +10,7 @@ use db::tasks::NewTask;
 use domain::role::Role;
 use http::Method;
 use http_body_util::Full;
+use nix::sys::signal::Signal;
 use queue::{Outcome, TaskError};
 use rstest::rstest;
 use serde_json::json;
@@ -18,6 +19,7 @@ use testkit::{PATIENCE, until};
 
 use super::accounts::{has_tool, processes_in, scrape_of};
 use super::harness::{MediaHarness, tool_path};
+use super::processes::{GONE_AFTER_KILL, ToolProcess};
 use crate::api::server::send;
 
 /// The tool misbehaves for this account.
@@ -42,6 +44,8 @@ sys.exit(32)'";
 const MAX_MEMORY_KIB: u64 = 32 << 10;
 /// A program and its child that only SIGKILL ends.
 const STUBBORN: &str = "trap '' TERM; (trap '' TERM; exec sleep 600) & sleep 600";
+/// The same, and a child in a session of its own.
+const STUBBORN_WITH_DAEMON: &str = "trap '' TERM; setsid sleep 600 & (trap '' TERM; exec sleep 600) & sleep 600";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
@@ -71,6 +75,12 @@ fn tool(directory: &tempfile::TempDir, misbehaviour: &str) -> PathBuf {
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     path
+}
+
+/// Without the right to mount, the tool for a full disk ends before it has one.
+fn has_mounts() -> bool {
+    let unshare = std::process::Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).output();
+    unshare.is_ok_and(|output| output.status.success())
 }
 
 async fn harness_with(tool: &std::path::Path) -> MediaHarness {
@@ -105,11 +115,39 @@ async fn a_tool_that_misbehaves_ends_its_job_and_no_other(#[case] misbehaviour: 
     let directory = tempfile::tempdir().unwrap();
     let harness = harness_with(&tool(&directory, misbehaviour)).await;
     let outcome = harness.run_task(scrape_of(BAD, json!({}))).await;
-    assert_eq!(end(&outcome), expected, "{:?}", outcome.err());
+    assert_eq!(end(&outcome), expected, "{:?}", outcome.as_ref().err());
+    if misbehaviour == FULL_DISK && has_mounts() {
+        assert!(matches!(outcome, Err(TaskError::Retry { reason }) if reason.contains("No space left on device")));
+    }
     assert_eq!(processes_in(&harness.services.media.work_dir), Vec::<u32>::new());
 
     harness.settle_task(scrape_of("alice", json!({}))).await;
     harness.assert_like(&harness.files_of_account("alice")).await;
+}
+
+#[tokio::test]
+async fn the_next_worker_ends_what_a_killed_one_left_of_a_tool() {
+    if !has_tool() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = tool(&directory, STUBBORN_WITH_DAEMON);
+    let harness = MediaHarness::start().await;
+    harness.add_account(BAD, json!({})).await;
+    let client = harness.database.db.client().await.unwrap();
+    let [id] = db::tasks::enqueue(&client, &[scrape_of(BAD, json!({}))]).await.unwrap()[..] else { panic!("one task") };
+    let mut worker = testkit::Child::spawn(harness.worker(1).env("DROVER__MEDIA__GALLERY_DL", &path));
+    let work = &harness.services.media.work_dir;
+    until("the tool runs", PATIENCE, async || work.exists() && processes_in(work).len() >= 4).await;
+    let before = ToolProcess::all_in(work);
+    worker.signal(Signal::SIGKILL);
+    worker.ended(PATIENCE).await;
+    db::tasks::cancel(&client, id).await.unwrap();
+
+    let next = harness.spawn_worker();
+    let has_ended = async || ToolProcess::left_of(&before, work).is_empty();
+    until("nothing of the tool is left", GONE_AFTER_KILL, has_ended).await;
+    drop(next);
 }
 
 #[cfg(target_os = "linux")]
@@ -124,9 +162,8 @@ async fn a_worker_reads_two_gigabytes_in_little_memory() {
     for name in [BAD, "alice"] {
         harness.add_account(name, json!({})).await;
     }
-    let worker = testkit::Child::spawn(
-        harness.drover(1).args(["worker", "--role", "media"]).env("DROVER__MEDIA__GALLERY_DL", &path),
-    );
+    let worker = testkit::Child::spawn(harness.worker(1).env("DROVER__MEDIA__GALLERY_DL", &path));
+    let worker = worker.allow_errors(&["exit code 32"]);
     let client = harness.database.db.client().await.unwrap();
     let mut peaks = Vec::new();
     for name in ["alice", BAD, "alice"] {
@@ -168,9 +205,7 @@ async fn a_cancelled_job_leaves_nothing_of_a_tool_that_ignores_sigterm(#[case] r
         _ => NewTask { payload: json!({}), ..NewTask::new(role) },
     };
     let [id] = db::tasks::enqueue(&client, &[task]).await.unwrap()[..] else { panic!("one task") };
-    let mut command = harness.drover(1);
-    command.args(["worker", "--role", "media"]).env("DROVER__MEDIA__GALLERY_DL", &path);
-    let worker = testkit::Child::spawn(&mut command);
+    let worker = testkit::Child::spawn(harness.worker(1).env("DROVER__MEDIA__GALLERY_DL", &path));
     let work = &harness.services.media.work_dir;
     until("the tool and its child run", PATIENCE, async || work.exists() && processes_in(work).len() >= 3).await;
 
