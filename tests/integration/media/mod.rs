@@ -6,6 +6,7 @@ mod cancel;
 mod creators;
 mod downloads;
 mod forums;
+mod full_disk;
 pub mod harness;
 mod hosts;
 mod kill;

@@ -18,6 +18,7 @@ use sim::media::MediaPlan;
 use testkit::{PATIENCE, until};
 
 use super::accounts::{has_tool, processes_in, scrape_of};
+use super::full_disk::has_mounts;
 use super::harness::{MediaHarness, tool_path};
 use super::processes::{GONE_AFTER_KILL, ToolProcess};
 use crate::api::server::send;
@@ -27,7 +28,7 @@ const BAD: &str = "bob";
 /// Ten seconds of grace for the tool, and the time to hear of the cancel.
 const GONE: Duration = Duration::from_secs(12);
 /// The real tool on a file system of 64 KiB.
-const FULL_DISK: &str = "printf '%s\n' \"$addresses\" | unshare --user --map-root-user --mount sh -c \
+const FULL_DISK: &str = "printf '%s\n' \"$addresses\" | unshare $([ $(id -u) = 0 ] || echo --user --map-root-user) --mount sh -c \
     'mount -t tmpfs -o size=64k none \"$HOME\" && exec \"$@\"' mount \"$real\" \"$@\"";
 /// Two thousand files that failed, each with 60 KiB of metadata, and then lines without news to two gigabytes.
 const TWO_GIGABYTES: &str = "exec python3 -c '
@@ -75,12 +76,6 @@ fn tool(directory: &tempfile::TempDir, misbehaviour: &str) -> PathBuf {
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     path
-}
-
-/// Without the right to mount, the tool for a full disk ends before it has one.
-fn has_mounts() -> bool {
-    let unshare = std::process::Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).output();
-    unshare.is_ok_and(|output| output.status.success())
 }
 
 async fn harness_with(tool: &std::path::Path) -> MediaHarness {
