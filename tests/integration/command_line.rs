@@ -324,27 +324,33 @@ async fn the_doctor_names_each_missing_tool_of_media_jobs_and_what_to_type() {
         doctor.args(["doctor", "--json", "--dir"]).arg(dir.path()).env_remove("DATABASE_URL");
         let output = ended(doctor.env("DROVER__MEDIA__TOOL_PATH", bin.path())).await;
         let findings = json_lines(&output.stdout).remove(0)["findings"].as_array().unwrap().clone();
-        let tools = findings.into_iter().filter(|finding| finding["check"] == "media tool");
-        tools
+        let of_media = |finding: &Value| ["media tool", "media limits"].contains(&finding["check"].as_str().unwrap());
+        findings
+            .into_iter()
+            .filter(of_media)
             .map(|finding| (finding["result"].clone(), finding["detail"].clone(), finding["remedy"].clone()))
             .collect::<Vec<_>>()
     };
     let missing = findings().await;
     let expected = [
-        ("gallery-dl", "pip install gallery-dl"),
-        ("yt-dlp", "pip install yt-dlp"),
-        ("ffmpeg", "package ffmpeg"),
-        ("ffprobe", "package ffmpeg"),
-        ("deno or node", "Node.js 20"),
+        ("gallery-dl", "`apt install python3-venv` or `brew install python`, then `python3 -m venv DIR"),
+        ("yt-dlp", "DIR/bin/pip install yt-dlp`"),
+        ("ffmpeg", "`apt install ffmpeg`"),
+        ("ffprobe", "`apt install ffmpeg`"),
+        ("deno or node", "`pip install deno`"),
     ];
-    assert_eq!(missing.len(), expected.len());
+    assert_eq!(missing.len(), expected.len() + 1);
+    #[cfg(target_os = "linux")]
+    assert_eq!(missing[5].1, "each process of a tool has at most 1024 MiB of memory");
     for ((result, detail, remedy), (tool, remedy_says)) in missing.iter().zip(expected) {
         assert_eq!(result, "advice");
         assert!(detail.as_str().unwrap().starts_with(tool), "{detail}");
         assert!(remedy.as_str().unwrap().contains(remedy_says), "{remedy}");
     }
 
-    for (tool, script) in [("gallery-dl", "echo 1.32.18"), ("yt-dlp", "exit 3")] {
+    let scripts =
+        [("gallery-dl", "echo 1.32.18"), ("yt-dlp", "exit 3"), ("node", "echo v18.19.0"), ("python3", "exit 0")];
+    for (tool, script) in scripts {
         let path = bin.path().join(tool);
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -352,6 +358,8 @@ async fn the_doctor_names_each_missing_tool_of_media_jobs_and_what_to_type() {
     let found = findings().await;
     assert_eq!(found[0].1, "gallery-dl: 1.32.18");
     assert_eq!((&found[1].0, found[1].1.as_str().unwrap()), (&json!("fault"), "yt-dlp does not run: exit status: 3"));
+    assert!(found[1].2.as_str().unwrap().starts_with("`python3 -m venv DIR"), "{found:?}");
+    assert_eq!((&found[4].0, found[4].1.as_str().unwrap()), (&json!("advice"), "node is too old: v18.19.0"));
 }
 
 #[tokio::test]

@@ -16,7 +16,8 @@ use crate::printed::{self, LineError};
 use crate::tool::{Command, Ended, How};
 use crate::verdict::Verdict;
 
-pub const HOW_TO_INSTALL: &str = "`pip install gallery-dl`, in a virtual environment whose bin directory is in PATH";
+pub const HOW_TO_INSTALL: &str =
+    "`python3 -m venv DIR && DIR/bin/pip install gallery-dl`, with DIR/bin in media.tool_path";
 /// In the work directory: addresses that gallery-dl found and does not know how to download.
 pub const UNSUPPORTED_FILE: &str = "unsupported.txt";
 /// Maximum number of unsupported addresses that are read.

@@ -12,7 +12,7 @@ use crate::printed::{self, LineError};
 use crate::tool::{Command, Ended};
 use crate::verdict::Verdict;
 
-pub const HOW_TO_INSTALL: &str = "`pip install yt-dlp`, in a virtual environment whose bin directory is in PATH";
+pub const HOW_TO_INSTALL: &str = "`python3 -m venv DIR && DIR/bin/pip install yt-dlp`, with DIR/bin in media.tool_path";
 
 const PROGRESS: &str = r#"download:{"bytes":%(progress.downloaded_bytes|0)d,"total":%(progress.total_bytes,progress.total_bytes_estimate|0)d}"#;
 const ITEM: &str = "after_move:%(.{id,title,filepath,ext,width,height,duration,timestamp,extractor_key,webpage_url})j";

@@ -1,4 +1,4 @@
-//! Tools, work directory and credentials of media jobs, as `drover doctor` sees them.
+//! Tools, their limits, work directory and credentials of media jobs, as `drover doctor` sees them.
 //!
 //! A tool that is missing is no fault: who runs no media jobs needs none.
 
@@ -20,37 +20,69 @@ use storage::free_space;
 
 /// Maximum time of one question for a version; Python takes half a second.
 const MAX_TIME: Duration = Duration::from_secs(10);
-const FFMPEG: &str = "install the system's package ffmpeg: without it videos come in one piece, which may be smaller";
-const RUNTIME: &str = "install Deno 2 or Node.js 20, or later: YouTube needs one";
+const OLDEST_DENO: u32 = 2;
+const OLDEST_NODE: u32 = 20;
+const PYTHON: &str = "`apt install python3-venv` or `brew install python`";
+const FFMPEG: &str =
+    "`apt install ffmpeg` or `brew install ffmpeg`: without it videos come in one piece, which may be smaller";
+const RUNTIME: &str = "`pip install deno` beside yt-dlp, or install Node.js 20 or later: YouTube needs one";
 
 /// A program that media jobs run.
 struct Tool {
     /// The first one that is there is taken.
     programs: Vec<PathBuf>,
     version_flag: &'static str,
+    /// Major versions below do not serve.
+    oldest: u32,
     remedy: String,
 }
 
 pub async fn check(config: &Config) -> Vec<Finding> {
+    let media = &config.media;
+    let has_python = tool::find("python3".as_ref(), media.tool_path.as_ref()).is_some();
+    let of_python = |remedy: &str| if has_python { remedy.to_owned() } else { format!("{PYTHON}, then {remedy}") };
     let asked = |programs: &[&Path], version_flag, remedy: &str| Tool {
         programs: programs.iter().map(|program| program.to_path_buf()).collect(),
         version_flag,
+        oldest: 0,
         remedy: remedy.to_owned(),
     };
-    let media = &config.media;
     let tools = [
-        asked(&[&media.gallery_dl], "--version", gallery_dl::HOW_TO_INSTALL),
-        asked(&[&media.yt_dlp], "--version", yt_dlp::HOW_TO_INSTALL),
+        asked(&[&media.gallery_dl], "--version", &of_python(gallery_dl::HOW_TO_INSTALL)),
+        asked(&[&media.yt_dlp], "--version", &of_python(yt_dlp::HOW_TO_INSTALL)),
         asked(&["ffmpeg".as_ref()], "-version", FFMPEG),
         asked(&["ffprobe".as_ref()], "-version", FFMPEG),
-        asked(&["deno".as_ref(), "node".as_ref()], "--version", RUNTIME),
+        runtime(&media.tool_path),
     ];
     let mut findings = Vec::new();
     for tool in tools {
         findings.push(found(tool, &media.tool_path).await);
     }
+    findings.push(limits());
     findings.push(work_directory(&config.media_work_dir()));
     findings
+}
+
+/// The one that yt-dlp is given.
+fn runtime(search_path: &str) -> Tool {
+    let has_deno = tool::find("deno".as_ref(), search_path.as_ref()).is_some();
+    let (programs, oldest) = match has_deno {
+        true => (vec!["deno".into()], OLDEST_DENO),
+        false => (vec!["deno".into(), "node".into()], OLDEST_NODE),
+    };
+    Tool { programs, version_flag: "--version", oldest, remedy: RUNTIME.to_owned() }
+}
+
+fn limits() -> Finding {
+    let memory = tool::Limits::default().address_space >> 20;
+    match cfg!(target_os = "linux") {
+        true => Finding::well("media limits", format!("each process of a tool has at most {memory} MiB of memory")),
+        false => Finding::advice(
+            "media limits",
+            "this system does not limit the memory of a tool",
+            "run the workers of media jobs on Linux, or in a container",
+        ),
+    }
 }
 
 /// The credentials that no job can read.
@@ -62,6 +94,11 @@ pub async fn secrets(db: &Db, keys: &SecretKeys) -> Finding {
     };
     let unreadable: Vec<String> = rekeyed.unreadable.iter().map(|(name, fault)| format!("{name}: {fault}")).collect();
     match unreadable.is_empty() {
+        true if keys.current_id().is_none() => Finding::advice(
+            "credentials",
+            "there is no key, so none can be stored",
+            "`openssl rand -hex 32` prints one: give it as DROVER__SECRETS__KEY",
+        ),
         true => Finding::well("credentials", format!("{} can be read", rekeyed.current + rekeyed.reencrypted)),
         false => Finding::fault(
             "credentials",
@@ -80,6 +117,9 @@ async fn found(asked: Tool, search_path: &str) -> Finding {
     };
     let shown = program.display();
     match version(&path, asked.version_flag, search_path).await {
+        Ok(version) if major(&version).is_some_and(|major| major < asked.oldest) => {
+            Finding::advice("media tool", format!("{shown} is too old: {version}"), asked.remedy)
+        }
         Ok(version) => Finding::well("media tool", format!("{shown}: {version}")),
         Err(fault) => Finding::fault("media tool", format!("{shown} does not run: {fault}"), asked.remedy),
     }
@@ -95,6 +135,12 @@ async fn version(program: &Path, flag: &str, search_path: &str) -> Result<String
         true => Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned()),
         false => Err(output.status.to_string()),
     }
+}
+
+/// `v18.19.0` and `deno 2.9.8 (stable, …)` begin with it.
+fn major(version: &str) -> Option<u32> {
+    let digits = version.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    digits.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
 fn work_directory(dir: &Path) -> Finding {
