@@ -10,7 +10,7 @@ use domain::media_item::{ItemEnd, ItemId, NewItem};
 use domain::task::TaskId;
 
 /// Maximum number of known files of one read.
-const FILES_PER_READ: i64 = 10_000;
+pub const FILES_PER_READ: usize = 10_000;
 
 /// An account to scrape.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub struct KnownFile {
     pub id: ItemId,
     pub source: String,
     pub source_id: String,
+    /// Its account was removed.
+    pub is_ownerless: bool,
 }
 
 pub async fn get(client: &Client, id: i64) -> Result<Option<ScrapedAccount>, DbError> {
@@ -74,20 +76,16 @@ pub async fn creators(client: &Client, ids: Option<&[i64]>, limit: i64) -> Resul
     read_all(&client.query(include_str!("sql/media_accounts/creators.sql"), &[&ids, &limit]).await?)
 }
 
-/// The downloaded files of an account, the newest first; at most `limit`.
-pub async fn known_files(client: &Client, account: i64, limit: usize) -> Result<Vec<KnownFile>, DbError> {
-    let mut known: Vec<KnownFile> = Vec::new();
-    while known.len() < limit {
-        let before = known.last().map_or(ItemId::MAX, |file| file.id);
-        let sql = include_str!("sql/media_accounts/known_files.sql");
-        let read = read_all(&client.query(sql, &[&account, &before, &FILES_PER_READ]).await?)?;
-        if read.is_empty() {
-            break;
-        }
-        known.extend(read);
-    }
-    known.truncate(limit);
-    Ok(known)
+/// Downloaded files that a scrape of an account need not download: those that it shows, and those of its site, by
+/// the names that it has as a source, whose account was removed. The newest before that id; at most [`FILES_PER_READ`].
+pub async fn known_files(
+    client: &Client,
+    account: Option<i64>,
+    sources: &[&str],
+    before: ItemId,
+) -> Result<Vec<KnownFile>, DbError> {
+    let sql = include_str!("sql/media_accounts/known_files.sql");
+    read_all(&client.query(sql, &[&account, &sources, &before, &(FILES_PER_READ as i64)]).await?)
 }
 
 /// The id of an account, which is added where it is missing.
@@ -106,6 +104,13 @@ pub async fn record(tx: &Tx, account: i64, items: &[ScrapedItem]) -> Result<(), 
 /// Writes that items were found at an account.
 pub async fn own(tx: &Tx, account: i64, items: &[ItemId]) -> Result<(), DbError> {
     tx.execute(include_str!("sql/media_accounts/own_items.sql"), &[&account, &items]).await?;
+    Ok(())
+}
+
+/// Writes that an account shows items whose account was removed. Each is a source and an id there.
+pub async fn adopt(tx: &Tx, account: i64, items: &[(String, String)]) -> Result<(), DbError> {
+    let (sources, ids): (Vec<&str>, Vec<&str>) = items.iter().map(|(source, id)| (&source[..], &id[..])).unzip();
+    tx.execute(include_str!("sql/media_accounts/adopt_items.sql"), &[&account, &sources, &ids]).await?;
     Ok(())
 }
 
@@ -141,5 +146,5 @@ fn fields(scraped: &ScrapedItem) -> Value {
 rows! {
     ScrapedAccount { id, platform, username, kind: known_word, url, credential_id, enabled, is_whole }
     Creator { id, platform, username, enabled }
-    KnownFile { id, source, source_id }
+    KnownFile { id, source, source_id, is_ownerless }
 }

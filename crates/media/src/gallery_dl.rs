@@ -3,7 +3,7 @@
 //! In: an account's addresses and credential. Out: a [`Command`] for the runner; then an [`Event`] for each
 //! line that it prints, and a [`Verdict`] for its end. It must not know queue or database.
 
-pub mod archive;
+mod archive;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +15,8 @@ use crate::input::{self, InputError, Login};
 use crate::printed::{self, LineError};
 use crate::tool::{Command, Ended, How};
 use crate::verdict::Verdict;
+
+pub use archive::Archive;
 
 pub const HOW_TO_INSTALL: &str =
     "`python3 -m venv DIR && DIR/bin/pip install gallery-dl`, with DIR/bin in media.tool_path";
@@ -63,7 +65,7 @@ pub struct Scrape<'a> {
     pub scrape_type: ScrapeType,
     /// The locked work directory.
     pub work: &'a Path,
-    /// SQLite file of what was downloaded before ([`archive`]); gallery-dl adds to it.
+    /// SQLite file of what was downloaded before ([`Archive`]); gallery-dl adds to it.
     pub archive: &'a Path,
     pub credential: Option<Credential>,
     pub proxy: Option<&'a str>,

@@ -6,7 +6,7 @@
 //! the tool goes on.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -20,11 +20,11 @@ use super::scraped_files::{Note, ScrapedFiles};
 use super::tool_proxy::{self, ToolProxy};
 use super::{CREDENTIAL_REFUSED, fields, stopped};
 use crate::handlers::Context;
-use ::media::gallery_dl::{self, Credential, ItemId, ScrapeType, Secret, archive};
+use ::media::gallery_dl::{self, Archive, Credential, ItemId, ScrapeType, Secret};
 use ::media::tool::{self, Ended, How, WorkDirectory};
 use ::media::{Login, Verdict};
 use db::credentials::{self, OpenCredential};
-use db::media_accounts::{self, KnownFile, ScrapedAccount};
+use db::media_accounts::{self, ScrapedAccount};
 use domain::credential::CredentialKind;
 use domain::media_account::{AccountKind, check_platform, check_username, web_address};
 use domain::media_item::{ItemKind, NewItem};
@@ -112,14 +112,14 @@ async fn scrape(
     let cookies = login.as_ref().map(|login| CookieFile::write(directory.path(), login, &url)).transpose()?.flatten();
     let secret = login.as_ref().map(|login| secret(login, cookies.as_ref(), &url)).transpose()?;
     let proxy = tool_proxy::lease(ctx, &url).await?;
-    let archive = write_archive(ctx, &account, directory).await?;
+    let known = write_archive(ctx, &account, &url, directory).await?;
     // a scrape that was cut off has left gaps behind what is known
-    let has_gaps = archive.was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
+    let has_gaps = known.was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
     let scrape = gallery_dl::Scrape {
         addresses: std::slice::from_ref(&address),
         scrape_type: if has_gaps { ScrapeType::Full } else { scrape_type },
         work: directory.path(),
-        archive: &archive.path,
+        archive: &known.archive,
         credential: secret.map(|secret| Credential { category: account.platform.clone(), secret }),
         proxy: proxy.as_ref().map(ToolProxy::address),
         wait_after_429: gallery_dl::DEFAULT_WAIT_AFTER_429,
@@ -129,7 +129,7 @@ async fn scrape(
     command.search_path = media.config.tool_path.clone().into();
     command.limits.file_size = media.config.max_file_bytes as u64;
 
-    let mut files = ScrapedFiles::new(ctx, account, url, directory.path().to_owned());
+    let mut files = ScrapedFiles::new(ctx, account, url, directory.path().to_owned(), known.has_ownerless);
     let (sender, lines) = tool::lines();
     let fault = CancellationToken::new();
     let cancelled = async {
@@ -250,31 +250,58 @@ fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Re
     }
 }
 
-struct Archive {
-    path: PathBuf,
+struct KnownToTool {
+    archive: PathBuf,
     /// A run has left its archive here, and so it did not end well.
     was_cut_off: bool,
+    /// Some of the files have lost their account.
+    has_ownerless: bool,
 }
 
-/// The archive of a dead run may know files whose rows were not saved.
-async fn write_archive(ctx: &Context, account: &Account, directory: &WorkDirectory) -> Result<Archive, TaskError> {
-    let known = match &account.row {
-        Some(row) => media_accounts::known_files(&ctx.services.db.client().await?, row.id, MAX_KNOWN).await?,
-        None => Vec::new(),
-    };
+/// Writes the tool's archive. That of a dead run may know files whose rows were not saved.
+async fn write_archive(
+    ctx: &Context,
+    account: &Account,
+    url: &Url,
+    directory: &WorkDirectory,
+) -> Result<KnownToTool, TaskError> {
     let path = directory.path().join(ARCHIVE);
-    let write = move || {
-        let was_cut_off = path.exists();
-        for left in [path.with_extension("sqlite3-journal"), path.with_file_name(gallery_dl::UNSUPPORTED_FILE)] {
-            match std::fs::remove_file(left) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+    let left = path.clone();
+    let (mut archive, was_cut_off) = on_disk(move || begin_archive(&left)).await?;
+    let id = account.row.as_ref().map(|row| row.id);
+    // a site that the tool does not know by name is called after its host
+    let host = url.host_str().unwrap_or_default();
+    let host_and_port = url.port().map(|port| format!("{host}:{port}"));
+    let sources = [&account.platform, host, host_and_port.as_deref().unwrap_or(host)];
+    let (mut before, mut known, mut has_ownerless) = (domain::media_item::ItemId::MAX, 0, false);
+    while known < MAX_KNOWN {
+        let client = ctx.services.db.client().await?;
+        let files = media_accounts::known_files(&client, id, &sources, before).await?;
+        drop(client);
+        let Some(last) = files.last() else { break };
+        (before, known) = (last.id, known + files.len());
+        has_ownerless |= files.iter().any(|file| file.is_ownerless);
+        archive = on_disk(move || {
+            archive.add(files.iter().map(|file| ItemId::entry(&file.source, &file.source_id)))?;
+            Ok(archive)
+        })
+        .await?;
+    }
+    Ok(KnownToTool { archive: path, was_cut_off, has_ownerless })
+}
+
+fn begin_archive(path: &Path) -> io::Result<(Archive, bool)> {
+    let was_cut_off = path.exists();
+    for left in [path.with_extension("sqlite3-journal"), path.with_file_name(gallery_dl::UNSUPPORTED_FILE)] {
+        match std::fs::remove_file(left) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
-        let entry = |file: KnownFile| ItemId::entry(&file.source, &file.source_id);
-        archive::write(&path, known.into_iter().map(entry))?;
-        Ok(Archive { path, was_cut_off })
-    };
+    }
+    Ok((Archive::create(path)?, was_cut_off))
+}
+
+async fn on_disk<T: Send + 'static>(write: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, TaskError> {
     let written = spawn_blocking(write).await.map_err(|lost| TaskError::retry(lost.to_string()))?;
     written.map_err(|error| TaskError::retry(format!("the archive cannot be written: {error}")))
 }
@@ -297,11 +324,11 @@ async fn pages(platform: &str, work: &Path) -> Result<Vec<NewItem>, TaskError> {
     Ok(gallery_dl::unsupported(&list).into_iter().map(page).collect())
 }
 
-fn read_list(path: &Path) -> std::io::Result<String> {
+fn read_list(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     match File::open(path) {
         Ok(file) => file.take(MAX_UNSUPPORTED_BYTES).read_to_end(&mut bytes)?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => return Err(error),
     };
     Ok(String::from_utf8_lossy(&bytes).into_owned())

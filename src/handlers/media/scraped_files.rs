@@ -43,6 +43,10 @@ pub struct ScrapedFiles<'a> {
     /// By source and id: an item may come twice.
     unsaved: HashMap<(String, String), ScrapedItem>,
     unsaved_bytes: usize,
+    /// Known files whose account was removed may be of this one.
+    may_adopt: bool,
+    /// Known ones that came, by source and id, since the last save.
+    adopted: Vec<(String, String)>,
     saved_at: Instant,
     files: usize,
     known: usize,
@@ -60,9 +64,21 @@ pub struct Note {
 }
 
 impl<'a> ScrapedFiles<'a> {
-    pub fn new(ctx: &'a Context, account: Account, url: Url, work: PathBuf) -> ScrapedFiles<'a> {
-        let (unsaved, saved_at) = (HashMap::new(), Instant::now());
-        ScrapedFiles { ctx, account, url, work, unsaved, unsaved_bytes: 0, saved_at, files: 0, known: 0, failed: 0 }
+    pub fn new(ctx: &'a Context, account: Account, url: Url, work: PathBuf, may_adopt: bool) -> ScrapedFiles<'a> {
+        ScrapedFiles {
+            ctx,
+            account,
+            url,
+            work,
+            unsaved: HashMap::new(),
+            unsaved_bytes: 0,
+            may_adopt,
+            adopted: Vec::new(),
+            saved_at: Instant::now(),
+            files: 0,
+            known: 0,
+            failed: 0,
+        }
     }
 
     /// Takes the lines of the tool, to the last one. Those that are no event say nothing.
@@ -73,11 +89,12 @@ impl<'a> ScrapedFiles<'a> {
                     Some(line) => self.take(&line).await?,
                     None => return Ok(()),
                 },
-                () = sleep_until(self.saved_at + SAVE_EVERY), if !self.unsaved.is_empty() => {
+                () = sleep_until(self.saved_at + SAVE_EVERY), if !self.is_saved() => {
                     self.save_unless_busy().await?;
                 }
             }
-            if self.unsaved.len() >= MAX_UNSAVED || self.unsaved_bytes >= MAX_UNSAVED_BYTES {
+            let unsaved = self.unsaved.len() + self.adopted.len();
+            if unsaved >= MAX_UNSAVED || self.unsaved_bytes >= MAX_UNSAVED_BYTES {
                 self.save(None).await?;
             }
         }
@@ -88,16 +105,21 @@ impl<'a> ScrapedFiles<'a> {
         self.files + self.known > 0
     }
 
+    fn is_saved(&self) -> bool {
+        self.unsaved.is_empty() && self.adopted.is_empty()
+    }
+
     /// Saves what is not saved, and how the scrape ended.
     pub async fn save(&mut self, note: Option<Note>) -> Result<(), SaveError> {
         self.saved_at = Instant::now();
-        if self.unsaved.is_empty() && note.is_none() {
+        if self.is_saved() && note.is_none() {
             return Ok(());
         }
         let batch = self.batch(note, Vec::new());
         self.ctx.save(batch, |batch, tx| Box::pin(batch.write(tx))).await?;
         self.unsaved.clear();
         self.unsaved_bytes = 0;
+        self.adopted.clear();
         Ok(())
     }
 
@@ -125,7 +147,12 @@ impl<'a> ScrapedFiles<'a> {
             EventKind::After => self.store(event).await?,
             // whole, and left behind by a run that did not come to save its row
             EventKind::Skip if event.path.as_ref().is_some_and(|path| path.is_file()) => self.store(event).await?,
-            EventKind::Skip => self.known += 1,
+            EventKind::Skip => {
+                self.known += 1;
+                if self.may_adopt {
+                    self.adopted.push((event.id.category.clone(), event.id.of_category()));
+                }
+            }
             EventKind::Error => self.add(event, ItemEnd::Failed { reason: NOT_DOWNLOADED.to_owned() }),
         }
         self.ctx.progress(None, self.progress()).await;
@@ -178,6 +205,7 @@ impl<'a> ScrapedFiles<'a> {
             kind: *kind,
             has_row: self.account.has_row(),
             items: self.unsaved.values().cloned().collect(),
+            adopted: self.adopted.clone(),
             pages,
             note,
             ended: None,
@@ -192,6 +220,7 @@ struct Batch {
     kind: AccountKind,
     has_row: bool,
     items: Vec<ScrapedItem>,
+    adopted: Vec<(String, String)>,
     pages: Vec<NewItem>,
     note: Option<Note>,
     ended: Option<EndedTask>,
@@ -211,12 +240,18 @@ impl Batch {
             credentials::note_result(tx, id, result).await?;
         }
         // a name that no site knows leaves no row
-        let is_empty = items.is_empty() && pages.is_empty() && note.as_ref().is_none_or(|note| !note.is_whole);
+        let is_empty = items.is_empty()
+            && self.adopted.is_empty()
+            && pages.is_empty()
+            && note.as_ref().is_none_or(|note| !note.is_whole);
         if is_empty && !self.has_row {
             return Ok(WriteResults::default());
         }
         let account = media_accounts::find_or_add(tx, platform, &self.username, self.kind).await?;
         media_accounts::record(tx, account, items).await?;
+        if !self.adopted.is_empty() {
+            media_accounts::adopt(tx, account, &self.adopted).await?;
+        }
         if let Some(note) = note {
             media_accounts::note_scrape(tx, account, note.is_whole, note.error.as_deref()).await?;
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use contract::media::RecordKind;
 use contract::media::accounts::{Account, AccountDraft};
 use contract::media::credentials::Credential;
 use db::tasks::NewTask;
@@ -118,6 +119,48 @@ async fn an_account_is_scraped_hash_for_hash_and_a_second_time_nothing_is_sent()
     assert_eq!(harness.scrape("alice").await, counts(0, files.len(), 0));
     assert_eq!(harness.scrape_fully("alice").await, counts(0, files.len(), 0));
     assert_eq!(harness.sent("alice"), sent);
+}
+
+#[tokio::test]
+async fn accounts_that_show_the_same_files_know_them_both() {
+    if !has_tool() {
+        return;
+    }
+    let harness = MediaHarness::start().await;
+    let url = harness.site.account_address(AccountKind::Mastodon, "alice");
+    harness.add_account("alice", json!({})).await;
+    harness.add_account("her-other-name", json!({"url": url})).await;
+    let files = harness.files_of_account("alice");
+    for name in ["alice", "her-other-name"] {
+        assert_eq!(harness.scrape(name).await, counts(files.len(), 0, 0));
+    }
+    let sent = harness.sent("alice");
+    for name in ["alice", "her-other-name"] {
+        assert_eq!(harness.scrape_fully(name).await, counts(0, files.len(), 0));
+    }
+    assert_eq!(harness.sent("alice"), sent);
+    harness.assert_like(&files).await;
+}
+
+#[tokio::test]
+async fn an_account_that_is_removed_and_added_again_has_its_files() {
+    if !has_tool() {
+        return;
+    }
+    let harness = MediaHarness::start().await;
+    let removed = harness.add_account("alice", json!({})).await;
+    harness.scrape("alice").await;
+    let (files, sent) = (harness.files_of_account("alice"), harness.sent("alice"));
+    let tx = harness.database.db.begin_api().await.unwrap();
+    db::media_records::delete(&tx, RecordKind::Accounts, removed).await.unwrap();
+    tx.commit().await.unwrap();
+
+    let added = harness.add_account("alice", json!({})).await;
+    assert_eq!(harness.scrape("alice").await, counts(0, files.len(), 0));
+    assert_eq!(harness.sent("alice"), sent);
+    assert!(harness.items().await.iter().all(|item| item.account_id == Some(added)));
+    assert_eq!(harness.scrape("alice").await, counts(0, files.len(), 0));
+    harness.assert_like(&files).await;
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use foundation::digest::sha256_hex;
 use media::Verdict;
 use media::gallery_dl::{
-    Credential, Event, EventKind, ItemId, Scrape, ScrapeType, Secret, UNSUPPORTED_FILE, archive, error_message,
+    Archive, Credential, Event, EventKind, ItemId, Scrape, ScrapeType, Secret, UNSUPPORTED_FILE, error_message,
     is_refused, is_whole, unsupported, verdict,
 };
 use media::tool::{Command, Ended, How};
@@ -196,7 +196,7 @@ async fn an_archive_of_ours_is_one_that_the_tool_reads() {
     // several levels of pages
     let others = (0..100_000).map(|number| ItemId::entry(&category, &format!("{number}_9")));
     let known = ["100_1", "100_2", "98_1"].map(|name| ItemId::entry(&category, name));
-    archive::write(&archive, others.chain(known)).unwrap();
+    Archive::create(&archive).unwrap().add(others.chain(known)).unwrap();
     let scraped = scrape(&bench, &program, site.account("alice")).await;
     assert_eq!(scraped.ended.how, How::Exit(0), "{}", scraped.ended.stderr);
     assert_eq!(scraped.hashes(), oracle(&["c.jpg"]));

@@ -1,5 +1,5 @@
 -- media_items/record.sql: items of an account that were found and tried at once, each with its end. $1 a list of JSON, $2 the account.
--- An item that has its file keeps it, unless another came.
+-- An item that has its file keeps it, unless another came; its own account stays the first that showed it.
 WITH new AS MATERIALIZED (
   SELECT *
     FROM jsonb_to_recordset($1) AS new (source text, source_id text, kind text, url text, referer text, title text,
@@ -11,14 +11,21 @@ file AS (
     FROM new
    WHERE sha256 IS NOT NULL
    ORDER BY sha256
-      ON CONFLICT (sha256) DO NOTHING)
-INSERT INTO media_items AS i (source, source_id, account_id, kind, url, referer, title, posted_at, metadata, state, last_error, attempts,
-                              sha256, downloaded_at)
-SELECT source, source_id, $2, kind, url, referer, title, posted_at, metadata, state, reason, 1, sha256,
-       CASE WHEN sha256 IS NOT NULL THEN now() END
-  FROM new
- ORDER BY source, source_id
-    ON CONFLICT (source, source_id) DO UPDATE
-   SET account_id = excluded.account_id, state = excluded.state, last_error = excluded.last_error, attempts = i.attempts + 1,
-       sha256 = excluded.sha256, downloaded_at = excluded.downloaded_at, updated_at = now()
- WHERE i.state <> 'downloaded' OR excluded.state = 'downloaded'
+      ON CONFLICT (sha256) DO NOTHING),
+written AS (
+  INSERT INTO media_items AS i (source, source_id, account_id, kind, url, referer, title, posted_at, metadata, state, last_error,
+                                attempts, sha256, downloaded_at)
+  SELECT source, source_id, $2, kind, url, referer, title, posted_at, metadata, state, reason, 1, sha256,
+         CASE WHEN sha256 IS NOT NULL THEN now() END
+    FROM new
+   ORDER BY source, source_id
+      ON CONFLICT (source, source_id) DO UPDATE
+     SET account_id = coalesce(i.account_id, excluded.account_id), state = excluded.state, last_error = excluded.last_error,
+         attempts = i.attempts + 1, sha256 = excluded.sha256, downloaded_at = excluded.downloaded_at, updated_at = now()
+   WHERE i.state <> 'downloaded' OR excluded.state = 'downloaded'
+  RETURNING id)
+INSERT INTO media_account_items (account_id, item_id)
+SELECT $2, id
+  FROM written
+ ORDER BY id
+    ON CONFLICT DO NOTHING
