@@ -10,4 +10,4 @@ CREATE INDEX media_account_items_item ON media_account_items (item_id);
 INSERT INTO media_account_items (account_id, item_id) SELECT account_id, id FROM media_items WHERE account_id IS NOT NULL;
 
 -- items of accounts that were removed: an account that is added again knows them
-CREATE INDEX media_items_ownerless ON media_items (source, id) WHERE account_id IS NULL;
+CREATE INDEX media_items_ownerless ON media_items (source, id) WHERE account_id IS NULL AND kind = 'file' AND state = 'downloaded';

@@ -1,6 +1,7 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
 pub mod accounts;
+mod bucket;
 mod canaries;
 mod cancel;
 mod creators;

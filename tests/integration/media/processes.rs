@@ -25,12 +25,12 @@ pub struct ToolProcess {
 }
 
 impl ToolProcess {
-    /// Those whose home is below this directory.
+    /// All whose home is below this directory.
     pub fn all_in(work: &Path) -> Vec<ToolProcess> {
         processes_in(work).into_iter().filter_map(ToolProcess::of).collect()
     }
 
-    /// Those of `before`, others of their groups, and others whose home is below this directory.
+    /// What is left of `before`, with others of its groups and others whose home is below this directory.
     pub fn left_of(before: &[ToolProcess], work: &Path) -> Vec<ToolProcess> {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         let all = all.filter_map(|entry| ToolProcess::of(entry.file_name().to_str()?.parse().ok()?));

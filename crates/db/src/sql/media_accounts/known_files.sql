@@ -1,5 +1,6 @@
 -- media_accounts/known_files.sql: downloaded files that an account shows, and those of its site whose account was removed: it may be
--- this one, added again. $1 account, or NULL, $2 names of its site as a source, $3 before this id. At most $4
+-- this one, added again. $1 account, or NULL, $2 names of its site as a source, $3 before this id. At most $4. Pairs
+-- are compared, since an equal source would let the planner walk all items by id.
 (SELECT i.id, i.source, i.source_id, false AS is_ownerless
    FROM media_account_items shown
    JOIN media_items i ON i.id = shown.item_id
@@ -7,10 +8,13 @@
   ORDER BY shown.item_id DESC
   LIMIT $4)
  UNION
-(SELECT id, source, source_id, true
-   FROM media_items
-  WHERE account_id IS NULL AND source = ANY ($2) AND id < $3 AND kind = 'file' AND state = 'downloaded'
-  ORDER BY id DESC
-  LIMIT $4)
+(SELECT ownerless.id, site.source, ownerless.source_id, true
+   FROM unnest($2::text[]) AS site (source)
+  CROSS JOIN LATERAL (SELECT id, source_id
+                        FROM media_items i
+                       WHERE i.account_id IS NULL AND i.kind = 'file' AND i.state = 'downloaded'
+                         AND (i.source, i.id) < (site.source, $3) AND (i.source, i.id) > (site.source, 0)
+                       ORDER BY i.source DESC, i.id DESC
+                       LIMIT $4) ownerless)
  ORDER BY id DESC
  LIMIT $4
