@@ -14,6 +14,7 @@ mod kill;
 mod people;
 mod pictures;
 mod processes;
+mod progress;
 mod proxies;
 mod records;
 mod schedules;
