@@ -1,10 +1,12 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
 pub mod accounts;
+mod bad_input;
 mod canaries;
 mod cancel;
 mod creators;
 mod downloads;
+mod foreign_credentials;
 mod forums;
 pub mod harness;
 mod hosts;
@@ -14,9 +16,12 @@ mod pictures;
 mod processes;
 mod proxies;
 mod records;
+mod redirects;
 mod schedules;
 mod scrape_kill;
 mod searches;
+mod secret_jobs;
 mod tools;
-mod videos;
+mod video_tools;
+pub mod videos;
 mod waits;
