@@ -17,7 +17,7 @@ pub const REFUSED_FILM_KEY: &str = "canary-of-a-film-key";
 pub const FORUM_KEY: &str = "discourse-key";
 pub const FORUM_COOKIE: &str = "forum-cookie";
 pub const TOPIC_TOKEN: &str = "canary-of-a-topic";
-/// Those that a job sends to its service.
+/// Secrets that a job sends to its service.
 pub const SENT: [&str; 7] =
     [TOKEN, ACCOUNT_COOKIE, EASYNEWS_PASSWORD, REFUSED_FILM_KEY, FORUM_KEY, FORUM_COOKIE, TOPIC_TOKEN];
 
