@@ -89,6 +89,6 @@ async fn a_tool_that_misbehaves_ends_its_item_and_no_other(#[case] misbehaviour:
     let item = items.iter().find(|item| item.source_id == good.id).unwrap();
     assert_eq!(item.sha256.as_ref(), Some(&good.file.sha256));
     let stored: Vec<String> = harness.stored().into_iter().map(|(_, digest)| digest).collect();
-    assert_eq!(stored, [good.file.sha256.clone()]);
+    assert_eq!(stored, std::slice::from_ref(&good.file.sha256));
     assert_eq!(result[expected.name()], Value::from(1));
 }
