@@ -17,6 +17,7 @@ use super::checks::{BadField, RETRIES, bad, check_text, check_time, dependencies
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
 use domain::args;
+use domain::media_account::check_username;
 use domain::role::{Family, Role, one_of};
 use domain::task::TaskId;
 use domain::vocabulary::{Word, vocabulary};
@@ -264,7 +265,10 @@ fn check_account(args: &args::ScrapeAccount, platform: Option<&str>, account: Op
         (Some(username), Some(account)) if username != account => {
             Err(bad("payload", format!("the username '{username}' is not the account '{account}'")))
         }
-        (username, _) => check_text("payload", username),
+        (Some(username), _) => {
+            check_username(username).map_err(|fault| bad("payload", format!("the username {fault}")))
+        }
+        (None, Some(account)) => check_username(account).map_err(|fault| bad("account", fault)),
     }
 }
 
@@ -304,6 +308,8 @@ mod tests {
     #[case::no_account(json!({"job_type": "scrape_account", "platform": "x"}), "account")]
     #[case::two_accounts(json!({"job_type": "scrape_account", "platform": "x", "account": "a", "payload": {"username": "b"}}), "payload")]
     #[case::scrape_type(json!({"job_type": "scrape_account", "platform": "x", "account": "a", "payload": {"scrape_type": "some"}}), "payload")]
+    #[case::a_path(json!({"job_type": "scrape_account", "platform": "x", "account": "../a"}), "account")]
+    #[case::a_path_as_username(json!({"job_type": "scrape_account", "platform": "x", "payload": {"username": "a/b"}}), "payload")]
     #[case::no_ids(json!({"job_type": "download_media", "payload": {"media_ids": []}}), "payload")]
     #[case::too_many(json!({"job_type": "download_media", "payload": {"media_ids": vec![1; 1_001]}}), "payload")]
     #[case::unknown_field(json!({"job_type": "appearances_sync", "payload": {"people": 1}}), "payload")]

@@ -47,6 +47,8 @@ pub enum CredentialError {
     Absent { platform: String },
     #[error("credential {id} does not exist")]
     Missing { id: i64 },
+    #[error("credential {name} is for {platform}, not for {wanted}")]
+    Foreign { name: String, platform: String, wanted: String },
     #[error(
         "credential {name} has no encrypted secret: give it one by `drover media set credentials {id} --secret-file FILE`"
     )]
@@ -72,6 +74,24 @@ pub async fn seal(tx: &Tx, id: i64, secret: &str, keys: &SecretKeys) -> Result<(
 /// The credential with this id.
 pub async fn open(client: &Client, id: i64, keys: &SecretKeys) -> Result<OpenCredential, CredentialError> {
     stored(client, id).await?.open(keys)
+}
+
+/// The credential with this id, which must be one of the platform: also a row that was written by hand sends no service
+/// the secret of another.
+pub async fn open_for(
+    client: &Client,
+    id: i64,
+    platform: &str,
+    keys: &SecretKeys,
+) -> Result<OpenCredential, CredentialError> {
+    let stored = stored(client, id).await?;
+    match stored.platform == platform {
+        true => stored.open(keys),
+        false => {
+            let CredentialRow { name, platform: of, .. } = stored;
+            Err(CredentialError::Foreign { name, platform: of, wanted: platform.to_owned() })
+        }
+    }
 }
 
 /// The first credential of a platform.

@@ -55,5 +55,5 @@ rows! {
         metadata: json,
         created_at, downloaded_at,
     }
-    Item { id, source, kind: known_word, url, referer, credential_id, is_over }
+    Item { id, source, kind: known_word, url, referer, platform, credential_id, is_over }
 }

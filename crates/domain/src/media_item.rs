@@ -51,7 +51,8 @@ pub struct Item {
     pub kind: ItemKind,
     pub url: String,
     pub referer: Option<String>,
-    /// That of its account.
+    /// Platform and credential of its account.
+    pub platform: Option<String>,
     pub credential_id: Option<i64>,
     /// The task has nothing to do for it.
     pub is_over: bool,

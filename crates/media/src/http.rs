@@ -61,6 +61,8 @@ pub struct Get {
     pub url: Url,
     pub headers: HeaderMap,
     pub secrets: Option<Secrets>,
+    /// A redirect to another origin is not followed, since it may repeat a secret of the query.
+    pub has_secret_query: bool,
     /// Minimum time between two requests to its host.
     pub min_interval: Duration,
 }
@@ -96,6 +98,8 @@ pub enum HttpError {
     Redirects(String),
     #[error("{0} redirects to a text that is not an address")]
     Location(String),
+    #[error("{0} redirects to another host, which may not see the key")]
+    Elsewhere(String),
     #[error("{host} did not answer: {fault}")]
     Unreachable { host: String, fault: String },
     #[error("{host} did not answer within {} s", MAX_ANSWER_TIME.as_secs())]
@@ -116,7 +120,9 @@ impl HasDisposition for HttpError {
     fn disposition(&self) -> Disposition {
         use HttpError::*;
         match self {
-            NotWeb(_) | LogIn(_) | Private { .. } | Redirects(_) | Location(_) | TooLarge(_) => Disposition::Permanent,
+            NotWeb(_) | LogIn(_) | Private { .. } | Redirects(_) | Location(_) | Elsewhere(_) | TooLarge(_) => {
+                Disposition::Permanent
+            }
             Held(held) => Disposition::Snooze { after: held.after, host: held.until_closed.clone() },
             Unreachable { .. } | Late { .. } | Cut(_) | Stalled | Slow | Tls(_) => Disposition::Retry,
         }
@@ -151,6 +157,9 @@ impl Http {
         for _ in 0..=MAX_REDIRECTS {
             let answer = self.once(get, &url).await?;
             match next_address(&url, &answer)? {
+                Some(next) if get.has_secret_query && next.origin() != get.url.origin() => {
+                    return Err(HttpError::Elsewhere(shown(&get.url)));
+                }
                 Some(next) => url = next,
                 None => {
                     let (head, body) = answer.into_parts();
@@ -257,7 +266,7 @@ impl Http {
 
 impl Get {
     pub fn of(url: Url) -> Self {
-        Get { url, headers: HeaderMap::new(), secrets: None, min_interval: Duration::ZERO }
+        Get { url, headers: HeaderMap::new(), secrets: None, has_secret_query: false, min_interval: Duration::ZERO }
     }
 
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {

@@ -40,6 +40,9 @@ fn account_of(seed: u64, kind: AccountKind, plan: &AccountPlan) -> Account {
     if plan.repeats_a_file {
         repeat_a_file(&mut account);
     }
+    if plan.names_a_path {
+        name_a_path(&mut account);
+    }
     account
 }
 
@@ -77,6 +80,12 @@ fn repeat_a_file(account: &mut Account) {
         let stem = oldest.path.rsplit_once('.').map_or(oldest.path.as_str(), |(stem, _)| stem);
         let extension = newest.path.rsplit_once('.').map_or("", |(_, extension)| extension);
         *oldest = newest.at(format!("{stem}.{extension}"));
+    }
+}
+
+fn name_a_path(account: &mut Account) {
+    if let Some(file) = account.posts.first_mut().and_then(|post| post.files.first_mut()) {
+        *file = file.at(format!("/files/..%2F..%2F{}", file.name()));
     }
 }
 

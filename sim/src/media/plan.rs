@@ -33,6 +33,8 @@ pub struct AccountPlan {
     pub token: Option<String>,
     /// The oldest post has the bytes of the newest one's first file under another name.
     pub repeats_a_file: bool,
+    /// The first file of the newest post is named `../../…`, with encoded slashes.
+    pub names_a_path: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -130,7 +132,7 @@ impl Default for MediaPlan {
 
 impl AccountPlan {
     pub fn new(name: &str, posts: usize) -> AccountPlan {
-        AccountPlan { name: name.to_owned(), posts, token: None, repeats_a_file: false }
+        AccountPlan { name: name.to_owned(), posts, token: None, repeats_a_file: false, names_a_path: false }
     }
 
     pub fn with_token(self, token: &str) -> AccountPlan {
@@ -139,6 +141,10 @@ impl AccountPlan {
 
     pub fn repeating(self) -> AccountPlan {
         AccountPlan { repeats_a_file: true, ..self }
+    }
+
+    pub fn naming_a_path(self) -> AccountPlan {
+        AccountPlan { names_a_path: true, ..self }
     }
 }
 

@@ -216,17 +216,7 @@ fn end_of_lock(error: ItemError) -> TaskError {
 async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential>, TaskError> {
     let Some(id) = account.row.as_ref().and_then(|row| row.credential_id) else { return Ok(None) };
     let client = ctx.services.db.client().await?;
-    let login = credentials::open(&client, id, &ctx.services.media.keys).await?;
-    match login.platform == account.platform {
-        true => Ok(Some(login)),
-        false => {
-            let OpenCredential { platform, .. } = login;
-            Err(TaskError::permanent(format!(
-                "the account's credential is for {platform}, not for {}",
-                account.platform
-            )))
-        }
-    }
+    Ok(Some(credentials::open_for(&client, id, &account.platform, &ctx.services.media.keys).await?))
 }
 
 fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Result<Secret, TaskError> {

@@ -94,7 +94,7 @@ async fn credits(ctx: &Context, person: &SyncedPerson, key: &OpenCredential) -> 
 fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
     if KeyKind::of(key) == KeyKind::ApiKey {
         url.query_pairs_mut().append_pair("api_key", key);
-        return Ok(Get::of(url));
+        return Ok(Get { has_secret_query: true, ..Get::of(url) });
     }
     let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| SyncError::NotSendable)?;
     value.set_sensitive(true);

@@ -278,7 +278,7 @@ pub async fn secrets(
     media: &MediaServices,
 ) -> Result<Option<Secrets>, OpenError> {
     let Some(id) = forum.credential_id else { return Ok(None) };
-    let credential = credentials::open(client, id, &media.keys).await?;
+    let credential = credentials::open_for(client, id, &forum.name, &media.keys).await?;
     let headers = headers(forum.kind, &credential, base)?;
     Ok(Some(Secrets { origin: base.origin(), headers }))
 }

@@ -192,8 +192,10 @@ async fn download_page(
 
 /// The account's cookies for the page's host. A password has no host, and so it is not for a page.
 async fn cookies(ctx: &Context, item: &Item, url: &Url, work: &Path) -> Result<Option<CookieFile>, TaskError> {
-    let Some(id) = item.credential_id else { return Ok(None) };
-    let login = credentials::open(&ctx.services.db.client().await?, id, &ctx.services.media.keys).await?;
+    let (Some(id), Some(platform)) = (item.credential_id, &item.platform) else { return Ok(None) };
+    let client = ctx.services.db.client().await?;
+    let login = credentials::open_for(&client, id, platform, &ctx.services.media.keys).await?;
+    drop(client);
     CookieFile::write(work, &login, url)
 }
 

@@ -16,21 +16,15 @@ use serde_json::{Value, json};
 use sim::media::{AccountKind, MediaFault, MediaFaultKind, MediaFile, Origin};
 use testkit::{PATIENCE, until};
 
-use super::harness::{MediaHarness, job, tool_path};
+use super::harness::{MediaHarness, job};
 
 const PLATFORM: &str = "mastodon";
 const CANARY: &str = "account-token-of-carol";
 /// Posts of a page of the site.
 const PAGE: usize = 20;
 
-/// Without the tool a test says that it is skipped; where CI runs, it fails.
 pub fn has_tool() -> bool {
-    let is_there = tool_path("gallery-dl").is_file();
-    assert!(is_there || std::env::var_os("CI").is_none(), "gallery-dl is missing: ./dev media-tools installs it");
-    if !is_there {
-        eprintln!("skipped: no gallery-dl; ./dev media-tools installs it");
-    }
-    is_there
+    testkit::has_media_tool("gallery-dl")
 }
 
 impl MediaHarness {

@@ -1,82 +1,77 @@
-//! Recognisable secrets of media jobs: a worker and an API run with them, services take some and refuse others, and they
-//! are only where they were put.
+//! Recognisable secrets of media jobs: a worker and an API run with them, and they are only where they were put.
+
+use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use contract::media::accounts::{Account, AccountDraft};
-use domain::role::Role;
 use http_body_util::{BodyExt, Full};
-use serde_json::json;
-use sim::media::{AccountKind, HookAnswer, HookScript, MediaFault, MediaFaultKind};
+use sim::media::{MediaFault, MediaFaultKind, Origin};
 use testkit::{Child, PATIENCE, until};
+use tokio::process::Command;
 
-use super::accounts::{has_tool, scrape_of};
+use super::accounts::{has_tool, processes_in};
 use super::harness::{KEY, MediaHarness};
+use super::secret_jobs::{EASYNEWS_PASSWORD, REFUSED_PASSWORD, SENT, ToolJobs};
+use super::videos;
 use crate::api::canaries::{Canaries, command_lines, reads, rows};
 use crate::api::server::{Answer, open};
 use crate::notifications::tools::SECRET;
 
-const TOKEN: &str = "account-token-of-carol";
-const REFUSED_PASSWORD: &str = "canary-of-a-refused-password";
-const EASYNEWS_PASSWORD: &str = "easynews-password";
-const REFUSED_FILM_KEY: &str = "canary-of-a-film-key";
-const FORUM_KEY: &str = "discourse-key";
-const TOPIC_TOKEN: &str = "canary-of-a-topic";
-/// Number of jobs; each endpoint gets a notification of each.
-const JOBS: usize = 5;
 const OPEN: &str = "SELECT count(*) FROM worker_tasks WHERE status IN ('pending', 'claimed', 'running')";
 
 fn canaries() -> Canaries {
-    let secrets = [KEY, TOKEN, REFUSED_PASSWORD, EASYNEWS_PASSWORD, REFUSED_FILM_KEY, FORUM_KEY, TOPIC_TOKEN, SECRET];
-    let mut all = secrets.map(str::to_owned).to_vec();
+    let mut all: Vec<String> = SENT.into_iter().chain([KEY, REFUSED_PASSWORD, SECRET]).map(str::to_owned).collect();
     all.push(SECRET.trim_start_matches("whsec_").to_owned());
     let logins = [("member", EASYNEWS_PASSWORD), ("u", REFUSED_PASSWORD)];
     all.extend(logins.map(|(username, password)| STANDARD.encode(format!("{username}:{password}"))));
     Canaries(all)
 }
 
-impl MediaHarness {
-    /// Jobs that each open a secret, some of which are refused.
-    async fn enqueue_jobs_with_secrets(&self) {
-        let token = json!({"name": "carol", "platform": "mastodon", "kind": "token", "secret": TOKEN});
-        let token = self.add_credential(token).await;
-        self.add_account("carol", json!({"credential_id": token})).await;
-
-        let login = json!({"name": "board", "platform": "moebooru", "kind": "password", "username": "u", "secret": REFUSED_PASSWORD});
-        let login = self.add_credential(login).await;
-        let url = self.site.account_address(AccountKind::Moebooru, "x");
-        let board = json!({"platform": "moebooru", "username": "x", "url": url, "credential_id": login});
-        self.add::<Account>(serde_json::from_value::<AccountDraft>(board).unwrap()).await;
-        self.site.add_fault("/post.json", MediaFault::new(MediaFaultKind::Status(401)));
-
-        self.add_login(EASYNEWS_PASSWORD).await;
-        self.add_search(json!({"query": "quiet harbor"})).await;
-        self.add_key(REFUSED_FILM_KEY).await;
-        self.watch(42).await;
-        let forum = self.discourse().await;
-        self.thread(forum, 12, false).await;
-
-        let client = self.database.db.client().await.unwrap();
-        let board = db::tasks::NewTask { platform: Some("moebooru".to_owned()), ..scrape_of("x", json!({})) };
-        db::tasks::enqueue(&client, &[scrape_of("carol", json!({})), board]).await.unwrap();
-        for role in [Role::EasynewsMonitor, Role::AppearancesSync, Role::ForumScrape] {
-            self.enqueue(role, json!({})).await;
-        }
+/// Runs the tools until each is in the middle of a file, looks at all processes, and cancels the jobs.
+async fn look_at_running_tools(harness: &MediaHarness, worker: &Child, jobs: &ToolJobs) {
+    for file in &jobs.files {
+        harness.site.add_fault(file, MediaFault::new(MediaFaultKind::StalledAfter(10)));
     }
+    let ids = harness.enqueue_all(&jobs.tasks).await;
+    let is_stalled = |file: &String| harness.site.bytes_sent(file) > 0;
+    until("each tool is in a file", PATIENCE, async || jobs.files.iter().all(is_stalled)).await;
 
-    /// A signed webhook, and a topic that is gone.
-    async fn add_endpoints_for_all(&self) {
-        let webhook = self.add_webhook("jobs").await;
-        let token = self.add_token("topic", TOPIC_TOKEN).await;
-        let target = self.site.address("/hooks/topic");
-        let topic = json!({"name": "topic", "kind": "ntfy", "target": target, "credential_id": token});
-        let topic = self.add_endpoint(topic).await;
-        self.site.script_hook("topic", HookScript::Cycle(vec![HookAnswer::Status(410)]));
-        for endpoint in [webhook, topic] {
-            let sql = "INSERT INTO notification_rules (endpoint_id, events) VALUES ($1, '{job.completed,job.failed}')";
-            self.database.raw.execute(sql, &[&endpoint]).await.unwrap();
-        }
+    let canaries = canaries();
+    let tools = processes_in(&harness.services.media.work_dir);
+    let lines: Vec<String> = tools.iter().map(|process| shown(*process, "cmdline")).collect();
+    for (name, count) in [("gallery-dl", 2), ("yt-dlp", 1)] {
+        assert!(lines.iter().filter(|line| line.contains(name)).count() >= count, "{name}: {lines:?}");
     }
+    for process in &tools {
+        canaries.assert_absent(&format!("the environment of {process}"), &shown(*process, "environ"));
+    }
+    // the worker has the key in its environment, and nothing that the key opens
+    let environment = shown(worker.id().unwrap(), "environ").replace(KEY, "");
+    canaries.assert_absent("the environment of the worker", &environment);
+    for (process, line) in command_lines() {
+        canaries.assert_absent(&process, &line);
+    }
+    for id in ids {
+        db::tasks::cancel(&harness.database.db.client().await.unwrap(), id).await.unwrap();
+    }
+    until("the tools are gone", PATIENCE, async || processes_in(&harness.services.media.work_dir).is_empty()).await;
+    jobs.files.iter().for_each(|file| harness.site.remove_faults(file));
+}
+
+fn shown(process: u32, file: &str) -> String {
+    let bytes = std::fs::read(format!("/proc/{process}/{file}")).unwrap();
+    assert!(!bytes.is_empty(), "{file} of {process}");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A backup of the database, as an operator makes it.
+async fn backup(harness: &MediaHarness) -> String {
+    let bin = "SELECT setting FROM pg_config WHERE name = 'BINDIR'";
+    let bin: String = harness.database.raw.query_one(bin, &[]).await.unwrap().get(0);
+    let dump = Command::new(Path::new(&bin).join("pg_dump")).arg(&harness.database.url).output().await;
+    let dump = dump.expect("pg_dump comes with the server");
+    assert!(dump.status.success(), "{}", String::from_utf8_lossy(&dump.stderr));
+    String::from_utf8_lossy(&dump.stdout).into_owned()
 }
 
 /// Without a look for this machine's paths, which the settings of a test show.
@@ -93,26 +88,29 @@ async fn ask_everything(api: &Child) -> Vec<(String, Answer)> {
 }
 
 #[tokio::test]
-async fn secrets_of_media_jobs_stand_in_no_log_row_metric_answer_or_command_line() {
-    if !has_tool() {
+async fn secrets_of_media_jobs_stand_in_no_process_log_row_backup_metric_answer_or_request_elsewhere() {
+    if !has_tool() || !videos::has_tool() {
         return;
     }
     let harness = MediaHarness::start().await;
-    harness.add_endpoints_for_all().await;
-    harness.enqueue_jobs_with_secrets().await;
-    let mut at_its_fullest = harness.drover(2);
+    let tools = harness.add_tool_jobs().await;
+    let mut at_its_fullest = harness.drover(3);
     at_its_fullest.args(["worker", "--role", "media"]).env("DROVER__LOG__LEVEL", "debug");
     let worker = Child::spawn(&mut at_its_fullest).allow_errors(&["failed for good"]);
-    until("the webhook has all", PATIENCE, async || harness.site.deliveries("jobs").len() == JOBS).await;
+    look_at_running_tools(&harness, &worker, &tools).await;
+
+    harness.add_endpoints_for_all().await;
+    let jobs = harness.enqueue_jobs_with_secrets(&tools).await;
+    until("the webhook has all", PATIENCE, async || harness.site.deliveries("jobs").len() == jobs).await;
     until("nothing is left to do", PATIENCE, async || harness.number(OPEN).await == 0).await;
 
     let canaries = canaries();
     for (place, text) in rows(&harness.database.url).await {
         canaries.assert_absent(&place, &text);
     }
-    for (process, line) in command_lines() {
-        canaries.assert_absent(&process, &line);
-    }
+    let backup = backup(&harness).await;
+    assert!(backup.contains("$drover$1$"), "it has no credential");
+    canaries.assert_absent("the backup", &backup);
     canaries.assert_absent("the metrics", &worker.metrics().await);
     let log = [worker.stderr(), worker.stdout()].concat().join("\n");
     assert!(log.contains("\"level\":\"DEBUG\"") && log.contains("failed for good"), "the log is read at its fullest");
@@ -127,4 +125,12 @@ async fn secrets_of_media_jobs_stand_in_no_log_row_metric_answer_or_command_line
         canaries.assert_absent(&path, &format!("{:?} {}", answer.headers, answer.text()));
     }
     canaries.assert_absent("the log of the API", &api.stderr().join("\n"));
+
+    assert!(harness.site.requests().iter().any(|request| request.origin == Origin::Elsewhere), "no redirect was met");
+    for secret in SENT {
+        harness.assert_sent_to_the_site_alone(secret);
+    }
+    for unsent in [KEY, SECRET] {
+        assert_eq!(harness.site.occurrences(unsent), []);
+    }
 }

@@ -15,11 +15,12 @@ use sim::media::{MediaFault, MediaFaultKind, Origin, ThreadKind};
 use testkit::{PATIENCE, until};
 
 use super::harness::MediaHarness;
+use super::secret_jobs::cookie_file;
 
 const KEY: &str = "discourse-key";
 
 impl MediaHarness {
-    async fn forum(&self, kind: &str, credential: Option<i64>) -> i64 {
+    pub async fn forum(&self, kind: &str, credential: Option<i64>) -> i64 {
         self.forum_at(self.site.url(), kind, credential).await
     }
 
@@ -33,6 +34,14 @@ impl MediaHarness {
             json!({"name": "key", "platform": "discourse", "kind": "api_key", "username": "reader", "secret": KEY});
         let credential = self.add_credential(draft).await;
         self.forum("discourse", Some(credential)).await
+    }
+
+    /// Thread 24 with these cookies; returns the credential and the thread.
+    pub async fn thread_behind_a_log_in(&self, cookies: &str) -> (i64, i64) {
+        let draft = json!({"name": "member", "platform": "xenforo", "kind": "cookies", "secret": cookies});
+        let credential = self.add_credential(draft).await;
+        let forum = self.forum("xenforo", Some(credential)).await;
+        (credential, self.thread(forum, 24, false).await)
     }
 
     pub async fn thread(&self, forum: i64, id: u64, download: bool) -> i64 {
@@ -136,11 +145,7 @@ async fn media_of_a_thread_are_downloaded_and_pages_of_strangers_are_not() {
 #[tokio::test]
 async fn a_thread_behind_a_log_in_needs_the_cookies_of_its_forum() {
     let harness = MediaHarness::start().await;
-    let cookies = "127.0.0.1\tFALSE\t/\tFALSE\t0\txf_user\t24,forum-cookie\n";
-    let draft = json!({"name": "member", "platform": "xenforo", "kind": "cookies", "secret": cookies});
-    let credential = harness.add_credential(draft).await;
-    let forum = harness.forum("xenforo", Some(credential)).await;
-    let thread = harness.thread(forum, 24, false).await;
+    let (credential, thread) = harness.thread_behind_a_log_in(&cookie_file("xf_user", "24,forum-cookie")).await;
     assert_eq!(harness.read_threads().await["posts"], 5);
     assert_eq!(harness.posts(thread).await, harness.oracle_posts(ThreadKind::Xenforo, 24));
     assert_eq!(harness.get::<Credential>(credential).await.last_result.as_deref(), Some("works"));

@@ -111,8 +111,11 @@ impl MediaHarness {
     }
 
     pub async fn run_task(&self, task: NewTask) -> Result<Outcome, TaskError> {
-        let task = self.task(task).await;
-        handlers::run(&self.context(&task), task.role, &task.payload, None).await
+        self.run_claimed(&self.task(task).await).await
+    }
+
+    pub async fn run_claimed(&self, task: &ClaimedTask) -> Result<Outcome, TaskError> {
+        handlers::run(&self.context(task), task.role, &task.payload, None).await
     }
 
     /// Runs a job and commits its writes.
@@ -307,7 +310,7 @@ pub fn job(role: Role, payload: Value) -> NewTask {
 
 /// Where `./dev media-tools` installs a tool.
 pub fn tool_path(name: &str) -> PathBuf {
-    testkit::root().join("target/media-tools/bin").join(name)
+    testkit::media_tool(name)
 }
 
 fn files_below(dir: &Path) -> Vec<PathBuf> {

@@ -1,11 +1,13 @@
 //! Media jobs against the simulated media site: their rows and files are those of its oracle.
 
 pub mod accounts;
+mod bad_input;
 mod bucket;
 mod canaries;
 mod cancel;
 mod creators;
 mod downloads;
+mod foreign_credentials;
 mod forums;
 mod full_disk;
 pub mod harness;
@@ -17,9 +19,12 @@ mod processes;
 mod progress;
 mod proxies;
 mod records;
+mod redirects;
 mod schedules;
 mod scrape_kill;
 mod searches;
+mod secret_jobs;
 mod tools;
-mod videos;
+mod video_tools;
+pub mod videos;
 mod waits;

@@ -101,7 +101,7 @@ impl MediaHarness {
     /// A command for the harness's database and storage.
     pub fn drover(&self, slots: usize) -> Command {
         let mut command = drover();
-        let gallery_dl = tool_path("gallery-dl");
+        let (gallery_dl, yt_dlp) = (tool_path("gallery-dl"), tool_path("yt-dlp"));
         let settings = [
             ("DATABASE_URL", self.database.url.as_str()),
             ("DROVER__STORAGE__ROOT", self.storage.path().to_str().unwrap()),
@@ -119,6 +119,7 @@ impl MediaHarness {
             ("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0"),
             ("DROVER__WORKER__CPU_BACKOFF_THRESHOLD", "0"),
             ("DROVER__MEDIA__GALLERY_DL", gallery_dl.to_str().unwrap()),
+            ("DROVER__MEDIA__YT_DLP", yt_dlp.to_str().unwrap()),
             ("DROVER__MEDIA__SLOTS", &slots.to_string()),
             ("DROVER__MEDIA__POLL_INTERVAL", "200ms"),
         ];

@@ -12,7 +12,7 @@ use super::accounts::{has_tool, scrape_of};
 use super::harness::MediaHarness;
 use crate::handlers::test_sessions::proxies_of;
 
-const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
+pub const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
 const USE_PROXIES: [(&str, &str); 1] = [("media.use_proxies", "true")];
 
 /// A proxy that wants a login.
@@ -33,7 +33,7 @@ async fn harness(proxies: Vec<Proxy>) -> MediaHarness {
 
 impl MediaHarness {
     /// An item of the page of a video, not downloaded; returns its id.
-    async fn know_page(&self) -> i64 {
+    pub async fn know_page(&self) -> i64 {
         let video = self.site.channel(CHANNEL).unwrap().videos.remove(0);
         let page = json!({
             "source": "site", "source_id": video.id, "kind": "page", "url": self.site.watch_address(&video.id), "metadata": {},

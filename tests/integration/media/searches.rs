@@ -1,6 +1,7 @@
 //! `easynews_monitor`: searches, the files that they find, and the login.
 
 use contract::media::credentials::Credential;
+use contract::media::items::ItemView;
 use contract::media::searches::{Search, SearchDraft};
 use domain::role::Role;
 use queue::TaskError;
@@ -40,8 +41,15 @@ async fn a_search_finds_every_file_that_is_not_infected() {
     let wanted = harness.wanted();
     assert_eq!(found.result, json!({"searches": 1, "failed": 0, "new": wanted.len()}));
     assert!(harness.waiting(Role::DownloadMedia).await.is_empty(), "a first run downloads nothing");
-    let items: Vec<_> = harness.items().await.into_iter().map(|item| (item.source_id, item.title.unwrap())).collect();
-    assert_eq!(items, wanted.into_iter().map(|file| (file.hash, file.title)).collect::<Vec<_>>());
+    let row = |item: ItemView| (item.source_id, item.title, item.url, item.metadata);
+    let items: Vec<_> = harness.items().await.into_iter().map(row).collect();
+    let oracle = |file: EasynewsFile| {
+        let metadata = json!({
+            "query": QUERY, "extension": file.extension, "bytes": file.file.size(), "duration": file.duration,
+        });
+        (file.hash, Some(file.title), harness.site.address(&file.file.path), metadata)
+    };
+    assert_eq!(items, wanted.into_iter().map(oracle).collect::<Vec<_>>());
     assert_eq!(harness.get::<Credential>(login).await.last_result.as_deref(), Some("works"));
 }
 

@@ -8,7 +8,7 @@ use sim::media::{ChannelPlan, MediaFault, MediaFaultKind, MediaPlan, Origin, Vid
 
 use testkit::{PATIENCE, until};
 
-use super::harness::{MediaHarness, tool_path};
+use super::harness::MediaHarness;
 
 const CANARY: &str = "canary-of-a-session";
 const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
@@ -193,12 +193,6 @@ async fn cookies_of_an_account_go_to_the_pages_of_their_host() {
     assert_eq!(harness.left(), Vec::<std::path::PathBuf>::new());
 }
 
-/// Without the tool a test says that it is skipped; where CI runs, it fails.
-fn has_tool() -> bool {
-    let is_there = tool_path("yt-dlp").is_file();
-    assert!(is_there || std::env::var_os("CI").is_none(), "yt-dlp is missing: ./dev media-tools installs it");
-    if !is_there {
-        eprintln!("skipped: no yt-dlp; ./dev media-tools installs it");
-    }
-    is_there
+pub fn has_tool() -> bool {
+    testkit::has_media_tool("yt-dlp")
 }

@@ -1,7 +1,7 @@
 //! Accounts in Mastodon's shape, tags in Moebooru's.
 
 use serde_json::Value;
-use sim::media::{AccountKind, MediaSite};
+use sim::media::{AccountKind, AccountPlan, MediaPlan, MediaSite};
 
 use super::client::{get, get_with, start};
 
@@ -41,6 +41,15 @@ async fn a_post_names_its_files() {
     let files = posts.as_array().unwrap().iter().flat_map(|post| post["media_attachments"].as_array().unwrap());
     let urls: Vec<&str> = files.map(|file| file["url"].as_str().unwrap()).collect();
     assert_eq!(urls, alice.files().map(|file| site.address(&file.path)).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_file_may_be_named_like_a_path() {
+    let tags = vec![AccountPlan::new("y", 2).naming_a_path()];
+    let site = MediaSite::start(MediaPlan { tags, ..MediaPlan::default() }).await.unwrap();
+    let file = site.account(AccountKind::Moebooru, "y").unwrap().files().next().unwrap().clone();
+    assert!(file.path.starts_with("/files/..%2F..%2F"), "{}", file.path);
+    assert_eq!(get(&site, &file.path).await.body, file.content);
 }
 
 #[tokio::test]
