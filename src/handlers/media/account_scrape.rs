@@ -21,7 +21,7 @@ use super::tool_proxy::{self, ToolProxy};
 use super::{CREDENTIAL_REFUSED, fields, stopped};
 use crate::handlers::Context;
 use ::media::gallery_dl::{self, Archive, Credential, ItemId, ScrapeType, Secret};
-use ::media::tool::{self, Ended, How, WorkDirectory};
+use ::media::tool::{self, Ended, WorkDirectory};
 use ::media::{Login, Verdict};
 use db::credentials::{self, OpenCredential};
 use db::media_accounts::{self, ScrapedAccount};
@@ -146,6 +146,10 @@ async fn scrape(
         read
     };
     let (ended, read) = tokio::join!(tool::run(command, directory, sender, cancelled), read);
+    if ctx.is_cancelled() {
+        files.save(None).await?;
+        return Err(stopped());
+    }
     if let Err(error) = read {
         return Err(failed(files, error).await);
     }
@@ -156,20 +160,15 @@ async fn scrape(
     if let Some(proxy) = proxy {
         proxy.report(ctx, gallery_dl::error_message(&ended).filter(|_| !files.has_some()));
     }
-    finish(ctx, files, ended, login, directory).await
+    finish(files, ended, login, directory).await
 }
 
 async fn finish(
-    ctx: &Context,
     mut files: ScrapedFiles<'_>,
     ended: Ended,
     login: Option<OpenCredential>,
     directory: &WorkDirectory,
 ) -> Result<Outcome, TaskError> {
-    if ended.how == How::Cancelled || ctx.is_cancelled() {
-        files.save(None).await?;
-        return Err(stopped());
-    }
     let reason =
         gallery_dl::error_message(&ended).unwrap_or_else(|| format!("gallery-dl ended without a word: {}", ended.how));
     let verdict = match gallery_dl::verdict(&ended, files.has_some()) {
@@ -183,7 +182,8 @@ async fn finish(
             let note = Note {
                 is_whole,
                 error: (!is_whole).then_some(reason),
-                credential: login.map(|login| (login.id, super::CREDENTIAL_WORKS)),
+                // a scrape that brought nothing says nothing of it
+                credential: login.filter(|_| files.has_some()).map(|login| (login.id, super::CREDENTIAL_WORKS)),
             };
             Ok(files.end(note, pages).into())
         }

@@ -182,8 +182,8 @@ async fn download_page(
     let reason = || yt_dlp::error_message(&ended).unwrap_or_else(|| format!("yt-dlp brought no file: {}", ended.how));
     match (yt_dlp::verdict(&ended, found.is_some()), found) {
         (Verdict::Done, Some(item)) => {
-            let found = WholeFile::of_tool(*item).await.map_err(ItemError::Task)?;
-            store(media, found).await
+            let found = unless_stopped(ctx, WholeFile::of_tool(*item)).await.map_err(ItemError::Task)?;
+            store(media, found.map_err(ItemError::Task)?).await
         }
         (Verdict::Permanent { .. }, _) => Ok(refused(reason())),
         _ => Ok(ItemEnd::Failed { reason: reason() }),
@@ -232,8 +232,8 @@ async fn read_lines(
 }
 
 /// A file in a work directory that is whole.
-pub struct WholeFile {
-    pub file: PathBuf,
+struct WholeFile {
+    file: PathBuf,
     sha256: String,
     bytes: u64,
     width: Option<u32>,
@@ -242,7 +242,7 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    pub fn new(file: PathBuf, sha256: String, bytes: u64) -> WholeFile {
+    fn new(file: PathBuf, sha256: String, bytes: u64) -> WholeFile {
         WholeFile { file, sha256, bytes, width: None, height: None, duration_ms: None }
     }
 
@@ -252,7 +252,7 @@ impl WholeFile {
     }
 
     /// A file that a tool has made.
-    pub async fn read(file: PathBuf) -> Result<WholeFile, TaskError> {
+    async fn read(file: PathBuf) -> Result<WholeFile, TaskError> {
         let path = file.clone();
         let digest = spawn_blocking(move || digest(&path)).await.map_err(|lost| TaskError::retry(lost.to_string()))?;
         let unreadable = |error| TaskError::retry(format!("the file of the tool cannot be read: {error}"));
@@ -261,8 +261,14 @@ impl WholeFile {
     }
 }
 
-/// Moves a file into the storage; a page in place of one is refused.
-pub async fn store(media: &MediaServices, found: WholeFile) -> Result<ItemEnd, ItemError> {
+/// Moves a file that a tool has made into the storage; a page in place of one is refused.
+pub async fn store_tool_file(ctx: &Context, file: PathBuf) -> Result<ItemEnd, ItemError> {
+    let found = unless_stopped(ctx, WholeFile::read(file)).await.map_err(ItemError::Task)?;
+    store(&ctx.services.media, found.map_err(ItemError::Task)?).await
+}
+
+/// Also where the run is stopped: a file that has moved and has no row would be downloaded again.
+async fn store(media: &MediaServices, found: WholeFile) -> Result<ItemEnd, ItemError> {
     let file = found.file.clone();
     let content = spawn_blocking(move || Content::of_file(&file)).await;
     let content = content.map_err(|lost| lost.to_string()).and_then(|read| read.map_err(|error| error.to_string()));

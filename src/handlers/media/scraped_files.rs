@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use super::account_scrape::Account;
-use super::item_download::{self, ItemError, WholeFile};
+use super::item_download::{self, ItemError};
 use super::wait::Wait;
 use super::{download_media, fields};
 use crate::handlers::Context;
@@ -161,8 +161,7 @@ impl<'a> ScrapedFiles<'a> {
 
     async fn store(&mut self, mut event: Event) -> Result<(), TaskError> {
         let Some(path) = event.path.take() else { return Ok(()) };
-        let file = WholeFile::read(path).await?;
-        match item_download::store(&self.ctx.services.media, file).await {
+        match item_download::store_tool_file(self.ctx, path).await {
             Ok(end) => self.add(event, end),
             Err(ItemError::Task(error)) => return Err(error),
             Err(ItemError::Wait(Wait { reason, .. })) => return Err(TaskError::retry(reason)),

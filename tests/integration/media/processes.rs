@@ -30,7 +30,7 @@ impl ToolProcess {
         processes_in(work).into_iter().filter_map(ToolProcess::of).collect()
     }
 
-    /// What is left of `before`, with others of its groups and others whose home is below this directory.
+    /// Processes of `before` that are left, others of their groups, and others whose home is below this directory.
     pub fn left_of(before: &[ToolProcess], work: &Path) -> Vec<ToolProcess> {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         let all = all.filter_map(|entry| ToolProcess::of(entry.file_name().to_str()?.parse().ok()?));
