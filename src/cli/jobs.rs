@@ -11,8 +11,9 @@ use super::client::{ApiClient, ClientError, with_query};
 use super::each::{Ids, each};
 use super::output::time;
 use super::{CliError, Env, ExitCode, values};
-use contract::jobs::{JobChange, JobPage, JobRequest, JobView, JobsNow};
+use contract::jobs::{JobChange, JobPage, JobRequest, JobStatus, JobView, JobsNow};
 use domain::task::TaskId;
+use domain::vocabulary::Word;
 
 /// Priority of what a person wants now: before what programs ask for.
 const RUN_NOW: i64 = 2;
@@ -217,18 +218,29 @@ fn cells(job: &JobView) -> Vec<String> {
         job.priority.to_string(),
         job.status.to_string(),
         time(job.created_at),
-        progress(job).unwrap_or_default(),
+        progress(job).or_else(|| counts(job.result.as_ref()?)).unwrap_or_default(),
     ]
 }
 
-/// Its progress, or the reason of its failure.
+/// Its progress, or the reason of its failure. A run is faster than its notes, so a completed job has its result instead.
 fn progress(job: &JobView) -> Option<String> {
+    if job.status == Word::Known(JobStatus::Completed) {
+        return None;
+    }
     let message = job.error_message.as_ref().or(job.progress_message.as_ref());
     match (job.progress_percent, message) {
         (Some(percent), Some(message)) => Some(format!("{percent} % {message}")),
         (Some(percent), None) => Some(format!("{percent} %")),
         (None, message) => message.cloned(),
     }
+}
+
+/// `files 9, failed 1`
+fn counts(result: &Value) -> Option<String> {
+    let count =
+        |(name, value): (&String, &Value)| Some(format!("{name} {}", value.as_u64().filter(|count| *count > 0)?));
+    let counts: Vec<String> = result.as_object()?.iter().filter_map(count).collect();
+    Some(if counts.is_empty() { "nothing new".to_owned() } else { counts.join(", ") })
 }
 
 fn line(job: &JobView) -> String {

@@ -102,11 +102,18 @@ const Row = memo((/** @type {{ job: Job, onMove: (job: Job) => void }} */ { job,
       ? html`<span class="wrap bad">${job.error_message}</span>`
       : job.status === "running"
         ? html`<${Progress} percent=${job.progress_percent ?? null} text=${job.progress_message ?? null} />`
-        : ""}</td>
+        : job.status === "completed" ? html`<span class="dim">${counts(job.result)}</span>` : ""}</td>
     <td class="num fact" data-l="priority">${count(job.priority)}</td>
     <td class="num fact" data-l="made"><${Ago} at=${job.created_at} after="ago" /></td>
     <td class="num line">${may("operator") && html`<${Actions} job=${job} onMove=${onMove} />`}</td>
   </tr>`);
+
+/** `files 9, failed 1` @param {unknown} result */
+const counts = (result) =>
+  Object.entries(result ?? {})
+    .filter(([, value]) => typeof value === "number" && value > 0)
+    .map(([name, value]) => `${name} ${count(value)}`)
+    .join(", ");
 
 /** The job that made it, and those that it made. @param {{ of: Job }} properties */
 const Family = ({ of: { id: number, parent_id: parent, has_children: hasChildren } }) =>

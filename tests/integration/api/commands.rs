@@ -431,6 +431,22 @@ async fn media_jobs_are_added_listed_and_changed_in_their_own_words() {
 }
 
 #[tokio::test]
+async fn a_completed_job_is_listed_with_the_counts_of_its_result() {
+    let database = testkit::database().await;
+    let row = "INSERT INTO worker_tasks (role, status, completed_at, progress_message, result)
+               VALUES ('scrape_account', 'completed', now(), '1 files', $1)";
+    for (result, listed) in [
+        (serde_json::json!({"files": 9, "known": 0, "failed": 1}), "failed 1, files 9"),
+        (serde_json::json!({"files": 0}), "nothing new"),
+    ] {
+        database.raw.execute(row, &[&result]).await.unwrap();
+        let table = run(&database, &["jobs", "list", "--limit", "1"]).await;
+        let table = String::from_utf8_lossy(&table.stdout).into_owned();
+        assert!(table.trim_end().ends_with(listed), "{table}");
+    }
+}
+
+#[tokio::test]
 async fn the_audit_says_who_did_what() {
     let database = testkit::database().await;
     ended(&run(&database, &["jobs", "add", "youtube_monitor"]).await, 0);
