@@ -282,6 +282,14 @@ impl Role {
         }
     }
 
+    /// Least priority of the tasks of a schedule that a person runs now; None: that of the schedule.
+    pub fn run_now_priority(self) -> Option<i32> {
+        match self.family() {
+            Family::Crawl => None,
+            Family::Media => Some(8),
+        }
+    }
+
     pub fn time_limit(self) -> Duration {
         self.spec().time_limit
     }

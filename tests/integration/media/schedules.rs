@@ -94,13 +94,22 @@ async fn an_account_with_an_interval_has_a_schedule_as_long() {
 }
 
 #[tokio::test]
-async fn a_schedule_of_a_media_job_makes_a_job_of_it_that_comes_after_those_of_people() {
+async fn a_job_of_a_schedule_comes_after_those_of_people_unless_a_person_runs_it_now() {
     let server = Server::start().await;
     let draft = json!({"name": "films", "role": "appearances_sync", "interval_hours": 24});
     let added = server.post("/api/schedules", draft).await.expect(201);
+    db::schedules::run_for(&server.database.db, "films", chrono::Utc::now()).await.unwrap();
+    let job = async || server.get("/api/jobs?job_type=appearances_sync").await.expect(200)["jobs"][0].clone();
+    let made = job().await;
+    assert_eq!((&made["status"], &made["priority"]), (&json!("pending"), &json!(7)));
+    server
+        .database
+        .raw
+        .batch_execute("UPDATE schedule_runs SET created_at = now() - interval '1 minute'")
+        .await
+        .unwrap();
     server.post(&format!("/api/schedules/{}/trigger", added["id"]), json!({})).await.expect(200);
-    let jobs = server.get("/api/jobs?job_type=appearances_sync").await.expect(200);
-    assert_eq!((&jobs["jobs"][0]["status"], &jobs["jobs"][0]["priority"]), (&json!("pending"), &json!(7)));
+    assert_eq!((&job().await["id"], &job().await["priority"]), (&made["id"], &json!(2)));
 }
 
 #[tokio::test]

@@ -114,13 +114,18 @@ pub async fn remove(tx: &Tx, id: i64) -> Result<Schedule, ScheduleError> {
     Ok(schedule)
 }
 
-/// Runs a schedule now, once per 10 s, however often it is called.
+/// Runs a schedule now, as a person wants it: once per 10 s, however often it is called. Its media jobs come before those
+/// of other schedules, also those that waited.
 pub async fn trigger(tx: &Tx, id: i64) -> Result<Run, ScheduleError> {
     let schedule = lock(tx, id).await?.ok_or(ScheduleError::Missing(id))?;
     if let Some(run) = run_recently(tx, &schedule).await? {
         return Ok(run);
     }
-    Ok(run_within(tx, &schedule, schedule.now).await?)
+    let run = run_within(tx, &schedule, schedule.now).await?;
+    if let Some(priority) = schedule.role.parse().ok().and_then(Role::run_now_priority) {
+        tx.execute(include_str!("../sql/schedules/run_now.sql"), &[&id, &priority]).await?;
+    }
+    Ok(run)
 }
 
 /// Locks the schedule: no other transaction changes or runs it before this one ends.
