@@ -98,7 +98,7 @@ async fn a_job_of_a_schedule_comes_after_those_of_people_unless_a_person_runs_it
     let server = Server::start().await;
     let draft = json!({"name": "films", "role": "appearances_sync", "interval_hours": 24});
     let added = server.post("/api/schedules", draft).await.expect(201);
-    db::schedules::run_for(&server.database.db, "films", chrono::Utc::now()).await.unwrap();
+    db::schedules::run_for(&server.database.db, "films", "2026-11-07T09:30:00Z".parse().unwrap()).await.unwrap();
     let job = async || server.get("/api/jobs?job_type=appearances_sync").await.expect(200)["jobs"][0].clone();
     let made = job().await;
     assert_eq!((&made["status"], &made["priority"]), (&json!("pending"), &json!(7)));
