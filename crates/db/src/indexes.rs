@@ -26,7 +26,8 @@ const LOCK_TIMEOUT: &str = "SET lock_timeout = '60s'";
 /// Built only where the server has trigrams (migrations/0006_product_search.sql).
 const ERROR_TRIGRAMS: &str = "worker_tasks_error_trigrams";
 
-const INDEXES: [(&str, &str); 10] = [
+const INDEXES: [(&str, &str); 11] = [
+    ("media_items_ownerless", include_str!("sql/indexes/media_items_ownerless.sql")),
     ("past_attempts_finished", include_str!("sql/indexes/past_attempts_finished.sql")),
     ("worker_tasks_with_error", include_str!("sql/indexes/worker_tasks_with_error.sql")),
     (ERROR_TRIGRAMS, include_str!("sql/indexes/worker_tasks_error_trigrams.sql")),

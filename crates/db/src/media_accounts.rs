@@ -49,7 +49,7 @@ pub struct KnownFile {
     pub id: ItemId,
     pub source: String,
     pub source_id: String,
-    /// Its account was removed.
+    /// No account owns it.
     pub is_ownerless: bool,
 }
 
@@ -76,12 +76,12 @@ pub async fn creators(client: &Client, ids: Option<&[i64]>, limit: i64) -> Resul
     read_all(&client.query(include_str!("sql/media_accounts/creators.sql"), &[&ids, &limit]).await?)
 }
 
-/// Downloaded files that a scrape of an account need not download: those that it shows, and those of its site, by
-/// the names that it has as a source, whose account was removed. The newest before that id; at most [`FILES_PER_READ`].
+/// Downloaded files that a scrape of an account need not download: those that it owns or shares and, of its site by the names
+/// that it has as a source, those that no account owns. The newest before that id; at most [`FILES_PER_READ`].
 pub async fn known_files(
     client: &Client,
     account: Option<i64>,
-    sources: &[&str],
+    sources: &[String],
     before: ItemId,
 ) -> Result<Vec<KnownFile>, DbError> {
     let sql = include_str!("sql/media_accounts/known_files.sql");
@@ -107,7 +107,7 @@ pub async fn own(tx: &Tx, account: i64, items: &[ItemId]) -> Result<(), DbError>
     Ok(())
 }
 
-/// Writes that an account shows items whose account was removed. Each is a source and an id there.
+/// Writes that an account shows items that no account owned. Each is a source and an id there.
 pub async fn adopt(tx: &Tx, account: i64, items: &[(String, String)]) -> Result<(), DbError> {
     let (sources, ids): (Vec<&str>, Vec<&str>) = items.iter().map(|(source, id)| (&source[..], &id[..])).unzip();
     tx.execute(include_str!("sql/media_accounts/adopt_items.sql"), &[&account, &sources, &ids]).await?;

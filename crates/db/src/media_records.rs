@@ -55,6 +55,9 @@ pub async fn update<R: Record>(tx: &Tx, id: i64, change: &R::Change) -> Result<(
 }
 
 pub async fn delete(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordError> {
+    if kind == RecordKind::Accounts {
+        tx.execute(include_str!("sql/media_accounts/hand_over_items.sql"), &[&id]).await?;
+    }
     let sql = of_kind(DELETE, kind);
     found(kind, id, tx.execute(&sql, &[&id]).await?)
 }

@@ -27,7 +27,7 @@ use db::credentials::{self, OpenCredential};
 use db::media_accounts::{self, ScrapedAccount};
 use domain::credential::CredentialKind;
 use domain::media_account::{AccountKind, check_platform, check_username, web_address};
-use domain::media_item::{ItemKind, NewItem};
+use domain::media_item::{ItemId as FileId, ItemKind, NewItem};
 use domain::vocabulary::Word;
 use foundation::digest::sha256_hex;
 use queue::{Outcome, TaskError};
@@ -112,12 +112,10 @@ async fn scrape(
     let cookies = login.as_ref().map(|login| CookieFile::write(directory.path(), login, &url)).transpose()?.flatten();
     let secret = login.as_ref().map(|login| secret(login, cookies.as_ref(), &url)).transpose()?;
     let proxy = tool_proxy::lease(ctx, &url).await?;
-    let known = write_archive(ctx, &account, &url, directory).await?;
-    // a scrape that was cut off has left gaps behind what is known
-    let has_gaps = known.was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
+    let known = write_archive(ctx, &account, scrape_type, &url, directory).await?;
     let scrape = gallery_dl::Scrape {
         addresses: std::slice::from_ref(&address),
-        scrape_type: if has_gaps { ScrapeType::Full } else { scrape_type },
+        scrape_type: known.scrape_type,
         work: directory.path(),
         archive: &known.archive,
         credential: secret.map(|secret| Credential { category: account.platform.clone(), secret }),
@@ -242,9 +240,8 @@ fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Re
 
 struct KnownToTool {
     archive: PathBuf,
-    /// A run has left its archive here, and so it did not end well.
-    was_cut_off: bool,
-    /// Some of the files have lost their account.
+    scrape_type: ScrapeType,
+    /// No account owns some of the files.
     has_ownerless: bool,
 }
 
@@ -252,21 +249,24 @@ struct KnownToTool {
 async fn write_archive(
     ctx: &Context,
     account: &Account,
+    wanted: ScrapeType,
     url: &Url,
     directory: &WorkDirectory,
 ) -> Result<KnownToTool, TaskError> {
     let path = directory.path().join(ARCHIVE);
     let left = path.clone();
     let (mut archive, was_cut_off) = on_disk(move || begin_archive(&left)).await?;
+    // a scrape that was cut off has left gaps behind what is known
+    let has_gaps = was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
+    let scrape_type = if has_gaps { ScrapeType::Full } else { wanted };
+    let sources = sources(account, url);
+    // files that others showed would end a recent scrape before its own are seen
+    let sources = if scrape_type == ScrapeType::Full { &sources[..] } else { &[] };
     let id = account.row.as_ref().map(|row| row.id);
-    // a site that the tool does not know by name is called after its host
-    let host = url.host_str().unwrap_or_default();
-    let host_and_port = url.port().map(|port| format!("{host}:{port}"));
-    let sources = [&account.platform, host, host_and_port.as_deref().unwrap_or(host)];
-    let (mut before, mut known, mut has_ownerless) = (domain::media_item::ItemId::MAX, 0, false);
+    let (mut before, mut known, mut has_ownerless) = (FileId::MAX, 0, false);
     while known < MAX_KNOWN {
         let client = ctx.services.db.client().await?;
-        let files = media_accounts::known_files(&client, id, &sources, before).await?;
+        let files = media_accounts::known_files(&client, id, sources, before).await?;
         drop(client);
         let Some(last) = files.last() else { break };
         (before, known) = (last.id, known + files.len());
@@ -277,7 +277,14 @@ async fn write_archive(
         })
         .await?;
     }
-    Ok(KnownToTool { archive: path, was_cut_off, has_ownerless })
+    Ok(KnownToTool { archive: path, scrape_type, has_ownerless })
+}
+
+/// Names that the account's site may have as a source: the tool calls one that it does not know after its host.
+fn sources(account: &Account, url: &Url) -> Vec<String> {
+    let host = url.host_str().unwrap_or_default();
+    let host_and_port = url.port().map(|port| format!("{host}:{port}"));
+    [account.platform.clone(), host.to_owned()].into_iter().chain(host_and_port).collect()
 }
 
 fn begin_archive(path: &Path) -> io::Result<(Archive, bool)> {

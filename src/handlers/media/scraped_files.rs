@@ -1,6 +1,6 @@
 //! `ScrapedFiles`: the files of one scrape: into the storage as they come, then into the tables.
 //!
-//! In: the lines of gallery-dl. Out: items with their ends, saved at most every ten seconds, and counts. A file is
+//! In: the lines of gallery-dl. Out: items with their ends, saved at least every ten seconds, and counts. A file is
 //! durable before its row. It must not know how the tool is run, nor how it ended.
 
 use std::collections::HashMap;
@@ -25,12 +25,12 @@ use domain::media_item::{ItemEnd, ItemKind, NewItem};
 use domain::task::TaskId;
 use queue::{Done, Outcome, SaveError, TaskError, WriteResults};
 
-/// Minimum time between two saves.
+/// Maximum time that an item waits for its save.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
 /// Maximum number of items that are not saved: with as many, a save comes before its time.
 const MAX_UNSAVED: usize = 500;
 /// Maximum size of their metadata; a save holds some copies of it.
-const MAX_UNSAVED_BYTES: usize = 256 << 10;
+const MAX_UNSAVED_BYTES: usize = 512 << 10;
 /// The tool says the reason on its other stream, without the name of the item.
 const NOT_DOWNLOADED: &str = "gallery-dl could not download it";
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use contract::media::RecordKind;
 use contract::media::accounts::{Account, AccountDraft};
 use contract::media::credentials::Credential;
+use contract::media::items::{ItemFilter, ItemView};
 use db::tasks::NewTask;
 use domain::media_item::{ItemKind, ItemState};
 use domain::role::Role;
@@ -34,6 +35,18 @@ impl MediaHarness {
         let mut draft = json!({"platform": PLATFORM, "username": username, "url": url});
         draft.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         self.add::<Account>(serde_json::from_value::<AccountDraft>(draft).unwrap()).await
+    }
+
+    async fn remove_account(&self, id: i64) {
+        let tx = self.database.db.begin_api().await.unwrap();
+        db::media_records::delete(&tx, RecordKind::Accounts, id).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+
+    /// The items of an account, as they are listed.
+    async fn listed(&self, account: i64) -> Vec<ItemView> {
+        let filter = ItemFilter { account_id: Some(account), ..ItemFilter::default() };
+        db::media_items::list(&self.database.db.client().await.unwrap(), &filter, 10_000).await.unwrap()
     }
 
     async fn scrape(&self, username: &str) -> Value {
@@ -121,19 +134,61 @@ async fn accounts_that_show_the_same_files_know_them_both() {
         return;
     }
     let harness = MediaHarness::start().await;
-    let url = harness.site.account_address(AccountKind::Mastodon, "alice");
-    harness.add_account("alice", json!({})).await;
-    harness.add_account("her-other-name", json!({"url": url})).await;
-    let files = harness.files_of_account("alice");
-    for name in ["alice", "her-other-name"] {
-        assert_eq!(harness.scrape(name).await, counts(files.len(), 0, 0));
+    let url = harness.site.account_address(AccountKind::Mastodon, "bob");
+    let first = harness.add_account("bob", json!({})).await;
+    let second = harness.add_account("his-other-name", json!({"url": url})).await;
+    let known = harness.files_of_account("bob").len();
+    for name in ["bob", "his-other-name"] {
+        assert_eq!(harness.scrape(name).await, counts(known, 0, 0));
     }
-    let sent = harness.sent("alice");
-    for name in ["alice", "her-other-name"] {
+    let post = harness.site.publish_post(AccountKind::Mastodon, "bob").unwrap();
+    for name in ["his-other-name", "bob"] {
+        assert_eq!(
+            harness.scrape(name).await,
+            counts(post.files.len(), 20, 0),
+            "a recent scrape of {name} stays recent"
+        );
+    }
+    let (files, sent) = (harness.files_of_account("bob"), harness.sent("bob"));
+    for name in ["bob", "his-other-name"] {
+        assert_eq!(harness.scrape(name).await, counts(0, 20, 0));
         assert_eq!(harness.scrape_fully(name).await, counts(0, files.len(), 0));
     }
-    assert_eq!(harness.sent("alice"), sent);
+    assert_eq!(harness.sent("bob"), sent);
     harness.assert_like(&files).await;
+    assert_eq!(harness.listed(first).await.len(), files.len() - post.files.len());
+
+    harness.remove_account(first).await;
+    let left = harness.listed(second).await;
+    assert!(left.len() == files.len() && left.iter().all(|item| item.account_id == Some(second)));
+    assert_eq!(harness.scrape("his-other-name").await, counts(0, 20, 0));
+    assert_eq!(harness.sent("bob"), sent);
+}
+
+#[tokio::test]
+async fn a_recent_scrape_is_not_ended_by_files_of_an_account_that_was_removed() {
+    if !has_tool() {
+        return;
+    }
+    let harness = MediaHarness::start().await;
+    let url = harness.site.account_address(AccountKind::Mastodon, "bob");
+    harness.add_account("bob", json!({})).await;
+    harness.scrape("bob").await;
+    let behind = harness.site.publish_post(AccountKind::Mastodon, "bob").unwrap();
+    let other = harness.add_account("his-other-name", json!({"url": url})).await;
+    let newer: Vec<_> = (0..20).map(|_| harness.site.publish_post(AccountKind::Mastodon, "bob").unwrap()).collect();
+    harness.scrape("his-other-name").await;
+    harness.remove_account(other).await;
+    // as if only bob had shown the post behind them
+    let names: Vec<String> = (0..=4).map(|number| format!("{}_{number}", behind.id)).collect();
+    harness.database.raw.execute("DELETE FROM media_items WHERE source_id = ANY ($1)", &[&names]).await.unwrap();
+
+    harness.scrape("bob").await;
+    let brought = newer.iter().chain([&behind]).flat_map(|post| &post.files);
+    let items = harness.items().await;
+    for file in brought {
+        assert!(items.iter().any(|item| item.url.ends_with(&file.path)), "{} is missing", file.path);
+    }
 }
 
 #[tokio::test]
@@ -145,9 +200,7 @@ async fn an_account_that_is_removed_and_added_again_has_its_files() {
     let removed = harness.add_account("alice", json!({})).await;
     harness.scrape("alice").await;
     let (files, sent) = (harness.files_of_account("alice"), harness.sent("alice"));
-    let tx = harness.database.db.begin_api().await.unwrap();
-    db::media_records::delete(&tx, RecordKind::Accounts, removed).await.unwrap();
-    tx.commit().await.unwrap();
+    harness.remove_account(removed).await;
 
     let added = harness.add_account("alice", json!({})).await;
     assert_eq!(harness.scrape("alice").await, counts(0, files.len(), 0));

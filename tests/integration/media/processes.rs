@@ -68,13 +68,13 @@ impl MediaHarness {
     pub async fn restart_api_beneath_work(&self, mut api: Child) -> Child {
         api.signal(Signal::SIGKILL);
         api.ended(PATIENCE).await;
-        self.until_requests_grow_by(1).await;
+        self.until_requests_grow_by(2).await;
         self.spawn_api().await
     }
 
     pub async fn until_requests_grow_by(&self, number: usize) {
         let before = self.requests_sent();
-        until("the work goes on", PATIENCE, async || self.requests_sent() > before + number).await;
+        until("the work goes on", PATIENCE, async || self.requests_sent() >= before + number).await;
     }
 
     /// Where that API listens.

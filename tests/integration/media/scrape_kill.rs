@@ -21,7 +21,7 @@ use super::processes::{GONE_AFTER_KILL, ToolProcess};
 const KILLS_PER_JOB: usize = 2;
 /// Slow enough that a whole scrape takes longer than the lives of its killed workers.
 const BYTES_PER_SECOND: u64 = 150_000;
-const POSTS_PER_JOB: usize = 80;
+const POSTS_PER_JOB: usize = 110;
 const WHOLE: Duration = Duration::from_secs(180);
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn a_scrape_whose_worker_is_killed_downloads_every_file_once() {
         return;
     }
     let kills: usize = std::env::var("DROVER_KILLS").map_or(KILLS_PER_JOB, |text| text.parse().unwrap());
-    let names: Vec<String> = (0..kills / KILLS_PER_JOB).map(|number| format!("creator-{number}")).collect();
+    let names: Vec<String> = (0..kills.div_ceil(KILLS_PER_JOB)).map(|number| format!("creator-{number}")).collect();
     let accounts = names.iter().map(|name| AccountPlan::new(name, POSTS_PER_JOB)).collect();
     let harness = MediaHarness::facing(MediaPlan { accounts, ..MediaPlan::default() }).await;
     let mut api = harness.spawn_api().await;
@@ -54,7 +54,7 @@ async fn a_scrape_whose_worker_is_killed_downloads_every_file_once() {
             if kill == 0 {
                 api = harness.restart_api_beneath_work(api).await;
             }
-            harness.until_requests_grow_by(kill % 3).await;
+            harness.until_requests_grow_by(1 + kill % 3).await;
             let tool = ToolProcess::all_in(&harness.services.media.work_dir);
             assert_ne!(tool, [], "the tool runs");
             worker.signal(Signal::SIGKILL);

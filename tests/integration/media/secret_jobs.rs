@@ -63,7 +63,7 @@ impl MediaHarness {
         }
     }
 
-    /// Jobs of all services; returns how many. Those of `tools` come again: the password is refused, and files are at
+    /// Jobs of all services; returns how many. The jobs of `tools` come again: the password is refused, and files are at
     /// the other origin.
     pub async fn enqueue_jobs_with_secrets(&self, tools: &ToolJobs) -> usize {
         self.site.add_fault("/post.json", MediaFault::new(MediaFaultKind::Status(401)));

@@ -114,14 +114,14 @@ pub async fn remove(tx: &Tx, id: i64) -> Result<Schedule, ScheduleError> {
     Ok(schedule)
 }
 
-/// Runs a schedule now, as a person wants it: once per 10 s, however often it is called. Its media jobs come before those
-/// of other schedules, also those that waited.
+/// Runs a schedule now, as a person wants it: once per 10 s, however often it is called. Its waiting media jobs then come
+/// before those of other schedules.
 pub async fn trigger(tx: &Tx, id: i64) -> Result<Run, ScheduleError> {
     let schedule = lock(tx, id).await?.ok_or(ScheduleError::Missing(id))?;
-    if let Some(run) = run_recently(tx, &schedule).await? {
-        return Ok(run);
-    }
-    let run = run_within(tx, &schedule, schedule.now).await?;
+    let run = match run_recently(tx, &schedule).await? {
+        Some(run) => run,
+        None => run_within(tx, &schedule, schedule.now).await?,
+    };
     if let Some(priority) = schedule.role.parse().ok().and_then(Role::run_now_priority) {
         tx.execute(include_str!("../sql/schedules/run_now.sql"), &[&id, &priority]).await?;
     }

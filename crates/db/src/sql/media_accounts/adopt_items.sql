@@ -1,11 +1,15 @@
--- media_accounts/adopt_items.sql: an account shows items without an account. $1 account, $2 their sources, $3 their ids there
-WITH adopted AS (
-  UPDATE media_items i
-     SET account_id = $1
-    FROM unnest($2::text[], $3::text[]) AS shown (source, source_id)
-   WHERE i.source = shown.source AND i.source_id = shown.source_id AND i.account_id IS NULL
-  RETURNING i.id)
-INSERT INTO media_account_items (account_id, item_id)
-SELECT $1, id
-  FROM adopted
+-- media_accounts/adopt_items.sql: an account shows items without an owner, and owns them from now on; those that another account was
+-- faster to own it shares. $1 account, $2 their sources, $3 their ids there
+WITH shown AS MATERIALIZED (
+  SELECT i.id, i.account_id
+    FROM media_items i
+    JOIN unnest($2::text[], $3::text[]) AS named (source, source_id) USING (source, source_id)
+   ORDER BY i.source, i.source_id
+     FOR UPDATE OF i),
+owned AS (
+  UPDATE media_items SET account_id = $1 WHERE id IN (SELECT id FROM shown WHERE account_id IS NULL))
+INSERT INTO media_shared_items (account_id, item_id)
+SELECT DISTINCT $1::bigint, id
+  FROM shown
+ WHERE account_id <> $1
     ON CONFLICT DO NOTHING

@@ -2,13 +2,11 @@
 -- that are newer than the last whole one. A file that failed is looked for again, five times at most.
 SELECT id, platform, username, kind, url, credential_id, enabled,
        last_scraped_at IS NOT NULL
-       AND NOT EXISTS (SELECT
-                         FROM media_account_items shown
-                         JOIN media_items i ON i.id = shown.item_id
-                        WHERE shown.account_id = a.id AND i.kind = 'file' AND i.downloaded_at > a.last_scraped_at)
-       AND NOT EXISTS (SELECT
-                         FROM media_account_items shown
-                         JOIN media_items i ON i.id = shown.item_id
-                        WHERE shown.account_id = a.id AND i.kind = 'file' AND i.state = 'failed' AND i.attempts < 5) AS is_whole
+       AND NOT EXISTS (SELECT FROM media_items i
+                        WHERE i.account_id = a.id AND i.kind = 'file' AND i.downloaded_at > a.last_scraped_at)
+       AND NOT EXISTS (SELECT FROM media_shared_items s
+                        WHERE s.account_id = a.id AND s.brought_at > a.last_scraped_at)
+       AND NOT EXISTS (SELECT FROM media_items i
+                        WHERE i.account_id = a.id AND i.kind = 'file' AND i.state = 'failed' AND i.attempts < 5) AS is_whole
   FROM media_accounts a
  WHERE id = $1 OR platform = $2 AND username = $3

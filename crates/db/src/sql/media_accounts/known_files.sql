@@ -1,11 +1,17 @@
--- media_accounts/known_files.sql: downloaded files that an account shows, and those of its site whose account was removed: it may be
--- this one, added again. $1 account, or NULL, $2 names of its site as a source, $3 before this id. At most $4. Pairs
--- are compared, since an equal source would let the planner walk all items by id.
-(SELECT i.id, i.source, i.source_id, false AS is_ownerless
-   FROM media_account_items shown
-   JOIN media_items i ON i.id = shown.item_id
-  WHERE shown.account_id = $1 AND shown.item_id < $3 AND i.kind = 'file' AND i.state = 'downloaded'
-  ORDER BY shown.item_id DESC
+-- media_accounts/known_files.sql: downloaded files that an account owns or shares, and those of its site that no account owns: they may
+-- be its own of before, when it was removed and added again. $1 account, or NULL, $2 names of its site as a source; without one, no files
+-- without an owner. $3 before this id. At most $4. Pairs are compared, since an equal source would let the planner walk all items by id.
+(SELECT id, source, source_id, false AS is_ownerless
+   FROM media_items
+  WHERE account_id = $1 AND id < $3 AND kind = 'file' AND state = 'downloaded'
+  ORDER BY id DESC
+  LIMIT $4)
+ UNION
+(SELECT i.id, i.source, i.source_id, false
+   FROM media_shared_items shared
+   JOIN media_items i ON i.id = shared.item_id
+  WHERE shared.account_id = $1 AND shared.item_id < $3 AND i.kind = 'file' AND i.state = 'downloaded'
+  ORDER BY shared.item_id DESC
   LIMIT $4)
  UNION
 (SELECT ownerless.id, site.source, ownerless.source_id, true

@@ -1,5 +1,6 @@
 -- media_items/record.sql: items of an account that were found and tried at once, each with its end. $1 a list of JSON, $2 the account.
--- An item that has its file keeps it, unless another came; its own account stays the first that showed it.
+-- An item that has its file keeps it, unless another came. Its owner is the first account that showed it; one that brings it again shares
+-- it, and for the owner it is no newer for that.
 WITH new AS MATERIALIZED (
   SELECT *
     FROM jsonb_to_recordset($1) AS new (source text, source_id text, kind text, url text, referer text, title text,
@@ -21,11 +22,16 @@ written AS (
    ORDER BY source, source_id
       ON CONFLICT (source, source_id) DO UPDATE
      SET account_id = coalesce(i.account_id, excluded.account_id), state = excluded.state, last_error = excluded.last_error,
-         attempts = i.attempts + 1, sha256 = excluded.sha256, downloaded_at = excluded.downloaded_at, updated_at = now()
+         attempts = i.attempts + 1, sha256 = excluded.sha256, updated_at = now(),
+         downloaded_at = CASE WHEN i.account_id <> excluded.account_id AND i.state = 'downloaded' THEN i.downloaded_at
+                              ELSE excluded.downloaded_at
+                         END
    WHERE i.state <> 'downloaded' OR excluded.state = 'downloaded'
-  RETURNING id)
-INSERT INTO media_account_items (account_id, item_id)
+  RETURNING id, account_id)
+INSERT INTO media_shared_items (account_id, item_id)
 SELECT $2, id
   FROM written
+ WHERE account_id <> $2
  ORDER BY id
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (account_id, item_id) DO UPDATE
+   SET brought_at = excluded.brought_at
