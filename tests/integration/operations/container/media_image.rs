@@ -25,7 +25,7 @@ async fn the_media_image_has_the_tools_and_scrapes_with_them() {
         let mut command = files.command(&harness.drover(1), harness.storage.path(), args);
         command.env("DATABASE_URL", network.url());
         // the image's own places of work and tools
-        for variable in ["STORAGE__ROOT", "MEDIA__WORK_DIR", "MEDIA__GALLERY_DL"] {
+        for variable in ["STORAGE__ROOT", "MEDIA__WORK_DIR", "MEDIA__GALLERY_DL", "MEDIA__YT_DLP"] {
             command.env_remove(format!("DROVER__{variable}"));
         }
         command
