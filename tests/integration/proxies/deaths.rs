@@ -1,5 +1,6 @@
 //! A whole worker whose proxies die in every way, in turns and together, and heal.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use domain::role::Role;
@@ -48,9 +49,9 @@ fn heal(farm: &Farm) {
     (0..PROXIES).for_each(|proxy| farm.sim.set_proxy_fault(proxy, ProxyFault::None));
 }
 
-/// Fetches of all stores, again and again.
-async fn keep_busy(farm: &Farm) {
-    loop {
+/// Fetches of all stores, again and again. It is not dropped: an INSERT that nothing waits for makes its tasks later.
+async fn keep_busy(farm: &Farm, is_over: &Cell<bool>) {
+    while !is_over.get() {
         farm.enqueue(Role::PayloadFetch).await;
         until_idle(farm).await;
     }
@@ -109,11 +110,12 @@ async fn proxies_that_die_in_every_way_are_in_use_again_soon_after_they_have_hea
     let ca = Ca::new();
     let farm = farm(&ca).await;
     let _worker = Child::spawn(&mut worker(&farm, &ca)).allow_errors(&ALARMS);
-    tokio::select! {
-        () = die_and_heal(&farm) => {}
-        () = keep_busy(&farm) => unreachable!("it ends by itself"),
-    }
-    until_idle(&farm).await;
+    let is_over = Cell::new(false);
+    let deaths = async {
+        die_and_heal(&farm).await;
+        is_over.set(true);
+    };
+    tokio::join!(deaths, keep_busy(&farm, &is_over));
 
     assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE status = 'failed'").await, 0);
     farm.assert_nothing_twice().await;
