@@ -10,7 +10,7 @@ use domain::media_item::{ItemEnd, ItemId, NewItem};
 use domain::task::TaskId;
 
 /// Maximum number of known files of one read.
-pub const FILES_PER_READ: usize = 10_000;
+const FILES_PER_READ: i64 = 10_000;
 
 /// An account to scrape.
 #[derive(Clone, Debug)]
@@ -76,8 +76,8 @@ pub async fn creators(client: &Client, ids: Option<&[i64]>, limit: i64) -> Resul
     read_all(&client.query(include_str!("sql/media_accounts/creators.sql"), &[&ids, &limit]).await?)
 }
 
-/// Downloaded files that a scrape of an account need not download: those that it owns or shares and, of its site by the names
-/// that it has as a source, those that no account owns. The newest before that id; at most [`FILES_PER_READ`].
+/// Files that a scrape of an account need not download again: its own, those that it shares and, for sources that are its site,
+/// those without an owner. The newest before that id; at most 10,000.
 pub async fn known_files(
     client: &Client,
     account: Option<i64>,
@@ -85,7 +85,7 @@ pub async fn known_files(
     before: ItemId,
 ) -> Result<Vec<KnownFile>, DbError> {
     let sql = include_str!("sql/media_accounts/known_files.sql");
-    read_all(&client.query(sql, &[&account, &sources, &before, &(FILES_PER_READ as i64)]).await?)
+    read_all(&client.query(sql, &[&account, &sources, &before, &FILES_PER_READ]).await?)
 }
 
 /// The id of an account, which is added where it is missing.

@@ -255,13 +255,19 @@ async fn write_archive(
 ) -> Result<KnownToTool, TaskError> {
     let path = directory.path().join(ARCHIVE);
     let left = path.clone();
-    let (mut archive, was_cut_off) = on_disk(move || begin_archive(&left)).await?;
+    let (archive, was_cut_off) = on_disk(move || begin_archive(&left)).await?;
     // a scrape that was cut off has left gaps behind what is known
     let has_gaps = was_cut_off || account.row.as_ref().is_none_or(|row| !row.is_whole);
     let scrape_type = if has_gaps { ScrapeType::Full } else { wanted };
     let sources = sources(account, url);
     // files that others showed would end a recent scrape before its own are seen
     let sources = if scrape_type == ScrapeType::Full { &sources[..] } else { &[] };
+    let has_ownerless = fill(ctx, archive, account, sources).await?;
+    Ok(KnownToTool { archive: path, scrape_type, has_ownerless })
+}
+
+/// Adds the files that are known; returns whether some have no owner.
+async fn fill(ctx: &Context, mut archive: Archive, account: &Account, sources: &[String]) -> Result<bool, TaskError> {
     let id = account.row.as_ref().map(|row| row.id);
     let (mut before, mut known, mut has_ownerless) = (FileId::MAX, 0, false);
     while known < MAX_KNOWN {
@@ -277,7 +283,7 @@ async fn write_archive(
         })
         .await?;
     }
-    Ok(KnownToTool { archive: path, scrape_type, has_ownerless })
+    Ok(has_ownerless)
 }
 
 /// Names that the account's site may have as a source: the tool calls one that it does not know after its host.

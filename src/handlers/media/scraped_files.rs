@@ -174,7 +174,7 @@ impl<'a> ScrapedFiles<'a> {
             ItemEnd::Downloaded(_) => self.files += 1,
             _ => self.failed += 1,
         }
-        self.unsaved_bytes += json!(event.metadata).to_string().len();
+        self.unsaved_bytes += serde_json::to_string(&event.metadata).unwrap_or_default().len();
         let item = NewItem {
             source_id: event.id.of_category(),
             source: event.id.category,

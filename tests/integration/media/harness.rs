@@ -1,5 +1,6 @@
 //! `MediaHarness`: media jobs run as a worker runs them, without any actor, against a simulated media site.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -311,6 +312,20 @@ pub fn job(role: Role, payload: Value) -> NewTask {
 /// Where `./dev media-tools` installs a tool.
 pub fn tool_path(name: &str) -> PathBuf {
     testkit::media_tool(name)
+}
+
+/// A tool that runs `misbehaviour` where its input matches this pattern of the shell, and is the real one elsewhere. The
+/// misbehaviour has the input and the path of the real one: `$input`, `$real`.
+pub fn misbehaving_tool(directory: &tempfile::TempDir, name: &str, pattern: &str, misbehaviour: &str) -> PathBuf {
+    let path = directory.path().join(name);
+    let script = format!(
+        "#!/bin/sh\nreal='{}'\ninput=$(cat)\ncase \"$input\" in\n{pattern}) {misbehaviour} ;;\n\
+         *) printf '%s\\n' \"$input\" | \"$real\" \"$@\" ;;\nesac\n",
+        tool_path(name).canonicalize().unwrap().display()
+    );
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
 }
 
 fn files_below(dir: &Path) -> Vec<PathBuf> {

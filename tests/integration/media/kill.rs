@@ -3,15 +3,13 @@
 //!
 //! Six kills in the ordinary run; `DROVER_KILLS=30` is the long one.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::media_item::ItemState;
 use domain::role::Role;
-use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
 use serde_json::json;
-use sim::media::{AccountKind, AccountPlan, MediaFault, MediaFaultKind, MediaFile, MediaPlan};
+use sim::media::{AccountKind, AccountPlan, MediaFile, MediaPlan};
 use testkit::{PATIENCE, until};
 
 use super::harness::MediaHarness;
@@ -34,19 +32,14 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
             .await;
     let files: Vec<MediaFile> = harness.site.account(AccountKind::Mastodon, "bob").unwrap().files().cloned().collect();
     let ids = harness.know(&files.iter().collect::<Vec<_>>()).await;
-    for file in &files {
-        harness
-            .site
-            .add_fault(&file.path, MediaFault::new(MediaFaultKind::Slow { bytes_per_second: BYTES_PER_SECOND }));
-    }
+    harness.slow_down(&files, BYTES_PER_SECOND);
     // a task that ends its process three times is set aside, so none has all the items
     for few in ids.chunks(ITEMS_PER_JOB) {
         harness.enqueue(Role::DownloadMedia, json!({"media_ids": few})).await;
     }
 
     let mut api = harness.spawn_api().await;
-    // bytes that were sent of each file until its row stood
-    let mut once: HashMap<String, u64> = HashMap::new();
+    let mut once = BTreeMap::new();
     for kill in 1..=kills {
         let mut worker = harness.spawn_worker();
         if kill % KILLS_PER_RESTART == 0 {
@@ -56,14 +49,14 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
         worker.signal(Signal::SIGKILL);
         worker.ended(PATIENCE).await;
         harness.assert_whole(&files);
-        note_once(&harness, &mut once).await;
+        harness.note_once(&mut once).await;
     }
 
     let worker = harness.spawn_worker();
     until("every job is completed", WHOLE, async || harness.open_jobs().await == 0).await;
     drop(worker);
-    note_once(&harness, &mut once).await;
-    assert_eq!(harness.downloaded().await.len(), ids.len());
+    harness.note_once(&mut once).await;
+    assert_eq!(harness.whole_files().await.len(), ids.len());
     harness.assert_whole(&files);
     let mut digests: Vec<&str> = files.iter().map(|file| file.sha256.as_str()).collect();
     digests.sort_unstable();
@@ -71,22 +64,7 @@ async fn a_worker_that_is_killed_again_and_again_downloads_every_file_once() {
     assert_eq!(harness.stored().len(), digests.len());
 }
 
-/// A file whose row stood before has not been sent again.
-async fn note_once(harness: &MediaHarness, once: &mut HashMap<String, u64>) {
-    for path in harness.downloaded().await {
-        let sent = harness.site.bytes_sent(&path);
-        let before = *once.entry(path.clone()).or_insert(sent);
-        assert_eq!(sent, before, "{path} was downloaded again");
-    }
-}
-
 impl MediaHarness {
-    /// Paths at the site of the files whose rows stand.
-    async fn downloaded(&self) -> Vec<String> {
-        let items = self.items().await.into_iter();
-        items.filter(|item| item.state == Word::Known(ItemState::Downloaded)).map(|item| item.source_id).collect()
-    }
-
     /// Every stored file has the digest of its name, which is one of the site's.
     pub fn assert_whole(&self, files: &[MediaFile]) {
         for (path, digest) in self.stored() {

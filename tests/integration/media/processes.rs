@@ -1,18 +1,23 @@
 //! Processes of drover that work on the harness's jobs, in its database and storage.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use db::tasks::NewTask;
+use domain::media_item::ItemState;
 use domain::role::Role;
+use domain::task::TaskId;
+use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use sim::media::{MediaFault, MediaFaultKind, MediaFile};
 use testkit::{Child, PATIENCE, drover, until};
 use tokio::process::Command;
 
 use super::accounts::processes_in;
-use super::harness::{KEY, MediaHarness, tool_path};
+use super::harness::{KEY, MediaHarness, job, tool_path};
 
 /// Maximum time that a tool may outlive the kill -9 of its worker.
 pub const GONE_AFTER_KILL: Duration = Duration::from_secs(15);
@@ -50,8 +55,36 @@ impl ToolProcess {
 
 impl MediaHarness {
     pub async fn enqueue(&self, role: Role, payload: Value) {
+        self.enqueue_task(job(role, payload)).await;
+    }
+
+    /// Returns its id.
+    pub async fn enqueue_task(&self, task: NewTask) -> TaskId {
         let client = self.database.db.client().await.unwrap();
-        db::tasks::enqueue(&client, &[NewTask { payload, ..NewTask::new(role) }]).await.unwrap();
+        db::tasks::enqueue(&client, &[task]).await.unwrap().remove(0)
+    }
+
+    /// The site sends each of these files at this rate.
+    pub fn slow_down(&self, files: &[MediaFile], bytes_per_second: u64) {
+        for file in files {
+            self.site.add_fault(&file.path, MediaFault::new(MediaFaultKind::Slow { bytes_per_second }));
+        }
+    }
+
+    /// Paths at the site of the files whose rows stand.
+    pub async fn whole_files(&self) -> Vec<String> {
+        let items = self.items().await.into_iter();
+        let downloaded = items.filter(|item| item.state == Word::Known(ItemState::Downloaded));
+        downloaded.map(|item| item.url.strip_prefix(self.site.url()).unwrap().to_owned()).collect()
+    }
+
+    /// A file whose row stood before has not been sent again. `once`: bytes that were sent of each until its row stood.
+    pub async fn note_once(&self, once: &mut BTreeMap<String, u64>) {
+        for path in self.whole_files().await {
+            let sent = self.site.bytes_sent(&path);
+            let before = *once.entry(path.clone()).or_insert(sent);
+            assert_eq!(sent, before, "{path} was downloaded again");
+        }
     }
 
     pub async fn open_jobs(&self) -> i64 {

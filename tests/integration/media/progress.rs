@@ -7,7 +7,6 @@ use http::Method;
 use http_body_util::Full;
 use rstest::rstest;
 use serde_json::{Value, json};
-use sim::media::{MediaFault, MediaFaultKind};
 use testkit::{PATIENCE, until};
 
 use super::accounts::{has_tool, scrape_of};
@@ -38,16 +37,12 @@ async fn the_progress_of_a_job_is_seen_while_it_runs_and_written_once_a_second(#
     harness.database.raw.batch_execute(COUNT_WRITES).await.unwrap();
     harness.add_account("bob", json!({})).await;
     let files = harness.files_of_account("bob");
-    for file in &files {
-        let slow = MediaFaultKind::Slow { bytes_per_second: BYTES_PER_SECOND };
-        harness.site.add_fault(&file.path, MediaFault::new(slow));
-    }
+    harness.slow_down(&files, BYTES_PER_SECOND);
     let task = match role {
         Role::ScrapeAccount => scrape_of("bob", json!({})),
         _ => job(role, json!({"media_ids": harness.know(&files.iter().collect::<Vec<_>>()).await})),
     };
-    let client = harness.database.db.client().await.unwrap();
-    let [id] = db::tasks::enqueue(&client, &[task]).await.unwrap()[..] else { panic!("one task") };
+    let id = harness.enqueue_task(task).await;
     let api = harness.spawn_api().await;
     let address = MediaHarness::address_of(&api).await;
     let worker = harness.spawn_worker();

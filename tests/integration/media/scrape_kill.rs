@@ -6,11 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::media_item::ItemState;
-use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
 use serde_json::json;
-use sim::media::{AccountPlan, MediaFault, MediaFaultKind, MediaFile, MediaPlan};
+use sim::media::{AccountPlan, MediaFile, MediaPlan};
 use testkit::{PATIENCE, until};
 
 use super::accounts::{has_tool, scrape_of};
@@ -40,12 +38,8 @@ async fn a_scrape_whose_worker_is_killed_downloads_every_file_once() {
         harness.add_account(&name, json!({})).await;
         let files = harness.files_of_account(&name);
         oracle.extend(files.iter().cloned());
-        for file in &files {
-            let slow = MediaFaultKind::Slow { bytes_per_second: BYTES_PER_SECOND };
-            harness.site.add_fault(&file.path, MediaFault::new(slow));
-        }
-        let client = harness.database.db.client().await.unwrap();
-        let [id] = db::tasks::enqueue(&client, &[scrape_of(&name, json!({}))]).await.unwrap()[..] else { panic!() };
+        harness.slow_down(&files, BYTES_PER_SECOND);
+        let id = harness.enqueue_task(scrape_of(&name, json!({}))).await;
 
         for kill in 0..KILLS_PER_JOB {
             let mut worker = harness.spawn_worker();
@@ -77,22 +71,4 @@ async fn a_scrape_whose_worker_is_killed_downloads_every_file_once() {
     drop(api);
     assert_eq!(harness.open_jobs().await, 0);
     harness.assert_like(&oracle).await;
-}
-
-impl MediaHarness {
-    /// Paths at the site of the files whose rows stand.
-    async fn whole_files(&self) -> Vec<String> {
-        let items = self.items().await.into_iter();
-        let downloaded = items.filter(|item| item.state == Word::Known(ItemState::Downloaded));
-        downloaded.map(|item| item.url.strip_prefix(self.site.url()).unwrap().to_owned()).collect()
-    }
-
-    /// A file whose row stood before has not been sent again.
-    async fn note_once(&self, once: &mut BTreeMap<String, u64>) {
-        for path in self.whole_files().await {
-            let sent = self.site.bytes_sent(&path);
-            let before = *once.entry(path.clone()).or_insert(sent);
-            assert_eq!(sent, before, "{path} was downloaded again");
-        }
-    }
 }

@@ -2,11 +2,9 @@
 //!
 //! The tool misbehaves for one account, and is the real gallery-dl for all others.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use db::tasks::NewTask;
 use domain::role::Role;
 use http::Method;
 use http_body_util::Full;
@@ -19,7 +17,7 @@ use testkit::{PATIENCE, until};
 
 use super::accounts::{has_tool, processes_in, scrape_of};
 use super::full_disk::has_mounts;
-use super::harness::{MediaHarness, tool_path};
+use super::harness::{MediaHarness, job, misbehaving_tool};
 use super::processes::{GONE_AFTER_KILL, ToolProcess};
 use crate::api::server::send;
 
@@ -28,7 +26,7 @@ const BAD: &str = "bob";
 /// Ten seconds of grace for the tool, and the time to hear of the cancel.
 const GONE: Duration = Duration::from_secs(12);
 /// The real tool on a file system of 64 KiB.
-const FULL_DISK: &str = "printf '%s\n' \"$addresses\" | unshare $([ $(id -u) = 0 ] || echo --user --map-root-user) --mount sh -c \
+const FULL_DISK: &str = "printf '%s\n' \"$input\" | unshare $([ $(id -u) = 0 ] || echo --user --map-root-user) --mount sh -c \
     'mount -t tmpfs -o size=64k none \"$HOME\" && exec \"$@\"' mount \"$real\" \"$@\"";
 /// Two thousand files that failed, each with 60 KiB of metadata, and then lines without news to two gigabytes.
 const TWO_GIGABYTES: &str = "exec python3 -c '
@@ -66,16 +64,7 @@ fn end(outcome: &Result<Outcome, TaskError>) -> End {
 
 /// A tool that runs `misbehaviour` for the bad account.
 fn tool(directory: &tempfile::TempDir, misbehaviour: &str) -> PathBuf {
-    let path = directory.path().join("gallery-dl");
-    let real = tool_path("gallery-dl");
-    let script = format!(
-        "#!/bin/sh\nreal='{}'\naddresses=$(cat)\ncase \"$addresses\" in\n*/@{BAD}*) {misbehaviour} ;;\n\
-         *) printf '%s\\n' \"$addresses\" | \"$real\" \"$@\" ;;\nesac\n",
-        real.canonicalize().unwrap().display()
-    );
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path
+    misbehaving_tool(directory, "gallery-dl", &format!("*/@{BAD}*"), misbehaviour)
 }
 
 async fn harness_with(tool: &std::path::Path) -> MediaHarness {
@@ -129,15 +118,14 @@ async fn the_next_worker_ends_what_a_killed_one_left_of_a_tool() {
     let path = tool(&directory, STUBBORN_WITH_DAEMON);
     let harness = MediaHarness::start().await;
     harness.add_account(BAD, json!({})).await;
-    let client = harness.database.db.client().await.unwrap();
-    let [id] = db::tasks::enqueue(&client, &[scrape_of(BAD, json!({}))]).await.unwrap()[..] else { panic!("one task") };
+    let id = harness.enqueue_task(scrape_of(BAD, json!({}))).await;
     let mut worker = testkit::Child::spawn(harness.worker(1).env("DROVER__MEDIA__GALLERY_DL", &path));
     let work = &harness.services.media.work_dir;
     until("the tool runs", PATIENCE, async || work.exists() && processes_in(work).len() >= 4).await;
     let before = ToolProcess::all_in(work);
     worker.signal(Signal::SIGKILL);
     worker.ended(PATIENCE).await;
-    db::tasks::cancel(&client, id).await.unwrap();
+    db::tasks::cancel(&harness.database.db.client().await.unwrap(), id).await.unwrap();
 
     let next = harness.spawn_worker();
     let has_ended = async || ToolProcess::left_of(&before, work).is_empty();
@@ -159,12 +147,9 @@ async fn a_worker_reads_two_gigabytes_in_little_memory() {
     }
     let worker = testkit::Child::spawn(harness.worker(1).env("DROVER__MEDIA__GALLERY_DL", &path));
     let worker = worker.allow_errors(&["exit code 32"]);
-    let client = harness.database.db.client().await.unwrap();
     let mut peaks = Vec::new();
     for name in ["alice", BAD, "alice"] {
-        let [id] = db::tasks::enqueue(&client, &[scrape_of(name, json!({}))]).await.unwrap()[..] else {
-            panic!("one task")
-        };
+        let id = harness.enqueue_task(scrape_of(name, json!({}))).await;
         let is_over =
             format!("SELECT count(*) FROM worker_tasks WHERE id = {id} AND status IN ('completed', 'failed')");
         until("the job is over", Duration::from_secs(300), async || harness.number(&is_over).await == 1).await;
@@ -194,12 +179,11 @@ async fn a_cancelled_job_leaves_nothing_of_a_tool_that_ignores_sigterm(#[case] r
     let harness = MediaHarness::start().await;
     harness.add_account(BAD, json!({"kind": "creator"})).await;
     harness.add_account("alice", json!({})).await;
-    let client = harness.database.db.client().await.unwrap();
     let task = match role {
         Role::ScrapeAccount => scrape_of(BAD, json!({})),
-        _ => NewTask { payload: json!({}), ..NewTask::new(role) },
+        _ => job(role, json!({})),
     };
-    let [id] = db::tasks::enqueue(&client, &[task]).await.unwrap()[..] else { panic!("one task") };
+    let id = harness.enqueue_task(task).await;
     let worker = testkit::Child::spawn(harness.worker(1).env("DROVER__MEDIA__GALLERY_DL", &path));
     let work = &harness.services.media.work_dir;
     until("the tool and its child run", PATIENCE, async || work.exists() && processes_in(work).len() >= 3).await;
@@ -215,7 +199,7 @@ async fn a_cancelled_job_leaves_nothing_of_a_tool_that_ignores_sigterm(#[case] r
     let open = "SELECT count(*) FROM worker_tasks WHERE status <> 'cancelled' AND schedule_id IS NULL";
     assert_eq!(harness.number(open).await, 0);
 
-    db::tasks::enqueue(&client, &[scrape_of("alice", json!({}))]).await.unwrap();
+    harness.enqueue_task(scrape_of("alice", json!({}))).await;
     let done = "SELECT count(*) FROM worker_tasks WHERE status = 'completed'";
     let is_done = async || harness.number(done).await == 1;
     until("the next job is completed", PATIENCE, is_done).await;

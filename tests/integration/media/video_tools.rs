@@ -2,9 +2,6 @@
 //!
 //! The tool misbehaves for one page, and is the real yt-dlp for all others.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-
 use domain::media_item::ItemState;
 use domain::role::Role;
 use domain::vocabulary::Word;
@@ -13,23 +10,9 @@ use serde_json::{Value, json};
 use sim::media::{MediaPlan, Video};
 
 use super::accounts::processes_in;
-use super::harness::{MediaHarness, tool_path};
+use super::harness::{MediaHarness, misbehaving_tool};
 use super::proxies::CHANNEL;
 use super::videos::has_tool;
-
-/// Runs `misbehaviour` for the page of this video.
-fn tool(directory: &tempfile::TempDir, video: &str, misbehaviour: &str) -> PathBuf {
-    let path = directory.path().join("yt-dlp");
-    let real = tool_path("yt-dlp");
-    let script = format!(
-        "#!/bin/sh\noptions=$(cat)\ncase \"$options\" in\n*'v={video}'*) {misbehaviour} ;;\n\
-         *) printf '%s\\n' \"$options\" | '{}' \"$@\" ;;\nesac\n",
-        real.canonicalize().unwrap().display()
-    );
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path
-}
 
 impl MediaHarness {
     /// An item of each video's page; returns their ids.
@@ -71,7 +54,7 @@ async fn a_tool_that_misbehaves_ends_its_item_and_no_other(#[case] misbehaviour:
     // the videos of a plan are always the same
     let videos = MediaHarness::start().await.site.channel(CHANNEL).unwrap().videos;
     let (bad, good) = (&videos[0], &videos[1]);
-    let tool = tool(&directory, &bad.id, misbehaviour);
+    let tool = misbehaving_tool(&directory, "yt-dlp", &format!("*'v={}'*", bad.id), misbehaviour);
     let harness = MediaHarness::with(
         MediaPlan::default(),
         &[("media.yt_dlp", tool.to_str().unwrap()), ("media.max_file_bytes", "4000000")],

@@ -1,5 +1,5 @@
--- media_accounts/adopt_items.sql: an account shows items without an owner, and owns them from now on; those that another account was
--- faster to own it shares. $1 account, $2 their sources, $3 their ids there
+-- media_accounts/adopt_items.sql: items without an owner that an account shows become its own. It shares those that another account has
+-- taken meanwhile. $1 account, $2 their sources, $3 their ids there
 WITH shown AS MATERIALIZED (
   SELECT i.id, i.account_id
     FROM media_items i

@@ -1,6 +1,6 @@
 -- media_items/record.sql: items of an account that were found and tried at once, each with its end. $1 a list of JSON, $2 the account.
--- An item that has its file keeps it, unless another came. Its owner is the first account that showed it; one that brings it again shares
--- it, and for the owner it is no newer for that.
+-- An item that has its file keeps it, unless another came. Its owner is the first account that showed it. An account that brings it
+-- again shares it, and the owner's time of download stays.
 WITH new AS MATERIALIZED (
   SELECT *
     FROM jsonb_to_recordset($1) AS new (source text, source_id text, kind text, url text, referer text, title text,
