@@ -8,8 +8,14 @@ use nix::unistd::Pid;
 
 const SOON: Duration = Duration::from_secs(10);
 
+/// The test waits its deadline out, and other statements are answered within it.
 fn impatient(url: &str) -> Db {
-    with_deadline(url, Duration::from_millis(300))
+    with_deadline(url, Duration::from_secs(1))
+}
+
+/// No statement comes near its deadline, on a busy machine either.
+fn patient(url: &str) -> Db {
+    with_deadline(url, Duration::from_secs(3))
 }
 
 /// One connection, so that the next borrower would meet the last one's leftovers.
@@ -51,7 +57,7 @@ async fn a_server_that_falls_silent_is_unavailable_and_no_statement_is_called_sl
     let error = client.query("SELECT 1", &[]).await.unwrap_err();
     drop(backend);
     assert!(matches!(error, DbError::Unavailable(_)) && error.is_external(), "{error}");
-    assert!(error.to_string().contains("the server did not answer within 300ms"), "{error}");
+    assert!(error.to_string().contains("the server did not answer within 1s"), "{error}");
 }
 
 /// A process that is stopped until this is dropped.
@@ -104,7 +110,8 @@ async fn the_victim_of_a_deadlock_may_run_its_transaction_again() {
 #[tokio::test]
 async fn a_pool_without_a_free_connection_says_so_and_a_silent_server_says_otherwise() {
     let database = testkit::database().await;
-    let settings = settings::Database { connect_timeout: Duration::from_millis(300), ..testkit::database_settings() };
+    // waited out twice, and the first connection is made within it
+    let settings = settings::Database { connect_timeout: Duration::from_secs(1), ..testkit::database_settings() };
     let db = Db::new(&database.url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let held = db.client().await.unwrap();
     let busy = db.client().await.err().unwrap().to_string();
@@ -121,7 +128,7 @@ async fn a_pool_without_a_free_connection_says_so_and_a_silent_server_says_other
 #[tokio::test]
 async fn the_heartbeats_connection_is_named_and_has_limits_on_the_server() {
     let database = testkit::database().await;
-    let deadline = Duration::from_millis(400);
+    let deadline = Duration::from_secs(4);
     let (client, connection) = database.db.server().connect("drover heartbeat", deadline).await.unwrap();
     tokio::spawn(connection);
     let setting = async |name: &str| {
@@ -129,8 +136,8 @@ async fn the_heartbeats_connection_is_named_and_has_limits_on_the_server() {
         row.get::<_, String>(0)
     };
     assert_eq!(setting("application_name").await, "drover heartbeat");
-    assert_eq!(setting("statement_timeout").await, "400ms");
-    assert_eq!(setting("lock_timeout").await, "360ms");
+    assert_eq!(setting("statement_timeout").await, "4s");
+    assert_eq!(setting("lock_timeout").await, "3600ms");
     assert_eq!(setting("idle_in_transaction_session_timeout").await, "10s");
     assert_eq!(setting("jit").await, "off");
 }
@@ -138,7 +145,7 @@ async fn the_heartbeats_connection_is_named_and_has_limits_on_the_server() {
 #[tokio::test]
 async fn a_dropped_future_is_cancelled_and_does_not_poison_the_pool() {
     let database = testkit::database().await;
-    let db = impatient(&database.url);
+    let db = patient(&database.url);
     {
         let client = db.client().await.unwrap();
         client.batch("SET statement_timeout = 0").await.unwrap();
@@ -193,7 +200,8 @@ async fn assert_unavailable_soon(url: &str) {
     let begun = std::time::Instant::now();
     let error = db.client().await.err().unwrap();
     assert!(error.is_transient(), "{error}");
-    assert!(begun.elapsed() < connect_timeout * 5, "took {:?}", begun.elapsed());
+    // less than the default, which would end it after five seconds
+    assert!(begun.elapsed() < Duration::from_secs(4), "took {:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -215,7 +223,7 @@ async fn a_dropped_transaction_is_rolled_back() {
 async fn a_dropped_transaction_gives_its_connection_back() {
     let database = testkit::database().await;
     database.raw.batch_execute("CREATE TABLE written (id int)").await.unwrap();
-    let db = impatient(&database.url);
+    let db = patient(&database.url);
     let tx = db.begin().await.unwrap();
     let backend: i32 = tx.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
     tx.execute("INSERT INTO written VALUES (1)", &[]).await.unwrap();
@@ -229,7 +237,7 @@ async fn a_dropped_transaction_gives_its_connection_back() {
 #[tokio::test]
 async fn statements_prepared_before_a_migration_do_not_outlive_it() {
     let database = testkit::database().await;
-    let db = impatient(&database.url);
+    let db = patient(&database.url);
     database.raw.batch_execute("CREATE TABLE grows (a int)").await.unwrap();
     db.client().await.unwrap().query("SELECT * FROM grows", &[]).await.unwrap();
     database.raw.batch_execute("ALTER TABLE grows ADD b int").await.unwrap();
@@ -282,7 +290,7 @@ async fn transactions_are_read_committed_whatever_the_database_says() {
     let database = testkit::database().await;
     let alter = format!("ALTER DATABASE {} SET default_transaction_isolation = 'serializable'", database.name);
     database.raw.batch_execute(&alter).await.unwrap();
-    let db = impatient(&database.url);
+    let db = patient(&database.url);
     let tx = db.begin().await.unwrap();
     let level: String = tx.query_one("SHOW transaction_isolation", &[]).await.unwrap().get(0);
     assert_eq!(level, "read committed");
@@ -297,7 +305,8 @@ async fn a_request_waits_for_a_lock_no_longer_than_a_statement_does() {
     enqueue.args(["enqueue", "--role", "analytics_refresh"]).env("DATABASE_URL", &database.url);
     let output = enqueue.output().await.unwrap();
     assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    // five seconds, and some for a machine that is busy
+    assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ fn shared_hosts(database: &TestDatabase, settings: &[(&'static str, &str)]) -> S
 }
 
 fn process(database: &TestDatabase) -> SharedHosts {
-    let settings = [("politeness.breaker_requests", "4"), ("politeness.breaker_base", "100ms")];
+    let settings = [("politeness.breaker_requests", "4"), ("politeness.breaker_base", "2s")];
     shared_hosts(database, &settings)
 }
 

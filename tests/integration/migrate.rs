@@ -170,7 +170,8 @@ async fn claims_go_on_while_objects_wait_for_a_reader_to_leave() {
     assert!(!migrating.is_finished(), "the reader should hold it up");
     reader.batch_execute("COMMIT").await.unwrap();
     assert!(!migrating.await.unwrap().unwrap().objects.is_empty());
-    assert!(slowest < Duration::from_secs(2), "a claim took {slowest:?}");
+    // one that a migration really holds up runs into its deadline
+    assert!(slowest < Duration::from_secs(4), "a claim took {slowest:?}");
 }
 
 /// Enqueues and claims for a while, under the program's own deadlines.

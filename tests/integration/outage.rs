@@ -132,7 +132,7 @@ const READ_ONLY: &str = "SET default_transaction_read_only =";
 #[case::up("up")]
 #[tokio::test]
 async fn a_service_that_starts_on_a_read_only_server_waits_until_it_can_write(#[case] service: &str) {
-    let farm = Farm::with_stores(1).await;
+    let farm = Farm::with_stores(1).await.without_schedules().await;
     let name = farm.db.client().await.unwrap().query_one("SELECT current_database()", &[]).await.unwrap();
     let name: String = name.get(0);
     farm.execute(&format!("ALTER DATABASE {name} {READ_ONLY} on")).await;
@@ -149,7 +149,7 @@ async fn a_service_that_starts_on_a_read_only_server_waits_until_it_can_write(#[
 #[case::up("up")]
 #[tokio::test]
 async fn a_service_that_starts_while_a_person_holds_its_tables_waits_for_them(#[case] service: &str) {
-    let farm = Farm::with_stores(1).await;
+    let farm = Farm::with_stores(1).await.without_schedules().await;
     let person = testkit::connect(farm.url()).await;
     person.batch_execute("BEGIN; LOCK TABLE worker_tasks, worker_registry, proxies").await.unwrap();
     let mut command = farm.drover(&[service]);

@@ -64,7 +64,8 @@ async fn behind_a_pooler_receivers_are_woken_without_a_notification() {
     for _ in 0..3 {
         timeout(SOON, wakes.changed()).await.expect("a wake-up").unwrap();
     }
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // two seconds, and some for a machine that is busy
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -144,20 +144,22 @@ async fn a_replay_that_was_killed_goes_on_where_it_was() {
 
 #[tokio::test]
 async fn ctrl_c_ends_a_replay_after_its_part_and_says_how_many_remain() {
+    const ALL: i64 = 3 * PART + 500;
     let archive = Archive::new().await;
-    archive.store("A", 2 * PART + 500).await;
+    archive.store("A", ALL).await;
     let slow = "replay.part=1*off->sleep(3000)";
     let mut stopped = Child::spawn(archive.replay(&["--all"]).env("FAILPOINTS", slow));
-    until("the first part is queued", PATIENCE, async || archive.queued().await.len() as i64 == PART).await;
+    // on a busy machine, the second one may be there as well
+    until("the first part is queued", PATIENCE, async || archive.queued().await.len() as i64 >= PART).await;
     stopped.signal(Signal::SIGINT);
 
     assert_eq!(stopped.ended(PATIENCE).await.code(), Some(130));
     let said: Value = serde_json::from_str(&stopped.stdout().concat()).unwrap();
     let queued = archive.queued().await.len() as i64;
-    assert_eq!((&said["queued"], &said["remaining"]), (&queued.into(), &(2 * PART + 500 - queued).into()));
-    assert!(queued < 2 * PART + 500);
+    assert_eq!((&said["queued"], &said["remaining"]), (&queued.into(), &(ALL - queued).into()));
+    assert!(queued < ALL);
     let rest = answer(&archive.run(&["--all"]).await, 0);
-    assert_eq!(rest["queued"], 2 * PART + 500 - queued);
+    assert_eq!(rest["queued"], ALL - queued);
 }
 
 #[tokio::test]

@@ -60,6 +60,8 @@ async fn start(farm: &Farm, service: &str) -> Child {
     let mut command = farm.drover(&[service]);
     let poll = format!("{}s", POLL.as_secs());
     command.env("DROVER__QUEUE__POLL_INTERVAL", poll).env("DROVER__TOPOLOGY__SLOTS", STORES.to_string());
+    // a process that a busy machine holds up keeps its tasks
+    command.env("DROVER__QUEUE__LEASE", "20s");
     let child = Child::spawn(command.env("DROVER__WORKER__GRACE", "60s"));
     child.probes().await;
     child

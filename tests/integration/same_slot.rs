@@ -16,7 +16,8 @@ const IN_THE_SAME_SLOT: &str = "
 async fn a_refresh_begins_at_the_end_of_its_fetch_in_the_same_slot() {
     let farm = Farm::with_stores(6).await;
     farm.enqueue(Role::PayloadFetch).await;
-    let worker = Child::spawn(&mut farm.drover(&["worker"]));
+    // a worker that a busy machine holds up keeps its tasks: another run of one has another fence
+    let worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__QUEUE__LEASE", "20s"));
     farm.until_crawled().await;
     assert_eq!(farm.count(IN_THE_SAME_SLOT).await, 6);
     worker.logged("(product_refresh) for dispensary", Duration::from_secs(5)).await;
@@ -43,7 +44,9 @@ async fn a_refresh_whose_process_dies_reads_the_payloads_file() {
     let farm = Farm::with_stores(1).await;
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = farm.drover(&["worker"]);
-    let mut killed = Child::spawn(command.env("FAILPOINTS", "handler.product_refresh=sleep(600000)"));
+    command.env("FAILPOINTS", "handler.product_refresh=sleep(600000)");
+    // the next process does not wait for the end of the lease
+    let mut killed = Child::spawn(command.env("DROVER__QUEUE__LEASE", "20s"));
     farm.until_counted(
         "it runs",
         "SELECT count(*) FROM worker_tasks WHERE role = 'product_refresh' AND status = 'running'",

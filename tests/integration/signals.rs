@@ -13,8 +13,11 @@ use tokio::process::Command;
 
 use testkit::{Child, PATIENCE, connect, database, drover, empty_database, server_dir, until};
 
-/// Much shorter than the wait of each of these processes.
-const PROMPTLY: Duration = Duration::from_secs(3);
+/// Much shorter than the wait of each of these processes, and long enough for a busy machine.
+const PROMPTLY: Duration = Duration::from_secs(10);
+/// Deadlines of connections and statements: a process that heeds its signal between two tries ends too late.
+const PATIENT: [(&str, &str); 2] =
+    [("DROVER__DATABASE__CONNECT_TIMEOUT", "60s"), ("DROVER__DATABASE__STATEMENT_TIMEOUT", "60s")];
 /// The advisory lock of migrations.
 const MIGRATION_LOCK: i64 = 0x6472_6f76_6572;
 
@@ -37,8 +40,8 @@ async fn a_service_that_waits_for_its_database_ends_at_a_signal(
 ) {
     let (server, url) = silent_server().await;
     let mut command = drover();
-    let mut process =
-        Child::spawn(command.arg(service).env("DATABASE_URL", url).env("DROVER__API__LISTEN", "127.0.0.1:0"));
+    command.arg(service).envs(PATIENT).env("DATABASE_URL", url).env("DROVER__API__LISTEN", "127.0.0.1:0");
+    let mut process = Child::spawn(&mut command);
     let _connection = server.accept().await.unwrap();
     process.signal(signal);
     assert_eq!(process.ended(PROMPTLY).await.code(), Some(code));
@@ -56,7 +59,7 @@ async fn a_process_that_migrates_ends_at_a_signal_and_has_changed_nothing(
 ) {
     let database = empty_database().await;
     database.raw.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await.unwrap();
-    let mut process = Child::spawn(drover().args(args).env("DATABASE_URL", &database.url));
+    let mut process = Child::spawn(drover().args(args).envs(PATIENT).env("DATABASE_URL", &database.url));
     until_counted(&database.raw, "it waits for the lock of migrations", WAITS_FOR_LOCK, 1).await;
     process.signal(signal);
     assert_eq!(process.ended(PROMPTLY).await.code(), Some(code));
@@ -73,7 +76,7 @@ async fn a_service_that_prepares_its_start_ends_at_a_signal() {
     let watcher = connect(&database.url).await;
     database.raw.batch_execute("BEGIN; LOCK TABLE worker_tasks").await.unwrap();
     let mut command = drover();
-    command.arg("api").env("DATABASE_URL", &database.url).env("DROVER__API__LISTEN", "127.0.0.1:0");
+    command.arg("api").envs(PATIENT).env("DATABASE_URL", &database.url).env("DROVER__API__LISTEN", "127.0.0.1:0");
     let mut process = Child::spawn(&mut command);
     until_counted(&watcher, "it waits for the table", WAITS_FOR_LOCK, 1).await;
     process.signal(Signal::SIGTERM);
@@ -111,7 +114,7 @@ async fn as_pid_1_a_service_that_waits_for_its_database_ends_at_sigterm() {
     let (server, url) = silent_server().await;
     let mut command = Command::new("unshare");
     command.args(["--pid", "--fork", "--kill-child"]).arg(testkit::program()).arg("worker");
-    command.env_clear().current_dir("/").env("DATABASE_URL", url).kill_on_drop(true);
+    command.env_clear().current_dir("/").envs(PATIENT).env("DATABASE_URL", url).kill_on_drop(true);
     let mut namespace = Child::spawn(&mut command);
     let _connection = server.accept().await.unwrap();
     kill(only_child_of(namespace.id().unwrap()), Signal::SIGTERM).unwrap();

@@ -269,7 +269,8 @@ async fn ctrl_c_ends_an_import_after_its_part_and_says_how_many_remain() {
     let mut command = drover();
     command.env("DATABASE_URL", &database.url).args(["stores", "import", file.to_str().unwrap(), "--json"]);
     let mut stopped = Child::spawn(command.env("FAILPOINTS", "stores.import_part=1*off->sleep(3000)"));
-    until("the first part is there", PATIENCE, async || stores(&database).await == PART).await;
+    // on a busy machine, the second one may be there as well
+    until("the first part is there", PATIENCE, async || stores(&database).await >= PART).await;
     stopped.signal(nix::sys::signal::Signal::SIGINT);
 
     assert_eq!(stopped.ended(PATIENCE).await.code(), Some(130));

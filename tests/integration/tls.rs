@@ -131,7 +131,8 @@ async fn a_crawl_uses_tls_on_every_connection() {
 async fn a_call_is_cancelled_over_tls_too() {
     let server = TlsServer::start().await;
     let url = server.url("localhost", "sslmode=require");
-    let settings = settings::Database { statement_timeout: Duration::from_millis(300), ..testkit::database_settings() };
+    // waited out, and the statement before the long one is answered within it
+    let settings = settings::Database { statement_timeout: Duration::from_secs(1), ..testkit::database_settings() };
     let db = Db::new(&url, &settings, PoolSizes { work: 1, api: 1 }).unwrap();
     let client = db.client().await.unwrap();
     client.batch("SET statement_timeout = 0").await.unwrap();

@@ -26,7 +26,6 @@ use super::database::{TestDatabase, block_on_thread, connect, database, database
 use super::process::drover;
 use super::wait::until;
 
-pub const LEASE: Duration = Duration::from_secs(2);
 /// Long enough for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -182,6 +181,13 @@ impl Farm {
 
     pub async fn execute(&self, sql: &str) {
         self.db.client().await.unwrap().execute(sql, &[]).await.unwrap();
+    }
+
+    /// The default schedules make no tasks: what its services run is what the test enqueues.
+    pub async fn without_schedules(self) -> Farm {
+        db::schedules::ensure_defaults(&self.db.client().await.unwrap()).await.unwrap();
+        self.execute("UPDATE task_schedules SET enabled = false").await;
+        self
     }
 
     /// Waits until that many rows answer `sql`, an outage of the database included.

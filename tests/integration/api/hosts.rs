@@ -113,7 +113,8 @@ async fn a_breaker_is_opened_and_closed_by_hand_and_every_process_learns_it() {
 #[tokio::test]
 async fn a_breaker_that_is_opened_until_a_time_tries_the_host_then() {
     let server = asked().await;
-    let sql = "SELECT to_char(clock_timestamp() + interval '1 second', 'YYYY-MM-DD\"T\"HH24:MI:SS.MSOF') || ':00'";
+    // late enough that a busy machine looks at the breaker before
+    let sql = "SELECT to_char(clock_timestamp() + interval '3 seconds', 'YYYY-MM-DD\"T\"HH24:MI:SS.MSOF') || ':00'";
     let until: String = server.database.raw.query_one(sql, &[]).await.unwrap().get(0);
     server.put_host(PATH, json!({"breaker": "open", "until": until})).await.expect(200);
     assert!(matches!(server.permission().await, Permission::Refusing(_)));

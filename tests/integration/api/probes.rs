@@ -229,7 +229,7 @@ async fn probes_answer_any_host_and_nothing_else_is_there() {
 #[case::scheduler(&["scheduler"])]
 #[tokio::test]
 async fn every_service_has_probes(#[case] service: &[&str]) {
-    let farm = Farm::with_stores(1).await;
+    let farm = Farm::with_stores(1).await.without_schedules().await;
     let service = Child::spawn(&mut farm.drover(service));
     let address = service.probes().await;
     testkit::until("the service is ready", PATIENCE, async || {

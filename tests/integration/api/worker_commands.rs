@@ -85,10 +85,7 @@ impl<'a> Api<'a> {
 
 #[tokio::test]
 async fn a_worker_of_another_process_is_listed_and_obeys() {
-    let farm = Farm::with_stores(2).await;
-    // the default schedules would make tasks
-    db::schedules::ensure_defaults(&farm.db.client().await.unwrap()).await.unwrap();
-    farm.execute("UPDATE task_schedules SET enabled = false").await;
+    let farm = Farm::with_stores(2).await.without_schedules().await;
     let api = Api::start(&farm).await;
     let mut pod = Child::spawn(farm.drover(&["worker", "--workers", "1"]).env("WORKER_ID", "elsewhere"));
     api.until_status("active").await;

@@ -446,7 +446,8 @@ async fn an_own_action_shows_before_the_next_poll() {
         "[...document.querySelectorAll('main tbody button')].some((one) => one.innerText.startsWith('Enable'))";
     world.browser.until("the row has changed", is_shown).await.unwrap();
     let took = world.browser.read("performance.now() - window.turnedAt").await.unwrap().as_f64().unwrap();
-    assert!(took < 2_000.0, "the row changed after {took} ms");
+    // the next poll comes ten seconds after the page was read, which was shortly before the click
+    assert!(took < 5_000.0, "the row changed after {took} ms");
 }
 
 #[tokio::test]

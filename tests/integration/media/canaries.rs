@@ -37,16 +37,18 @@ async fn look_at_running_tools(harness: &MediaHarness, worker: &Child, jobs: &To
     until("each tool is in a file", PATIENCE, async || jobs.files.iter().all(is_stalled)).await;
 
     let canaries = canaries();
-    let tools = processes_in(&harness.services.media.work_dir);
-    let lines: Vec<String> = tools.iter().map(|process| shown(*process, "cmdline")).collect();
+    let tools = processes_in(&harness.services.media.work_dir).into_iter();
+    // without those that have just ended
+    let tools: Vec<_> =
+        tools.filter_map(|process| Some((shown(process, "cmdline")?, shown(process, "environ")?))).collect();
     for (name, count) in [("gallery-dl", 2), ("yt-dlp", 1)] {
-        assert!(lines.iter().filter(|line| line.contains(name)).count() >= count, "{name}: {lines:?}");
+        assert!(tools.iter().filter(|(line, _)| line.contains(name)).count() >= count, "{name}: {tools:?}");
     }
-    for process in &tools {
-        canaries.assert_absent(&format!("the environment of {process}"), &shown(*process, "environ"));
+    for (line, environment) in &tools {
+        canaries.assert_absent(&format!("the environment of {line}"), environment);
     }
     // the worker has the key in its environment, and nothing that the key opens
-    let environment = shown(worker.id().unwrap(), "environ").replace(KEY, "");
+    let environment = shown(worker.id().unwrap(), "environ").unwrap().replace(KEY, "");
     canaries.assert_absent("the environment of the worker", &environment);
     for (process, line) in command_lines() {
         canaries.assert_absent(&process, &line);
@@ -58,10 +60,10 @@ async fn look_at_running_tools(harness: &MediaHarness, worker: &Child, jobs: &To
     jobs.files.iter().for_each(|file| harness.site.remove_faults(file));
 }
 
-fn shown(process: u32, file: &str) -> String {
-    let bytes = std::fs::read(format!("/proc/{process}/{file}")).unwrap();
-    assert!(!bytes.is_empty(), "{file} of {process}");
-    String::from_utf8_lossy(&bytes).into_owned()
+/// None: it has ended.
+fn shown(process: u32, file: &str) -> Option<String> {
+    let bytes = std::fs::read(format!("/proc/{process}/{file}")).ok()?;
+    (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A backup of the database, as an operator makes it.

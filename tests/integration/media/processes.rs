@@ -144,7 +144,9 @@ impl MediaHarness {
             ("DROVER__MEDIA__EASYNEWS_URL", self.site.url()),
             ("DROVER__MEDIA__TMDB_URL", self.site.url()),
             ("DROVER__PROBES__LISTEN", "127.0.0.1:0"),
-            ("DROVER__QUEUE__LEASE", "1s"),
+            // a worker held up for a second by a busy machine keeps its tasks; it hears of a cancellation soon
+            ("DROVER__QUEUE__LEASE", "5s"),
+            ("DROVER__QUEUE__HEARTBEAT", "250ms"),
             ("DROVER__QUEUE__RECOVERY_TICK", "500ms"),
             ("DROVER__QUEUE__SWEEP_DUE", "200ms"),
             ("DROVER__QUEUE__SWEEP_ALL", "500ms"),

@@ -14,8 +14,8 @@ use super::harness::{MediaHarness, job};
 use crate::api::server::send;
 use domain::role::Role;
 
-/// The files of a job take some seconds.
-const BYTES_PER_SECOND: u64 = 500_000;
+/// The job lasts until the command line has seen it move, however long its looks take.
+const BYTES_PER_SECOND: u64 = 100_000;
 /// Each write has a row.
 const COUNT_WRITES: &str = "
     CREATE TABLE progress_writes (message text);
@@ -60,6 +60,7 @@ async fn the_progress_of_a_job_is_seen_while_it_runs_and_written_once_a_second(#
         listed.len() >= 2
     })
     .await;
+    files.iter().for_each(|file| harness.site.remove_faults(&file.path));
     until("the job is completed", PATIENCE, async || harness.open_jobs().await == 0).await;
     drop((worker, api));
     let writes = harness.number("SELECT count(*) FROM progress_writes").await;

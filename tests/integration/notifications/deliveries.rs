@@ -1,5 +1,6 @@
 //! Deliveries as their receivers see them: signed, in order, at least once, and again after a failure.
 
+use std::ops::RangeInclusive;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ fn done(ended: Result<Outcome, TaskError>) -> Value {
     let Ok(Outcome::Done(done)) = ended else { panic!("it is not done: {:?}", ended.err()) };
     done.result
 }
+
+/// Seconds of the first wait after a failure, which are 5: a part of them may have passed when the try ends.
+const FIRST_WAIT: RangeInclusive<u64> = 3..=5;
 
 #[track_caller]
 fn seconds_of_wait(ended: Result<Outcome, TaskError>) -> u64 {
@@ -98,7 +102,8 @@ async fn a_receiver_that_fails_half_of_the_time_gets_everything_in_order_under_t
     harness.site.script_hook("half", HookScript::Cycle(vec![HookAnswer::Status(500), HookAnswer::Status(200)]));
     harness.tell(endpoint, 4).await;
     for _ in 0..4 {
-        assert_eq!(seconds_of_wait(harness.send(endpoint).await), 5);
+        let wait = seconds_of_wait(harness.send(endpoint).await);
+        assert!(FIRST_WAIT.contains(&wait), "{wait} s");
         harness.make_due().await;
     }
     assert_eq!(done(harness.send(endpoint).await)["delivered"], 1);
@@ -249,7 +254,8 @@ async fn a_secret_that_cannot_be_read_is_a_failed_try_that_says_so(#[case] fault
     let endpoint = harness.add_webhook("secret").await;
     harness.tell(endpoint, 1).await;
     harness.database.raw.batch_execute(fault).await.unwrap();
-    assert_eq!(seconds_of_wait(harness.send(endpoint).await), 5);
+    let wait = seconds_of_wait(harness.send(endpoint).await);
+    assert!(FIRST_WAIT.contains(&wait), "{wait} s");
     let error = harness.notifications(endpoint).await[0].last_error.clone().unwrap();
     assert!(error.contains(reason) && !error.contains("canary"), "{error}");
     assert_eq!(harness.site.deliveries("secret").len(), 0);

@@ -27,7 +27,7 @@ async fn farm(ca: &Ca) -> Farm {
 fn worker(farm: &Farm, ca: &Ca) -> Command {
     let mut command = farm.drover(&["worker"]);
     command.env("DROVER__HTTP__EXTRA_CA_FILE", ca.file()).env("DROVER__HTTP__HOST_ALLOWLIST", "localhost");
-    command.env("DROVER__HTTP__CONNECT_TIMEOUT", "1s").env("DROVER__HTTP__FIRST_BYTE_TIMEOUT", "2s");
+    command.env("DROVER__HTTP__CONNECT_TIMEOUT", "2s").env("DROVER__HTTP__FIRST_BYTE_TIMEOUT", "2s");
     command.env("DROVER__PROXIES__BENCH_BASE", "2s").env("DROVER__PROXIES__REVIVE_EVERY", "500ms");
     command.env("DROVER__PROXIES__FAILURES_TO_BENCH", "2").env("DROVER__PROXIES__FLUSH_EVERY", "500ms");
     command.env("DROVER__PROXIES__SNOOZE", "200ms");

@@ -1,5 +1,7 @@
 //! A long run keeps what it has, and shows how far it is, for as long as it has its lease.
 
+use std::time::{Duration, Instant};
+
 use db::Tx;
 use domain::role::Role;
 use domain::task::Blame;
@@ -60,17 +62,27 @@ async fn a_body_that_ends_because_its_lease_is_lost_writes_nothing_and_lets_a_ca
     assert_eq!(queue.number("SELECT count(*) FROM stopping_runs").await, 0);
 }
 
+/// False: more time has passed.
+async fn note_twice_in_a_second(ctx: &Context) -> bool {
+    let begun = Instant::now();
+    ctx.progress(Some(10), "1 of 10").await;
+    ctx.progress(Some(20), "2 of 10").await;
+    begun.elapsed() < Duration::from_secs(1)
+}
+
 #[tokio::test]
 async fn progress_is_written_once_a_second_and_not_after_the_lease() {
     let harness = HandlerHarness::new().await;
     let task = harness.task(Role::PayloadFetch, json!({})).await;
-    let ctx = harness.context(&task);
     let shown = async || -> Value {
         let sql = "SELECT jsonb_build_array(progress_percent, progress_message) FROM worker_tasks WHERE id = $1";
         harness.store.database.raw.query_one(sql, &[&task.lease.id]).await.unwrap().get(0)
     };
-    ctx.progress(Some(10), "1 of 10").await;
-    ctx.progress(Some(20), "2 of 10").await;
+    let mut ctx = harness.context(&task);
+    // again where the machine was so busy that the second one came a second later
+    while !note_twice_in_a_second(&ctx).await {
+        ctx = harness.context(&task);
+    }
     assert_eq!(shown().await, json!([10, "1 of 10"]));
     until("a second has passed", PATIENCE, async || {
         ctx.progress(None, "3 of many").await;

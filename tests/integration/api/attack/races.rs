@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::super::server::Server;
 
-const CLIENTS: usize = 50;
+/// More than the API has connections, and few enough that on a busy machine none waits too long for one.
+const CLIENTS: usize = 20;
 
 impl Server {
     /// How often each status was answered.
