@@ -60,6 +60,21 @@ impl Browser {
         Ok(Browser { client, profile, _driver: driver })
     }
 
+    /// A new tab in place of all others; nothing is left of the origin that was open, or of the console.
+    pub async fn forget(&self) -> anyhow::Result<()> {
+        let origin = self.client.current_url().await?.origin().ascii_serialization();
+        self.devtools("Storage.clearDataForOrigin", json!({"origin": origin, "storageTypes": "all"})).await?;
+        self.devtools("Network.clearBrowserCookies", json!({})).await?;
+        let tabs = self.client.windows().await?;
+        let new = self.client.new_window(true).await?;
+        for tab in tabs {
+            self.client.switch_to_window(tab).await?;
+            self.client.close_window().await?;
+        }
+        self.client.switch_to_window(new.handle).await?;
+        self.log().await.map(|_| ())
+    }
+
     /// Opens a page of the dashboard, and waits until it shows its first data.
     pub async fn open(&self, url: &str) -> anyhow::Result<()> {
         self.client.goto(url).await?;
@@ -116,9 +131,10 @@ impl Browser {
     /// State of the page, for the message of a failed test.
     async fn state(&self) -> String {
         let text = self.read("document.body.innerText.slice(0, 2000)").await.unwrap_or_default();
+        let focused = self.read("document.activeElement?.outerHTML.slice(0, 200)").await.unwrap_or_default();
         let log = self.log().await.unwrap_or_default();
         format!(
-            "at {}, console {log:?}, page:\n{}",
+            "at {}, focus on {focused}, console {log:?}, page:\n{}",
             self.location().await.unwrap_or_default(),
             text.as_str().unwrap_or_default()
         )

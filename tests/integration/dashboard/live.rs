@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use serde_json::json;
-use xtask::browser::Browser;
 
-use super::world::{World, is_live, permit};
+use super::browsers::LentBrowser;
+use super::world::{World, is_live};
 use testkit::{Child, PATIENCE, TestDatabase, database, drover};
 
 const LIVE: &str = "document.documentElement.dataset.live";
@@ -122,8 +122,7 @@ async fn api(database: &TestDatabase, address: &str) -> (Child, SocketAddr) {
 async fn a_page_says_that_its_server_is_away_and_goes_on_once_it_is_back() {
     let database = database().await;
     let (mut process, address) = api(&database, "127.0.0.1:0").await;
-    let _permit = permit().await;
-    let browser = Browser::start().await.unwrap();
+    let browser = LentBrowser::take().await;
     browser.open(&format!("http://{address}/admin/job-queue")).await.unwrap();
     is_live(&browser).await;
     browser.run("window.isTheSame = true", Vec::new()).await.unwrap();

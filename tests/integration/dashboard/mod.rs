@@ -3,6 +3,7 @@
 mod access;
 mod actions;
 mod audit;
+mod browsers;
 mod charts;
 mod every_page;
 mod files;

@@ -1,20 +1,12 @@
 //! The base of the tests of pages: a server whose database holds some of everything, and a browser that looks
 //! at it.
 
-use tokio::sync::{Semaphore, SemaphorePermit};
 use xtask::browser::Browser;
 
+use super::browsers::LentBrowser;
 use crate::api::images::webp;
 use crate::api::reads::crawled;
 use crate::api::server::Server;
-
-/// Browsers at once: each is several processes, and tests of other things run beside them.
-static BROWSERS: Semaphore = Semaphore::const_new(2);
-
-/// For one more browser, while it is kept.
-pub async fn permit() -> SemaphorePermit<'static> {
-    BROWSERS.acquire().await.unwrap()
-}
 
 /// Waits until a page follows its server.
 pub async fn is_live(browser: &Browser) {
@@ -24,8 +16,7 @@ pub async fn is_live(browser: &Browser) {
 /// A page's view of a server. Its end fails the test where the console holds an error.
 pub struct World {
     pub server: Server,
-    pub browser: Browser,
-    _permit: SemaphorePermit<'static>,
+    pub browser: LentBrowser,
 }
 
 /// Workers, proxies, a host and schedules; a task in each status, one with attempts; a store with products
@@ -99,10 +90,10 @@ impl World {
     }
 
     pub async fn on(server: Server) -> World {
-        let permit = permit().await;
+        let browser = LentBrowser::take().await;
         db::schedules::ensure_defaults(&server.database.db.client().await.unwrap()).await.unwrap();
         server.database.raw.batch_execute(SOME_OF_EVERYTHING).await.unwrap();
-        World { server, browser: Browser::start().await.unwrap(), _permit: permit }
+        World { server, browser }
     }
 
     pub async fn with_media(self) -> World {
