@@ -1,8 +1,8 @@
 // @ts-check
 // The keyboard's place on another page: its top, or the link that was opened there before.
 
-/** Maximum time for the link to appear: its list is read first. */
-const WAIT_MS = 5_000;
+/** Maximum time for the link to appear: its list is read first, from a busy server perhaps more than once. */
+const WAIT_MS = 60_000;
 
 /**
  * Moves the focus to `main`, and from there to the link once it is shown, unless the focus was moved meanwhile.
