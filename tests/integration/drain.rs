@@ -6,15 +6,13 @@ use domain::role::Role;
 use nix::sys::signal::Signal;
 use sim::{Fault, FaultKind};
 
-use testkit::{Child, Farm, PATIENCE};
+use testkit::{Child, Farm, LONG_LEASE, PATIENCE};
 
 const RUNNING: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running'";
 const GIVEN_BACK: &str = "SELECT count(*) FROM worker_tasks t JOIN task_attempts a ON a.task_id = t.id
     WHERE t.status = 'pending' AND t.retry_count = 0 AND t.worker_id IS NULL AND a.outcome = 'released'";
 /// Maximum time on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
-/// Lease of workers whose runs are counted: one that a busy machine holds up keeps its tasks.
-const LONG_LEASE: &str = "20s";
 
 /// A worker whose fetch never ends, and how long it would wait for it.
 async fn hangs(farm: &Farm, grace: &str) -> Child {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use sim::{Fault, FaultKind, Settings};
-use testkit::{Child, Farm, PATIENCE, until};
+use testkit::{Child, Farm, LONG_LEASE, PATIENCE, until};
 
 /// A directory of configuration files.
 fn directory(text: &str) -> TempDir {
@@ -33,8 +33,7 @@ fn start(farm: &Farm, service: &str, directory: &Path) -> Child {
     for variable in ["WORKER__MEMORY_BACKOFF_THRESHOLD", "PROXIES__FLUSH_EVERY", "POLITENESS__REQUESTS_PER_SECOND"] {
         command.env_remove(format!("DROVER__{variable}"));
     }
-    // a worker that a busy machine holds up keeps its tasks
-    command.env("DROVER__QUEUE__LEASE", "20s").env("DROVER__QUEUE__HEARTBEAT", "500ms");
+    command.env("DROVER__QUEUE__LEASE", LONG_LEASE).env("DROVER__QUEUE__HEARTBEAT", "500ms");
     Child::spawn(&mut command)
 }
 
@@ -85,7 +84,7 @@ async fn a_busy_process_grows_at_once_and_shrinks_by_draining() {
     let directory = directory(&topology(1, 5));
     let up = start(&farm, "up", directory.path());
     farm.until_counted("five workers run", WORKERS, 5).await;
-    // those that have begun, because a look may miss those that run
+    // counts started tasks: a poll may miss the moment in which four run
     let begun = "SELECT least(count(*), 4) FROM worker_tasks WHERE started_at IS NOT NULL";
     farm.until_counted("its schedule keeps them busy", begun, 4).await;
     for workers in [8, 2] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::role::Role;
 use nix::sys::signal::Signal;
 
-use testkit::{Child, Farm, PATIENCE, until};
+use testkit::{Child, Farm, LONG_LEASE, PATIENCE, until};
 
 const RESTARTS: u32 = 10;
 const STORES: usize = 8;
@@ -60,8 +60,7 @@ async fn start(farm: &Farm, service: &str) -> Child {
     let mut command = farm.drover(&[service]);
     let poll = format!("{}s", POLL.as_secs());
     command.env("DROVER__QUEUE__POLL_INTERVAL", poll).env("DROVER__TOPOLOGY__SLOTS", STORES.to_string());
-    // a process that a busy machine holds up keeps its tasks
-    command.env("DROVER__QUEUE__LEASE", "20s");
+    command.env("DROVER__QUEUE__LEASE", LONG_LEASE);
     let child = Child::spawn(command.env("DROVER__WORKER__GRACE", "60s"));
     child.probes().await;
     child

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::role::Role;
 use nix::sys::signal::Signal;
 
-use testkit::{Child, Farm};
+use testkit::{Child, Farm, LONG_LEASE};
 
 const IN_THE_SAME_SLOT: &str = "
     SELECT count(*) FROM worker_tasks refresh JOIN worker_tasks parent ON parent.id = refresh.parent_task_id
@@ -16,8 +16,7 @@ const IN_THE_SAME_SLOT: &str = "
 async fn a_refresh_begins_at_the_end_of_its_fetch_in_the_same_slot() {
     let farm = Farm::with_stores(6).await;
     farm.enqueue(Role::PayloadFetch).await;
-    // a worker that a busy machine holds up keeps its tasks: another run of one has another fence
-    let worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__QUEUE__LEASE", "20s"));
+    let worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__QUEUE__LEASE", LONG_LEASE));
     farm.until_crawled().await;
     assert_eq!(farm.count(IN_THE_SAME_SLOT).await, 6);
     worker.logged("(product_refresh) for dispensary", Duration::from_secs(5)).await;
@@ -46,7 +45,7 @@ async fn a_refresh_whose_process_dies_reads_the_payloads_file() {
     let mut command = farm.drover(&["worker"]);
     command.env("FAILPOINTS", "handler.product_refresh=sleep(600000)");
     // the next process does not wait for the end of the lease
-    let mut killed = Child::spawn(command.env("DROVER__QUEUE__LEASE", "20s"));
+    let mut killed = Child::spawn(command.env("DROVER__QUEUE__LEASE", LONG_LEASE));
     farm.until_counted(
         "it runs",
         "SELECT count(*) FROM worker_tasks WHERE role = 'product_refresh' AND status = 'running'",

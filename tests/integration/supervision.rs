@@ -112,7 +112,7 @@ async fn a_process_whose_heartbeat_fails_for_good_gives_its_tasks_back_at_once()
     assert_eq!(farm.count("SELECT count(*) FROM worker_tasks WHERE status = 'pending'").await, 1);
 }
 
-/// A task goes back once nobody has the advisory lock.
+/// Putting a task back waits for an advisory lock.
 const GOES_BACK_UNDER_A_LOCK: &str = "
     CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
       $f$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $f$;

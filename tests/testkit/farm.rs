@@ -26,6 +26,8 @@ use super::database::{TestDatabase, block_on_thread, connect, database, database
 use super::process::drover;
 use super::wait::until;
 
+/// Lease of workers whose runs are counted: a worker that a busy machine suspends for some seconds keeps its tasks.
+pub const LONG_LEASE: &str = "20s";
 /// Long enough for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 

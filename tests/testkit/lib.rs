@@ -28,7 +28,7 @@ pub use database::{
     server_options,
 };
 pub use fake_cluster::{ClusterMood, FakeCluster};
-pub use farm::{Farm, PATIENCE};
+pub use farm::{Farm, LONG_LEASE, PATIENCE};
 pub use fault_proxy::FaultProxy;
 pub use fixture::fixture;
 pub use media_tools::{has_media_tool, is_there_or_skipped, media_tool};

@@ -76,8 +76,8 @@ pub async fn creators(client: &Client, ids: Option<&[i64]>, limit: i64) -> Resul
     read_all(&client.query(include_str!("sql/media_accounts/creators.sql"), &[&ids, &limit]).await?)
 }
 
-/// Files that a scrape of an account need not download again: its own, those that it shares and, for sources that are its site,
-/// those without an owner. The newest before that id; at most 10,000.
+/// One page of the downloaded files that a scrape of an account skips: files that it owns, files that it shares, and files of
+/// the given sources without an owner. The newest first, from before that id. Maximum number of files: 10,000.
 pub async fn known_files(
     client: &Client,
     account: Option<i64>,

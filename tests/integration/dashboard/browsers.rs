@@ -1,7 +1,7 @@
 //! `LentBrowser`: one of a few browsers that the tests of pages share, one test after the other.
 //!
-//! A browser goes from a test that has passed to one that waits, with a new tab and nothing of the last test;
-//! without one that waits it ends. Its connections live in a runtime that outlives the tests.
+//! A test that passes hands its browser to a test that waits, with a new tab and without the traces of the last
+//! test. Where no test waits, the browser ends. Its connections live in a runtime that outlives the tests.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use xtask::browser::Browser;
 
-/// Browsers at once: each is several processes, and tests of other things run beside them.
+/// Maximum number of browsers at once: each is several processes, and tests of other things run beside them.
 static PLACES: Semaphore = Semaphore::const_new(2);
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 static IDLE: Mutex<Vec<Browser>> = Mutex::new(Vec::new());
@@ -56,7 +56,7 @@ impl Deref for LentBrowser {
 
 impl Drop for LentBrowser {
     fn drop(&mut self) {
-        // without a test that waits it would outlive the process of the tests
+        // a browser that no test waits for would outlive the process of the tests
         let mut idle = idle();
         if !std::thread::panicking() && idle.len() < WAITING.load(Ordering::SeqCst) {
             idle.extend(self.browser.take());

@@ -38,7 +38,7 @@ async fn look_at_running_tools(harness: &MediaHarness, worker: &Child, jobs: &To
 
     let canaries = canaries();
     let tools = processes_in(&harness.services.media.work_dir).into_iter();
-    // without those that have just ended
+    // a tool that has just ended is left out
     let tools: Vec<_> =
         tools.filter_map(|process| Some((shown(process, "cmdline")?, shown(process, "environ")?))).collect();
     for (name, count) in [("gallery-dl", 2), ("yt-dlp", 1)] {

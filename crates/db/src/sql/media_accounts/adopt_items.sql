@@ -1,5 +1,5 @@
--- media_accounts/adopt_items.sql: items without an owner that an account shows become its own. It shares those that another account has
--- taken meanwhile. $1 account, $2 their sources, $3 their ids there
+-- media_accounts/adopt_items.sql: an account becomes the owner of the items that it shows and that have none; it shares the items that
+-- another account took meanwhile. $1 account, $2 their sources, $3 their ids there
 WITH shown AS MATERIALIZED (
   SELECT i.id, i.account_id
     FROM media_items i
