@@ -28,31 +28,42 @@ function pageOf(path) {
   return null;
 }
 
+/** Pages that were loaded, by their names. @type {Map<string, ComponentType<PageProperties>>} */
+const pages = new Map();
+
 function App() {
   const { path, query } = useLocation();
   const page = pageOf(path);
-  const [loaded, show] = useState(/** @type {{ name: string, Page?: ComponentType<PageProperties>, error?: unknown } | null} */ (null));
-  const name = page?.name;
-  useEffect(() => {
-    let isCurrent = true;
-    if (name) {
-      Promise.all([import(`./pages/${name}.js`), name === "overview" || addStyles()]).then(
-        ([{ Page }]) => isCurrent && show({ name, Page }),
-        (error) => isCurrent && show({ name, error }),
-      );
-    }
-    return () => {
-      isCurrent = false;
-    };
-  }, [name]);
+  const hasFailed = useLoading(page?.name);
   useNewPage(path);
   if (!page) return html`<${Frame} path=${path}><${NoPage} path=${path} /></${Frame}>`;
-  const shown = loaded?.name === name ? loaded : null;
+  const Page = pages.get(page.name);
   return html`<${Frame} path=${path}>
-    ${shown?.Page && html`<${shown.Page} key=${path} id=${page.id} query=${query} />`}
-    ${shown?.error && html`<${Unloaded} />`}
-    ${!shown && html`<${Bones} />`}
+    ${Page && html`<${Page} key=${path} id=${page.id} query=${query} />`}
+    ${!Page && (hasFailed ? html`<${Unloaded} />` : html`<${Bones} />`)}
   </${Frame}>`;
+}
+
+/**
+ * Loads a page that is shown for the first time. One that comes late, while another is shown, changes nothing.
+ * @param {string | undefined} name
+ * @returns {boolean} whether it could not be loaded
+ */
+function useLoading(name) {
+  const [failed, fail] = useState(/** @type {string | null} */ (null));
+  const [, draw] = useState(0);
+  useEffect(() => {
+    fail(null);
+    if (!name || pages.has(name)) return;
+    Promise.all([import(`./pages/${name}.js`), name === "overview" || addStyles()]).then(
+      ([{ Page }]) => {
+        pages.set(name, Page);
+        draw((times) => times + 1);
+      },
+      () => fail(name),
+    );
+  }, [name]);
+  return failed !== null && failed === name;
 }
 
 /** @type {Promise<unknown> | null} */

@@ -16,9 +16,9 @@ BEGIN
 END $f$;
 
 -- Locks the best `wanted` ready tasks of these roles and returns their ids, best first. `every_crawl_role`: these roles are the crawl
--- family, which one index has in order. No scan reads the backlog of a role that is not asked for. A suspect (a task that was lost twice)
--- is picked only with `allow_suspect`, and one at a time: the one with the fewest crashes, so that losses with other causes spread over
--- many suspects.
+-- family as the caller knows it, which one index has in order; a caller of an older release may lack a role of it. No scan reads the
+-- backlog of a role that is not asked for. A suspect (a task that was lost twice) is picked only with `allow_suspect`, and one at a time:
+-- the one with the fewest crashes, so that losses with other causes spread over many suspects.
 DROP FUNCTION IF EXISTS pick_tasks(text[], int, boolean);
 CREATE OR REPLACE FUNCTION pick_tasks(roles text[], every_crawl_role boolean, wanted int, allow_suspect boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $f$
@@ -37,7 +37,7 @@ BEGIN
        FOR UPDATE SKIP LOCKED;
     wanted := wanted - (suspect IS NOT NULL)::int;
   END IF;
-  IF every_crawl_role THEN
+  IF every_crawl_role AND roles @> crawl_roles() THEN
     picked := ARRAY (
       SELECT t.id FROM worker_tasks t
        WHERE t.status = 'pending' AND t.ready AND role_family(t.role) = 'crawl' AND t.loss_count < 2

@@ -58,6 +58,18 @@ async fn a_worker_takes_only_its_roles_in_one_order() {
 }
 
 #[tokio::test]
+async fn a_worker_of_any_role_leaves_a_role_of_a_newer_release_alone() {
+    let queue = Queue::new().await;
+    let known = queue.add(analytics()).await;
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/objects/01_roles.sql");
+    let roles = std::fs::read_to_string(file).unwrap();
+    queue.sql(&roles.replace("'notify']", "'notify', 'label_scan']")).await;
+    queue.sql("INSERT INTO worker_tasks (role, priority) VALUES ('label_scan', 50)").await;
+    assert_eq!(queue.claim_all().await, [known]);
+    assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE role = 'label_scan' AND ready").await, 1);
+}
+
+#[tokio::test]
 async fn a_store_has_one_active_task() {
     let queue = Queue::new().await;
     let made = queue.enqueue(&[fetch(7), refresh(7), fetch(8)]).await;
