@@ -16,7 +16,7 @@ use super::age_sort::AgeSort;
 use super::checks::{BadField, RETRIES, bad, check_text, check_time, dependencies_of, present, within};
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
-use domain::args;
+use domain::args::{Args, ScrapeAccount};
 use domain::media_account::check_username;
 use domain::role::{Family, Role, one_of};
 use domain::task::TaskId;
@@ -226,37 +226,18 @@ pub fn optional_job_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
 
 /// Checks the arguments as the role's handler will read them.
 fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
-    match role {
-        Role::ScrapeAccount => check_account(&read(role, payload)?, platform, account),
-        Role::DownloadMedia => {
-            let args = read::<args::DownloadMedia>(role, payload)?;
-            check_text("payload", args.source.as_deref())
-        }
-        Role::PaidContentSync => read::<args::PaidContentSync>(role, payload).map(drop),
-        Role::PaidContentCreator => read::<args::PaidContentCreator>(role, payload).map(drop),
-        Role::ForumScrape => read::<args::ForumScrape>(role, payload).map(drop),
-        Role::EasynewsMonitor => {
-            let queries = read::<args::EasynewsMonitor>(role, payload)?.search_queries.unwrap_or_default();
+    match Args::read(role, payload).map_err(|error| bad("payload", error.to_string()))? {
+        Args::ScrapeAccount(args) => check_account(&args, platform, account),
+        Args::DownloadMedia(args) => check_text("payload", args.source.as_deref()),
+        Args::EasynewsMonitor(args) => {
+            let queries = args.search_queries.unwrap_or_default();
             queries.iter().try_for_each(|query| check_text("payload", Some(query)))
         }
-        Role::YoutubeMonitor => read::<args::YoutubeMonitor>(role, payload).map(drop),
-        Role::AppearancesSync => read::<args::AppearancesSync>(role, payload).map(drop),
-        // `job_type` has refused them
-        Role::StoreDiscovery
-        | Role::EntryPointDiscovery
-        | Role::ProductDiscovery
-        | Role::PayloadFetch
-        | Role::ProductRefresh
-        | Role::AnalyticsRefresh
-        | Role::Notify => Ok(()),
+        _ => Ok(()),
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(role: Role, payload: &'a Value) -> Result<T, BadField> {
-    T::deserialize(payload).map_err(|error| bad("payload", format!("the payload of a {role} job: {error}")))
-}
-
-fn check_account(args: &args::ScrapeAccount, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
+fn check_account(args: &ScrapeAccount, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
     if platform.is_none() {
         return Err(bad("platform", "missing: give the platform of the account"));
     }

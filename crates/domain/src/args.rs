@@ -169,7 +169,7 @@ pub struct Notify {
 }
 
 #[derive(Debug, Error)]
-#[error("the payload of a {role} task: {fault}")]
+#[error("the payload of {role}: {fault}")]
 pub struct BadArgs {
     role: Role,
     fault: String,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
+use serde_aux::serde_introspection::serde_introspect;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
@@ -21,47 +22,6 @@ use domain::store::StoreId;
 
 /// Products or stores of a request.
 const PAGE: &str = "500";
-
-/// Columns of the CSV, in the order of [`ProductView`]; a list without products has them, too.
-const COLUMNS: [&str; 37] = [
-    "id",
-    "dispensary_id",
-    "dispensary_name",
-    "city",
-    "state",
-    "platform",
-    "provider_product_id",
-    "enterprise_product_id",
-    "name",
-    "brand",
-    "category",
-    "subcategory",
-    "strain_type",
-    "price",
-    "price_rec",
-    "price_med",
-    "special_price_rec",
-    "special_price_med",
-    "is_on_special",
-    "thc_min",
-    "thc_max",
-    "thc_unit",
-    "cbd_min",
-    "cbd_max",
-    "cbd_unit",
-    "quantity",
-    "quantity_censored",
-    "is_in_stock",
-    "stock_status",
-    "upstream_status",
-    "consecutive_misses",
-    "image_url",
-    "brand_image_url",
-    "local_image_path",
-    "first_seen_at",
-    "last_seen_at",
-    "updated_at",
-];
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -116,7 +76,8 @@ impl Export {
             let _: serde_json::Value = self.api.get(&format!("/api/stores/{store}")).await?;
         }
         match self.format {
-            Format::Csv => self.write(csv_bytes(|csv| csv.write_record(COLUMNS))?).await?,
+            // a list without products has them, too
+            Format::Csv => self.write(csv_bytes(|csv| csv.write_record(serde_introspect::<ProductView>()))?).await?,
             Format::Json => self.write(b"[".to_vec()).await?,
         }
         match store {
