@@ -37,7 +37,7 @@ pub fn render(stored: &[u8], transform: &Transform) -> Result<Rendered, ImageErr
         }
         Some(data) => {
             let planes = decode_planes(data, &container, &geometry)?;
-            finish(resize::resize_planes_fully(&planes, &geometry)?.into_pixels(), transform, &geometry)?
+            finish(resize::resize_planes_fully(planes, &geometry)?.into_pixels(), transform, &geometry)?
         }
         None => {
             let pixels = decode::decode(&container, (container.header.width, container.header.height))?;

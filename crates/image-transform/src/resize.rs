@@ -1,6 +1,6 @@
 //! Resizing: Lanczos3 where a side shrinks, Catmull-Rom where it grows (as libvips does), alpha multiplied in meanwhile.
 
-use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::images::TypedImage;
 use fast_image_resize::pixels::{InnerPixel, U8, U8x3, U8x4};
 use fast_image_resize::{FilterType, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
@@ -51,12 +51,12 @@ pub(crate) fn resize(pixels: Pixels, geometry: &Geometry) -> Result<Pixels, Imag
     let (width, height) = geometry.cropped;
     let area = Area::kept(source, geometry);
     if horizontal == vertical {
-        return resample(&pixels, area, (width, height), horizontal);
+        return resample(pixels, area, (width, height), horizontal);
     }
     let columns = Area { left: area.left, width: area.width, ..Area::whole(source.0, source.1) };
-    let narrow = resample(&pixels, columns, (width, source.1), horizontal)?;
+    let narrow = resample(pixels, columns, (width, source.1), horizontal)?;
     let rows = Area { top: area.top, height: area.height, ..Area::whole(width, source.1) };
-    resample(&narrow, rows, (width, height), vertical)
+    resample(narrow, rows, (width, height), vertical)
 }
 
 /// The planes resized and cut, with chroma at half size.
@@ -77,14 +77,14 @@ pub(crate) fn resize_planes(planes: Planes, geometry: &Geometry) -> Result<Plane
     Ok(Planes {
         width,
         height,
-        y: resample_plane(&planes.y, area, (width, height), FilterType::Lanczos3)?,
-        u: resample_plane(&widened(planes.u, halves), halves, half, FilterType::Lanczos3)?,
-        v: resample_plane(&widened(planes.v, halves), halves, half, FilterType::Lanczos3)?,
+        y: resample_plane(planes.y, area, (width, height), FilterType::Lanczos3)?,
+        u: resample_plane(widened(planes.u, halves), halves, half, FilterType::Lanczos3)?,
+        v: resample_plane(widened(planes.v, halves), halves, half, FilterType::Lanczos3)?,
     })
 }
 
 /// The planes resized and cut, with chroma as large as luma.
-pub(crate) fn resize_planes_fully(planes: &Planes, geometry: &Geometry) -> Result<Planes, ImageError> {
+pub(crate) fn resize_planes_fully(planes: Planes, geometry: &Geometry) -> Result<Planes, ImageError> {
     let (width, height) = geometry.cropped;
     let area = Area::kept((planes.width, planes.height), geometry);
     let halves =
@@ -94,9 +94,9 @@ pub(crate) fn resize_planes_fully(planes: &Planes, geometry: &Geometry) -> Resul
     Ok(Planes {
         width,
         height,
-        y: resample_plane(&planes.y, area, (width, height), FilterType::Lanczos3)?,
-        u: resample_plane(&planes.u, halves, (width, height), chroma)?,
-        v: resample_plane(&planes.v, halves, (width, height), chroma)?,
+        y: resample_plane(planes.y, area, (width, height), FilterType::Lanczos3)?,
+        u: resample_plane(planes.u, halves, (width, height), chroma)?,
+        v: resample_plane(planes.v, halves, (width, height), chroma)?,
     })
 }
 
@@ -120,27 +120,28 @@ fn widened(plane: Plane, area: Area) -> Plane {
     Plane { width, height, data }
 }
 
-fn resample(pixels: &Pixels, area: Area, size: Size, filter: FilterType) -> Result<Pixels, ImageError> {
-    let source = (pixels.width, pixels.height, pixels.data.as_slice());
+fn resample(mut pixels: Pixels, area: Area, size: Size, filter: FilterType) -> Result<Pixels, ImageError> {
     let convolve = if pixels.has_alpha() { convolve::<U8x4> } else { convolve::<U8x3> };
+    let source = (pixels.width, pixels.height, pixels.data.as_mut_slice());
     let data = convolve(source, area, size, filter)?;
     Ok(Pixels { width: size.0, height: size.1, channels: pixels.channels, data })
 }
 
-fn resample_plane(plane: &Plane, area: Area, size: Size, filter: FilterType) -> Result<Plane, ImageError> {
-    let source = (plane.width, plane.height, plane.data.as_slice());
+fn resample_plane(mut plane: Plane, area: Area, size: Size, filter: FilterType) -> Result<Plane, ImageError> {
+    let source = (plane.width, plane.height, plane.data.as_mut_slice());
     let data = convolve::<U8>(source, area, size, filter)?;
     Ok(Plane { width: size.0, height: size.1, data })
 }
 
-/// Typed, since a pixel's type that is known at run time would compile the code of all types.
+/// Typed, since a pixel's type that is known at run time would compile the code of all types. The source is
+/// mutable for the same reason: the resizer's own pictures are, and each type of picture has a copy of the code.
 fn convolve<P: PixelTrait + InnerPixel>(
-    (width, height, data): (u32, u32, &[u8]),
+    (width, height, data): (u32, u32, &mut [u8]),
     area: Area,
     size: Size,
     filter: FilterType,
 ) -> Result<Vec<u8>, ImageError> {
-    let source = TypedImageRef::<P>::from_buffer(width, height, data).map_err(|error| failed(&error.to_string()))?;
+    let source = TypedImage::<P>::from_buffer(width, height, data).map_err(|error| failed(&error.to_string()))?;
     let mut data = vec![0; size.0 as usize * size.1 as usize * P::size()];
     let target = TypedImage::<P>::from_buffer(size.0, size.1, &mut data);
     let mut target = target.map_err(|error| failed(&error.to_string()))?;
