@@ -53,15 +53,17 @@ function useLoading(name) {
   const [failed, fail] = useState(/** @type {string | null} */ (null));
   const [, draw] = useState(0);
   useEffect(() => {
+    let isCurrent = true;
     fail(null);
-    if (!name || pages.has(name)) return;
+    if (!name || pages.has(name)) return undefined;
     Promise.all([import(`./pages/${name}.js`), name === "overview" || addStyles()]).then(
       ([{ Page }]) => {
         pages.set(name, Page);
         draw((times) => times + 1);
       },
-      () => fail(name),
+      () => isCurrent && fail(name),
     );
+    return () => void (isCurrent = false);
   }, [name]);
   return failed !== null && failed === name;
 }

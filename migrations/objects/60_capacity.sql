@@ -19,9 +19,9 @@ WITH live AS (
          SELECT role, runs, run_seconds AS seconds FROM stats_minute
           WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
          UNION ALL
-         SELECT role, count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM started_at))::double precision FROM worker_tasks
+         SELECT role, count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM coalesce(claimed_at, started_at)))::double precision FROM worker_tasks
           WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
-            AND isfinite(completed_at) AND isfinite(started_at) GROUP BY role) run GROUP BY role),
+            AND isfinite(completed_at) AND isfinite(coalesce(claimed_at, started_at)) GROUP BY role) run GROUP BY role),
      active AS (   -- workers with a heartbeat in the last 5 minutes; a task has none after its end, so those ended earlier are not read.
                    -- One that is offline or has left is no capacity; workers of other programs need not be registered
        SELECT beat.role, count(beat.worker_id) AS workers, avg(w.max_concurrent_tasks)::double precision AS slots FROM (

@@ -3,7 +3,7 @@
 use domain::role::Role;
 use tokio::process::Command;
 
-use testkit::{Child, Farm, PATIENCE};
+use testkit::{Child, Farm, LONG_LEASE, PATIENCE};
 
 /// One store whose first fetch hangs.
 async fn farm() -> Farm {
@@ -40,19 +40,24 @@ async fn a_thread_of_actors_that_blocks_for_longer_than_a_lease_but_not_for_the_
 #[tokio::test]
 async fn a_task_actor_that_beats_no_more_loses_its_lease_and_its_task_runs_again() {
     let farm = farm().await;
-    let mut command = worker(&farm, "stuck", "1s");
-    let mut stuck = Child::spawn(command.env("FAILPOINTS", "actor.task.beat=return"));
+    let mut command = worker(&farm, "stuck", "3s");
+    // no run of it sends a beat: it must have no second one
+    command.args(["--slots", "1"]).env("DROVER__WORKER__RECYCLE_AFTER", "1");
+    command.env("DROVER__QUEUE__LEASE", "4s").env("FAILPOINTS", "actor.task.beat=return");
+    let mut stuck = Child::spawn(&mut command);
     farm.sim.until(PATIENCE, |counts| counts.faults == 1).await.unwrap();
+    let _next = Child::spawn(farm.drover(&["worker"]).env("DROVER__QUEUE__LEASE", LONG_LEASE));
     farm.until_crawled().await;
 
-    stuck.until_metric("drover_tasks_lost_total", 1.0).await;
+    assert_eq!(stuck.ended(PATIENCE).await.code(), Some(0));
     let lost = "SELECT count(*) FROM task_attempts WHERE worker_id LIKE 'stuck%' AND outcome = 'lost'";
     assert_eq!(farm.count(lost).await, 1);
     let completed = "SELECT count(*) FROM task_attempts a JOIN worker_tasks t ON t.id = a.task_id
           WHERE t.role = 'payload_fetch' AND a.outcome = 'completed' AND a.fence = 1";
     assert_eq!(farm.count(completed).await, 0);
     farm.assert_nothing_twice().await;
-    stuck.signal(nix::sys::signal::Signal::SIGTERM);
-    assert_eq!(stuck.ended(PATIENCE).await.code(), Some(0));
-    assert!(stuck.stderr().iter().any(|line| line.contains("has sent no beat")), "it is logged");
+    let log = stuck.stderr();
+    for line in ["has sent no beat", "lost its lease"] {
+        assert!(log.iter().any(|logged| logged.contains(line)), "no line says {line:?}: {log:?}");
+    }
 }

@@ -10,10 +10,12 @@ use s3s::auth::SimpleAuth;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s_fs::FileSystem;
 use settings::Config;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::process::Command;
 use tokio::task::{JoinHandle, JoinSet};
 
+/// Maximum number of connections that wait to be accepted.
+const BACKLOG: u32 = 1024;
 const BUCKET: &str = "menus";
 const PREFIX: &str = "crawl/one";
 const KEY_ID: &str = "AKIDOFTHETESTS";
@@ -25,6 +27,8 @@ pub struct S3 {
     address: SocketAddr,
     service: S3Service,
     serving: Option<JoinHandle<()>>,
+    /// Keeps the port for it while it is away.
+    held: Option<TcpSocket>,
 }
 
 impl S3 {
@@ -35,7 +39,8 @@ impl S3 {
         let mut service = S3ServiceBuilder::new(FileSystem::new(dir.path()).unwrap());
         service.set_auth(SimpleAuth::from_single(KEY_ID, S3_SECRET));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut server = S3 { dir, address: listener.local_addr().unwrap(), service: service.build(), serving: None };
+        let mut server =
+            S3 { dir, address: listener.local_addr().unwrap(), service: service.build(), serving: None, held: None };
         server.serve(listener);
         server
     }
@@ -45,11 +50,15 @@ impl S3 {
         let Some(serving) = self.serving.take() else { return };
         serving.abort();
         let _ = serving.await;
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_reuseaddr(true).unwrap();
+        socket.bind(self.address).unwrap();
+        self.held = Some(socket);
     }
 
     pub async fn start_again(&mut self) {
-        let listener = TcpListener::bind(self.address).await.unwrap();
-        self.serve(listener);
+        let Some(socket) = self.held.take() else { return };
+        self.serve(socket.listen(BACKLOG).unwrap());
     }
 
     fn serve(&mut self, listener: TcpListener) {

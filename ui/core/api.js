@@ -106,12 +106,12 @@ async function request(method, path, { body, headers = {}, signal }) {
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       credentials: "same-origin",
     });
+    noteServerTime(answer.headers.get("date"));
     text = await answer.text();
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Refusal(0, "The server does not answer", "It may be starting, stopped, or out of reach of this machine.");
   }
-  noteServerTime(answer.headers.get("date"));
   if (answer.ok) return text ? JSON.parse(text) : null;
   if (answer.status === 401) onUnauthenticated();
   throw refusal(answer, text);

@@ -87,8 +87,11 @@ class Resource {
   /** @param {Events[Topic]} event @param {Topic} topic */
   #hear(event, topic) {
     const data = this.data !== null && this.options.apply ? this.options.apply(this.data, event, topic) : undefined;
-    if (data === undefined) this.soon();
-    else this.#become(data, null);
+    if (data === undefined) return this.soon();
+    const isNews = data !== this.data;
+    this.#become(data, null);
+    // the read under way may have begun before the event
+    if (isNews && this.#reading) this.soon();
   }
 
   /** Reads once the last read is old enough. */
@@ -121,9 +124,10 @@ class Resource {
       const next = this.#next;
       this.#reading = null;
       this.#next = "";
-      if (this.shows.size === 0) return;
-      if (next === "now") this.now();
-      else if (next === "soon") this.soon();
+      if (this.shows.size === 0) return undefined;
+      if (next === "soon") this.soon();
+      // whoever waits for this read waits for the next one, too
+      return next === "now" ? this.read() : undefined;
     });
     return this.#reading;
   }

@@ -85,7 +85,8 @@ async function read() {
     const headers = lastId ? { "last-event-id": lastId } : undefined;
     const answer = await fetch(address("/api/events"), { headers, signal: control.signal, credentials: "same-origin" });
     if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`);
-    const isAgain = stream.heardAt > 0;
+    // whatever was read before the first stream may be as old as a tab in the background, or a lost first try
+    const isAgain = stream.heardAt > 0 || stream.retryAt > 0 || stream.state === "paused";
     stream.heardAt = now();
     failures = 0;
     become("on");

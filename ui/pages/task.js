@@ -9,7 +9,7 @@ import { now } from "../core/clock.js";
 import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
-import { navigate } from "../core/router.js";
+import { currentPath, navigate } from "../core/router.js";
 import { may } from "../core/session.js";
 import { CopyId } from "../parts/copy-id.js";
 import { confirm } from "../parts/dialog.js";
@@ -87,7 +87,8 @@ function Actions({ task }) {
       keep: "Keep task",
       danger: true,
     });
-    if (isSure && (await act(() => send("DELETE", path).then(() => true), `Task ${id} is deleted`))) navigate(link("/admin/tasks"));
+    const isDeleted = isSure && (await act(() => send("DELETE", path).then(() => true), `Task ${id} is deleted`));
+    if (isDeleted && currentPath() === `/admin/tasks/${id}`) navigate(link("/admin/tasks"));
   };
   return html`
     ${(task.status === "failed" || task.status === "cancelled") &&

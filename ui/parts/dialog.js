@@ -41,13 +41,20 @@ export function Dialog({ title, onClose, isWide = false, children }) {
 
 /** @type {((question: Question & { answer: (yes: boolean) => void }) => void) | null} */
 let show = null;
+/** A question is open. Another one would replace it under the pointer. */
+let isAsking = false;
 
 /**
- * Asks before an action.
+ * Asks before an action. False, too, while another question is open.
  * @param {Question} question
  * @returns {Promise<boolean>}
  */
-export const confirm = (question) => new Promise((answer) => (show ? show({ ...question, answer }) : answer(false)));
+export const confirm = (question) =>
+  new Promise((answer) => {
+    if (!show || isAsking) return answer(false);
+    isAsking = true;
+    return show({ ...question, answer });
+  });
 
 export function Questions() {
   const [asked, ask] = useState(/** @type {(Question & { answer: (yes: boolean) => void }) | null} */ (null));
@@ -59,6 +66,7 @@ export function Questions() {
   }, []);
   if (!asked) return null;
   const answer = (/** @type {boolean} */ yes) => {
+    isAsking = false;
     ask(null);
     asked.answer(yes);
   };

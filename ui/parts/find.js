@@ -27,7 +27,7 @@ export function Find() {
     const control = new AbortController();
     named(text).then((known) => !control.signal.aborted && show(known), () => {});
     const timer = setTimeout(() => {
-      search(text, control.signal).then(show, () => {});
+      search(text, control.signal).then((all) => !control.signal.aborted && show(all), () => {});
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
@@ -53,7 +53,9 @@ export function Find() {
   };
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
+    const from = location.href;
     const answers = found.length > 0 ? found : await search(typed.trim(), AbortSignal.timeout(5_000)).catch(() => []);
+    if (location.href !== from || input.current?.value !== typed) return;
     go(answers[chosen] ?? answers[0] ??
       (typed.trim() ? { href: link("/admin/stores", { q: typed.trim() }), text: "", kind: "" } : undefined));
   };

@@ -4,7 +4,7 @@
 
 import { Refusal } from "../core/api.js";
 import { count } from "../core/format.js";
-import { html, useState } from "../core/html.js";
+import { html, useEffect, useRef, useState } from "../core/html.js";
 import { reloadAll } from "../core/resource.js";
 import { Dialog } from "./dialog.js";
 import { refusalText, toast } from "./toast.js";
@@ -48,6 +48,8 @@ const MAX_FAULTS = 20;
 export function FormDialog({ title, children, fields, action, submit, done, onClose }) {
   const [error, fail] = useState(/** @type {unknown} */ (null));
   const [isSending, sending] = useState(false);
+  const isShown = useRef(true);
+  useEffect(() => () => void (isShown.current = false), []);
   const send = async (/** @type {EventOf<HTMLFormElement>} */ event) => {
     event.preventDefault();
     sending(true);
@@ -56,8 +58,9 @@ export function FormDialog({ title, children, fields, action, submit, done, onCl
       const result = await submit(valuesOf(event.target, fields));
       toast("good", typeof done === "string" ? done : done(result));
       reloadAll();
-      onClose();
+      if (isShown.current) onClose();
     } catch (refused) {
+      if (!isShown.current) return toast("bad", refusalText(refused));
       fail(refused);
       sending(false);
     }

@@ -108,7 +108,7 @@ function Nav({ path }) {
   useEffect(() => {
     const sheet = document.getElementById("nav");
     if (sheet?.matches(":popover-open")) sheet.hidePopover();
-  }, [path]);
+  }, [location.href]);
   return html`<nav class="nav" id="nav" popover aria-label="Pages"><div>
     ${SECTIONS.map((section) => html`<h2>${section}</h2><ul>${PAGES.filter((page) => page.section === section)
       .filter(({ role }) => !role || may(role))

@@ -28,7 +28,7 @@ export function Keys() {
     let goUntil = 0;
     const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping()) return;
-      if (document.querySelector("dialog[open]")) return;
+      if (document.querySelector("dialog[open]") || (event.repeat && !"jk".includes(event.key))) return;
       const goes = event.timeStamp < goUntil ? KEYED.find(({ key }) => key === event.key) : undefined;
       goUntil = 0;
       if (goes) navigate(link(goes.path));

@@ -27,10 +27,11 @@ export function useSteadyRows(rows, key, scope = "") {
   const [, draw] = useState(0);
   const again = () => draw((times) => times + 1);
   const isNew = shown.current.scope !== scope;
-  if (isNew) held.current = false;
-  // where no row is shown, none can move under the pointer
-  if (!held.current || shown.current.keys.length === 0) shown.current = { scope, keys: rows.map(key) };
+  // a table without rows is not drawn, and hears of no pointer that leaves it
+  if (isNew || rows.length === 0) held.current = false;
   const byKey = new Map(rows.map((row) => [key(row), row]));
+  // where no row is shown, none can move under the pointer
+  if (!held.current || !shown.current.keys.some((each) => byKey.has(each))) shown.current = { scope, keys: rows.map(key) };
   const known = new Set(shown.current.keys);
   const release = () => {
     held.current = false;

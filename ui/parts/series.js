@@ -13,7 +13,7 @@ import { listen } from "../core/stream.js";
 const MINUTE_MS = 60_000;
 
 /**
- * `GET /api/stats/series` for the last `minutes`; the previous answer while a newer one is read.
+ * `GET /api/stats/series` for the last `minutes`; the answer of the minute before while a newer one is read.
  * @param {object} asked
  * @param {Metric} asked.metric
  * @param {Dimension} asked.by
@@ -26,9 +26,12 @@ export function useSeries({ metric, by, minutes = 60, step = "1m", series }) {
   const from = new Date(end - minutes * MINUTE_MS).toISOString();
   const to = new Date(end).toISOString();
   const answer = useResource(pathOf("/api/stats/series", { metric, by, from, to, step, series }), { gap: MINUTE_MS });
-  const last = useRef(/** @type {StatsSeries | null} */ (null));
-  if (answer.data) last.current = answer.data;
-  return { ...answer, data: answer.data ?? last.current, loading: answer.loading && last.current === null };
+  const asked = [metric, by, minutes, step, series].join(" ");
+  const last = useRef({ asked, data: /** @type {StatsSeries | null} */ (null) });
+  if (last.current.asked !== asked) last.current = { asked, data: null };
+  if (answer.data) last.current.data = answer.data;
+  const { data } = last.current;
+  return { ...answer, data, loading: answer.loading && data === null };
 }
 
 /** The end of the last whole minute; changes once a minute was counted. */

@@ -8,6 +8,7 @@ mod charts;
 mod every_page;
 mod files;
 mod keyboard;
+mod late_answers;
 mod live;
 mod media;
 mod tables;

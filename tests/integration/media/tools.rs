@@ -198,6 +198,8 @@ async fn a_cancelled_job_leaves_nothing_of_a_tool_that_ignores_sigterm(#[case] r
     let work = &harness.services.media.work_dir;
     until("the tool and its child run", PATIENCE, async || work.exists() && processes_in(work).len() >= 3).await;
 
+    // the schedule that syncs creators would run the tool for the same account again
+    harness.database.raw.batch_execute("UPDATE task_schedules SET enabled = false").await.unwrap();
     let api = harness.spawn_api().await;
     let address = MediaHarness::address_of(&api).await;
     let cancel = http::Request::builder().method(Method::POST).uri(format!("/api/jobs/{id}/cancel"));

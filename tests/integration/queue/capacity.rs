@@ -61,7 +61,8 @@ async fn the_average_is_of_the_last_day() {
 async fn the_average_holds_each_run_once_whether_its_minute_has_been_counted_or_not() {
     let queue = Queue::new().await;
     queue.worked("completed", 3, 90, "a").await;
-    queue.sql("UPDATE worker_tasks SET claimed_at = started_at").await;
+    // a run fills its slot from its claim on
+    queue.sql("UPDATE worker_tasks SET claimed_at = started_at, started_at = started_at + interval '5 seconds'").await;
     queue.worked("completed", 1, 0, "a").await;
     queue
         .sql("UPDATE worker_tasks SET started_at = completed_at - interval '12 seconds' WHERE claimed_at IS NULL")

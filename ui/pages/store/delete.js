@@ -5,7 +5,7 @@ import { pathOf, send } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { navigate } from "../../core/router.js";
+import { currentPath, navigate } from "../../core/router.js";
 import { confirm } from "../../parts/dialog.js";
 import { refusalText, toast } from "../../parts/toast.js";
 
@@ -25,7 +25,7 @@ export async function deleteStore({ id, name, products }) {
   try {
     const { is_discovered: isDiscovered } = await send("DELETE", pathOf("/api/stores/{id}", { id, with_products: true }));
     // this page reads the store again with every change
-    navigate(link("/admin/stores"));
+    if (currentPath() === `/admin/stores/${id}`) navigate(link("/admin/stores"));
     if (isDiscovered) toast("warn", `${name} is deleted. A store discovery that finds it adds it again.`);
     else toast("good", `${name} is deleted.`);
   } catch (error) {

@@ -121,11 +121,16 @@ function followOperation(operation, follow) {
     follow(null);
     return undefined;
   }
+  let isCurrent = true;
+  const become = (/** @type {Operation | null} */ next) => isCurrent && follow(next);
   const timer = setTimeout(
-    () => get(pathOf("/api/operations/{id}", { id: operation.id })).then(follow, (error) => unfollow(error, operation, follow)),
+    () => get(pathOf("/api/operations/{id}", { id: operation.id })).then(become, (error) => unfollow(error, operation, become)),
     POLL_MS,
   );
-  return () => clearTimeout(timer);
+  return () => {
+    isCurrent = false;
+    clearTimeout(timer);
+  };
 }
 
 /**

@@ -18,9 +18,9 @@ WITH live AS (
            WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
              AND role = ANY ($1)
           UNION ALL
-          SELECT count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM started_at))::double precision FROM worker_tasks
+          SELECT count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM coalesce(claimed_at, started_at)))::double precision FROM worker_tasks
            WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
-             AND isfinite(completed_at) AND isfinite(started_at) AND role = ANY ($1)) run
+             AND isfinite(completed_at) AND isfinite(coalesce(claimed_at, started_at)) AND role = ANY ($1)) run
 ), active AS (
   SELECT count(worker_id) AS workers, avg(w.max_concurrent_tasks)::double precision AS slots
     FROM (SELECT DISTINCT worker_id FROM (
