@@ -17,7 +17,7 @@ import { FormDialog } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { Pauses, pausesOf, usePauses } from "../parts/pause.js";
+import { Pauses, usePauses } from "../parts/pause.js";
 import { Retry } from "../parts/retry.js";
 import { TaskStatus } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
@@ -25,6 +25,7 @@ import { act } from "../parts/toast.js";
 import { Attempts } from "./task/attempts.js";
 import { Chain } from "./task/chain.js";
 import { Json } from "./task/json.js";
+import { pausesOf } from "./task/pauses.js";
 
 /** @import { TaskChange, TaskDetail as Task } from "../types/api" */
 

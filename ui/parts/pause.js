@@ -5,12 +5,11 @@ import { pathOf, send } from "../core/api.js";
 import { html, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
-import { ROLES } from "../core/vocabulary.js";
 import { Icon } from "./icon.js";
 import { Until } from "./time.js";
 import { act, toast } from "./toast.js";
 
-/** @import { Pause, PauseList, TaskView } from "../types/api" */
+/** @import { Pause, PauseList } from "../types/api" */
 /** @import { PauseFormProperties } from "./pause-form.js" */
 /** @import { ComponentType } from "../vendor/preact.js" */
 
@@ -20,19 +19,6 @@ export const usePauses = () =>
 
 /** The stopped thing, for people. @param {Pick<Pause, "scope" | "of">} pause */
 export const pausedThing = ({ scope, of }) => (of == null ? "everything" : `${scope} ${of}`);
-
-/**
- * Pauses that a pending task waits for.
- * @param {Pause[] | undefined} pauses
- * @param {Pick<TaskView, "status" | "role" | "dispensary_id">} task
- */
-export const pausesOf = (pauses = [], { status, role, dispensary_id }) => {
-  // notifications go on while a family is paused
-  const family = role === "notify" ? null : ROLES.includes(role) ? "crawl" : "media";
-  /** @type {Partial<Record<Pause["scope"], string | null>>} */
-  const stops = { all: null, family, role, store: String(dispensary_id ?? "") };
-  return status === "pending" ? pauses.filter(({ scope, of = null }) => stops[scope] === of) : [];
-};
 
 /** @param {{ pauses: Pause[] | undefined, scopes?: Pause["scope"][] }} properties those of some scopes, or all */
 export function Pauses({ pauses = [], scopes }) {

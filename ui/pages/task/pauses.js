@@ -1,0 +1,19 @@
+// @ts-check
+// The pauses that hold a task up.
+
+import { ROLES } from "../../core/vocabulary.js";
+
+/** @import { Pause, TaskView } from "../../types/api" */
+
+/**
+ * Pauses that a pending task waits for.
+ * @param {Pause[] | undefined} pauses
+ * @param {Pick<TaskView, "status" | "role" | "dispensary_id">} task
+ */
+export const pausesOf = (pauses = [], { status, role, dispensary_id }) => {
+  // notifications go on while a family is paused
+  const family = role === "notify" ? null : ROLES.includes(role) ? "crawl" : "media";
+  /** @type {Partial<Record<Pause["scope"], string | null>>} */
+  const stops = { all: null, family, role, store: String(dispensary_id ?? "") };
+  return status === "pending" ? pauses.filter(({ scope, of = null }) => stops[scope] === of) : [];
+};
