@@ -1,5 +1,5 @@
 -- Capacity by role, for users: how many tasks wait and run, how long a task takes, how many tasks a worker does in all its slots, and how
--- long the active workers need for the waiting tasks. Times that were written by hand may be infinite, which cannot be subtracted.
+-- long the active workers need for the waiting tasks.
 
 CREATE OR REPLACE VIEW v_worker_capacity AS
 WITH live AS (
@@ -12,16 +12,7 @@ WITH live AS (
        SELECT role, count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
          FROM worker_tasks WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '60 minutes'
         GROUP BY role),
-     counted AS (   -- until then, stats_minute has the runs of 24 hours; later runs are read from the tasks, of which a day has many
-       SELECT greatest(now() - interval '24 hours', (SELECT p.closed_until FROM stats_progress p)) AS until),
-     took AS (
-       SELECT role, sum(seconds) / nullif(sum(runs), 0) AS seconds, sum(runs)::bigint AS runs FROM (
-         SELECT role, runs, run_seconds AS seconds FROM stats_minute
-          WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
-         UNION ALL
-         SELECT role, count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM coalesce(claimed_at, started_at)))::double precision FROM worker_tasks
-          WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
-            AND isfinite(completed_at) AND isfinite(coalesce(claimed_at, started_at)) GROUP BY role) run GROUP BY role),
+     took AS (SELECT role, seconds / nullif(runs, 0) AS seconds, runs FROM run_times),
      active AS (   -- workers with a heartbeat in the last 5 minutes; a task has none after its end, so those ended earlier are not read.
                    -- One that is offline or has left is no capacity; workers of other programs need not be registered
        SELECT beat.role, count(beat.worker_id) AS workers, avg(w.max_concurrent_tasks)::double precision AS slots FROM (

@@ -57,7 +57,7 @@ impl S3 {
     }
 
     pub async fn start_again(&mut self) {
-        let Some(socket) = self.held.take() else { return };
+        let socket = self.held.take().unwrap();
         self.serve(socket.listen(BACKLOG).unwrap());
     }
 

@@ -62,7 +62,7 @@ impl Client {
         let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
         let body = body.map_err(|error| ClusterError::Unreachable(error.to_string()))?.to_bytes();
         if !head.status.is_success() {
-            return Err(refusal::refusal(settings, &head, &body));
+            return Err(refusal::of(settings, &head, &body));
         }
         let set: StatefulSet =
             serde_json::from_slice(&body).map_err(|error| ClusterError::NoStatefulSet(error.to_string()))?;

@@ -3,14 +3,9 @@
 use serde_json::json;
 use xtask::browser::Key;
 
-use super::world::World;
+use super::world::{World, in_dialog};
 use crate::api::server::Server;
 use testkit::{ClusterMood, FakeCluster, PATIENCE, until};
-
-/// The button of an open dialog.
-fn in_dialog(text: &str) -> String {
-    format!("//dialog[@open]//button[starts-with(normalize-space(), '{text}')]")
-}
 
 #[tokio::test]
 async fn a_failed_task_is_retried_from_its_page() {

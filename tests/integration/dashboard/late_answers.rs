@@ -3,12 +3,7 @@
 use serde_json::json;
 use xtask::browser::Key;
 
-use super::world::{World, is_live};
-
-/// The dialog's button with this text.
-fn in_dialog(text: &str) -> String {
-    format!("//dialog[@open]//button[starts-with(normalize-space(), '{text}')]")
-}
+use super::world::{World, in_dialog, is_live};
 
 /// Answers to `PUT` wait until `letGo()`.
 const HOLD_CHANGES: &str = "const send = window.fetch;
@@ -23,16 +18,24 @@ const HOLD_SEARCHES: &str = "const send = window.fetch;
           asked[1].signal.addEventListener('abort', () => refuse(asked[1].signal.reason));
         });";
 
-#[tokio::test]
-async fn the_answer_of_a_closed_form_leaves_another_form_open() {
+/// The form of a schedule was closed while its change is sent, which waits for `letGo()`.
+async fn closed_while_it_sends(interval: &str) -> World {
     let world = World::start().await;
     world.open("/admin/schedules").await;
     world.browser.run(HOLD_CHANGES, Vec::new()).await.unwrap();
     world.press("Edit… payload_fetch_all").await;
-    world.browser.fill("dialog [name=interval_hours]", "8").await.unwrap();
+    world.browser.fill("dialog [name=interval_hours]", interval).await.unwrap();
+    // what is wrong is for the server to say
+    world.browser.run("document.querySelector('dialog form').noValidate = true", Vec::new()).await.unwrap();
     world.click(&in_dialog("Save")).await;
     world.browser.until("it is sent", "!!window.letGo").await.unwrap();
     world.browser.key(Key::Escape).await.unwrap();
+    world
+}
+
+#[tokio::test]
+async fn the_answer_of_a_closed_form_leaves_another_form_open() {
+    let world = closed_while_it_sends("8").await;
     world.press("Edit… analytics_refresh").await;
     world.browser.fill("dialog [name=interval_hours]", "7").await.unwrap();
     world.browser.run("letGo()", Vec::new()).await.unwrap();
@@ -44,16 +47,7 @@ async fn the_answer_of_a_closed_form_leaves_another_form_open() {
 
 #[tokio::test]
 async fn the_refusal_of_a_closed_form_is_a_message() {
-    let world = World::start().await;
-    world.open("/admin/schedules").await;
-    world.browser.run(HOLD_CHANGES, Vec::new()).await.unwrap();
-    world.press("Edit… payload_fetch_all").await;
-    world.browser.fill("dialog [name=interval_hours]", "-1").await.unwrap();
-    let unchecked = "document.querySelector('dialog form').noValidate = true";
-    world.browser.run(unchecked, Vec::new()).await.unwrap();
-    world.click(&in_dialog("Save")).await;
-    world.browser.until("it is sent", "!!window.letGo").await.unwrap();
-    world.browser.key(Key::Escape).await.unwrap();
+    let world = closed_while_it_sends("-1").await;
     world.browser.run("letGo()", Vec::new()).await.unwrap();
     world.reports("interval_hours").await;
 }

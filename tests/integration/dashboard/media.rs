@@ -4,7 +4,7 @@ use serde_json::json;
 use xtask::look::Look;
 
 use super::every_page::{axe, violations};
-use super::world::{World, is_live};
+use super::world::{World, in_dialog, is_live};
 use crate::api::server::Server;
 use crate::media::harness::KEY;
 use testkit::{PATIENCE, until};
@@ -24,11 +24,6 @@ const KINDS: [(&str, &str); 9] = [
 ];
 /// All that a reader or a script of the page could find in it.
 const WHOLE_PAGE: &str = "document.documentElement.outerHTML + [...document.querySelectorAll('input, textarea')].map(({ value }) => value).join(' ')";
-
-/// The button of an open dialog.
-fn in_dialog(text: &str) -> String {
-    format!("//dialog[@open]//button[starts-with(normalize-space(), '{text}')]")
-}
 
 impl World {
     /// Waits until the field of the open form has an error with this text.

@@ -2,14 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::world::{World, in_dialog};
 use testkit::{PATIENCE, until};
 use xtask::look::Look;
-
-/// The button of an open dialog.
-fn in_dialog(text: &str) -> String {
-    format!("//dialog[@open]//button[starts-with(normalize-space(), '{text}')]")
-}
 
 /// The head of a column by which its table is sorted.
 fn head(word: &str) -> String {

@@ -13,6 +13,11 @@ pub async fn is_live(browser: &Browser) {
     browser.until("the stream is on", "document.documentElement.dataset.live === 'on'").await.unwrap();
 }
 
+/// The button of an open dialog whose text begins so, as an XPath.
+pub fn in_dialog(text: &str) -> String {
+    format!("//dialog[@open]//button[starts-with(normalize-space(), '{text}')]")
+}
+
 /// A page's view of a server. Its end fails the test where the console holds an error.
 pub struct World {
     pub server: Server,

@@ -15,7 +15,7 @@ const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
 const MAX_MESSAGE_CHARS: usize = 300;
 
-pub fn refusal(settings: &Kubernetes, head: &Parts, body: &[u8]) -> ClusterError {
+pub fn of(settings: &Kubernetes, head: &Parts, body: &[u8]) -> ClusterError {
     let target = format!("the StatefulSet {} in the namespace {}", settings.statefulset, settings.namespace);
     let message = message(body);
     match head.status {

@@ -10,17 +10,8 @@ WITH live AS (
   SELECT count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
     FROM worker_tasks
    WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at > now() - interval '60 minutes' AND role = ANY ($1)
-), counted AS (
-  SELECT greatest(now() - interval '24 hours', (SELECT p.closed_until FROM stats_progress p)) AS until
 ), took AS (
-  SELECT sum(seconds) / nullif(sum(runs), 0) AS seconds, coalesce(sum(runs), 0)::bigint AS runs
-    FROM (SELECT runs, run_seconds AS seconds FROM stats_minute
-           WHERE outcome = 'completed' AND minute >= now() - interval '24 hours' AND minute < (SELECT until FROM counted)
-             AND role = ANY ($1)
-          UNION ALL
-          SELECT count(*), sum(extract(epoch FROM completed_at) - extract(epoch FROM coalesce(claimed_at, started_at)))::double precision FROM worker_tasks
-           WHERE status IN ('completed', 'failed', 'cancelled') AND status = 'completed' AND completed_at >= (SELECT until FROM counted)
-             AND isfinite(completed_at) AND isfinite(coalesce(claimed_at, started_at)) AND role = ANY ($1)) run
+  SELECT sum(seconds) / nullif(sum(runs), 0) AS seconds, coalesce(sum(runs), 0)::bigint AS runs FROM run_times WHERE role = ANY ($1)
 ), active AS (
   SELECT count(worker_id) AS workers, avg(w.max_concurrent_tasks)::double precision AS slots
     FROM (SELECT DISTINCT worker_id FROM (
