@@ -55,8 +55,8 @@ impl World {
     /// Waits for as long as an answer takes on its way.
     pub(crate) async fn delay(&self) {
         let nth = self.delayed.fetch_add(1, Ordering::Relaxed);
-        let share = 2.0 * Draw::of(self.seed, Topic::Latency, &[nth]).unit();
-        tokio::time::sleep((self.latency + self.jitter.mul_f64(share)).saturating_sub(self.jitter)).await;
+        let share = Draw::of(self.seed, Topic::Latency, &[nth]).unit();
+        tokio::time::sleep(jittered(self.latency, self.jitter, share)).await;
     }
 
     pub(crate) fn crawl(&self) -> u32 {
@@ -90,5 +90,23 @@ impl World {
         let logos = self.brands.iter().filter_map(|brand| self.pictures.address(brand.image_url.as_deref()?));
         let of_products = of_products.map(|address| (address.hash, Subject::Product));
         of_products.chain(logos.map(|address| (address.hash, Subject::Logo))).collect()
+    }
+}
+
+/// `share` is 0 for the shortest latency and 1 for the longest.
+fn jittered(latency: Duration, jitter: Duration, share: f64) -> Duration {
+    (latency + jitter.mul_f64(2.0 * share)).saturating_sub(jitter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_take_the_latency_give_or_take_the_jitter() {
+        let ms = Duration::from_millis;
+        let taken = |jitter| [0.0, 0.5, 1.0].map(|share| jittered(ms(60), ms(jitter), share));
+        assert_eq!(taken(50), [ms(10), ms(60), ms(110)]);
+        assert_eq!(taken(80), [ms(0), ms(60), ms(140)], "an answer is never early");
     }
 }

@@ -121,7 +121,7 @@ async fn a_chore_that_fails_is_shown_and_counted_and_done_again() {
     assert!(counted.contains("drover_chore_turns_total{chore=\"recover\",result=\"failed\"}"), "{counted}");
 
     database.reopen().await;
-    until("the recovery works again", Duration::from_secs(30), async || {
+    until("the recovery works again", Duration::from_secs(60), async || {
         matches!(scheduler.status(Chore::Recover).await, Some(ChoreStatus::Done { .. }))
     })
     .await;

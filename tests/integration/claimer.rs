@@ -82,7 +82,7 @@ async fn enqueue(database: &TestDatabase, count: usize) {
 
 async fn until_all_are_back(database: &TestDatabase, tasks: usize) {
     let pending = "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND ready";
-    until("every task is back", Duration::from_secs(5), async || count(database, pending).await == tasks as i64).await;
+    until("every task is back", Duration::from_secs(60), async || count(database, pending).await == tasks as i64).await;
 }
 
 fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {

@@ -12,7 +12,7 @@ const RUNNING: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running
 const GIVEN_BACK: &str = "SELECT count(*) FROM worker_tasks t JOIN task_attempts a ON a.task_id = t.id
     WHERE t.status = 'pending' AND t.retry_count = 0 AND t.worker_id IS NULL AND a.outcome = 'released'";
 /// Maximum time on a busy machine.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 /// A worker whose fetch never ends, and how long it would wait for it.
 async fn hangs(farm: &Farm, grace: &str) -> Child {

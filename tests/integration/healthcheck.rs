@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::process::Output;
-use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
@@ -54,5 +53,5 @@ async fn a_service_that_stops_is_not_ready_for_the_configured_delay_before_it_cl
     .await;
     assert!(healthcheck(&farm, address, &["--live"]).await.status.success());
     api.signal(Signal::SIGTERM);
-    assert!(api.ended(Duration::from_secs(10)).await.success(), "a second signal ends the delay");
+    assert!(api.ended(PATIENCE).await.success(), "a second signal ends the delay");
 }

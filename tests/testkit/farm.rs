@@ -29,7 +29,7 @@ use super::wait::until;
 /// Lease of workers whose runs are counted: a worker that a busy machine suspends for some seconds keeps its tasks.
 pub const LONG_LEASE: &str = "20s";
 /// Long enough for a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// By the platform's ids of store and product.
 pub type Products = BTreeMap<(String, String), ProductRecord>;

@@ -211,6 +211,24 @@ fn no_file_has_many_subjects() {
 }
 
 #[test]
+fn no_test_bounds_a_wall_time_below_ten_seconds() {
+    let waits = ["until(\"", ".ended(", "SOON: Duration", "PATIENCE: Duration", "PROMPTLY: Duration"];
+    let bounds = |line: &str| {
+        waits.iter().any(|wait| line.contains(wait)) || line.contains("assert!(") && line.contains("elapsed() <")
+    };
+    let is_short = |line: &str| {
+        let seconds = line.split("Duration::from_secs(").nth(1).and_then(|rest| rest.split(')').next());
+        line.contains("Duration::from_millis(") || seconds.is_some_and(|seconds| seconds.len() == 1)
+    };
+    let tests = every_rust_file().chain(rust_files("sim/tests"));
+    let short = tests.flat_map(|file| {
+        let short = file.text.lines().filter(|line| bounds(line) && is_short(line));
+        short.map(|line| format!("{}: {}", file.path, line.trim())).collect::<Vec<_>>()
+    });
+    assert_none(short.collect());
+}
+
+#[test]
 fn nothing_is_left_for_later() {
     let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];
     let left = every_rust_file().filter(|file| marks.iter().any(|mark| file.text.contains(mark)));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::server::{Answer, Server};
 use testkit::until;
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 async fn with_header(server: &Server, name: &str, values: &[&str]) -> Answer {
     let mut request = server.request(Method::GET, "/api/tasks");

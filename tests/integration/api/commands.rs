@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::server::Server;
 use testkit::{Child, SlowLink, TestDatabase, drover};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 
 async fn run(database: &TestDatabase, args: &[&str]) -> Output {
     drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()

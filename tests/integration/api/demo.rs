@@ -95,7 +95,7 @@ async fn a_demo_whose_port_is_taken_takes_a_free_one_shows_its_next_crawl_and_en
     assert_eq!(shown, "analytics_refresh payload_fetch_all");
 
     demo.signal(Signal::SIGINT);
-    assert_eq!(demo.ended(Duration::from_secs(10)).await.code(), Some(130));
+    assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
     assert!(demo.stdout().iter().any(|line| line.starts_with("Stopping: ")));
 }
 

@@ -15,7 +15,7 @@ use super::server::Server;
 use testkit::geo_files::{located, mmdb};
 use testkit::{TestDatabase, database, drover, until};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 
 /// A geo database in a directory of its own.
 pub fn geo_database() -> (TempDir, PathBuf) {

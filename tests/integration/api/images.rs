@@ -15,7 +15,7 @@ use super::openapi::IMAGE;
 use super::server::{Answer, Server};
 use testkit::until;
 
-pub const SOON: Duration = Duration::from_secs(10);
+pub const SOON: Duration = Duration::from_secs(60);
 pub const KEY: &str = "a key of more than thirty-two characters";
 const WIDTH: u32 = 60;
 const HEIGHT: u32 = 40;

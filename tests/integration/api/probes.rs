@@ -219,7 +219,7 @@ async fn probes_answer_any_host_and_nothing_else_is_there() {
     assert!(metrics.contains("drover_build_info") && !metrics.contains("drover_database_up"), "{metrics}");
     get("/api/tasks").await.problem(404);
     server.stop.cancel();
-    tokio::time::timeout(Duration::from_secs(5), serving).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap();
 }
 
 #[rstest]
@@ -269,7 +269,7 @@ async fn clients_that_do_not_read_lose_their_places() {
         clients.push(client);
     }
     let request = http::Request::get("/small").header("host", "localhost").body(Full::default()).unwrap();
-    let answer = tokio::time::timeout(Duration::from_secs(10), send(address, request)).await;
+    let answer = tokio::time::timeout(PATIENCE, send(address, request)).await;
     answer.expect("a place became free").expect(200);
     serving.abort();
 }
@@ -285,19 +285,19 @@ async fn told_to_stop_it_answers_what_is_under_way_and_ends() {
     let blocked = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'";
     let watcher = testkit::connect(&server.database.url).await;
     let name = server.database.name.clone();
-    testkit::until("the request waits for the lock", Duration::from_secs(5), async || {
+    testkit::until("the request waits for the lock", Duration::from_secs(60), async || {
         watcher.query_one(blocked, &[&name]).await.unwrap().get::<_, i64>(0) == 1
     })
     .await;
 
     server.stop.cancel();
-    testkit::until("the port is closed", Duration::from_secs(5), async || {
+    testkit::until("the port is closed", Duration::from_secs(60), async || {
         tokio::net::TcpStream::connect(address).await.is_err()
     })
     .await;
     server.database.raw.batch_execute("COMMIT").await.unwrap();
     waiting.await.unwrap().expect(200);
-    tokio::time::timeout(Duration::from_secs(5), &mut server.serving).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, &mut server.serving).await.unwrap().unwrap();
 }
 
 fn sample(text: &str, series: &str) -> f64 {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::server::{Server, open};
 use testkit::{Child, PATIENCE, connect, drover, server_dir, server_options};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 
 struct Listener {
     body: Incoming,

@@ -425,8 +425,14 @@ async fn a_pod_and_a_store_are_paused_on_their_pages() {
     assert_eq!(world.count("SELECT count(*) FROM pauses WHERE scope IN ('pod', 'store')").await, 2);
 }
 
+/// Ends the timers that run, and refuses those of five seconds and more: no list is read again by its age.
+const NO_MORE_POLLS: &str = "
+    const start = window.setTimeout;
+    for (let id = start(() => {}, 0); id > 0; id--) { clearTimeout(id); }
+    window.setTimeout = (run, ms, ...values) => (ms >= 5000 ? 0 : start(run, ms, ...values))";
+
 #[tokio::test]
-async fn an_own_action_shows_before_the_next_poll() {
+async fn an_own_action_shows_without_a_poll() {
     let world = World::start().await;
     world.open("/admin/proxies").await;
     let turn = "//main//tbody//button[starts-with(normalize-space(), 'Disable')]";
@@ -435,14 +441,11 @@ async fn an_own_action_shows_before_the_next_poll() {
         .until("the proxies are read", "document.querySelectorAll('main tbody button').length > 0")
         .await
         .unwrap();
+    world.browser.read(NO_MORE_POLLS).await.unwrap();
     world.click(turn).await;
-    world.browser.read("window.turnedAt = performance.now()").await.unwrap();
     let is_shown =
         "[...document.querySelectorAll('main tbody button')].some((one) => one.innerText.startsWith('Enable'))";
     world.browser.until("the row has changed", is_shown).await.unwrap();
-    let took = world.browser.read("performance.now() - window.turnedAt").await.unwrap().as_f64().unwrap();
-    // the next poll comes ten seconds after the page was read, which was shortly before the click
-    assert!(took < 5_000.0, "the row changed after {took} ms");
 }
 
 #[tokio::test]

@@ -639,7 +639,7 @@ async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
     let adding =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let free = async {
-        testkit::until("one adds them", Duration::from_secs(4), async || harness.store.count(adding).await == 1).await;
+        testkit::until("one adds them", testkit::PATIENCE, async || harness.store.count(adding).await == 1).await;
         // well before the lock's own time-out makes room
         tokio::time::timeout(Duration::from_secs(3), harness.services.db.client()).await.is_ok_and(|free| free.is_ok())
     };

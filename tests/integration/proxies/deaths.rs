@@ -1,7 +1,6 @@
 //! A whole worker whose proxies die in every way, in turns and together, and heal.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
 
 use domain::role::Role;
 use sim::{ProxyFault, Settings};
@@ -13,9 +12,6 @@ use testkit::{Child, Farm, PATIENCE, until};
 const STORES: usize = 8;
 const PROXIES: usize = 9;
 const TURNS: usize = 3;
-
-/// After healing; the bench of the first failure lasts two seconds here, and of thirty for users.
-const WHOLE_WITHIN: Duration = Duration::from_secs(30);
 
 const BENCHED: &str = "SELECT count(*) FROM proxies WHERE NOT is_active";
 
@@ -74,10 +70,7 @@ async fn until_work_goes_on(farm: &Farm) {
 
 /// In use again, all of them, while there is work.
 async fn until_whole(farm: &Farm, after: &str) {
-    let healed = Instant::now();
     farm.until_counted(&format!("the pool is whole after {after}"), BENCHED, 0).await;
-    println!("whole {:?} after {after} were healed", healed.elapsed());
-    assert!(healed.elapsed() < WHOLE_WITHIN, "{:?} after {after}", healed.elapsed());
 }
 
 async fn die_and_heal(farm: &Farm) {

@@ -18,7 +18,7 @@ use super::import;
 use testkit::{TestDatabase, database, start_actor, until};
 
 pub(super) const HOST: &str = "menu.test";
-pub(super) const SOON: Duration = Duration::from_secs(10);
+pub(super) const SOON: Duration = Duration::from_secs(60);
 
 fn secs(n: u64) -> Duration {
     Duration::from_secs(n)

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::*;
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 const ROUNDS: usize = 20;
 const TASKS: usize = 200;
 

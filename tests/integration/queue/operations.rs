@@ -152,7 +152,7 @@ async fn an_operation_goes_on_where_a_dead_process_left_it() {
         .unwrap();
     assert_eq!(operations::run_batch(&queue.database.db).await.unwrap(), None, "another process has it");
     drop(dying);
-    testkit::until("its locks are gone", Duration::from_secs(10), async || {
+    testkit::until("its locks are gone", Duration::from_secs(60), async || {
         operations::run_batch(&queue.database.db).await.unwrap().is_some()
     })
     .await;
@@ -168,7 +168,7 @@ async fn many_processes_change_each_task_of_an_operation_once() {
     queue.failures(3000).await;
     let operation = started(queue.bulk(json!({"action": "retry", "filter": {"status": "failed"}})).await);
     let done = futures_util::future::join_all((0..4).map(|_| queue.run_operations())).await;
-    testkit::until("it is complete", Duration::from_secs(30), async || {
+    testkit::until("it is complete", Duration::from_secs(60), async || {
         queue.run_operations().await;
         queue.operation(operation.id).await.state == "completed"
     })

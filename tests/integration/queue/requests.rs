@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 
 const AT_ONCE: usize = 50;
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 const STOPPING: &str = "SELECT count(*) FROM stopping_runs";
 
 fn completed() -> Settlement {

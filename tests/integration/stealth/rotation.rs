@@ -204,9 +204,9 @@ async fn a_proxy_that_is_revoked_while_its_session_waits_for_a_permit_gets_no_re
         tokio::spawn(async move { session.send(&request(RequestKind::Fetch, "http"), &content).await.map(drop) })
     };
     let holder = send();
-    until("the permit is taken", Duration::from_secs(5), async || origin.seen().len() == 1).await;
+    until("the permit is taken", Duration::from_secs(60), async || origin.seen().len() == 1).await;
     let waiting = send();
-    until("the other has its proxy", Duration::from_secs(5), async || pool.asks().len() == 2).await;
+    until("the other has its proxy", Duration::from_secs(60), async || pool.asks().len() == 2).await;
     pool.revoke(1);
     // which gives the permit back
     holder.abort();
@@ -423,7 +423,7 @@ async fn waiting_for_a_proxy_takes_no_permit() {
     source.until_asked(2).await;
     let request = request(RequestKind::Fetch, "http");
     let next_page = holder.send(&request, &content);
-    tokio::time::timeout(Duration::from_secs(5), next_page).await.expect("the permit is free").unwrap();
+    tokio::time::timeout(testkit::PATIENCE, next_page).await.expect("the permit is free").unwrap();
 
     drop(holder);
     waiting.await.unwrap().unwrap();

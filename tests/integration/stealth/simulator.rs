@@ -43,7 +43,7 @@ impl World {
         let port = self.sim.proxies()[nth].port;
         if fault == ProxyFault::Refuse {
             let refuses = async || TcpStream::connect(("127.0.0.1", port)).await.is_err();
-            until("the port is closed", Duration::from_secs(5), refuses).await;
+            until("the port is closed", Duration::from_secs(60), refuses).await;
         }
     }
 

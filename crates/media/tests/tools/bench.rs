@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::wait::until;
 
 /// Maximum time until something that is about to happen has happened.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Time from SIGTERM to SIGKILL.
 pub const GRACE: Duration = Duration::from_millis(300);
 

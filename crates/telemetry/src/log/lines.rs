@@ -105,15 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stops_costs_lines_and_no_time() {
+    fn a_reader_that_stops_costs_lines_and_holds_up_no_writer() {
         let (_reader, writer) = io::pipe().unwrap();
         let mut lines = Lines::start(writer).unwrap();
-        let begun = Instant::now();
         for _ in 0..3 * MAX_QUEUED_LINES {
             lines.write_all(&[b'x'; 1024]).unwrap();
         }
         lines.flush(Duration::from_millis(50));
-        assert!(begun.elapsed() < Duration::from_secs(5));
         assert!(metrics::LOG_LINES_LOST.get() > 0);
     }
 }

@@ -25,7 +25,7 @@ use super::openapi::{ID, Operation, operations, resolved};
 use super::server::{Answer, Server, open, send};
 use testkit::until;
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 /// Number of concurrent requests, which a test sends in no order: more than the pool has connections, and few enough that
 /// none waits for one too long on a busy machine.
 const AT_ONCE: usize = 3;

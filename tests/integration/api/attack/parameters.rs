@@ -2,8 +2,6 @@
 //! cursors that no page ended with. The answer is a refusal, or an honest one: a text is looked for as it is,
 //! and nothing else is found by it.
 
-use std::time::{Duration, Instant};
-
 use api::openapi;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,8 +18,6 @@ use super::super::reads::selling;
 use super::super::server::Answer;
 use super::{AT_ONCE, Operation, Target, operations, resolved};
 
-/// A statement that waits would take longer.
-const PROMPT: Duration = Duration::from_secs(5);
 /// Name of a store, its tasks and everything else that a filter could find.
 const MARK: &str = "honest";
 
@@ -224,11 +220,9 @@ async fn no_parameter_of_any_operation_is_a_way_in() {
     let attacks = attacks.flat_map(|parameter| parameter.values().into_iter().map(move |value| (parameter, value)));
     stream::iter(attacks)
         .for_each_concurrent(AT_ONCE, async |(parameter, value)| {
-            let begun = Instant::now();
             let answer = parameter.send(target, &value).await;
             let what = format!("{} {}={value}", parameter.operation, parameter.name);
             assert_refused_or_answered(&what, &answer);
-            assert!(begun.elapsed() < PROMPT, "{what} took {:?}", begun.elapsed());
         })
         .await;
     let admins = "SELECT count(*) FROM api_tokens WHERE revoked_at IS NULL";
@@ -257,13 +251,11 @@ async fn a_text_that_looks_like_sql_finds_what_it_says_which_is_nothing() {
     let attacks = filters.iter().flat_map(|filter| SQL.iter().map(move |text| (filter, *text)));
     stream::iter(attacks)
         .for_each_concurrent(AT_ONCE, async |(filter, text)| {
-            let begun = Instant::now();
             let answer = filter.send(target, &encoded(text)).await;
             let what = format!("{} {}={text}", filter.operation, filter.name);
             assert_refused_or_answered(&what, &answer);
             let is_found = answer.status.is_success() && answer.text().contains(MARK);
             assert!(!is_found, "{what} found {}", answer.text());
-            assert!(begun.elapsed() < PROMPT, "{what} took {:?}", begun.elapsed());
         })
         .await;
     for (table, rows) in [("dispensaries", 1), ("worker_tasks", 1)] {

@@ -305,17 +305,20 @@ async fn images(all: &[Operation]) -> Vec<Error> {
 /// 404, 409 and 504: the StatefulSet is not there, is changed by others, or Kubernetes says nothing.
 async fn kubernetes(all: &[Operation]) -> Vec<Error> {
     let cluster = FakeCluster::start().await;
-    let server = Server::with_cluster(cluster.hasty_settings()).await;
+    let patient = Server::with_cluster(cluster.settings()).await;
+    let hasty = Server::with_cluster(cluster.hasty_settings()).await;
     let mut errors = Vec::new();
-    for (status, mood) in
-        [(404, ClusterMood::Refuses(404)), (409, ClusterMood::Refuses(409)), (504, ClusterMood::Silent)]
-    {
+    for (status, mood, server) in [
+        (404, ClusterMood::Refuses(404), &patient),
+        (409, ClusterMood::Refuses(409), &patient),
+        (504, ClusterMood::Silent, &hasty),
+    ] {
         cluster.set_mood(mood);
         for name in ["GET /api/workers/k8s/replicas", "POST /api/workers/k8s/scale"] {
             let operation = named(all, name);
             if operation.has_error(status) {
                 let request = server.request(operation.method.clone(), &operation.target());
-                errors.push(expect(operation, status, &send(&server, operation, request).await));
+                errors.push(expect(operation, status, &send(server, operation, request).await));
             }
         }
     }
