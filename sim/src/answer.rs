@@ -1,5 +1,7 @@
 //! The origin's answer to a well-formed request without a fault of the transport: the bytes of a JSON text.
 
+use std::sync::PoisonError;
+
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -173,7 +175,10 @@ fn drifted(total: usize, page: usize) -> usize {
 fn dispensaries(world: &World, request: &GraphqlRequest, fault: Option<&FaultKind>) -> serde_json::Result<Vec<u8>> {
     let mut found: Vec<Value> = match fault {
         Some(FaultKind::UnknownDispensary) => Vec::new(),
-        _ => found(world, request).into_iter().map(dispensary).collect(),
+        _ => {
+            let status = world.store_status.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            found(world, request).into_iter().map(|store| dispensary(store, status.as_ref())).collect()
+        }
     };
     let mut errors = Vec::new();
     if let Some(FaultKind::GraphqlErrors { .. }) = fault {

@@ -44,6 +44,8 @@ pub struct Settings {
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
     pub proxies: usize,
+    /// Hosts that no proxy connects to, as where a provider does not carry them.
+    pub refused_hosts: Vec<String>,
     /// All proxies speak HTTP and want no credentials; otherwise they differ.
     pub plain_proxies: bool,
     /// The proxies that speak HTTP speak it inside TLS.
@@ -79,6 +81,7 @@ impl Default for Settings {
             keep_pages: false,
             coding: None,
             proxies: 8,
+            refused_hosts: Vec::new(),
             plain_proxies: false,
             proxy_tls: None,
             blocked_proxies: 2,

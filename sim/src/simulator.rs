@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -63,12 +64,14 @@ impl Simulator {
             pictures,
             proxies: proxy_states(&settings, &proxies)?,
             outgoing: Outgoing::default(),
+            refused_hosts: settings.refused_hosts.clone(),
             proxy_tls: settings.proxy_tls.map(TlsAcceptor::from),
             faults: Faults::default(),
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),
+            store_status: Mutex::default(),
             repriced: AtomicU64::new(0),
             pages: settings.keep_pages.then(PageCache::default),
         };
@@ -192,6 +195,11 @@ impl Simulator {
         if let Some(hash) = hash {
             self.world.hashes.know(operation, hash);
         }
+    }
+
+    /// The status that searches for stores give to every store from now on; None = its own.
+    pub fn set_store_status(&self, status: Option<Value>) {
+        *self.world.store_status.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 
     /// The origin's answer to `/robots.txt` from now on; none = 404.

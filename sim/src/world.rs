@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio_rustls::TlsAcceptor;
 
 use crate::brand::Brands;
@@ -37,6 +38,7 @@ pub(crate) struct World {
     pub(crate) pictures: PictureHost,
     pub(crate) proxies: Vec<ProxyState>,
     pub(crate) outgoing: Outgoing,
+    pub(crate) refused_hosts: Vec<String>,
     /// For the proxies that speak TLS.
     pub(crate) proxy_tls: Option<TlsAcceptor>,
     pub(crate) faults: Faults,
@@ -44,6 +46,8 @@ pub(crate) struct World {
     pub(crate) counters: Counters,
     /// None = there is no `/robots.txt`.
     pub(crate) robots: Mutex<Option<Robots>>,
+    /// The status of every store in answers to a search for stores; None = its own.
+    pub(crate) store_status: Mutex<Option<Value>>,
     pub(crate) crawl: AtomicU32,
     /// How many percent of the products have other prices than the crawl alone would give them.
     pub(crate) repriced: AtomicU64,

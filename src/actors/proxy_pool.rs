@@ -32,7 +32,7 @@ pub use view::{ProxyPoolView, ProxyView};
 use crate::stealth::{FetchMeter, ProxyLease};
 use db::Db;
 use db::proxies::LoadedProxies;
-use domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyOutcome};
+use domain::proxy::{BenchLimits, CounterDelta, Pool, PoolState, PooledProxy, ProxyAsk, ProxyId, ProxyReport};
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use settings::Live;
@@ -104,8 +104,7 @@ pub struct GiveBack(pub ProxyId);
 #[rtype(result = "()")]
 pub struct Report {
     pub proxy: ProxyId,
-    pub outcome: ProxyOutcome,
-    pub sent: Instant,
+    pub report: ProxyReport,
 }
 
 /// Bytes of one request, after the meter has counted them.
@@ -160,6 +159,9 @@ impl ProxyPoolActor {
         if ask.answer.is_closed() {
             return None;
         }
+        if ask.ask.is_best_effort && self.crawl_waits() {
+            return Some(ask);
+        }
         let Some(proxy) = self.pool.lease(&ask.ask, self.deps.clock.instant()) else {
             return Some(ask);
         };
@@ -170,16 +172,28 @@ impl ProxyPoolActor {
             pool.do_send(GiveBack(id));
         };
         let lease = ProxyLease::new(proxy, give_back).revocable(revoked);
+        let lease = match ask.ask.is_best_effort {
+            true => lease.giving_way(self.deps.open_leases.crawl_waits()),
+            false => lease,
+        };
         // if the asker has just given up, the lease is dropped here, which gives it back
         let _ = ask.answer.send(lease);
         None
     }
 
+    /// The crawl's asks first: the others are served while none of those waits.
     fn serve_waiting(&mut self, ctx: &Context<Self>) {
-        for ask in std::mem::take(&mut self.waiting) {
+        let (crawl, best_effort): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(|ask| !ask.ask.is_best_effort);
+        for ask in crawl.into_iter().chain(best_effort) {
             let unserved = self.serve(ask, ctx);
             self.waiting.extend(unserved);
         }
+        self.deps.open_leases.set_crawl_waits(self.crawl_waits());
+    }
+
+    fn crawl_waits(&self) -> bool {
+        self.waiting.iter().any(|ask| !ask.ask.is_best_effort && !ask.answer.is_closed())
     }
 
     fn sync_if_due(&mut self, ctx: &Context<Self>) {
@@ -285,6 +299,7 @@ impl Handler<AskForProxy> for ProxyPoolActor {
         if self.waiting.len() < MAX_WAITING {
             self.waiting.push_back(unserved);
         }
+        self.deps.open_leases.set_crawl_waits(self.crawl_waits());
     }
 }
 
@@ -301,8 +316,8 @@ impl Handler<Report> for ProxyPoolActor {
     type Result = ();
 
     fn handle(&mut self, report: Report, ctx: &mut Self::Context) {
-        let Report { proxy, outcome, sent } = report;
-        let Some(notice) = self.pool.report(proxy, &outcome, sent, self.deps.clock.instant()) else { return };
+        let Report { proxy, report } = report;
+        let Some(notice) = self.pool.report(proxy, &report, self.deps.clock.instant()) else { return };
         events::proxy_notice(&notice);
         self.serve_waiting(ctx);
         self.publish();

@@ -126,7 +126,7 @@ enum Command {
     Groups(groups::Args),
     /// Ask the service of this machine, or at --url, whether it works; exit code 1 if not
     Healthcheck(healthcheck::Args),
-    /// List stores with faulty data: no full crawl for long, halved menus, missing prices, unknown keys
+    /// List stores with faulty data: no full crawl for long, halved menus, missing prices, unknown keys or words, suspicious changes
     Quality(quality::Args),
     /// List the hosts that drover sends requests to; show, open, close or reset one
     Hosts(hosts::Args),

@@ -34,6 +34,7 @@ enum Command {
     /// Show proxies and how each has behaved
     ///
     /// GOOD OF LATEST: share of its latest requests, up to 100, that a host answered and did not refuse; its health follows from them.
+    /// Requests for images count in neither. HOSTS: those that refuse it or give no answer through it, and those that answer.
     /// OK EVER, FAILED EVER: its requests since it was added that were answered, and that failed by its fault; refusals count in neither. BYTES TODAY: since midnight in its time zone, both directions;
     /// workers add theirs every 20 s. BYTES LEFT: of its budget for today.
     List {
@@ -96,6 +97,7 @@ async fn list(health: Option<ShownHealth>, limit: i64, env: &Env) -> anyhow::Res
         "user",
         "health",
         "good of latest",
+        "hosts",
         "benched",
         "ok ever",
         "failed ever",
@@ -147,6 +149,7 @@ fn row(proxy: &ProxyListing, now: DateTime<Utc>) -> Vec<String> {
         proxy.username.clone().unwrap_or_default(),
         proxy.health.to_string(),
         proxy.healthy_share.map(|share| good_of_latest(share, proxy.recent_requests)).unwrap_or_default(),
+        proxy.hosts_text(),
         proxy.benched.iter().map(|bench| bench_text(bench, now)).collect::<Vec<_>>().join(", "),
         proxy.success_count.to_string(),
         proxy.failure_count.to_string(),

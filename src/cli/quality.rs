@@ -22,7 +22,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct List {
-    /// Only this kind: blind_store (no full crawl for three intervals), halved_menu, empty_prices or unknown_keys
+    /// Only this kind: blind_store (no full crawl for three intervals), halved_menu, empty_prices, unknown_keys, suspicious_switch or unknown_words
     #[arg(long)]
     kind: Option<String>,
     /// Only the store with this id

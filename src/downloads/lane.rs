@@ -111,7 +111,12 @@ impl Lane {
         match self.session.take().filter(|open| state.is_none() || open.state == state) {
             Some(open) => open,
             None => {
-                let ask = SessionAsk { state: state.clone(), hosts: self.deps.hosts.clone(), ..SessionAsk::default() };
+                let ask = SessionAsk {
+                    state: state.clone(),
+                    hosts: self.deps.hosts.clone(),
+                    is_best_effort: true,
+                    ..SessionAsk::default()
+                };
                 OpenSession { session: self.deps.sessions.open(ask), state, images: 0 }
             }
         }

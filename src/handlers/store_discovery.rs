@@ -3,8 +3,8 @@
 //!
 //! In: every state's points, one state's, or some of one state's. Out: all stores found are kept in
 //! `dutchie_discovery_locations`, one seen from several points once; known ones are updated, never doubled;
-//! those not found again are flagged as vanished; closed and vanished ones are disabled; new ones get their
-//! first fetch. The other points are asked although one fails: no store of its state counts as vanished, and
+//! those not found again are flagged as vanished; closed and vanished ones are disabled, unless more than half of a
+//! state's stores would be at once; new ones get their first fetch. The other points are asked although one fails: no store of its state counts as vanished, and
 //! a follow-up asks just the points that did not answer. A task of which no point answers fails.
 
 use std::collections::BTreeMap;
@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 use super::platform_client::PlatformClient;
 use super::{Context, RunProgress};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
-use db::discovery::DiscoveredStore;
+use db::discovery::{CoveredStores, DiscoveredStore};
 use db::{DbError, Tx};
 use domain::args;
 use domain::role::Role;
 use domain::store::{FoundStore, Platform};
+use domain::switches::Switches;
 use queue::{FollowUp, Outcome, TaskError, WriteResults};
 
 /// Points are not asked any more after this long, so that the result is written within the role's time limit.
@@ -138,6 +139,15 @@ impl StateAnswer {
     fn is_at_its_end(&self) -> bool {
         self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW || matches!(self.error, Some(TaskError::Snooze { .. }))
     }
+}
+
+/// By state: `9 of 12 stores would close or vanish at once`.
+fn doubts(doubted: &BTreeMap<String, CoveredStores>) -> BTreeMap<&String, String> {
+    let doubt = |state: &CoveredStores| {
+        let Switches { covered, switched, .. } = state.switches();
+        format!("{switched} of {covered} stores would close or vanish at once")
+    };
+    doubted.iter().map(|(name, state)| (name, doubt(state))).collect()
 }
 
 fn late() -> TaskError {
@@ -265,13 +275,37 @@ impl DiscoveryReport {
         result
     }
 
+    /// The states whose answer would close, or does not name, more than half of their stores, and is not believed.
+    async fn doubted(
+        &self,
+        tx: &Tx,
+        platform: Platform,
+        found: &[DiscoveredStore],
+    ) -> Result<BTreeMap<String, CoveredStores>, DbError> {
+        let mut doubted = BTreeMap::new();
+        for state in db::discovery::covered(tx, platform, found, &self.answered_states).await? {
+            let scope = format!("{platform}/{}", state.found_in);
+            if !db::switches::believe(tx, &scope, state.switches(), &state.stores).await? {
+                doubted.insert(state.found_in.clone(), state);
+            }
+        }
+        Ok(doubted)
+    }
+
     async fn write(&self, tx: &Tx, platform: Platform) -> Result<WriteResults, DbError> {
-        let found: Vec<DiscoveredStore> = self.found.values().cloned().collect();
+        let mut found: Vec<DiscoveredStore> = self.found.values().cloned().collect();
+        let doubted = self.doubted(tx, platform, &found).await?;
+        found.retain(|seen| !doubted.values().any(|state| state.closed.contains(&seen.store.platform_dispensary_id)));
+        let believed: Vec<String> =
+            self.answered_states.iter().filter(|state| !doubted.contains_key(*state)).cloned().collect();
         db::discovery::record(tx, platform, &found).await?;
         let new = db::discovery::promote(tx, platform, &found).await?;
-        let vanished = db::discovery::flag_vanished(tx, platform, &self.answered_states, &found).await?;
+        let vanished = db::discovery::flag_vanished(tx, platform, &believed, &found).await?;
         let closed = db::discovery::close(tx, platform).await?;
-        let result = [("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
+        let mut result = vec![("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
+        if !doubted.is_empty() {
+            result.push(("suspicious", json!(doubts(&doubted))));
+        }
         Ok(WriteResults {
             result: result.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             next: new.into_iter().map(|store| FollowUp::first_fetch(platform, store)).collect(),

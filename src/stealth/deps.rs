@@ -53,6 +53,8 @@ pub(super) struct Exchange<'a> {
     pub memory: &'a MemoryPermit,
     /// Whom the try is counted for.
     pub store: Option<StoreId>,
+    /// It is for something that a crawl does without.
+    pub is_best_effort: bool,
 }
 
 /// Time when any host last answered through any proxy: distinguishes one failing host from an outage of all
@@ -65,6 +67,14 @@ pub(super) struct Answers {
     alarmed: Mutex<Option<Instant>>,
 }
 
+/// Tries of one request that broke in transit.
+pub(super) struct Suspicion {
+    /// When the first of them broke.
+    pub first: Instant,
+    /// An alarm is for the crawl alone.
+    pub is_best_effort: bool,
+}
+
 impl SessionDeps {
     /// Notes that some host answered, whatever it said.
     pub fn answered(&self) {
@@ -72,10 +82,10 @@ impl SessionDeps {
         lock(&self.answers.silent_hosts).clear();
     }
 
-    /// The error for a request that broke in transit and was never answered, for the first time at
-    /// `first_suspicion`. When no host has answered since through any proxy, it is the proxies that fail, and
+    /// The error for a request that broke in transit and was never answered. When no host has answered since through any proxy, it is the proxies that fail, and
     /// the task must not pay for it.
-    pub fn judge_suspicion(&self, host: &str, first_suspicion: Instant, error: FetchError) -> FetchError {
+    pub fn judge_suspicion(&self, host: &str, suspicion: &Suspicion, error: FetchError) -> FetchError {
+        let Suspicion { first: first_suspicion, is_best_effort } = *suspicion;
         // at least a second, so that answers just before quick failures count
         let look_back = self.clock.instant().checked_sub(MIN_LOOK_BACK);
         let since = look_back.map_or(first_suspicion, |look_back| look_back.min(first_suspicion));
@@ -83,7 +93,7 @@ impl SessionDeps {
             return error;
         }
         let only_host = self.is_only_silent_host(host).then(|| host.to_owned());
-        if self.proxies.is_relied_on() && self.alarm_is_due() {
+        if !is_best_effort && self.proxies.is_relied_on() && self.alarm_is_due() {
             events::no_proxy_brings_answers(&silent_hosts(only_host.as_deref()), &error);
         }
         FetchError::ProxyOutage { only_host, reason: error.to_string() }

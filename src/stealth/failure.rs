@@ -41,7 +41,7 @@ impl Failure {
     /// An answer that was rejected by its head (`answer::judge`); of its body no more than the beginning was
     /// read.
     pub fn by_head(error: FetchError, host: &str) -> Self {
-        Failure::response(error, host, ProxyOutcome::Answered)
+        Failure::response(error, host, ProxyOutcome::Answered { host: host.to_owned() })
     }
 
     /// A whole answer with unexpected content; `success` is reported when the host took the request and only
@@ -53,14 +53,17 @@ impl Failure {
             RequestDisposition::RotateProxy
             | RequestDisposition::TryAgain
             | RequestDisposition::Snooze { .. }
-            | RequestDisposition::Requeue { .. } => ProxyOutcome::Answered,
+            | RequestDisposition::Requeue { .. } => ProxyOutcome::Answered { host: host.to_owned() },
         };
         Failure { error, outcome, needs_other_proxy: false }
     }
 
     /// Whether the host answered, whatever it said.
     pub fn is_answer(&self) -> bool {
-        matches!(self.outcome, ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } | ProxyOutcome::Success { .. })
+        matches!(
+            self.outcome,
+            ProxyOutcome::Answered { .. } | ProxyOutcome::Blocked { .. } | ProxyOutcome::Success { .. }
+        )
     }
 
     /// The failure as an observation of the host.
@@ -72,7 +75,7 @@ impl Failure {
             _ if self.is_block() => HostOutcome::Refused,
             (FetchError::ServerError { .. }, _) => HostOutcome::Failed,
             (_, ProxyOutcome::Success { took, .. }) => HostOutcome::Accepted(Some(*took)),
-            (_, ProxyOutcome::Answered) => HostOutcome::Accepted(None),
+            (_, ProxyOutcome::Answered { .. }) => HostOutcome::Accepted(None),
             _ => HostOutcome::Nothing,
         }
     }

@@ -48,7 +48,7 @@ pub use host_limits::{HostRateLimits, RequestPermit};
 pub use host_table::{ExchangeResult, HostTable};
 pub use identity::{Identities, Identity};
 pub use locale::{StateLocale, States};
-pub use proxy::{Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyProtocol, ProxySource};
+pub use proxy::{Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyProtocol, ProxyReport, ProxySource};
 pub use request::{Request, RequestKind, Response};
 pub use robots_table::RobotsTable;
 pub use route::{Document, DocumentLimits};

@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
 use super::error::FetchError;
 use super::fetch_meter::FetchMeter;
-pub use domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProtocol};
+pub use domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProtocol, ProxyReport};
 
 /// The right to use a proxy for one session, until it is dropped.
 pub struct ProxyLease {
     pub proxy: Arc<Proxy>,
     revoked: Arc<AtomicBool>,
+    gives_way: Arc<AtomicBool>,
     give_back: Option<Box<dyn FnOnce() + Send + Sync>>,
 }
 
 impl ProxyLease {
     pub fn new(proxy: Arc<Proxy>, give_back: impl FnOnce() + Send + Sync + 'static) -> Self {
-        ProxyLease { proxy, revoked: Arc::default(), give_back: Some(Box::new(give_back)) }
+        ProxyLease { proxy, revoked: Arc::default(), gives_way: Arc::default(), give_back: Some(Box::new(give_back)) }
     }
 
     /// A lease that its owner can end by setting `revoked`: its proxy gets no further request.
@@ -28,8 +28,14 @@ impl ProxyLease {
         self
     }
 
+    /// A lease whose proxy gets no further request from it while `others_wait`.
+    pub fn giving_way(mut self, others_wait: Arc<AtomicBool>) -> Self {
+        self.gives_way = others_wait;
+        self
+    }
+
     pub fn is_revoked(&self) -> bool {
-        self.revoked.load(Ordering::Relaxed)
+        self.revoked.load(Ordering::Relaxed) || self.gives_way.load(Ordering::Relaxed)
     }
 }
 
@@ -47,8 +53,8 @@ pub trait ProxySource: Send + Sync {
     /// when none came.
     fn lease(&self, ask: ProxyAsk) -> BoxFuture<'_, Result<ProxyLease, FetchError>>;
 
-    /// Takes note of the end of one request that was `sent` then; never blocks.
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant);
+    /// Takes note of the end of one request; never blocks.
+    fn report(&self, proxy: ProxyId, report: ProxyReport);
 
     /// Takes note of the bytes that one try sent and received, after [`meter`](Self::meter) has counted them;
     /// never blocks.

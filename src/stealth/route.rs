@@ -7,7 +7,7 @@
 mod document;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use http::{HeaderMap, StatusCode, header};
@@ -22,7 +22,7 @@ use super::headers;
 use super::host_limits::RequestPermit;
 use super::identity::Identity;
 use super::jar::Jar;
-use super::proxy::{ProxyId, ProxyLease, ProxyOutcome};
+use super::proxy::{ProxyId, ProxyLease, ProxyOutcome, ProxyReport};
 use super::proxy_connect;
 use super::request::{Request, Response};
 use super::traffic::{Bytes, Traffic};
@@ -88,8 +88,11 @@ impl Route {
             trace.blocked();
         }
         // a host's refusal of all is not counted against the proxy of its probe
-        let outcome = if is_block && permit.is_probe() { ProxyOutcome::Answered } else { outcome };
-        deps.proxies.report(self.lease.proxy.id, outcome, sent);
+        let outcome = match is_block && permit.is_probe() {
+            true => ProxyOutcome::Answered { host: request.host().to_owned() },
+            false => outcome,
+        };
+        self.report(exchange, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
         self.count(exchange, label, took, before);
         let host_outcome = match &result {
@@ -98,6 +101,11 @@ impl Route {
         };
         let hold = deps.host_limits.note(permit, host_outcome).await;
         result.map_err(|failure| failure.held_for(hold))
+    }
+
+    fn report(&self, exchange: &Exchange<'_>, outcome: ProxyOutcome, sent: Instant) {
+        let report = ProxyReport { outcome, sent, is_best_effort: exchange.is_best_effort };
+        exchange.deps.proxies.report(self.lease.proxy.id, report);
     }
 
     /// Adds one finished request to the meter; `before` is the route's byte count at its start.

@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::allowlist::AllowList;
-use super::deps::{Answers, Exchange, SessionDeps};
+use super::deps::{Answers, Exchange, SessionDeps, Suspicion};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::fetch_meter::FetchMeter;
@@ -64,6 +64,9 @@ pub struct SessionAsk {
     pub hosts: Vec<String>,
     /// Whom its requests are counted for; None where they are for no store.
     pub store: Option<StoreId>,
+    /// For something that a crawl does without, such as images: it gives way to all other sessions, and its
+    /// failures are no fault of its proxies at other hosts.
+    pub is_best_effort: bool,
 }
 
 #[derive(Clone)]
@@ -162,8 +165,15 @@ impl Session {
         self.check_robots(request).await?;
         let deps = Arc::clone(&self.deps);
         let (trace, memory) = (self.trace.clone(), self.memory.clone());
-        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory, store: self.ask.store };
-        let mut tries = Tries::of(request);
+        let exchange = Exchange {
+            deps: &deps,
+            trace: &trace,
+            request,
+            memory: &memory,
+            store: self.ask.store,
+            is_best_effort: self.ask.is_best_effort,
+        };
+        let mut tries = Tries::of(request, self.ask.is_best_effort);
         loop {
             // no proxy is taken for a host that may not be asked
             deps.host_limits.check(request.host()).await?;
@@ -289,6 +299,7 @@ impl Session {
             state: self.ask.state.clone(),
             timezone: Some(self.locale.timezone.clone()),
             avoid: self.avoided.iter().chain(&tries.avoid).copied().collect(),
+            is_best_effort: self.ask.is_best_effort,
         };
         let lease = self.deps.proxies.lease(ask).await.map_err(|error| tries.verdict(&self.deps, error))?;
         let fingerprint = self.deps.identities.draw(&mut self.rng, &self.used_fingerprints);
@@ -318,17 +329,19 @@ struct Tries {
     first_suspicion: Option<Instant>,
     /// Whether the host answered one of them, whatever it said.
     answered: bool,
+    is_best_effort: bool,
     last: Option<Failure>,
 }
 
 impl Tries {
-    fn of(request: &Request) -> Self {
+    fn of(request: &Request, is_best_effort: bool) -> Self {
         Tries {
             host: request.host().to_owned(),
             made: 0,
             avoid: Vec::new(),
             first_suspicion: None,
             answered: false,
+            is_best_effort,
             last: None,
         }
     }
@@ -350,7 +363,8 @@ impl Tries {
     fn verdict(&self, deps: &SessionDeps, otherwise: FetchError) -> FetchError {
         match (&self.last, self.first_suspicion) {
             (Some(last), Some(since)) if last.is_suspicion() && !self.answered => {
-                deps.judge_suspicion(&self.host, since, last.error.clone())
+                let suspicion = Suspicion { first: since, is_best_effort: self.is_best_effort };
+                deps.judge_suspicion(&self.host, &suspicion, last.error.clone())
             }
             (Some(last), _) => last.error.clone(),
             (None, _) => otherwise,

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use contract::proxies::ProxyFilter;
 use db::brands::{self, MenuBrand};
+use domain::proxy::{Budgets, ShownHealth};
 use domain::role::Role;
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -73,6 +75,26 @@ async fn assert_files_are_the_oracles(farm: &Farm) {
 /// Small menus of many stores have a picture of every kind.
 fn many_kinds(settings: Settings) -> Settings {
     Settings { products_per_store: 60..=80, ..settings }
+}
+
+#[tokio::test]
+async fn an_image_host_that_no_proxy_reaches_delays_no_menu_and_is_no_fault_of_the_proxies() {
+    let refused_hosts = vec!["images.simulated.test".to_owned()];
+    let farm = Farm::changed(24, |world| Settings { refused_hosts, blocked_proxies: 0, ..world }).await;
+    let worker = crawl(&farm).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let refreshed = "SELECT count(*) FROM worker_tasks WHERE role = 'product_refresh' AND status = 'completed'";
+    farm.until_counted("every menu was crawled once more", refreshed, 48).await;
+    end(worker).await;
+
+    assert_eq!(farm.count("SELECT count(*) FROM task_attempts WHERE outcome <> 'completed'").await, 0, "a menu waited");
+    let client = farm.db.client().await.unwrap();
+    for proxy in db::proxies::list(&client, &ProxyFilter::default(), Budgets::default(), 100).await.unwrap() {
+        assert_eq!(proxy.health, ShownHealth::Healthy, "{proxy:?}");
+        let images = proxy.hosts.iter().find(|host| host.host == "images.simulated.test");
+        assert!(images.is_none_or(|host| host.is_best_effort), "{proxy:?}");
+    }
+    assert!(farm.count("SELECT count(*) FROM proxy_hosts WHERE recent_failed > 0").await > 0, "no image was asked for");
 }
 
 #[tokio::test]

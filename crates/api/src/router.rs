@@ -171,6 +171,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         stores::set,
         stores::remove,
         stores::accept_empty,
+        stores::accept,
         stores::products,
         products::search,
         products::show,

@@ -99,6 +99,26 @@ pub async fn accept_empty(
     change.answer(StatusCode::OK, &store).await
 }
 
+/// Accepts a mass change that was suspicious: the next discovery that closes the store among most of its state, or the next menu that
+/// puts most of its products out of stock, is believed.
+#[utoipa::path(post, path = "/api/stores/{id}/accept", tag = "stores",
+               responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
+pub async fn accept(
+    changes: Changes<Operator>,
+    State(api): State<ApiState>,
+    Path(StorePath { id }): Path<StorePath>,
+    _: Query<NoParameters>,
+) -> Result<Response, ApiError> {
+    let mut change = changes.begin(&api).await?;
+    let store = find(&change, id).await?;
+    if !db::switches::accept(&change, id).await? {
+        let fault = format!("no answer about store {id} is suspicious: there is nothing to accept");
+        return Err(ApiError::Conflict(fault));
+    }
+    change.audit("stores.accept", id, json!({}));
+    change.answer(StatusCode::OK, &store).await
+}
+
 /// Deletes a store, with `with_products` also its products and payloads. Its open tasks are cancelled. To keep its products, disable it.
 #[utoipa::path(delete, path = "/api/stores/{id}", tag = "stores",
                responses((status = 200, body = DeletedStore), (status = 409, response = Problem)))]

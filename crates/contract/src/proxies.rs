@@ -29,6 +29,9 @@ pub struct ProxyListing {
     pub recent_requests: i64,
     /// Its benches that have time left: the one everywhere first.
     pub benched: Vec<ProxyBench>,
+    /// How its latest requests to each host ended, of the 16 hosts asked last: those of the crawl first. Its health
+    /// follows from those of the crawl.
+    pub hosts: Vec<ProxyHost>,
     pub is_active: bool,
     pub state_code: Option<String>,
     pub timezone: Option<String>,
@@ -51,6 +54,34 @@ pub struct ProxyListing {
     pub rests_until: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+}
+
+/// How one host takes the requests of a proxy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProxyHost {
+    pub host: String,
+    /// `healthy`, `refused` or `failing`.
+    pub health: ShownHealth,
+    /// Only requests that a crawl does without went there, such as images.
+    pub is_best_effort: bool,
+}
+
+impl ProxyListing {
+    /// `refused by images.test, answers menu.test`: the hosts that it does not reach first; empty where it reaches
+    /// all of them.
+    pub fn hosts_text(&self) -> String {
+        let of = |wanted: ShownHealth| self.hosts.iter().filter(move |host| host.health == wanted);
+        let parts = [
+            (ShownHealth::Refused, "refused by"),
+            (ShownHealth::Failing, "no answer from"),
+            (ShownHealth::Healthy, "answers"),
+        ];
+        let named =
+            parts.iter().flat_map(|(health, verb)| of(*health).map(move |host| format!("{verb} {}", host.host)));
+        let named: Vec<String> = named.collect();
+        let reaches_all = self.hosts.iter().all(|host| host.health == ShownHealth::Healthy);
+        if reaches_all { String::new() } else { named.join(", ") }
+    }
 }
 
 /// A time in which no request goes through a proxy.

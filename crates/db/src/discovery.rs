@@ -2,15 +2,32 @@
 //! gone. Keyed by platform: ids of two platforms may be equal.
 
 use super::arrays::column;
-use super::row::first_columns;
+use super::row::{first_columns, read_all, rows};
 use super::{DbError, Tx};
-use domain::store::{FoundStore, Platform, StoreId};
+use domain::store::{FoundStore, Platform, RejectionReason, StoreId};
+use domain::switches::{SwitchKind, Switches};
 
 /// A store, and the state of the discovery point that saw it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiscoveredStore {
     pub found_in: String,
     pub store: FoundStore,
+}
+
+impl DiscoveredStore {
+    pub fn is_closed(&self) -> bool {
+        self.store.rejection_reason == Some(RejectionReason::NotOpen)
+    }
+
+    /// The word that is not known, or `none` where there is no word.
+    fn unknown_status(&self) -> Option<&str> {
+        let is_unknown = self.store.rejection_reason == Some(RejectionReason::UnknownStatus);
+        is_unknown.then(|| self.store.status.as_deref().unwrap_or("none"))
+    }
+}
+
+rows! {
+    CoveredStores { found_in, stores, closed, vanished }
 }
 
 /// Stores everything that was seen of `platform`, each id once.
@@ -37,10 +54,43 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
             &column(seen, |s| s.found_in.as_str()),
             &column(seen, |s| s.store.rejection_reason.map(<&str>::from)),
             &platform.name(),
+            &column(seen, |s| s.unknown_status()),
         ],
     )
     .await?;
     Ok(())
+}
+
+/// The crawled stores that an answer covers in one state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoveredStores {
+    pub found_in: String,
+    pub stores: Vec<StoreId>,
+    /// Their ids at the platform, of those that it would close.
+    pub closed: Vec<String>,
+    /// Number of those that it does not name any more.
+    pub vanished: i64,
+}
+
+impl CoveredStores {
+    pub fn switches(&self) -> Switches {
+        let vanished = usize::try_from(self.vanished).unwrap_or_default();
+        Switches { kind: SwitchKind::Stores, covered: self.stores.len(), switched: self.closed.len() + vanished }
+    }
+}
+
+/// The crawled stores that the answer `seen` covers, by state; `states` are those whose every point answered.
+pub async fn covered(
+    tx: &Tx,
+    platform: Platform,
+    seen: &[DiscoveredStore],
+    states: &[String],
+) -> Result<Vec<CoveredStores>, DbError> {
+    let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
+    let closed: Vec<&DiscoveredStore> = seen.iter().filter(|s| s.is_closed()).collect();
+    let closed = column(&closed, |s| s.store.platform_dispensary_id.as_str());
+    let sql = include_str!("sql/discovery/closing_of.sql");
+    read_all(&tx.query(sql, &[&platform.name(), &ids, &closed, &states]).await?)
 }
 
 /// Makes stores of the valid entries of `seen` and returns the ids of the new ones; updates known ones.
@@ -51,8 +101,7 @@ pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> R
 }
 
 /// Flags the stores of `platform` that a discovery run in `states` did not see again; returns their number.
-/// Flagged stores are kept. When more than half of a state's stores (three or more) are missing, it flags
-/// none of them.
+/// Flagged stores are kept.
 pub async fn flag_vanished(
     tx: &Tx,
     platform: Platform,

@@ -76,6 +76,7 @@ pub mod store_bulk;
 pub mod store_requests;
 pub mod store_views;
 pub mod stores;
+pub mod switches;
 pub mod task_requests;
 pub mod task_views;
 pub mod tasks;
@@ -94,6 +95,7 @@ mod parameter_types;
 mod pipeline;
 mod pools;
 mod proxy_benches;
+mod proxy_hosts;
 mod row;
 mod storable;
 

@@ -139,5 +139,5 @@ pub async fn record_misses(tx: &Tx, ids: &[ProductId], previous: Option<DateTime
 }
 
 rows! {
-    KnownProduct { id, provider_product_id, content_hash, is_in_stock, misses: "consecutive_misses" }
+    KnownProduct { id, provider_product_id, content_hash, is_in_stock, misses: "consecutive_misses", is_listed }
 }

@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use super::arrays::column;
 use super::proxy_passwords::{self, UnreadableProxy};
 use super::row::{FromRow, read_all, rows, word};
-use super::{Client, Db, DbError, Tx, proxy_benches, proxy_usage};
+use super::{Client, Db, DbError, Tx, proxy_benches, proxy_hosts, proxy_usage};
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
     Budgets, ConditionChange, CounterDelta, Counters, HealthCounts, HealthFacts, Proxy, ProxyEntry, ProxyId, ProxyRow,
@@ -72,8 +72,10 @@ async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<P
     let mut found = matching(client, filter, limit).await?;
     let ids = column(&found, |proxy| proxy.id);
     let mut benches = proxy_benches::list(client, &ids).await?;
+    let mut hosts = proxy_hosts::list(client, &ids).await?;
     for proxy in &mut found {
         proxy.benched = benches.remove(&proxy.id).unwrap_or_default();
+        proxy.hosts = hosts.remove(&proxy.id).unwrap_or_default();
     }
     Ok(found)
 }
@@ -180,6 +182,7 @@ pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> 
 /// the same: deltas sent again then count twice, which is better than not at all.
 pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Result<(), DbError> {
     proxy_benches::flush(client, deltas, now).await?;
+    proxy_hosts::flush(client, deltas).await?;
     client
         .execute(
             include_str!("sql/proxies/flush.sql"),
@@ -303,6 +306,7 @@ impl FromRow for ProxyListing {
             healthy_share: counters.recent.healthy_share(),
             recent_requests: counters.recent.requests.round() as i64,
             benched: Vec::new(),
+            hosts: Vec::new(),
             is_active: row.try_get("is_active")?,
             state_code: row.try_get("state_code")?,
             timezone: row.try_get("timezone")?,

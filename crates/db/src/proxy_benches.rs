@@ -33,7 +33,11 @@ pub(super) async fn load(client: &Client) -> Result<HashMap<ProxyId, Vec<HostCoo
     let mut by_proxy: HashMap<ProxyId, Vec<HostCooldown>> = HashMap::new();
     for row in &client.query(include_str!("sql/proxy_benches/load.sql"), &[]).await? {
         let left = Duration::try_from_secs_f64(row.try_get("left_s")?).unwrap_or(Duration::ZERO);
-        by_proxy.entry(row.try_get("proxy_id")?).or_default().push(HostCooldown { host: row.try_get("host")?, left });
+        by_proxy.entry(row.try_get("proxy_id")?).or_default().push(HostCooldown {
+            host: row.try_get("host")?,
+            left,
+            is_best_effort: row.try_get("is_best_effort")?,
+        });
     }
     Ok(by_proxy)
 }
@@ -56,6 +60,7 @@ pub(super) async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant
                 &column(&begun, |begun| begun.host),
                 &column(&begun, |begun| begun.seconds),
                 &column(&begun, |begun| begun.reason),
+                &column(&begun, |begun| begun.is_best_effort),
             ],
         )
         .await?;
@@ -67,6 +72,7 @@ struct BegunBench<'a> {
     host: &'a str,
     seconds: f64,
     reason: &'a str,
+    is_best_effort: bool,
 }
 
 fn changes_of(delta: &CounterDelta) -> impl Iterator<Item = (ProxyId, &str, &HostBench)> {
@@ -74,8 +80,9 @@ fn changes_of(delta: &CounterDelta) -> impl Iterator<Item = (ProxyId, &str, &Hos
 }
 
 fn begun<'a>(proxy: ProxyId, host: &'a str, bench: &'a HostBench, now: Instant) -> Option<BegunBench<'a>> {
-    let HostBench::Until { until, reason } = bench else { return None };
-    Some(BegunBench { proxy, host, seconds: until.saturating_duration_since(now).as_secs_f64(), reason })
+    let HostBench::Until { until, reason, is_best_effort } = bench else { return None };
+    let seconds = until.saturating_duration_since(now).as_secs_f64();
+    Some(BegunBench { proxy, host, seconds, reason, is_best_effort: *is_best_effort })
 }
 
 rows! {

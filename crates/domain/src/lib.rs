@@ -47,6 +47,7 @@ pub mod state_code;
 pub mod stock;
 pub mod store;
 pub mod store_fetch_counts;
+pub mod switches;
 pub mod task;
 pub mod time_zone;
 pub mod us_states;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::product::{Product, ProductId};
 use super::stock::MISSES_TO_OUT_OF_STOCK;
+use super::switches::{SwitchKind, Switches};
 
 /// A store's row of a product, as far as the comparison needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct KnownProduct {
     pub content_hash: Option<i64>,
     pub is_in_stock: bool,
     pub misses: i16,
+    /// The last known status at the platform; None = the platform never said.
+    pub is_listed: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +48,36 @@ pub struct MenuDiff {
     pub absent: Vec<KnownProduct>,
 }
 
+/// The products with the last known status where the menu gives none; None where that changes nothing.
+pub fn with_known_statuses(products: &[Product], known: &[KnownProduct]) -> Option<Vec<Product>> {
+    if products.iter().all(|product| product.upstream_status.is_some()) {
+        return None;
+    }
+    let listed: HashMap<&str, bool> =
+        known.iter().filter_map(|row| Some((row.provider_product_id.as_str(), row.is_listed?))).collect();
+    if listed.is_empty() {
+        return None;
+    }
+    let settled = |product: &Product| match listed.get(product.provider_product_id.as_str()) {
+        Some(is_listed) if product.upstream_status.is_none() => product.clone().listed(*is_listed),
+        _ => product.clone(),
+    };
+    Some(products.iter().map(settled).collect())
+}
+
 impl MenuDiff {
+    /// The products of the menu that are in stock in their rows, and those of them that the menu puts out of stock.
+    pub fn switches(&self, products: &[Product]) -> Switches {
+        let was_in_stock = |(change, product): (&RowChange, &Product)| match change {
+            RowChange::New => None,
+            RowChange::Changed { was_in_stock, .. } => was_in_stock.then_some(product.is_in_stock),
+            RowChange::Unchanged { .. } => product.is_in_stock.then_some(true),
+        };
+        let covered: Vec<bool> = self.changes.iter().zip(products).filter_map(was_in_stock).collect();
+        let switched = covered.iter().filter(|is_in_stock| !**is_in_stock).count();
+        Switches { kind: SwitchKind::Products, covered: covered.len(), switched }
+    }
+
     /// `hashes` belong to `products`, whose provider ids are distinct.
     pub fn new(products: &[Product], hashes: &[i64], known: &[KnownProduct]) -> MenuDiff {
         let mut rows: HashMap<&str, &KnownProduct> =
@@ -84,9 +116,17 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::product::UpstreamStatus;
 
     fn row(id: ProductId, hash: Option<i64>, misses: i16) -> KnownProduct {
-        KnownProduct { id, provider_product_id: format!("p{id}"), content_hash: hash, is_in_stock: true, misses }
+        KnownProduct {
+            id,
+            provider_product_id: format!("p{id}"),
+            content_hash: hash,
+            is_in_stock: true,
+            misses,
+            is_listed: None,
+        }
     }
 
     fn on_menu(id: ProductId) -> Product {
@@ -102,6 +142,38 @@ mod tests {
     #[case::back_after_a_miss(vec![row(1, Some(7), 1)], RowChange::Changed { id: 1, was_in_stock: true })]
     fn a_product_is_compared_by_its_hash(#[case] known: Vec<KnownProduct>, #[case] expected: RowChange) {
         assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], &known).changes, [expected]);
+    }
+
+    #[rstest]
+    #[case::the_menu_says_so(Some(UpstreamStatus::Active), Some(false), true)]
+    #[case::it_was_delisted(None, Some(false), false)]
+    #[case::it_was_listed(None, Some(true), true)]
+    #[case::never_said(None, None, true)]
+    fn a_product_without_a_status_keeps_the_last_known_one(
+        #[case] upstream_status: Option<UpstreamStatus>,
+        #[case] is_listed: Option<bool>,
+        #[case] is_in_stock: bool,
+    ) {
+        let (menu, known) =
+            ([Product { upstream_status, ..on_menu(1) }], [KnownProduct { is_listed, ..row(1, None, 0) }]);
+        let settled = with_known_statuses(&menu, &known).unwrap_or_else(|| menu.to_vec());
+        assert_eq!(settled[0].is_in_stock, is_in_stock);
+        if upstream_status.is_none() {
+            assert_eq!(settled[0].upstream_status.map(|status| status == UpstreamStatus::Active), is_listed);
+        }
+    }
+
+    #[test]
+    fn only_products_that_were_in_stock_and_are_on_the_menu_are_switched() {
+        let known = [
+            row(1, None, 0),
+            row(2, Some(7), 0),
+            KnownProduct { is_in_stock: false, ..row(3, None, 0) },
+            row(4, None, 0),
+        ];
+        let menu = [Product { is_in_stock: false, ..on_menu(1) }, on_menu(2), on_menu(3), on_menu(9)];
+        let switches = MenuDiff::new(&menu, &[7; 4], &known).switches(&menu);
+        assert_eq!((switches.covered, switches.switched), (2, 1));
     }
 
     #[rstest]

@@ -34,7 +34,7 @@ pub struct Product {
     pub quantity_censored: bool,
     pub is_in_stock: bool,
     pub stock_status: StockStatus,
-    /// None where the platform does not say, or says neither.
+    /// None where the platform does not say, or says neither: the last known one holds.
     pub upstream_status: Option<UpstreamStatus>,
     pub image_url: Option<String>,
     pub brand_image_url: Option<String>,
@@ -46,6 +46,17 @@ pub struct Product {
 }
 
 impl Product {
+    /// With this status at the platform; one that is not listed is not sold.
+    #[must_use]
+    pub fn listed(mut self, is_listed: bool) -> Product {
+        if is_listed {
+            return Product { upstream_status: Some(UpstreamStatus::Active), ..self };
+        }
+        self.variants.iter_mut().for_each(|variant| variant.is_in_stock = false);
+        let upstream_status = Some(UpstreamStatus::Inactive);
+        Product { upstream_status, is_in_stock: false, stock_status: StockStatus::Oos, ..self }
+    }
+
     /// Whether it, or one of its variants, has a price.
     pub fn has_price(&self) -> bool {
         self.price_rec.or(self.price_med).is_some()

@@ -8,6 +8,8 @@ pub mod budget;
 pub mod counters;
 mod early_trials;
 pub mod health;
+pub mod host_health;
+pub mod host_record;
 mod last_successes;
 mod notice;
 mod outage;
@@ -18,13 +20,14 @@ mod resting;
 pub mod shown_health;
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
 pub use budget::{Budgets, DayUsage, UsageToday};
 pub use counters::{ConditionChange, CounterDelta, Counters, HostBench};
 pub use health::{BenchLimits, Condition};
+pub use host_record::HostRecord;
 pub use notice::Notice;
 pub use pool::{Pool, PoolState};
 pub use pooled_proxy::PooledProxy;
@@ -111,6 +114,8 @@ pub struct ProxyAsk {
     pub timezone: Option<String>,
     /// Proxies that are chosen only where no other serves.
     pub avoid: Vec<ProxyId>,
+    /// It gives way to all others, and gets no proxy on trial.
+    pub is_best_effort: bool,
 }
 
 /// How one request through a proxy went, as far as the proxy is concerned.
@@ -122,7 +127,7 @@ pub enum ProxyOutcome {
         took: Duration,
     },
     /// The host answered, and has trouble of its own or throttles us: the proxy works.
-    Answered,
+    Answered { host: String },
     /// A refusal or a challenge by `host`: the proxy works, and is not welcome there.
     Blocked { host: String },
     /// The proxy is broken or refuses us (407, refused connect): `at_once` benches without counting.
@@ -138,12 +143,35 @@ impl ProxyOutcome {
     /// How the request ended; None where that says nothing about the proxy.
     pub fn end(&self) -> Option<RequestEnd> {
         match self {
-            ProxyOutcome::Success { .. } | ProxyOutcome::Answered => Some(RequestEnd::Answered),
+            ProxyOutcome::Success { .. } | ProxyOutcome::Answered { .. } => Some(RequestEnd::Answered),
             ProxyOutcome::Blocked { .. } => Some(RequestEnd::Refused),
             ProxyOutcome::Failed { .. } | ProxyOutcome::Suspicion { .. } => Some(RequestEnd::Failed),
             ProxyOutcome::Neutral => None,
         }
     }
+
+    /// The host that was asked; None where that says nothing about the proxy.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            ProxyOutcome::Success { host, .. }
+            | ProxyOutcome::Answered { host }
+            | ProxyOutcome::Blocked { host }
+            | ProxyOutcome::Failed { host, .. }
+            | ProxyOutcome::Suspicion { host, .. } => Some(host),
+            ProxyOutcome::Neutral => None,
+        }
+    }
+}
+
+/// The end of one request through a proxy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProxyReport {
+    pub outcome: ProxyOutcome,
+    /// When its request was sent.
+    pub sent: Instant,
+    /// The request was for something that a crawl does without, such as an image. Its failures bench the proxy
+    /// at that host only, and count in no record but the host's.
+    pub is_best_effort: bool,
 }
 
 /// One row of the table: a proxy with the shared knowledge of all processes about it.
@@ -168,7 +196,8 @@ impl ProxyRow {
         };
         ShownHealth::of(&HealthFacts {
             is_off: self.stored == StoredState::Off,
-            is_benched: !self.host_benches.is_empty() || cooldown.is_some_and(|left| !left.is_zero()),
+            is_benched: self.host_benches.iter().any(|bench| !bench.is_best_effort)
+                || cooldown.is_some_and(|left| !left.is_zero()),
             is_on_trial: cooldown.is_some(),
             ..HealthFacts::from(&self.counters)
         })
@@ -181,6 +210,8 @@ pub struct HostCooldown {
     pub host: String,
     /// By the database's clock.
     pub left: Duration,
+    /// Only requests that a crawl does without led to it.
+    pub is_best_effort: bool,
 }
 
 /// State by `is_active` and `cooldown_until` together.
@@ -218,7 +249,7 @@ mod tests {
     }
 
     fn row(stored: StoredState, benched_at_hosts: usize) -> ProxyRow {
-        let bench = HostCooldown { host: "menu.test".to_owned(), left: Duration::from_secs(9) };
+        let bench = HostCooldown { host: "menu.test".to_owned(), left: Duration::from_secs(9), is_best_effort: false };
         ProxyRow {
             proxy: proxy("p7"),
             state_code: None,

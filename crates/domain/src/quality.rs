@@ -12,5 +12,10 @@ vocabulary! {
         EmptyPrices,
         /// Its latest refresh met keys of upstream that this program does not know.
         UnknownKeys,
+        /// The latest answer would close it among most stores of its state, or put most of its products out of stock, and is not
+        /// believed yet.
+        SuspiciousSwitch,
+        /// Upstream uses words for its state, or for its products' states and units, that this program does not know.
+        UnknownWords,
     }
 }

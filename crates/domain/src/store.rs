@@ -136,6 +136,8 @@ pub enum RejectionReason {
     /// A sandbox, demo or test.
     NotAStore,
     NotOpen,
+    /// The platform's word for its state is missing, or none that is known. A known store keeps its last known state.
+    UnknownStatus,
     NoUsState,
 }
 

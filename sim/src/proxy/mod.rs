@@ -160,6 +160,9 @@ async fn carry_late(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + 
 
 /// Connects on behalf of a client, announced to the origin beforehand.
 async fn connect(world: &World, proxy: usize, host: &str, port: u16) -> io::Result<TcpStream> {
+    if world.refused_hosts.iter().any(|refused| refused.eq_ignore_ascii_case(host)) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     let target = resolve(world, host, port);
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;

@@ -4,14 +4,15 @@ use serde_json::{Value, json};
 
 use crate::catalogue::StoreSeed;
 
-pub(crate) fn dispensary(store: &StoreSeed) -> Value {
+/// `status`: instead of the store's own.
+pub(crate) fn dispensary(store: &StoreSeed, status: Option<&Value>) -> Value {
     let hours =
         json!({ "Monday": { "active": true, "start": "9:00 AM", "end": "9:00 PM" }, "Sunday": { "active": false } });
     json!({
         "id": store.platform_dispensary_id,
         "name": store.name,
         "cName": store.cname,
-        "status": store.status,
+        "status": status.cloned().unwrap_or_else(|| json!(store.status)),
         "timezone": store.timezone,
         "phone": store.phone,
         "email": Value::Null,

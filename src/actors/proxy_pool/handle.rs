@@ -1,13 +1,13 @@
 //! `ProxyPool`: the handle that the rest of the program holds: a source of leases, and the pool's state.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix::Addr;
 use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
 use super::{AskForProxy, CountBytes, Flush, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView, Report};
-use crate::stealth::{FetchError, FetchMeter, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+use crate::stealth::{FetchError, FetchMeter, ProxyAsk, ProxyId, ProxyLease, ProxyReport, ProxySource};
 use domain::proxy::PoolState;
 use settings::Live;
 use supervision::messages::Observe;
@@ -71,8 +71,8 @@ impl ProxySource for ProxyPool {
         })
     }
 
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant) {
-        self.actor.do_send(Report { proxy, outcome, sent });
+    fn report(&self, proxy: ProxyId, report: ProxyReport) {
+        self.actor.do_send(Report { proxy, report });
     }
 
     fn count_bytes(&self, proxy: ProxyId, bytes: i64) {

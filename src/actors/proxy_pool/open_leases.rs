@@ -1,6 +1,6 @@
 //! `OpenLeases`: the proxy leases that are open in this process, each one session's. They outlive the actor.
 //!
-//! In: leases that begin and end. Out: counts, and a flag that revokes. It must not know which proxy is good.
+//! In: leases that begin and end. Out: counts, and flags that revoke. It must not know which proxy is good.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::proxy::ProxyId;
 
 #[derive(Clone, Default)]
-pub struct OpenLeases(Arc<Mutex<HashMap<ProxyId, LeasesOfProxy>>>);
+pub struct OpenLeases {
+    by_proxy: Arc<Mutex<HashMap<ProxyId, LeasesOfProxy>>>,
+    /// A session of the crawl waits for a proxy: leases of other sessions give way.
+    crawl_waits: Arc<AtomicBool>,
+}
 
 #[derive(Default)]
 struct LeasesOfProxy {
@@ -37,6 +41,15 @@ impl OpenLeases {
         self.lock().get(&proxy).map_or(0, |open| open.count)
     }
 
+    /// The flag that leases of sessions beside the crawl heed.
+    pub fn crawl_waits(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.crawl_waits)
+    }
+
+    pub fn set_crawl_waits(&self, waits: bool) {
+        self.crawl_waits.store(waits, Ordering::Relaxed);
+    }
+
     /// Every proxy that has leases open.
     pub fn each(&self, mut see: impl FnMut(ProxyId, usize)) {
         self.lock().iter().for_each(|(proxy, open)| see(*proxy, open.count));
@@ -52,7 +65,7 @@ impl OpenLeases {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ProxyId, LeasesOfProxy>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_proxy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

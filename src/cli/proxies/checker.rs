@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use futures_util::FutureExt;
@@ -18,7 +18,8 @@ use crate::app::data::DataFiles;
 use crate::platforms::{DiscoveryPoint, PlatformRegistry};
 use crate::stealth::session::SessionConfig;
 use crate::stealth::{
-    AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, SessionAsk, Sessions,
+    AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, ProxySource, SessionAsk,
+    Sessions,
 };
 use api::proxy_tester::ProxyTester;
 use contract::proxies::ProxyTest;
@@ -136,8 +137,8 @@ impl ProxySource for SingleUseProxies {
         Box::pin(ready(next.ok_or(FetchError::NoProxy { host: ask.host })))
     }
 
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, _: Instant) {
-        lock(&self.outcomes).insert(proxy, outcome);
+    fn report(&self, proxy: ProxyId, report: ProxyReport) {
+        lock(&self.outcomes).insert(proxy, report.outcome);
     }
 
     fn is_relied_on(&self) -> bool {

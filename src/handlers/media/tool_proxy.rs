@@ -10,7 +10,7 @@ use url::Url;
 
 use super::unless_stopped;
 use crate::handlers::Context;
-use crate::stealth::{Proxy, ProxyAsk, ProxyLease, ProxyOutcome, ProxyProtocol};
+use crate::stealth::{Proxy, ProxyAsk, ProxyLease, ProxyOutcome, ProxyProtocol, ProxyReport};
 use queue::TaskError;
 
 pub struct ToolProxy {
@@ -40,7 +40,7 @@ impl ToolProxy {
     pub fn report(self, ctx: &Context, error: Option<String>) {
         let Some(proxies) = &ctx.services.media.tool_proxies else { return };
         let outcome = match error {
-            None => ProxyOutcome::Answered,
+            None => ProxyOutcome::Answered { host: self.host },
             // what the tools' libraries say of a proxy that refuses them or cannot be reached
             Some(error) if error.to_ascii_lowercase().contains("proxy") => ProxyOutcome::Failed {
                 host: self.host,
@@ -49,7 +49,8 @@ impl ToolProxy {
             },
             Some(_) => ProxyOutcome::Neutral,
         };
-        proxies.report(self.lease.proxy.id, outcome, self.leased);
+        let report = ProxyReport { outcome, sent: self.leased, is_best_effort: false };
+        proxies.report(self.lease.proxy.id, report);
     }
 }
 

@@ -18,7 +18,7 @@ use db::products::{ProductScope, ProductWrite};
 use db::stores::CrawlState;
 use db::{DbError, Tx, pipeline};
 use domain::menu::NormalMenu;
-use domain::menu_diff::{KnownProduct, MenuDiff, RowChange};
+use domain::menu_diff::{self, KnownProduct, MenuDiff, RowChange};
 use domain::payload::Payload;
 use domain::product::{Product, ProductId};
 use domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
@@ -54,6 +54,9 @@ pub struct Counts {
     /// Products that neither have a price nor a variant with one.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_price: usize,
+    /// The menu would put more than half of its products out of stock at once, and is not believed: nothing was written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub suspicious: bool,
     /// The store was disabled after this run had begun: nothing was written, its products are out of stock,
     /// and stay so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -93,6 +96,19 @@ impl MenuWrite {
             return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
         let known = db::products::known(tx, self.scope()).await?;
+        match menu_diff::with_known_statuses(self.products(), &known) {
+            Some(products) => self.with_products(products).write_known(tx, state, known).await,
+            None => self.write_known(tx, state, known).await,
+        }
+    }
+
+    fn with_products(&self, products: Vec<Product>) -> MenuWrite {
+        let menu = NormalMenu { products, ..NormalMenu::default() };
+        let (payload, memory) = (self.payload.clone(), self.memory.clone());
+        MenuWrite { payload, menu: Arc::new(menu), min_coverage: self.min_coverage, memory }
+    }
+
+    async fn write_known(&self, tx: &Tx, state: CrawlState, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
         let order = PayloadOrder::of(self.position(), state.newest);
         let counts = match (order, state.newest) {
             (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest, known).await?,
@@ -114,6 +130,9 @@ impl MenuWrite {
         }
         let hashes: Vec<i64> = self.products().iter().map(Product::content_hash).collect();
         let diff = MenuDiff::new(self.products(), &hashes, &known);
+        if order == PayloadOrder::Newest && !self.is_believed(tx, &diff).await? {
+            return Ok(Counts { products: self.products().len(), suspicious: true, ..Counts::default() });
+        }
         let ids = self.ids(tx, &diff.changes).await?;
         let menu: Vec<MenuRow<'_>> = self.menu_rows(&ids, &hashes, &diff.changes).collect();
 
@@ -140,6 +159,14 @@ impl MenuWrite {
         let out_of_stock = counts.out_of_stock + sold_out as i64;
         let without_price = self.products().iter().filter(|product| !product.has_price()).count();
         Ok(Counts { snapshots, missed: absent.len() as i64, out_of_stock, without_price, ..counts })
+    }
+
+    /// A menu that would put more than half of its products out of stock is taken for a fault of the platform's, until
+    /// enough menus show it, or an operator accepts it.
+    async fn is_believed(&self, tx: &Tx, diff: &MenuDiff) -> Result<bool, DbError> {
+        let Payload { dispensary_id, platform, .. } = self.payload;
+        let scope = format!("{platform}/{dispensary_id}");
+        db::switches::believe(tx, &scope, diff.switches(self.products()), &[dispensary_id]).await
     }
 
     async fn write_products(

@@ -8,10 +8,28 @@ use super::menu_url::MenuUrl;
 use super::requests;
 use crate::platforms::reading::reader;
 use domain::store::{FoundStore, RejectionReason};
+use domain::switches::word;
 use domain::us_states;
 
 /// Words in the names of stores that sell nothing ("dnu": do not use).
 const TEST_STORE_WORDS: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];
+
+#[derive(Clone, Copy)]
+enum Status {
+    Open,
+    Closed,
+}
+
+const STATUSES: [(&str, Status); 8] = [
+    ("open", Status::Open),
+    ("closed", Status::Closed),
+    ("temporarily closed", Status::Closed),
+    ("permanently closed", Status::Closed),
+    ("inactive", Status::Closed),
+    ("disabled", Status::Closed),
+    ("archived", Status::Closed),
+    ("deleted", Status::Closed),
+];
 
 /// None when it has no id that could be a key.
 pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
@@ -43,15 +61,16 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
 }
 
 fn rejection_reason(store: &FoundStore) -> Option<RejectionReason> {
-    let is_open = store.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("open"));
     if store.name.is_empty() {
         return Some(RejectionReason::NoName);
     }
     if is_test_store(&store.name) || store.slug.as_deref().is_some_and(is_test_store) {
         return Some(RejectionReason::NotAStore);
     }
-    if !is_open {
-        return Some(RejectionReason::NotOpen);
+    match store.status.as_deref().and_then(|status| word(status, &STATUSES)) {
+        Some(Status::Open) => {}
+        Some(Status::Closed) => return Some(RejectionReason::NotOpen),
+        None => return Some(RejectionReason::UnknownStatus),
     }
     store.state.is_none().then_some(RejectionReason::NoUsState)
 }
@@ -142,7 +161,12 @@ mod tests {
     #[case::by_its_slug(json!({"cName": "deeply-rooted-sandbox"}), Some("not_a_store"))]
     #[case::only_part_of_a_word(json!({"name": "The Greatest Demographic"}), None)]
     #[case::closed(json!({"status": "closed"}), Some("not_open"))]
-    #[case::no_status(json!({"status": null}), Some("not_open"))]
+    #[case::closed_in_capitals(json!({"status": " CLOSED "}), Some("not_open"))]
+    #[case::open_in_capitals(json!({"status": "OPEN "}), None)]
+    #[case::no_status(json!({"status": null}), Some("unknown_status"))]
+    #[case::an_empty_status(json!({"status": ""}), Some("unknown_status"))]
+    #[case::a_status_of_another_type(json!({"status": {"is": "open"}}), Some("unknown_status"))]
+    #[case::another_status(json!({"status": "ouvert"}), Some("unknown_status"))]
     #[case::no_location(json!({"location": null}), Some("no_us_state"))]
     #[case::another_country(json!({"location": {"state": "ON"}}), Some("no_us_state"))]
     #[case::by_code(json!({"location": {"state": "az"}}), None)]

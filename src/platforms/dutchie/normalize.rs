@@ -20,6 +20,7 @@ use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
 use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use domain::product::{Product, UpstreamStatus};
+use domain::switches::word;
 use special::PageSpecials;
 use wire::{Image, Items, Page, ScannedItems, WireProduct};
 
@@ -183,20 +184,18 @@ struct Listing {
     upstream_status: Option<UpstreamStatus>,
 }
 
-/// `Status` Active is sold; one that is missing says nothing against the product, one that is unknown does.
+const STATUSES: [(&str, UpstreamStatus); 2] =
+    [("Active", UpstreamStatus::Active), ("Inactive", UpstreamStatus::Inactive)];
+
+/// `Status` Active is sold; one that is missing or unknown says nothing against the product, which keeps its last known
+/// status.
 fn listing(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Listing {
-    let Some(status) = read.text(item.status, "Status") else {
-        return Listing { is_sold: true, upstream_status: None };
-    };
-    let upstream_status = match status.as_str() {
-        "Active" => Some(UpstreamStatus::Active),
-        "Inactive" => Some(UpstreamStatus::Inactive),
-        _ => None,
-    };
-    if upstream_status.is_none() {
-        read.warn("unknown_status", &status);
+    let written = read.text(item.status, "Status");
+    let upstream_status = written.as_deref().and_then(|written| word(written, &STATUSES));
+    if let (Some(written), None) = (&written, upstream_status) {
+        read.warn("unknown_status", written);
     }
-    Listing { is_sold: upstream_status == Some(UpstreamStatus::Active), upstream_status }
+    Listing { is_sold: upstream_status != Some(UpstreamStatus::Inactive), upstream_status }
 }
 
 fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::reader::{Reader, unquoted};
 use super::{Raw, decimal};
 use domain::product::{Potency, PotencyUnit};
+use domain::switches::word;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -28,9 +29,8 @@ pub fn potency(raw: Raw<'_>, field: &'static str, read: &mut Reader<'_>) -> Opti
 
 fn structured(content: Content<'_>, field: &'static str, read: &mut Reader<'_>) -> Option<Potency> {
     let unit = read.text(content.unit, field).and_then(|name| {
-        let unit = [PotencyUnit::Percentage, PotencyUnit::Milligrams, PotencyUnit::MilligramsPerGram]
-            .into_iter()
-            .find(|unit| unit.name() == name);
+        let known = [PotencyUnit::Percentage, PotencyUnit::Milligrams, PotencyUnit::MilligramsPerGram];
+        let unit = word(&name, &known.map(|unit| (unit.name(), unit)));
         if unit.is_none() {
             read.warn("unknown_unit", &format!("{field}: '{name}'"));
         }

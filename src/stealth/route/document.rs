@@ -66,12 +66,15 @@ impl Route {
         let received = received.unwrap_or_else(|_| Err(transport::out_of_time(request.host(), "whole", limit)));
         let took = deps.clock.instant() - sent;
         let (outcome, label, bytes, host_outcome) = match &received {
-            Ok((document, host_outcome)) => {
-                (ProxyOutcome::Answered, label(request.kind), document.body.len() as u64, *host_outcome)
-            }
+            Ok((document, host_outcome)) => (
+                ProxyOutcome::Answered { host: request.host().to_owned() },
+                label(request.kind),
+                document.body.len() as u64,
+                *host_outcome,
+            ),
             Err(failure) => (failure.outcome.clone(), failure.error.label(), 0, failure.host_outcome()),
         };
-        deps.proxies.report(self.lease.proxy.id, outcome, sent);
+        self.report(exchange, outcome, sent);
         events::request_finished(request.host(), label, bytes, took);
         self.count(exchange, label, took, before);
         // how it answers this says little of how it answers the platform's requests

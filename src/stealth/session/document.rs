@@ -30,8 +30,15 @@ impl Session {
     ) -> Result<Document, FetchError> {
         let deps = Arc::clone(&self.deps);
         let (trace, memory) = (self.trace.clone(), self.memory.clone());
-        let exchange = Exchange { deps: &deps, trace: &trace, request, memory: &memory, store: self.ask.store };
-        let mut tries = Tries::of(request);
+        let exchange = Exchange {
+            deps: &deps,
+            trace: &trace,
+            request,
+            memory: &memory,
+            store: self.ask.store,
+            is_best_effort: self.ask.is_best_effort,
+        };
+        let mut tries = Tries::of(request, self.ask.is_best_effort);
         loop {
             let mut route = self.usable_route(request, &tries).await?;
             let permit = match deps.host_limits.permit(request.host()).await {

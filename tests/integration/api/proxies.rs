@@ -1,5 +1,6 @@
 //! The table of proxies over HTTP.
 
+use contract::proxies::ProxyListing;
 use domain::proxy::Budgets;
 use http::Method;
 use serde_json::{Value, json};
@@ -235,6 +236,21 @@ async fn a_proxy_shows_its_share_of_good_requests_and_each_bench_with_its_end() 
     assert_eq!(place(4), [(&Value::Null, &json!("reset"))]);
     assert_eq!(benched(4)[0]["until"], listed[4]["cooldown_until"]);
     assert!(place(5).is_empty(), "its time is over");
+}
+
+#[tokio::test]
+async fn a_proxy_names_the_hosts_that_it_does_not_reach_and_images_alone_make_none_unhealthy() {
+    let server = Server::start().await;
+    let sql = "
+        INSERT INTO proxies (id, host, port, recent_requests) VALUES (1, 'a', 1, 50);
+        INSERT INTO proxy_hosts VALUES (1, 'images.test', true, 9, 9, 0), (1, 'cdn.test', true, 9, 0, 9), (1, 'menu.test', false, 50, 0, 0);
+        INSERT INTO proxy_benches VALUES (1, 'images.test', now() + interval '1 hour', 'too many failures', true)";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    let listed = listed(&server, "").await["proxies"][0].clone();
+    assert_eq!((&listed["health"], listed["benched"].as_array().unwrap().len()), (&json!("healthy"), 1));
+    let proxy: ProxyListing = serde_json::from_value(listed).unwrap();
+    assert_eq!(proxy.hosts_text(), "refused by images.test, no answer from cdn.test, answers menu.test");
+    assert_eq!(server.get("/api/overview").await.expect(200)["proxies"]["healthy"], 1);
 }
 
 #[tokio::test]

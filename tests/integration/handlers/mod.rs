@@ -18,5 +18,6 @@ mod retention;
 mod simulated;
 mod specials;
 mod suspicious;
+mod switches;
 pub mod test_sessions;
 pub mod test_store;

@@ -3,14 +3,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use domain::proxy::ProxyEntry;
 use drover::simulated;
 use drover::stealth::session::SessionConfig;
 use drover::stealth::{
-    AllowList, FetchError, Identities, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource, Sessions,
-    States,
+    AllowList, FetchError, Identities, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyReport, ProxySource, Sessions, States,
 };
 use foundation::clock::Clock;
 use futures_util::future::BoxFuture;
@@ -43,7 +41,7 @@ impl ProxySource for RoundRobinProxies {
         })
     }
 
-    fn report(&self, _: i64, _: ProxyOutcome, _: Instant) {}
+    fn report(&self, _: i64, _: ProxyReport) {}
 }
 
 /// The simulator's proxies, numbered from 1.

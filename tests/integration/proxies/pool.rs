@@ -8,7 +8,7 @@ use chrono::DateTime;
 use contract::proxies::ProxyListing;
 use domain::proxy::{PoolState, ShownHealth};
 use drover::actors::proxy_pool::{ProxyPool, ProxyPoolActor, ProxyPoolDeps, ProxyPoolView};
-use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+use drover::stealth::{FetchError, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, ProxySource};
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use supervision::messages::Tick;
@@ -81,7 +81,8 @@ impl Process {
     }
 
     fn report(&self, proxy: ProxyId, outcome: ProxyOutcome) {
-        self.pool.report(proxy, outcome, self.deps.clock.instant());
+        let report = ProxyReport { outcome, sent: self.deps.clock.instant(), is_best_effort: false };
+        self.pool.report(proxy, report);
     }
 }
 

@@ -280,7 +280,7 @@ async fn a_failure_of_the_origin_is_retried_on_its_connection_and_blames_no_prox
     let mut session = Setup::default().sessions(&pool).open(SessionAsk::default());
     origin.script([trouble]);
     session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
-    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered));
+    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered { host: HOST.to_owned() }));
     let seen = user_agents(&origin.seen());
     assert_eq!(seen[0], seen[1], "the same session");
     assert_eq!(proxy.heard().len(), 1, "the same connection");
@@ -360,7 +360,7 @@ async fn a_short_retry_after_is_waited_for() {
     let begun = Instant::now();
     session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
     assert!(begun.elapsed() >= Duration::from_secs(1));
-    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered));
+    assert_eq!(pool.reports()[0], (1, ProxyOutcome::Answered { host: HOST.to_owned() }));
 }
 
 #[rstest]

@@ -117,7 +117,7 @@ fn kind(outcome: &ProxyOutcome) -> &'static str {
         ProxyOutcome::Failed { at_once: true, .. } => "failed at once",
         ProxyOutcome::Failed { at_once: false, .. } => "failed",
         ProxyOutcome::Suspicion { .. } => "suspicion",
-        ProxyOutcome::Answered => "answered",
+        ProxyOutcome::Answered { .. } => "answered",
         ProxyOutcome::Neutral => "neutral",
     }
 }

@@ -30,6 +30,6 @@ export function Quality() {
 const Row = memo((/** @type {{ of: Finding }} */ { of: finding }) => html`<tr data-row>
   <th scope="row" class="key">
     <a href=${link(`/admin/stores/${finding.dispensary_id}`)}><bdi>${finding.dispensary_name}</bdi></a><br />
-    <span class="scope">${finding.kind.replace("_", " ")} · ${finding.detail}</span></th>
+    <span class="scope">${finding.kind.replaceAll("_", " ")} · ${finding.detail}</span></th>
   <td class="num end nowrap"><${Ago} at=${finding.since} /></td>
 </tr>`);

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::ProxyId;
+use super::host_record::HostRecord;
 use super::recent_requests::{RecentRequests, RequestEnd};
+
+/// Maximum number of hosts of one proxy that are counted between two writes; requests to further ones are not.
+const MAX_HOSTS: usize = 64;
 
 /// Weight of the newest response time in the moving average.
 const NEWEST: f64 = 0.2;
@@ -45,6 +49,8 @@ pub struct CounterDelta {
     pub change: Option<ConditionChange>,
     /// The last change of its bench at each host.
     pub host_benches: BTreeMap<String, HostBench>,
+    /// Requests by host.
+    pub hosts: BTreeMap<String, HostRecord>,
 }
 
 /// A bench at one host.
@@ -53,6 +59,8 @@ pub enum HostBench {
     Until {
         until: Instant,
         reason: String,
+        /// Only requests that a crawl does without led to it.
+        is_best_effort: bool,
     },
     /// It ended before its time.
     Ended,
@@ -120,6 +128,20 @@ impl CounterDelta {
         self.unanswered = 0;
     }
 
+    /// One more request to `host`, in the record of that host.
+    pub fn ended_at(&mut self, host: &str, end: RequestEnd, is_best_effort: bool) {
+        let later = HostRecord::of(end, is_best_effort);
+        self.absorb_host(host, &later);
+    }
+
+    fn absorb_host(&mut self, host: &str, later: &HostRecord) {
+        let earlier = self.hosts.get(host);
+        if earlier.is_some() || self.hosts.len() < MAX_HOSTS {
+            let record = earlier.map_or(*later, |earlier| later.on_top_of(earlier));
+            self.hosts.insert(host.to_owned(), record);
+        }
+    }
+
     /// `ends_streak`: it was sent after the last block, so the host accepts the proxy again.
     pub fn succeeded(&mut self, took: Duration, ends_streak: bool) {
         self.successes += 1;
@@ -159,6 +181,7 @@ impl CounterDelta {
         self.last_error = later.last_error.or(self.last_error.take());
         self.change = later.change.or(self.change);
         self.host_benches.extend(later.host_benches);
+        later.hosts.iter().for_each(|(host, record)| self.absorb_host(host, record));
     }
 
     /// The row as it will be once this delta has been written.

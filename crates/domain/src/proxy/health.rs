@@ -3,25 +3,17 @@
 //! Active → (failures in a row, or one that needs no counting) → benched for base · 2^n → on trial: of the
 //! requests sent from then on, the first answer makes it active, and the first failure benches it for longer,
 //! or for the rest of the bench where the trial came early. A block is the host's decision and not the
-//! proxy's fault: it benches the proxy at that host only. In: outcomes, the row, the time. Out: a condition,
-//! a decision to bench. It must not know other proxies.
+//! proxy's fault: it benches the proxy at that host only, and so do failures at a host while another host
+//! answers through it, or of requests that a crawl does without. In: outcomes, the row, the time. Out: a
+//! condition, a decision to bench. It must not know other proxies.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
+use super::host_health::HostHealth;
 use super::{HostCooldown, StoredState};
 use crate::retry;
-
-/// Hosts whose failures one proxy remembers; past it the one whose last failure is the oldest is forgotten.
-const MAX_HOSTS: usize = 256;
-
-/// How long a failure at a host makes a proxy a worse choice for that host.
-const FAILURE_FADE_TIME: Duration = Duration::from_secs(120);
-
-/// How good a choice a proxy is right after a failure at the host, where 1 is good.
-const WEIGHT_AFTER_FAILURE: f64 = 0.1;
 
 /// The numbers of `[proxies]` that the rules need.
 #[derive(Clone, Debug)]
@@ -45,7 +37,7 @@ impl BenchLimits {
 
     /// The number of benches in a row that would give a cooldown of at least `left`: an estimate of another
     /// process's count.
-    fn benches_for(&self, left: Duration) -> u32 {
+    pub(super) fn benches_for(&self, left: Duration) -> u32 {
         (0..31).find(|n| self.cooldown(*n) >= left.min(self.bench_cap)).unwrap_or(31) + 1
     }
 }
@@ -70,6 +62,8 @@ pub struct ProxyFailure<'a> {
     pub at_once: bool,
     /// When its request was sent.
     pub sent: Instant,
+    /// It says nothing of the proxy at other hosts, unless it is one `at_once`.
+    pub is_best_effort: bool,
 }
 
 /// The consequence of a failure.
@@ -79,6 +73,8 @@ pub enum BenchDecision {
     Bench,
     /// Bench it, or [`Health::pause`] it when no other proxy is active.
     BenchUnlessLast,
+    /// It is benched at the host until then.
+    BenchedAtHost(Instant),
 }
 
 #[derive(Clone, Debug)]
@@ -93,20 +89,9 @@ pub struct Health {
     interrupted: Option<Instant>,
     /// The only active proxy has failed too often: no new lease before this.
     paused_until: Option<Instant>,
-    /// Hosts where it failed or was blocked and has not succeeded since.
-    hosts: BTreeMap<String, HostFailures>,
+    hosts: HostHealth,
     /// The end of the cooldown that the table showed last.
     seen_cooldown: Option<DateTime<Utc>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct HostFailures {
-    blocks_in_a_row: u32,
-    benches: u32,
-    benched_until: Option<Instant>,
-    /// Since the last success.
-    last_suspicion: Option<Instant>,
-    last: Instant,
 }
 
 impl Health {
@@ -114,12 +99,7 @@ impl Health {
     pub fn of(stored: StoredState, host_benches: &[HostCooldown], limits: &BenchLimits, now: Instant) -> Self {
         let mut health = Health::new(Condition::Active);
         health.adopt(stored, limits, now);
-        for HostCooldown { host, left } in host_benches.iter().take(MAX_HOSTS) {
-            let failures = health.failures_at(host, now);
-            failures.blocks_in_a_row = limits.blocks_to_bench;
-            failures.benches = limits.benches_for(*left);
-            failures.benched_until = Some(now + *left);
-        }
+        health.hosts = HostHealth::of(host_benches, limits, now);
         health
     }
 
@@ -131,7 +111,7 @@ impl Health {
             trial_since: None,
             interrupted: None,
             paused_until: None,
-            hosts: BTreeMap::new(),
+            hosts: HostHealth::default(),
             seen_cooldown: None,
         }
     }
@@ -150,34 +130,27 @@ impl Health {
 
     /// Usable, not benched at `host`, and not paused.
     pub fn serves(&self, host: &str, now: Instant) -> bool {
-        self.is_usable() && !self.is_benched_at(host, now) && self.paused_until.is_none_or(|until| until <= now)
+        self.is_usable() && !self.hosts.is_benched_at(host, now) && self.paused_until.is_none_or(|until| until <= now)
     }
 
-    pub fn is_benched_at(&self, host: &str, now: Instant) -> bool {
-        self.hosts.get(host).and_then(|failures| failures.benched_until).is_some_and(|until| now < until)
+    pub fn hosts(&self) -> &HostHealth {
+        &self.hosts
     }
 
-    /// Out of use with time left, everywhere or at some host; an early trial leaves the bench as it is.
+    /// Out of use with time left, everywhere or at some host of the crawl; an early trial leaves the bench as it
+    /// is.
     pub fn is_benched(&self, now: Instant) -> bool {
         let everywhere = match self.condition {
             Condition::Benched { until, .. } => Some(until),
             Condition::OnTrial => self.interrupted,
             Condition::Active | Condition::Off => None,
         };
-        let at_hosts = self.hosts.values().filter_map(|failures| failures.benched_until);
-        everywhere.into_iter().chain(at_hosts).any(|until| now < until)
+        everywhere.is_some_and(|until| now < until) || self.hosts.is_benched(now)
     }
 
     /// Benched everywhere, and no request has succeeded since.
     pub fn is_unproven(&self) -> bool {
         matches!(self.condition, Condition::OnTrial | Condition::Benched { .. })
-    }
-
-    /// In (0, 1]: how good a choice it is for `host`, where a failure counts for less and less as it fades.
-    pub fn weight_at(&self, host: &str, now: Instant) -> f64 {
-        let Some(failures) = self.hosts.get(host) else { return 1.0 };
-        let faded = now.saturating_duration_since(failures.last).as_secs_f64() / FAILURE_FADE_TIME.as_secs_f64();
-        (WEIGHT_AFTER_FAILURE + (1.0 - WEIGHT_AFTER_FAILURE) * faded).min(1.0)
     }
 
     /// How many leases may be open at once.
@@ -189,28 +162,22 @@ impl Health {
         }
     }
 
-    /// Whether a success that was sent at `sent` is newer than the last failure at `host`.
-    pub fn is_newer_than_failures(&self, host: &str, sent: Instant) -> bool {
-        self.hosts.get(host).is_none_or(|failures| failures.last <= sent)
-    }
-
     /// Whether this success ended a trial. One that was sent before the proxy was benched does not end the
     /// bench, neither everywhere nor at `host`.
     pub fn succeeded(&mut self, host: &str, sent: Instant) -> bool {
-        if self.is_newer_than_failures(host, sent) {
-            self.hosts.remove(host);
-        }
+        self.hosts.succeeded(host, sent);
         self.failures_in_a_row = 0;
         self.paused_until = None;
-        let revived = self.answered(sent);
+        let revived = self.answered(host, sent);
         if self.condition == Condition::Active {
             self.benches = 0;
         }
         revived
     }
 
-    /// Whether this answer, whatever it says, ended a trial: the proxy brings answers.
-    pub fn answered(&mut self, sent: Instant) -> bool {
+    /// Whether this answer of `host`, whatever it says, ended a trial: the proxy brings answers.
+    pub fn answered(&mut self, host: &str, sent: Instant) -> bool {
+        self.hosts.answered(host, sent);
         let revived = self.condition == Condition::OnTrial && self.is_of_the_trial(sent);
         if revived {
             self.condition = Condition::Active;
@@ -220,8 +187,13 @@ impl Health {
 
     /// A failure of the proxy itself in a request `sent` then; `at_once`: one is enough to bench it.
     pub fn failed(&mut self, failure: ProxyFailure<'_>, limits: &BenchLimits, now: Instant) -> BenchDecision {
-        let ProxyFailure { host, at_once, sent, .. } = failure;
-        self.failures_at(host, now);
+        let ProxyFailure { host, at_once, sent, is_best_effort, .. } = failure;
+        self.hosts.silent(host, is_best_effort, now);
+        let is_of_the_host = self.condition == Condition::Active && (is_best_effort || self.hosts.has_answers());
+        if is_of_the_host && !at_once {
+            let benched = self.hosts.failed(host, is_best_effort, limits, now);
+            return benched.map_or(BenchDecision::None, BenchDecision::BenchedAtHost);
+        }
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         match self.condition {
             Condition::Benched { .. } | Condition::Off => BenchDecision::None,
@@ -235,23 +207,13 @@ impl Health {
 
     /// Either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the
     /// last success there.
-    pub fn suspected(&mut self, host: &str, now: Instant) -> Option<Instant> {
-        self.failures_at(host, now).last_suspicion.replace(now)
+    pub fn suspected(&mut self, host: &str, is_best_effort: bool, now: Instant) -> Option<Instant> {
+        self.hosts.suspected(host, is_best_effort, now)
     }
 
     /// A block by `host`. Gives the end of the bench at that host when this block led to one.
-    pub fn blocked(&mut self, host: &str, limits: &BenchLimits, now: Instant) -> Option<Instant> {
-        let failures = self.failures_at(host, now);
-        failures.blocks_in_a_row = failures.blocks_in_a_row.saturating_add(1);
-        // the streak goes on after a bench, so one more block is enough for the next bench
-        if failures.blocks_in_a_row < limits.blocks_to_bench || failures.benched_until.is_some_and(|until| now < until)
-        {
-            return None;
-        }
-        let until = now + limits.cooldown(failures.benches);
-        failures.benches = failures.benches.saturating_add(1);
-        failures.benched_until = Some(until);
-        failures.benched_until
+    pub fn blocked(&mut self, host: &str, is_best_effort: bool, limits: &BenchLimits, now: Instant) -> Option<Instant> {
+        self.hosts.blocked(host, is_best_effort, limits, now)
     }
 
     /// Gives the end of the bench.
@@ -259,6 +221,7 @@ impl Health {
         let until = now + limits.cooldown(self.benches);
         self.benches = self.benches.saturating_add(1);
         self.condition = Condition::Benched { since: now, until };
+        self.hosts.forget_answers();
         self.paused_until = None;
         self.seen_cooldown = None;
         until
@@ -327,34 +290,10 @@ impl Health {
     fn reset_to(&mut self, condition: Condition) {
         *self = Health::new(condition);
     }
-
-    fn failures_at(&mut self, host: &str, now: Instant) -> &mut HostFailures {
-        if self.hosts.len() >= MAX_HOSTS && !self.hosts.contains_key(host) {
-            self.forget_the_oldest_failure();
-        }
-        let failures = self.hosts.entry(host.to_owned()).or_insert(HostFailures {
-            blocks_in_a_row: 0,
-            benches: 0,
-            benched_until: None,
-            last_suspicion: None,
-            last: now,
-        });
-        failures.last = now;
-        failures
-    }
-
-    fn forget_the_oldest_failure(&mut self) {
-        let oldest = self.hosts.iter().min_by_key(|(_, failures)| failures.last).map(|(host, _)| host.clone());
-        if let Some(host) = oldest {
-            self.hosts.remove(&host);
-        }
-    }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use rstest::rstest;
-
     use super::*;
 
     const HOST: &str = "menu.test";
@@ -373,7 +312,7 @@ pub(super) mod tests {
     }
 
     fn failure(sent: Instant) -> ProxyFailure<'static> {
-        ProxyFailure { host: HOST, reason: "reset", at_once: false, sent }
+        ProxyFailure { host: HOST, reason: "reset", at_once: false, sent, is_best_effort: false }
     }
 
     /// Benched at `start` + 1 s, on trial since `start` + 31 s.
@@ -389,7 +328,7 @@ pub(super) mod tests {
         let start = Instant::now();
         let mut health = on_trial(start);
         let later = start + 60 * SECOND;
-        assert!(!health.succeeded(HOST, start) && !health.answered(start));
+        assert!(!health.succeeded(HOST, start) && !health.answered(HOST, start));
         assert_eq!(health.failed(failure(start), &limits(), later), BenchDecision::None);
         assert_eq!(health.condition(), Condition::OnTrial);
         assert_eq!(health.failed(failure(start + 31 * SECOND), &limits(), later), BenchDecision::Bench);
@@ -399,9 +338,9 @@ pub(super) mod tests {
     fn any_answer_to_a_request_of_the_trial_ends_it() {
         let start = Instant::now();
         let mut health = on_trial(start);
-        assert!(health.answered(start + 32 * SECOND));
+        assert!(health.answered(HOST, start + 32 * SECOND));
         assert_eq!(health.condition(), Condition::Active);
-        assert!(!health.answered(start + 33 * SECOND), "once");
+        assert!(!health.answered(HOST, start + 33 * SECOND), "once");
     }
 
     #[test]
@@ -409,14 +348,14 @@ pub(super) mod tests {
         let start = Instant::now();
         let mut health = Health::of(StoredState::Active, &[], &limits(), start);
         for _ in 0..3 {
-            health.blocked(HOST, &limits(), start);
+            health.blocked(HOST, false, &limits(), start);
         }
         health.bench(&limits(), start);
         health.adopt(StoredState::Active, &limits(), start + SECOND);
-        assert!(health.is_usable() && health.is_benched_at(HOST, start + SECOND));
+        assert!(health.is_usable() && health.hosts().is_benched_at(HOST, start + SECOND));
         health.adopt(StoredState::Off, &limits(), start + SECOND);
         health.adopt(StoredState::Active, &limits(), start + SECOND);
-        assert!(!health.is_benched_at(HOST, start + SECOND));
+        assert!(!health.hosts().is_benched_at(HOST, start + SECOND));
     }
 
     #[test]
@@ -429,20 +368,6 @@ pub(super) mod tests {
         assert_eq!(health.failures_in_a_row(), 2);
         health.succeeded(HOST, start);
         assert_eq!(health.failures_in_a_row(), 0);
-    }
-
-    #[rstest]
-    #[case::at_once(0, 0.1)]
-    #[case::half_faded(60, 0.55)]
-    #[case::faded(120, 1.0)]
-    #[case::long_ago(600, 1.0)]
-    fn a_failure_at_a_host_counts_for_less_and_less_there(#[case] seconds: u32, #[case] weight: f64) {
-        let start = Instant::now();
-        let mut health = Health::of(StoredState::Active, &[], &limits(), start);
-        health.suspected(HOST, start);
-        let later = start + seconds * SECOND;
-        assert!((health.weight_at(HOST, later) - weight).abs() < 1e-9, "{}", health.weight_at(HOST, later));
-        assert_eq!(health.weight_at("other.test", later), 1.0);
     }
 
     #[test]
@@ -464,7 +389,7 @@ pub(super) mod tests {
         let mut health = on_trial(start);
         let since = |health: &Health| [30, 31, 32].map(|second| health.began_trial_since(start + second * SECOND));
         assert_eq!(since(&health), [true, true, false]);
-        health.answered(start + 31 * SECOND);
+        health.answered(HOST, start + 31 * SECOND);
         assert_eq!(since(&health), [false; 3]);
     }
 
@@ -475,21 +400,5 @@ pub(super) mod tests {
         let mut health = Health::of(stored(30), &[], &limits(), start);
         health.adopt(stored(25), &limits(), start + 5 * SECOND);
         assert_eq!(health.condition(), Condition::Benched { since: start, until: start + 30 * SECOND });
-    }
-
-    #[test]
-    fn the_oldest_failure_is_forgotten_when_there_are_too_many() {
-        let start = Instant::now();
-        let mut health = Health::of(StoredState::Active, &[], &limits(), start);
-        let host = |n: usize| format!("h{n}.test");
-        for n in 0..MAX_HOSTS {
-            health.suspected(&host(n), start + n as u32 * SECOND / 1000);
-        }
-        let now = start + SECOND;
-        let remembers = |health: &Health, n| health.weight_at(&host(n), now) < 1.0;
-        health.suspected(&host(1), now);
-        assert!((0..MAX_HOSTS).all(|n| remembers(&health, n)), "there is room for these");
-        health.suspected(&host(MAX_HOSTS), now);
-        assert_eq!([0, 1, 2, MAX_HOSTS].map(|n| remembers(&health, n)), [false, true, true, true]);
     }
 }

@@ -26,6 +26,7 @@ pub enum Notice {
         proxy: Arc<Proxy>,
         host: String,
         cooldown: Duration,
+        reason: String,
     },
     /// An alarm: it should be benched, but it is the only active one, so it is used seldom.
     LastActiveFailing {

@@ -18,9 +18,9 @@ use super::early_trials::EarlyTrials;
 use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
 use super::last_successes::LastSuccesses;
 use super::notice::{AlarmLimit, Notice};
-use super::outage::Outage;
+use super::outage::Outages;
 use super::pooled_proxy::PooledProxy;
-use super::{CounterDelta, HealthCounts, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyRow};
+use super::{CounterDelta, HealthCounts, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyReport, ProxyRow};
 
 /// How many proxies may be used now, and how they all are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -39,7 +39,7 @@ pub struct Pool {
     last_successes: LastSuccesses,
     alarms: AlarmLimit,
     early_trials: EarlyTrials,
-    outage: Outage,
+    outages: Outages,
     budget: Budget,
 }
 
@@ -52,7 +52,7 @@ impl Pool {
             last_successes: LastSuccesses::default(),
             alarms: AlarmLimit::default(),
             early_trials: EarlyTrials::default(),
-            outage: Outage::default(),
+            outages: Outages::default(),
             budget: Budget::default(),
         }
     }
@@ -65,7 +65,7 @@ impl Pool {
         Pool {
             remembered,
             last_successes: std::mem::take(&mut self.last_successes),
-            outage: std::mem::take(&mut self.outage),
+            outages: std::mem::take(&mut self.outages),
             budget: std::mem::take(&mut self.budget),
             ..Pool::new(self.limits.clone())
         }
@@ -90,15 +90,15 @@ impl Pool {
         self.members.get(&id).is_some_and(|member| self.may_be_used(member))
     }
 
-    /// Leases the best proxy for `ask`; None when none is free for it now, or in an outage.
+    /// Leases the best proxy for `ask`; None when none is free for it now, or in an outage of its host.
     pub fn lease(&mut self, ask: &ProxyAsk, now: Instant) -> Option<Arc<Proxy>> {
-        let is_outage = self.outage.is_on(self.usable().map(PooledProxy::id));
-        if is_outage && !self.outage.is_due(now) {
+        let is_outage = self.outages.is_on(&ask.host, self.usable().map(PooledProxy::id));
+        if is_outage && !self.outages.is_due(&ask.host, now) {
             return None;
         }
         let id = self.choose(ask, now)?;
         if is_outage {
-            self.outage.leased(&self.limits, now);
+            self.outages.leased(&ask.host, &self.limits, now);
         }
         let member = self.members.get_mut(&id)?;
         member.open_leases += 1;
@@ -114,36 +114,46 @@ impl Pool {
         }
     }
 
-    /// Takes note of the end of a request that was `sent` then. Outcomes of proxies that are gone are
-    /// ignored.
+    /// Takes note of the end of a request. Outcomes of proxies that are gone are ignored.
     ///
     /// A suspicion counts as a failure when a request to the host has succeeded through another proxy since
     /// this proxy's previous suspicion: then it is the proxy that fails. Else none is blamed.
-    pub fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome, sent: Instant, now: Instant) -> Option<Notice> {
+    pub fn report(&mut self, id: ProxyId, report: &ProxyReport, now: Instant) -> Option<Notice> {
+        let ProxyReport { outcome, sent, is_best_effort } = report;
+        let (sent, is_best_effort) = (*sent, *is_best_effort);
         match outcome {
-            ProxyOutcome::Suspicion { .. } => self.outage.suspected(id),
-            ProxyOutcome::Success { .. } | ProxyOutcome::Answered | ProxyOutcome::Blocked { .. } => {
-                self.outage.answered()
+            ProxyOutcome::Suspicion { host, .. } => self.outages.suspected(id, host, now),
+            ProxyOutcome::Success { host, .. } | ProxyOutcome::Answered { host } | ProxyOutcome::Blocked { host } => {
+                self.outages.answered(host)
             }
             ProxyOutcome::Failed { .. } | ProxyOutcome::Neutral => {}
         }
-        if let (Some(member), Some(end)) = (self.members.get_mut(&id), outcome.end()) {
-            member.count(|delta| delta.ended(end));
-        }
+        self.count(id, outcome, is_best_effort);
         match outcome {
             ProxyOutcome::Success { host, took } => self.succeeded(id, host, *took, sent, now),
-            ProxyOutcome::Answered => self.answered(id, sent, now),
+            ProxyOutcome::Answered { host } => self.answered(id, host, sent, now),
             ProxyOutcome::Blocked { host } => {
-                let revived = self.answered(id, sent, now);
-                self.blocked(id, host, now).or(revived)
+                let revived = self.answered(id, host, sent, now);
+                self.blocked(id, host, is_best_effort, now).or(revived)
             }
             ProxyOutcome::Failed { host, reason, at_once } => {
-                self.failed(id, ProxyFailure { host, reason, at_once: *at_once, sent }, now)
+                self.failed(id, ProxyFailure { host, reason, at_once: *at_once, sent, is_best_effort }, now)
             }
             ProxyOutcome::Suspicion { host, reason } => {
-                self.suspected(id, ProxyFailure { host, reason, at_once: false, sent }, now)
+                self.suspected(id, ProxyFailure { host, reason, at_once: false, sent, is_best_effort }, now)
             }
             ProxyOutcome::Neutral => None,
+        }
+    }
+
+    /// Requests that a crawl does without count in the record of their host alone.
+    fn count(&mut self, id: ProxyId, outcome: &ProxyOutcome, is_best_effort: bool) {
+        let (Some(member), Some(end), Some(host)) = (self.members.get_mut(&id), outcome.end(), outcome.host()) else {
+            return;
+        };
+        member.count(|delta| delta.ended_at(host, end, is_best_effort));
+        if !is_best_effort {
+            member.count(|delta| delta.ended(end));
         }
     }
 
@@ -207,6 +217,7 @@ impl Pool {
         let has_untried = serving().any(|member| !ask.avoid.contains(&member.id()));
         serving()
             .filter(|member| !has_untried || !ask.avoid.contains(&member.id()))
+            .filter(|member| !(ask.is_best_effort && member.is_on_trial()))
             .filter(|member| member.open_leases < member.health.max_leases(&self.limits))
             .max_by(|a, b| a.compare(b, ask, now))
             .map(PooledProxy::id)
@@ -215,14 +226,14 @@ impl Pool {
     fn succeeded(&mut self, id: ProxyId, host: &str, took: Duration, sent: Instant, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
         self.last_successes.note(host, id, now);
-        let ends_streak = member.health.is_newer_than_failures(host, sent);
+        let ends_streak = member.health.hosts().is_newer_than_failures(host, sent);
         member.count(|delta| delta.succeeded(took, ends_streak));
         let revived = member.succeeded(host, sent, now);
         self.revived_if(revived, id, now)
     }
 
-    fn answered(&mut self, id: ProxyId, sent: Instant, now: Instant) -> Option<Notice> {
-        let revived = self.members.get_mut(&id)?.health.answered(sent);
+    fn answered(&mut self, id: ProxyId, host: &str, sent: Instant, now: Instant) -> Option<Notice> {
+        let revived = self.members.get_mut(&id)?.health.answered(host, sent);
         self.revived_if(revived, id, now)
     }
 
@@ -235,10 +246,16 @@ impl Pool {
     fn failed(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
         let is_last = !self.usable().any(|m| m.id() != id && m.health.condition() == Condition::Active);
         let member = self.members.get_mut(&id)?;
-        member.count(|delta| delta.failed(failure.reason));
+        if !failure.is_best_effort {
+            member.count(|delta| delta.failed(failure.reason));
+        }
         let is_on_trial = member.is_on_trial();
         match member.health.failed(failure, &self.limits, now) {
             BenchDecision::None => None,
+            BenchDecision::BenchedAtHost(until) => {
+                let reason = format!("too many failures in a row at {}: {}", failure.host, failure.reason);
+                Some(member.bench_at(failure.host, until, reason, now))
+            }
             BenchDecision::Bench if is_on_trial => Some(member.bench_again(failure.reason, &self.limits, now)),
             BenchDecision::BenchUnlessLast if is_last => {
                 member.health.pause(&self.limits, now);
@@ -254,8 +271,10 @@ impl Pool {
 
     fn suspected(&mut self, id: ProxyId, failure: ProxyFailure<'_>, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
-        member.count(|delta| delta.suspected(failure.reason));
-        let since = member.health.suspected(failure.host, now)?;
+        if !failure.is_best_effort {
+            member.count(|delta| delta.suspected(failure.reason));
+        }
+        let since = member.health.suspected(failure.host, failure.is_best_effort, now)?;
         if !self.last_successes.another_succeeded(id, failure.host, since) {
             return None;
         }
@@ -264,18 +283,19 @@ impl Pool {
 
     /// Benches at the host the last usable proxy too: a host that blocks all of them is sent nothing until
     /// the first of these benches ends.
-    fn blocked(&mut self, id: ProxyId, host: &str, now: Instant) -> Option<Notice> {
+    fn blocked(&mut self, id: ProxyId, host: &str, is_best_effort: bool, now: Instant) -> Option<Notice> {
         let member = self.members.get_mut(&id)?;
-        member.count(|delta| delta.blocked(host));
-        let until = member.health.blocked(host, &self.limits, now)?;
-        member.bench_at(host, until, format!("too many blocks in a row by {host}"));
-        let proxy = Arc::clone(&member.proxy);
+        if !is_best_effort {
+            member.count(|delta| delta.blocked(host));
+        }
+        let until = member.health.blocked(host, is_best_effort, &self.limits, now)?;
+        let notice = member.bench_at(host, until, format!("too many blocks in a row by {host}"), now);
         let has_usable = self.usable().next().is_some();
-        let all_refused = has_usable && self.usable().all(|member| member.health.is_benched_at(host, now));
+        let all_refused = has_usable && self.usable().all(|member| member.health.hosts().is_benched_at(host, now));
         if all_refused && self.alarms.allows(host, now) {
             return Some(Notice::HostRefusesAll { host: host.to_owned() });
         }
-        Some(Notice::BenchedAtHost { proxy, host: host.to_owned(), cooldown: until - now })
+        Some(notice)
     }
 
     fn start_trial(&mut self, id: ProxyId, now: Instant) -> Option<Notice> {

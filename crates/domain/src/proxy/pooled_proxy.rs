@@ -88,15 +88,18 @@ impl PooledProxy {
         })
     }
 
-    pub(super) fn bench_at(&mut self, host: &str, until: Instant, reason: String) {
-        self.unsaved.host_benches.insert(host.to_owned(), HostBench::Until { until, reason });
+    pub(super) fn bench_at(&mut self, host: &str, until: Instant, reason: String, now: Instant) -> Notice {
+        let is_best_effort = self.health.hosts().is_best_effort_at(host);
+        let bench = HostBench::Until { until, reason: reason.clone(), is_best_effort };
+        self.unsaved.host_benches.insert(host.to_owned(), bench);
+        Notice::BenchedAtHost { proxy: Arc::clone(&self.proxy), host: host.to_owned(), cooldown: until - now, reason }
     }
 
     /// A success at `host`, `sent` then. Whether it ended a trial.
     pub(super) fn succeeded(&mut self, host: &str, sent: Instant, now: Instant) -> bool {
-        let was_benched = self.health.is_benched_at(host, now);
+        let was_benched = self.health.hosts().is_benched_at(host, now);
         let revived = self.health.succeeded(host, sent);
-        if was_benched && !self.health.is_benched_at(host, now) {
+        if was_benched && !self.health.hosts().is_benched_at(host, now) {
             self.unsaved.host_benches.insert(host.to_owned(), HostBench::Ended);
         }
         revived
@@ -162,7 +165,7 @@ impl PooledProxy {
     fn score(&self, ask: &ProxyAsk, now: Instant) -> f64 {
         let rest = self.last_used.map_or(MAX_IDLE_TIME, |at| now.saturating_duration_since(at).min(MAX_IDLE_TIME));
         let nearness = NEARNESS_FACTOR.powi(i32::from(self.nearness(ask)));
-        (1.0 + rest.as_secs_f64()) * self.weight() * self.health.weight_at(&ask.host, now) * nearness
+        (1.0 + rest.as_secs_f64()) * self.weight() * self.health.hosts().weight_at(&ask.host, now) * nearness
     }
 
     fn nearness(&self, ask: &ProxyAsk) -> u8 {

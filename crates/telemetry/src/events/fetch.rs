@@ -104,8 +104,8 @@ pub fn proxy_notice(notice: &Notice) {
         Notice::StillFails { proxy, left, reason } => {
             debug!(proxy = proxy.id, "Proxy {proxy} still fails, and is benched for {left:.0?} more: {reason}");
         }
-        Notice::BenchedAtHost { proxy, host, cooldown } => {
-            proxy_benched(proxy, *cooldown, &format!("too many blocks in a row by {host} (for that host only)"));
+        Notice::BenchedAtHost { proxy, host, cooldown, reason } => {
+            proxy_benched(proxy, *cooldown, &format!("{reason} (for {host} only)"));
         }
         Notice::LastActiveFailing { proxy, reason } => last_proxy_failing(proxy.id, reason),
         Notice::HostRefusesAll { host } => {

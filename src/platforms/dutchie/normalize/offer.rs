@@ -7,6 +7,7 @@ use super::wire::{Measurements, PosMetaData, WireProduct};
 use crate::platforms::offer::{NO_LABEL, OptionOffer, OptionPrice};
 use crate::platforms::reading::reader::Reader;
 use crate::platforms::reading::{Raw, decimal};
+use domain::switches::word;
 
 pub fn options(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_>) -> Vec<OptionOffer> {
     let prices = Prices::read(item, read);
@@ -39,7 +40,8 @@ fn net_weights(item: &WireProduct<'_>, options: usize, read: &mut Reader<'_>) ->
     let measurements: Option<Measurements<'_>> = read.object(item.measurements, "measurements");
     let Some(weight) = measurements.and_then(|measurements| measurements.net_weight) else { return Vec::new() };
     let values = read.list(weight.values, "measurements.netWeight");
-    let in_milligrams = read.text(weight.unit, "measurements.netWeight").as_deref() == Some("MILLIGRAMS");
+    let unit = read.text(weight.unit, "measurements.netWeight");
+    let in_milligrams = unit.is_some_and(|unit| word(&unit, &[("MILLIGRAMS", ())]).is_some());
     if !in_milligrams || values.len() != options {
         return Vec::new();
     }

@@ -114,7 +114,7 @@ pub const THINGS: &str = "
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 30] = [
+pub const REFUSED: [(&str, u16, i64, &str); 31] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/stores/{id}", 409, 4000, ""),
@@ -132,6 +132,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 30] = [
     ("POST /api/pauses", 409, ID, r#"{"scope": "all", "reason": "closed"}"#),
     ("POST /api/proxies/{id}/test", 409, 101, ""),
     ("POST /api/schedules/{id}/trigger", 409, 102, ""),
+    ("POST /api/stores/{id}/accept", 409, 4000, ""),
     ("POST /api/stores/{id}/accept-empty", 409, 4000, ""),
     ("POST /api/tasks/migration/cancel-pending-crawl-jobs", 409, ID, ""),
     ("POST /api/tasks/migration/disable-old-schedules", 409, ID, ""),

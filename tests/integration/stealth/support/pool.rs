@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use drover::stealth::{FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxySource};
+use drover::stealth::{FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, ProxySource};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Semaphore, watch};
@@ -87,7 +87,7 @@ impl ProxySource for OneSession {
         .boxed()
     }
 
-    fn report(&self, _: ProxyId, _: ProxyOutcome, _: Instant) {}
+    fn report(&self, _: ProxyId, _: ProxyReport) {}
 }
 
 impl ProxySource for Pool {
@@ -108,8 +108,8 @@ impl ProxySource for Pool {
         async move { Ok(lease) }.boxed()
     }
 
-    fn report(&self, proxy: ProxyId, outcome: ProxyOutcome, sent: Instant) {
-        self.sent.lock().unwrap().push(sent);
-        self.reports.lock().unwrap().push((proxy, outcome));
+    fn report(&self, proxy: ProxyId, report: ProxyReport) {
+        self.sent.lock().unwrap().push(report.sent);
+        self.reports.lock().unwrap().push((proxy, report.outcome));
     }
 }

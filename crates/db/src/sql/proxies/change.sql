@@ -3,6 +3,8 @@
 -- its cooldown; off ends its benches at hosts too. With a new password its record begins again.
 WITH benches AS (
   DELETE FROM proxy_benches WHERE proxy_id = $1 AND NOT $2
+), hosts AS (
+  DELETE FROM proxy_hosts WHERE proxy_id = $1 AND $3::text IS NOT NULL
 )
 UPDATE proxies
    SET is_active = coalesce($2, is_active OR ($3::text IS NOT NULL AND cooldown_until IS NOT NULL)),

@@ -11,7 +11,7 @@ SELECT p.id, p.protocol, p.host, p.port, p.username,
        NOT p.is_active AND p.cooldown_until IS NULL AS is_off,
        NOT p.is_active AND p.cooldown_until IS NOT NULL AS is_on_trial,
        (NOT p.is_active AND coalesce(p.cooldown_until > clock_timestamp(), false))
-         OR EXISTS (SELECT FROM proxy_benches b WHERE b.proxy_id = p.id AND b.until > clock_timestamp()) AS is_benched,
+         OR EXISTS (SELECT FROM proxy_benches b WHERE b.proxy_id = p.id AND b.until > clock_timestamp() AND NOT b.is_best_effort) AS is_benched,
        json_time(p.created_at) AS created_at,
        json_time(p.updated_at) AS updated_at
   FROM proxies p

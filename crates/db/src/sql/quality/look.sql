@@ -10,7 +10,8 @@ WITH refreshed AS MATERIALIZED (
    ORDER BY t.dispensary_id, t.completed_at DESC
 ), counted AS MATERIALIZED (
   SELECT r.dispensary_id, number_in(r.result, 'products') AS products, number_in(r.result, 'without_price') AS without_price,
-         CASE WHEN jsonb_typeof(r.result -> 'unknown_keys') = 'object' THEN r.result -> 'unknown_keys' ELSE '{}' END AS unknown_keys
+         CASE WHEN jsonb_typeof(r.result -> 'unknown_keys') = 'object' THEN r.result -> 'unknown_keys' ELSE '{}' END AS unknown_keys,
+         number_in(r.result -> 'warnings', 'unknown_status') AS unknown_statuses, number_in(r.result -> 'warnings', 'unknown_unit') AS unknown_units
     FROM refreshed r
 ), found AS MATERIALIZED (
   SELECT c.dispensary_id, 'empty_prices' AS kind,
@@ -33,6 +34,30 @@ WITH refreshed AS MATERIALIZED (
    -- Without a whole crawl before, no menu was larger.
    WHERE d.crawl_enabled AND d.last_complete_at IS NOT NULL AND (m.product_count > 0 OR d.empty_accepted_at IS NULL)
    UNION ALL
+  SELECT s.store, 'suspicious_switch',
+         string_agg(format(CASE s.kind WHEN 'products' THEN 'its latest menu would put %s of %s products out of stock at once, which is not believed yet'
+                                       ELSE 'the latest discovery would close %s of %s stores of its state at once, which is not believed yet' END
+                           || ': if it is so, `drover stores accept %s`', s.switched, s.covered, s.store), '; ' ORDER BY s.kind)
+    FROM (SELECT DISTINCT ON (w.kind, w.scope, store) w.kind, w.switched, w.covered, store
+            FROM suspicious_switches w, unnest(w.dispensary_ids) AS store
+           ORDER BY w.kind, w.scope, store, w.seen_at DESC) s
+    JOIN dispensaries d ON d.id = s.store
+   WHERE d.crawl_enabled
+   GROUP BY s.store
+   UNION ALL
+  SELECT u.store, 'unknown_words', string_agg(u.detail, '; ' ORDER BY u.detail)
+    FROM (SELECT c.dispensary_id AS store,
+                 format('its latest refresh met unknown words: %s for the status, %s for a unit of products',
+                        c.unknown_statuses, c.unknown_units) AS detail
+            FROM counted c
+           WHERE c.unknown_statuses + c.unknown_units > 0
+           UNION ALL
+          SELECT d.id, format('the latest discovery gave its status as ''%s'', which is unknown', left(l.unknown_status, 40))
+            FROM dutchie_discovery_locations l
+            JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
+           WHERE l.unknown_status IS NOT NULL AND d.crawl_enabled) u
+   GROUP BY u.store
+   UNION ALL
   SELECT d.id, 'blind_store',
          CASE WHEN d.last_complete_at IS NULL THEN 'it has never been crawled whole'
               ELSE format('it was last crawled whole on %s UTC',
@@ -44,7 +69,7 @@ WITH refreshed AS MATERIALIZED (
      AND coalesce(d.last_complete_at, d.created_at) < now() - 3 * i.hours * interval '1 hour'
 ), mended AS (
   DELETE FROM quality_findings q
-   WHERE (q.kind IN ('halved_menu', 'blind_store') OR q.dispensary_id IN (SELECT r.dispensary_id FROM refreshed r)
+   WHERE (q.kind IN ('halved_menu', 'blind_store', 'suspicious_switch') OR q.dispensary_id IN (SELECT r.dispensary_id FROM refreshed r)
           OR NOT (SELECT d.crawl_enabled FROM dispensaries d WHERE d.id = q.dispensary_id))
      AND NOT EXISTS (SELECT FROM found f WHERE f.dispensary_id = q.dispensary_id AND f.kind = q.kind)
   RETURNING q.dispensary_id, q.kind, q.detail

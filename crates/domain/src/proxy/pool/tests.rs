@@ -1,6 +1,7 @@
 //! The rules of the pool, shown with a few proxies and a clock that the test moves.
 
 mod benches;
+mod best_effort;
 mod budgets;
 mod choice;
 mod early_trials;
@@ -85,8 +86,18 @@ impl Scene {
     }
 
     fn report(&mut self, id: ProxyId, outcome: &ProxyOutcome) -> Option<Notice> {
+        self.ended(id, outcome, false)
+    }
+
+    /// The end of a request for an image.
+    fn report_image(&mut self, id: ProxyId, outcome: &ProxyOutcome) -> Option<Notice> {
+        self.ended(id, outcome, true)
+    }
+
+    fn ended(&mut self, id: ProxyId, outcome: &ProxyOutcome, is_best_effort: bool) -> Option<Notice> {
         let took = if let ProxyOutcome::Success { took, .. } = outcome { *took } else { Duration::ZERO };
-        self.pool.report(id, outcome, self.now - took, self.now)
+        let report = ProxyReport { outcome: outcome.clone(), sent: self.now - took, is_best_effort };
+        self.pool.report(id, &report, self.now)
     }
 
     fn times(&mut self, n: usize, id: ProxyId, outcome: ProxyOutcome) -> Vec<Notice> {

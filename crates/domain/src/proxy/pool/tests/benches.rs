@@ -92,7 +92,7 @@ fn a_success_on_trial_brings_it_back_with_all_its_sessions() {
 }
 
 #[rstest]
-#[case::the_host_has_trouble(ProxyOutcome::Answered)]
+#[case::the_host_has_trouble(ProxyOutcome::Answered { host: HOST.to_owned() })]
 #[case::the_host_refuses_it(block())]
 fn any_answer_on_trial_brings_it_back(#[case] answer: ProxyOutcome) {
     let mut scene = Scene::of(2);

@@ -28,6 +28,7 @@ fn the_better_one_is_chosen(#[case] better: fn(&mut ProxyRow)) {
         state: Some("AZ".to_owned()),
         timezone: Some("America/Phoenix".to_owned()),
         avoid: vec![],
+        is_best_effort: false,
     };
     assert_eq!(Scene::with(with(better)).ask(&ask), Some(2));
 }

@@ -44,7 +44,10 @@ fn a_bench_at_one_host_is_shown_until_it_ends_and_then_the_refusals() {
     assert_eq!(scene.pool.state(scene.now).usable, 1, "at other hosts");
     let until = scene.now + secs(30);
     let reason = format!("too many blocks in a row by {HOST}");
-    assert_eq!(host_benches(&mut scene), [(HOST.to_owned(), HostBench::Until { until, reason })]);
+    assert_eq!(
+        host_benches(&mut scene),
+        [(HOST.to_owned(), HostBench::Until { until, reason, is_best_effort: false })]
+    );
     scene.passes(secs(30));
     assert_eq!(health(&scene, 1), ShownHealth::Refused);
 }
@@ -84,7 +87,7 @@ fn every_proxy_counts_once_by_its_health() {
 
 #[test]
 fn a_bench_at_a_host_that_the_table_has_holds_in_a_process_that_starts() {
-    let host_benches = vec![HostCooldown { host: HOST.to_owned(), left: secs(40) }];
+    let host_benches = vec![HostCooldown { host: HOST.to_owned(), left: secs(40), is_best_effort: false }];
     let mut scene = Scene::with(vec![ProxyRow { host_benches, ..row(1) }, row(2)]);
     assert_eq!(health(&scene, 1), ShownHealth::Benched);
     assert_eq!((scene.lease(), scene.lease_at("other.test")), (Some(2), Some(1)));

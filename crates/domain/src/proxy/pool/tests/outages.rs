@@ -39,12 +39,24 @@ fn one_answer_ends_an_outage() {
 }
 
 #[test]
-fn it_is_no_outage_where_one_proxy_was_not_tried_or_one_host_answers() {
+fn it_is_no_outage_where_one_proxy_was_not_tried_or_has_answered() {
     let mut scene = silent(3);
     scene.pool.load((1..=4).map(row).collect(), scene.now);
     assert!(scene.lease().is_some(), "a new proxy may be what brings an answer");
 
     let mut scene = silent(3);
-    scene.report(1, &ProxyOutcome::Success { host: "other.test".to_owned(), took: secs(1) });
+    scene.report(1, &success());
     assert_eq!(leases_within(&mut scene, 3), 3);
+}
+
+#[test]
+fn an_outage_of_one_host_takes_no_lease_from_another() {
+    let mut scene = silent(5);
+    assert_eq!(leases_within(&mut scene, 70), 3);
+    for _ in 0..20 {
+        let id = scene.lease_at("other.test").expect("that host is not silent");
+        scene.report(id, &ProxyOutcome::Success { host: "other.test".to_owned(), took: secs(1) });
+        scene.pool.set_open_leases(id, 0);
+    }
+    assert_eq!(leases_within(&mut scene, 70), 2, "at 70 and 130 s: an answer of another host says nothing of this one");
 }

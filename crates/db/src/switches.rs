@@ -1,0 +1,28 @@
+//! `suspicious_switches`: answers that would switch off more than half of what they cover, until enough of them agree.
+//!
+//! In: a judgement of `domain::switches`, in the transaction that writes or leaves out the answer. Out: whether it is
+//! believed. It must not know what is switched.
+
+use super::row::first_column;
+use super::{DbError, Tx};
+use domain::store::StoreId;
+use domain::switches::Switches;
+
+/// Whether the answer is to be written: it is not suspicious, or it is believed by now. `scope` names what it covers;
+/// `stores` are those that it concerns.
+pub async fn believe(tx: &Tx, scope: &str, switches: Switches, stores: &[StoreId]) -> Result<bool, DbError> {
+    let kind = switches.kind.name();
+    if !switches.is_suspicious() {
+        tx.execute(include_str!("sql/switches/settle.sql"), &[&kind, &scope]).await?;
+        return Ok(true);
+    }
+    let count = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    let (covered, switched) = (count(switches.covered), count(switches.switched));
+    let sql = include_str!("sql/switches/believe.sql");
+    first_column(&tx.query_one(sql, &[&kind, &scope, &covered, &switched, &stores]).await?)
+}
+
+/// Lets the next answer that would switch the store, or its products, be believed. False where none was suspicious.
+pub async fn accept(tx: &Tx, store: StoreId) -> Result<bool, DbError> {
+    Ok(tx.execute(include_str!("sql/switches/accept.sql"), &[&store]).await? > 0)
+}

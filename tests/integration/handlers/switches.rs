@@ -1,0 +1,196 @@
+//! Words of upstream that would switch stores and products off: an unknown one changes nothing, and a mass change is
+//! believed only once several answers agree, or an operator accepts it.
+
+use db::quality;
+use domain::role::Role;
+use queue::Committed;
+use rstest::rstest;
+use serde_json::{Value, json};
+use sim::{Settings, Simulator};
+
+use super::harness::HandlerHarness;
+use super::simulated::{harness, simulator};
+use super::test_store::at;
+
+const PRODUCTS: usize = 12;
+const IN_STOCK: &str = "SELECT count(*) FROM store_products WHERE is_in_stock";
+const ENABLED: &str = "SELECT count(*) FROM dispensaries WHERE crawl_enabled AND slug IS NOT NULL";
+
+/// A menu whose first products have this status, and the others are active.
+fn menu(changed: usize, status: &Value) -> String {
+    let product = |nth: usize| {
+        let status = if nth < changed { status.clone() } else { json!("Active") };
+        json!({ "_id": format!("p{nth}"), "Name": format!("Product {nth}"), "type": "Flower", "Options": ["1g"],
+                "Prices": [10], "recPrices": [10], "Status": status,
+                "POSMetaData": { "children": [{ "option": "1g", "quantity": 9 }] } })
+    };
+    let products: Vec<Value> = (0..PRODUCTS).map(product).collect();
+    let info = json!({ "totalCount": PRODUCTS, "totalPages": 1 });
+    json!({ "data": { "filteredProducts": { "products": products, "queryInfo": info } } }).to_string()
+}
+
+/// A store whose whole menu is in stock.
+async fn stocked() -> HandlerHarness {
+    let harness = HandlerHarness::new().await;
+    crawl(&harness, 0, &menu(0, &Value::Null)).await;
+    assert_eq!(harness.store.count(IN_STOCK).await, PRODUCTS as i64);
+    harness
+}
+
+async fn crawl(harness: &HandlerHarness, second: i64, menu: &str) -> Committed {
+    let payload = harness.payload(at(second), &[menu]).await;
+    harness.settle(Role::ProductRefresh, json!({ "payload_id": payload.id })).await
+}
+
+async fn hours_pass(harness: &HandlerHarness) {
+    let sql = "UPDATE suspicious_switches SET seen_at = seen_at - interval '3 hours'";
+    harness.store.database.raw.batch_execute(sql).await.unwrap();
+}
+
+async fn accept(harness: &HandlerHarness, store: i64) -> bool {
+    let tx = harness.services.db.begin().await.unwrap();
+    let accepted = db::switches::accept(&tx, store).await.unwrap();
+    tx.commit().await.unwrap();
+    accepted
+}
+
+/// Kinds of the faults that stores have now, each once.
+async fn faults(harness: &HandlerHarness) -> Vec<String> {
+    quality::look(&harness.services.db.client().await.unwrap()).await.unwrap();
+    let sql = "SELECT coalesce(array_agg(DISTINCT kind ORDER BY kind), '{}') FROM quality_findings WHERE kind <> 'blind_store'";
+    harness.store.database.raw.query_one(sql, &[]).await.unwrap().get(0)
+}
+
+#[rstest]
+#[case::capitals(json!("ACTIVE"))]
+#[case::blanks(json!(" active\t"))]
+#[case::null(Value::Null)]
+#[case::an_empty_text(json!(""))]
+#[case::another_word(json!("Available"))]
+#[case::another_type(json!({ "is": "Active" }))]
+#[tokio::test]
+async fn a_word_for_the_status_that_is_not_inactive_sells_no_menu_out(#[case] status: Value) {
+    let harness = stocked().await;
+    crawl(&harness, 1, &menu(PRODUCTS, &status)).await;
+    assert_eq!(harness.store.count(IN_STOCK).await, PRODUCTS as i64);
+}
+
+#[tokio::test]
+async fn a_delisted_product_whose_status_is_unknown_stays_delisted() {
+    let harness = stocked().await;
+    crawl(&harness, 1, &menu(2, &json!("INACTIVE"))).await;
+    assert_eq!(harness.store.count(IN_STOCK).await, 10);
+    for (second, status) in [(2, json!("Retired")), (3, Value::Null)] {
+        crawl(&harness, second, &menu(PRODUCTS, &status)).await;
+        assert_eq!(harness.store.count(IN_STOCK).await, 10, "{status}");
+    }
+}
+
+#[rstest]
+#[case::half(6, 6)]
+#[case::more_than_half(7, 12)]
+#[case::all(12, 12)]
+#[tokio::test]
+async fn a_menu_that_sells_out_more_than_half_at_once_is_not_believed(#[case] inactive: usize, #[case] in_stock: i64) {
+    let harness = stocked().await;
+    let refreshed = crawl(&harness, 1, &menu(inactive, &json!("Inactive"))).await;
+    assert_eq!(harness.store.count(IN_STOCK).await, in_stock);
+    let is_suspicious = in_stock == PRODUCTS as i64;
+    assert_eq!(refreshed.result.get("suspicious").is_some(), is_suspicious, "{:?}", refreshed.result);
+    assert_eq!(accept(&harness, harness.store.id).await, is_suspicious);
+}
+
+#[tokio::test]
+async fn the_third_such_menu_is_believed_hours_apart() {
+    let harness = stocked().await;
+    let sold_out = menu(PRODUCTS, &json!("Inactive"));
+    let mut in_stock = Vec::new();
+    for second in 1..=4 {
+        crawl(&harness, second, &sold_out).await;
+        in_stock.push(harness.store.count(IN_STOCK).await);
+        // the second one comes at once, and does not count
+        if second > 1 {
+            hours_pass(&harness).await;
+        }
+        if second == 1 {
+            crawl(&harness, 100 + second, &sold_out).await;
+            hours_pass(&harness).await;
+        }
+    }
+    assert_eq!(in_stock, [12, 12, 0, 0]);
+    assert_eq!(harness.store.count("SELECT count(*) FROM suspicious_switches").await, 0);
+}
+
+#[tokio::test]
+async fn a_menu_as_before_ends_the_suspicion_and_an_accepted_one_is_written() {
+    let harness = stocked().await;
+    let sold_out = menu(PRODUCTS, &json!("Inactive"));
+    crawl(&harness, 1, &sold_out).await;
+    crawl(&harness, 2, &menu(0, &Value::Null)).await;
+    assert!(!accept(&harness, harness.store.id).await, "nothing is suspicious any more");
+    crawl(&harness, 3, &sold_out).await;
+    assert!(accept(&harness, harness.store.id).await);
+    crawl(&harness, 4, &sold_out).await;
+    assert_eq!(harness.store.count(IN_STOCK).await, 0);
+}
+
+/// Twelve stores that discovery has found.
+async fn discovered() -> (Simulator, HandlerHarness) {
+    let sim = simulator(Settings { stores: 12, products_per_store: 20..=20, ..Settings::default() });
+    let harness = harness(&sim).await;
+    // the harness's own store is none of them
+    harness.store.database.raw.batch_execute("UPDATE dispensaries SET slug = NULL").await.unwrap();
+    harness.settle(Role::StoreDiscovery, json!({})).await;
+    assert_eq!(harness.store.count(ENABLED).await, 12);
+    (sim, harness)
+}
+
+#[rstest]
+#[case::null(Value::Null)]
+#[case::capitals(json!(" OPEN "))]
+#[case::another_word(json!("ouvert"))]
+#[case::an_empty_text(json!(""))]
+#[tokio::test]
+async fn a_word_for_the_status_that_is_not_closed_closes_no_store(#[case] status: Value) {
+    let (sim, harness) = discovered().await;
+    let is_known = status == json!(" OPEN ");
+    sim.set_store_status(Some(status));
+    let discovery = harness.settle(Role::StoreDiscovery, json!({})).await;
+    assert_eq!((&discovery.result["closed"], harness.store.count(ENABLED).await), (&json!(0), 12));
+    assert_eq!(faults(&harness).await, if is_known { vec![] } else { vec!["unknown_words".to_owned()] });
+}
+
+#[tokio::test]
+async fn an_answer_that_closes_every_store_of_a_state_is_not_believed_until_it_is_accepted() {
+    let (sim, harness) = discovered().await;
+    sim.set_store_status(Some(json!("closed")));
+    let discovery = harness.settle(Role::StoreDiscovery, json!({})).await;
+    assert_eq!((&discovery.result["closed"], harness.store.count(ENABLED).await), (&json!(0), 12));
+    assert!(
+        discovery.result["suspicious"].as_object().is_some_and(|states| !states.is_empty()),
+        "{:?}",
+        discovery.result
+    );
+    assert_eq!(faults(&harness).await, ["suspicious_switch"]);
+
+    let stores = "SELECT array_agg(id) FROM dispensaries WHERE slug IS NOT NULL";
+    let stores: Vec<i64> = harness.store.database.raw.query_one(stores, &[]).await.unwrap().get(0);
+    for store in stores {
+        assert!(accept(&harness, store).await);
+    }
+    let discovery = harness.settle(Role::StoreDiscovery, json!({})).await;
+    assert_eq!((&discovery.result["closed"], harness.store.count(ENABLED).await), (&json!(12), 0));
+}
+
+#[tokio::test]
+async fn the_third_answer_that_closes_every_store_is_believed_hours_apart() {
+    let (sim, harness) = discovered().await;
+    sim.set_store_status(Some(json!("closed")));
+    let mut enabled = Vec::new();
+    for _ in 0..3 {
+        harness.settle(Role::StoreDiscovery, json!({})).await;
+        enabled.push(harness.store.count(ENABLED).await);
+        hours_pass(&harness).await;
+    }
+    assert_eq!(enabled, [12, 12, 0]);
+}
