@@ -19,8 +19,8 @@ use db::discovery::{CoveredStores, DiscoveredStore};
 use db::{DbError, Tx};
 use domain::args;
 use domain::role::Role;
-use domain::store::{FoundStore, Platform};
-use domain::switches::Switches;
+use domain::store::{FoundStore, Platform, StoreId};
+use domain::switches::{SwitchKind, Switches};
 use queue::{FollowUp, Outcome, TaskError, WriteResults};
 
 /// Points are not asked any more after this long, so that the result is written within the role's time limit.
@@ -275,15 +275,24 @@ impl DiscoveryReport {
         result
     }
 
-    /// The states whose answer would close, or does not name, more than half of their stores, and is not believed.
+    /// The states whose answer would close, or does not name, more than half of their stores, and is not believed; all
+    /// of them where that holds for the stores of all states together.
     async fn doubted(
         &self,
         tx: &Tx,
         platform: Platform,
         found: &[DiscoveredStore],
     ) -> Result<BTreeMap<String, CoveredStores>, DbError> {
+        let states = db::discovery::covered(tx, platform, found, &self.answered_states).await?;
+        let all: Vec<StoreId> = states.iter().flat_map(|state| state.stores.iter().copied()).collect();
+        let switched = states.iter().map(|state| state.switches().switched).sum();
+        let switches = Switches { kind: SwitchKind::Stores, covered: all.len(), switched };
+        if !db::switches::believe(tx, platform.name(), switches, &all).await? {
+            return Ok(states.into_iter().map(|state| (state.found_in.clone(), state)).collect());
+        }
         let mut doubted = BTreeMap::new();
-        for state in db::discovery::covered(tx, platform, found, &self.answered_states).await? {
+        let unjudged = states.into_iter().filter(|_| !switches.is_suspicious());
+        for state in unjudged {
             let scope = format!("{platform}/{}", state.found_in);
             if !db::switches::believe(tx, &scope, state.switches(), &state.stores).await? {
                 doubted.insert(state.found_in.clone(), state);

@@ -36,7 +36,7 @@ WITH refreshed AS MATERIALIZED (
    UNION ALL
   SELECT s.store, 'suspicious_switch',
          string_agg(format(CASE s.kind WHEN 'products' THEN 'its latest menu would put %s of %s products out of stock at once, which is not believed yet'
-                                       ELSE 'the latest discovery would close %s of %s stores of its state at once, which is not believed yet' END
+                                       ELSE 'the latest discovery would close %s of %s stores at once, which is not believed yet' END
                            || ': if it is so, `drover stores accept %s`', s.switched, s.covered, s.store), '; ' ORDER BY s.kind)
     FROM (SELECT DISTINCT ON (w.kind, w.scope, store) w.kind, w.switched, w.covered, store
             FROM suspicious_switches w, unnest(w.dispensary_ids) AS store
