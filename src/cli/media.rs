@@ -12,7 +12,7 @@ use super::client::{ApiClient, ClientError, with_query};
 use super::each::each;
 use super::input::Input;
 use super::{CliError, Env, ExitCode, values};
-use contract::media::{RecordKind, RecordPage};
+use contract::media::{RecordKind, RecordPage, is_text_field};
 
 const SECRET: &str = "secret";
 const SECRET_IN_ARGUMENTS: &str = "everyone on this machine can read a command's arguments: give the secret by --secret-file FILE, or - for standard input";
@@ -185,11 +185,12 @@ impl Fields {
     }
 }
 
-/// `download=true` is true; a value that is not JSON is a text.
+/// `download=true` is true; a value that is not JSON is a text, and so is each of a field of texts: `external_id=123`.
 fn field(text: &str) -> Result<(String, Value), String> {
-    let (name, value) = text.split_once('=').ok_or("expected FIELD=VALUE, such as enabled=false")?;
-    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-    Ok((name.to_owned(), value))
+    let (name, text) = text.split_once('=').ok_or("expected FIELD=VALUE, such as enabled=false")?;
+    let value = serde_json::from_str(text).ok();
+    let value = value.filter(|value: &Value| !is_text_field(name) || value.is_string() || value.is_null());
+    Ok((name.to_owned(), value.unwrap_or_else(|| Value::String(text.to_owned()))))
 }
 
 #[cfg(test)]
@@ -204,6 +205,14 @@ mod tests {
     #[case::a_number("tmdb_id=31", json!(31))]
     #[case::a_text_that_is_a_number("query=\"31\"", json!("31"))]
     #[case::a_list("extensions=[\"mkv\"]", json!(["mkv"]))]
+    #[case::digits_for_a_text("external_id=123", json!("123"))]
+    #[case::many_digits_for_a_text("username=12345678901234567890123", json!("12345678901234567890123"))]
+    #[case::a_number_with_a_point_for_a_text("username=1.0", json!("1.0"))]
+    #[case::a_word_of_json_for_a_text("name=true", json!("true"))]
+    #[case::a_list_for_a_text("name=[a]", json!("[a]"))]
+    #[case::no_value_for_a_text("account=null", json!(null))]
+    #[case::a_list_of_json_for_a_text("name=[1]", json!("[1]"))]
+    #[case::a_number_beside_texts("forum_id=1", json!(1))]
     #[case::an_equals_sign("url=https://a.example/?b=c", json!("https://a.example/?b=c"))]
     #[case::nothing("title=", json!(""))]
     fn a_field_has_a_value_of_json_or_a_text(#[case] text: &str, #[case] value: Value) {

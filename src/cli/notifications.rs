@@ -15,7 +15,7 @@ use contract::notifications::{NotificationPage, NotificationView};
 use domain::notification::NotificationState;
 use domain::vocabulary::Word;
 
-/// Maximum time that a test waits for its end: a worker has to claim the sender, which waits 20 s at most.
+/// Maximum time that a test waits for its end: a worker has to claim the sender, which waits 30 s for an answer by HTTP.
 const MAX_WAIT: Duration = Duration::from_secs(40);
 const POLL: Duration = Duration::from_millis(300);
 /// Maximum number of endpoints among which a name is looked for.
@@ -101,7 +101,7 @@ async fn test(endpoint: &str, env: &Env) -> anyhow::Result<ExitCode> {
         Word::Known(NotificationState::Delivered) => Ok(ExitCode::Ok),
         Word::Known(NotificationState::Pending) => {
             env.out
-                .note("nothing has sent it yet: is a worker running? Workers of any and of media send notifications");
+                .note("it has no answer yet: is a worker running? Workers of any and of media send notifications, and a mail server may take ten minutes");
             Ok(ExitCode::Failure)
         }
         _ => Ok(ExitCode::Failure),

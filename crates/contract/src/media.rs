@@ -23,6 +23,22 @@ use super::checks::BadField;
 use domain::forum::SelectorOverrides;
 use domain::vocabulary::vocabulary;
 
+/// Fields whose values are texts, of every kind: digits given for them are a text, too.
+const TEXT_FIELDS: [&str; 12] = [
+    "account",
+    "base_url",
+    "channel_id",
+    "external_id",
+    "job_type",
+    "kind",
+    "name",
+    "platform",
+    "query",
+    "target",
+    "url",
+    "username",
+];
+
 const NO_CHANGE: &str = "missing: give at least one field to change";
 
 vocabulary! {
@@ -125,6 +141,11 @@ impl RecordKind {
     }
 }
 
+/// Whether the values of this field are texts, whatever they look like.
+pub fn is_text_field(name: &str) -> bool {
+    TEXT_FIELDS.contains(&name)
+}
+
 fn yes() -> bool {
     true
 }
@@ -140,6 +161,9 @@ mod tests {
         let draft: R::Draft = serde_json::from_value(draft).unwrap();
         draft.check().unwrap();
         let Value::Object(fields) = serde_json::to_value(draft).unwrap() else { panic!("no object") };
+        for (name, value) in fields.iter().filter(|(name, value)| *name != "secret" && !value.is_null()) {
+            assert_eq!(value.is_string(), is_text_field(name), "{name} of a new {}", R::KIND.noun());
+        }
         let mut names: Vec<&str> = fields.keys().map(String::as_str).filter(|name| *name != "secret").collect();
         let mut listed = R::KIND.fields().to_vec();
         names.sort_unstable();

@@ -8,6 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::age_sort::AgeSort;
 use super::cursor::Cursor;
 use domain::notification::{EndpointId, NotificationId, NotificationState};
+use domain::recipient::Recipients;
 use domain::vocabulary::Word;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -20,10 +21,14 @@ pub struct NotificationView {
     pub event: String,
     /// The id of a job, and after a colon the number of its run.
     pub subject: String,
+    /// Its id at the receiver: the header `webhook-id`, and the first half of `Message-ID`. The same in every try.
+    pub message_id: String,
     #[schema(value_type = Object)]
     pub body: Value,
     #[schema(value_type = NotificationState)]
     pub state: Word<NotificationState>,
+    /// The last answer for each recipient of a mail, by address.
+    pub recipients: Recipients,
     pub attempts: i32,
     /// When it is tried again; null: it is not.
     pub next_attempt_at: Option<DateTime<Utc>>,

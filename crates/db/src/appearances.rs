@@ -35,10 +35,29 @@ pub async fn people(client: &Client, since: Option<DateTime<Utc>>) -> Result<Vec
     read_all(&client.query(include_str!("sql/people/enabled.sql"), &[&MAX_PEOPLE, &since]).await?)
 }
 
+/// Appearances of the service's list that could not be read: they are not missing.
+#[derive(Clone, Copy, Debug)]
+pub enum Unread<'a> {
+    /// The ones with these ids.
+    These(&'a [String]),
+    /// Any may be among them, so that none is known to be missing.
+    SomeUnknown,
+}
+
 /// Replaces a person's appearances by the service's list. An appearance that the list lacks stays, with the time
 /// when it was first missing.
-pub async fn replace(tx: &Tx, person: i64, listed: &[Appearance]) -> Result<AppearanceChanges, DbError> {
-    let row = tx.query_one(include_str!("sql/appearances/replace.sql"), &[&person, &storable(&json!(listed))]).await?;
+pub async fn replace(
+    tx: &Tx,
+    person: i64,
+    listed: &[Appearance],
+    unread: Unread<'_>,
+) -> Result<AppearanceChanges, DbError> {
+    let unread = match unread {
+        Unread::These(ids) => Some(ids),
+        Unread::SomeUnknown => None,
+    };
+    let sql = include_str!("sql/appearances/replace.sql");
+    let row = tx.query_one(sql, &[&person, &storable(&json!(listed)), &unread]).await?;
     note_sync(tx, person, None).await?;
     AppearanceChanges::from_row(&row)
 }

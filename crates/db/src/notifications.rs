@@ -5,26 +5,34 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use tokio_postgres::types::{Json, ToSql};
 
 use super::age_order::ordered;
-use super::row::{FromRow, first_column, json, known_word, read_all, rows, word};
+use super::row::{FromRow, document, first_column, json, known_word, read_all, rows, word};
 use super::storable::reason;
 use super::{Client, DbError, Tx};
 use contract::notifications::{NotificationFilter, NotificationView};
 use domain::notification::{EndpointId, EndpointKind, MAX_AGE, NotificationId, NotificationState};
+use domain::recipient::Recipients;
 
 /// The notification that is sent next, with its endpoint.
 #[derive(Clone, Debug)]
 pub struct NextNotification {
     pub id: NotificationId,
+    /// Its id at the receiver, which is the same in every try.
+    pub message_id: String,
     pub event: String,
     pub body: Value,
+    /// The answers of the tries before, for the recipients of a mail.
+    pub recipients: Recipients,
     pub attempts: i32,
     pub created_at: DateTime<Utc>,
     pub kind: EndpointKind,
     pub target: String,
     pub credential_id: Option<i64>,
     pub previous_credential_id: Option<i64>,
+    /// While it waits, those behind it do.
+    pub holds_back: bool,
     /// Seconds until it may be sent.
     pub wait: f64,
     /// This is its last try, however few there were.
@@ -41,6 +49,8 @@ pub struct EndedTry {
     pub error: Option<String>,
     /// Time until the next try, of one that is still pending.
     pub wait: Duration,
+    /// The answers of this try, for the recipients of a mail.
+    pub recipients: Recipients,
     /// The endpoint that is gone, with the reason.
     pub disabled: Option<(EndpointId, String)>,
 }
@@ -52,15 +62,15 @@ pub async fn next(client: &Client, endpoint: EndpointId) -> Result<Option<NextNo
     row.as_ref().map(NextNotification::from_row).transpose()
 }
 
-pub async fn end_try(tx: &Tx, ended: &EndedTry) -> Result<(), DbError> {
-    let EndedTry { id, state, status, error, wait, disabled } = ended;
+/// Writes at once how a try ended, whatever becomes of the run that made it: its receiver has answered.
+pub async fn end_try(client: &Client, ended: &EndedTry) -> Result<(), DbError> {
+    let EndedTry { id, state, status, error, wait, recipients, disabled } = ended;
     let (status, error) = (status.map(i32::from), error.as_deref().map(reason));
+    let (endpoint, why) = disabled.as_ref().map(|(endpoint, why)| (*endpoint, reason(why))).unzip();
     let sql = include_str!("sql/notifications/end_try.sql");
-    tx.execute(sql, &[id, &state.name(), &status, &error, &wait.as_secs_f64()]).await?;
-    if let Some((endpoint, why)) = disabled {
-        tx.execute(include_str!("sql/notifications/disable_endpoint.sql"), &[endpoint, &reason(why)]).await?;
-    }
-    Ok(())
+    let values: [&(dyn ToSql + Sync); 8] =
+        [id, &state.name(), &status, &error, &wait.as_secs_f64(), &Json(recipients), &endpoint, &why];
+    client.execute(sql, &values).await.map(drop)
 }
 
 /// At most `limit` notifications, in the filter's order.
@@ -96,16 +106,18 @@ async fn hasten(tx: &Tx, endpoint: EndpointId) -> Result<(), DbError> {
 
 rows! {
     NextNotification {
-        id, event,
+        id, message_id, event,
         body: json,
+        recipients: document,
         attempts, created_at,
         kind: known_word,
-        target, credential_id, previous_credential_id, wait, is_old,
+        target, credential_id, previous_credential_id, holds_back, wait, is_old,
     }
     NotificationView {
-        id, endpoint_id, endpoint, event, subject,
+        id, endpoint_id, endpoint, event, subject, message_id,
         body: json,
         state: word,
+        recipients: document,
         attempts, next_attempt_at, last_status, last_error, created_at, ended_at,
     }
 }

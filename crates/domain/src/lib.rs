@@ -33,6 +33,7 @@ pub mod proxy;
 pub mod public_host;
 pub mod quality;
 pub mod query_hash;
+pub mod recipient;
 pub mod retention;
 pub mod retry;
 pub mod retry_state;

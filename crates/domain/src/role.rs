@@ -239,6 +239,10 @@ impl Role {
                 per_store: false,
                 needs_proxy: false,
                 priority: 10,
+                // a mail server may take ten minutes to answer a mail
+                time_limit: minutes(60),
+                // an answer that is on its way is waited for
+                stop_grace: Duration::from_secs(15),
                 title: "Notify",
                 description: "Sends the notifications of an endpoint",
                 ..CRAWL_DEFAULTS
@@ -494,7 +498,7 @@ mod tests {
     #[case(Role::YoutubeMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::EasynewsMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::AppearancesSync, (Family::Media, false, false, 5, 30))]
-    #[case(Role::Notify, (Family::Crawl, false, false, 10, 15))]
+    #[case(Role::Notify, (Family::Crawl, false, false, 10, 60))]
     fn a_role_has_a_family_needs_a_priority_and_minutes(
         #[case] role: Role,
         #[case] expected: (Family, bool, bool, i32, u64),

@@ -2,7 +2,7 @@
 //!
 //! In: a base address from the configuration; a whole body, whose size its caller bounds. Out: an address
 //! to ask; posts, videos, files and credits. A shape that no longer fits is an error that names the
-//! field, and not an empty answer. It must not know connections, secrets or tables.
+//! field, and not an empty answer; one odd element among others is left out and named. It must not know connections, secrets or tables.
 
 pub mod discourse;
 pub mod easynews;
@@ -10,14 +10,19 @@ pub mod forum_page;
 mod markup;
 pub mod media_links;
 pub mod paged_forum;
+pub mod readable;
 pub mod selectors;
 pub mod tmdb;
 pub mod youtube;
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::error::Category;
 use thiserror::Error;
 use url::Url;
 
+pub use self::readable::{Odd, Readable};
+use crate::json_text::repaired;
 use crate::text::bounded;
 use domain::disposition::{Disposition, HasDisposition};
 
@@ -45,14 +50,38 @@ impl ReadError {
     fn strange(field: impl Into<String>, fault: impl ToString) -> Self {
         ReadError::Strange { field: field.into(), fault: fault.to_string() }
     }
+
+    /// The text where one element of an answer has the fault.
+    fn of_element(&self) -> String {
+        match self {
+            ReadError::Strange { field, fault } => format!("{field} {fault}"),
+            other => other.to_string(),
+        }
+    }
 }
 
 fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
-    let fault = |error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Data => ReadError::strange("a field", error),
+    let read = serde_json::from_slice(body).or_else(|error| match error.classify() {
+        Category::Data => Err(error),
+        _ => serde_json::from_str(&repaired(body)),
+    });
+    read.map_err(|error| match error.classify() {
+        Category::Data => ReadError::strange("a field", error),
         _ => ReadError::NotReadable { expected: "JSON", fault: error.to_string() },
-    };
-    serde_json::from_slice(body).map_err(fault)
+    })
+}
+
+/// One element of an answer. `name`: for its faults.
+fn element<T: DeserializeOwned>(value: &Value, name: &str) -> Result<T, ReadError> {
+    T::deserialize(value).map_err(|error| ReadError::strange(name, error))
+}
+
+/// How an element is named by one of its fields.
+fn named(noun: &str, value: &Value, field: &str) -> String {
+    match value.get(field) {
+        Some(id) if id.is_string() || id.is_number() => format!("{noun} {}", bounded(&id.to_string(), MAX_ID)),
+        _ => format!("a {noun} without {field}"),
+    }
 }
 
 /// `base` with these segments after its own path.

@@ -123,8 +123,8 @@ pub enum EventKind {
     Error,
 }
 
-/// Names a file across runs.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// Names a file across runs; empty of a post without an id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ItemId {
     pub category: String,
     pub id: String,
@@ -133,6 +133,17 @@ pub struct ItemId {
 }
 
 impl ItemId {
+    /// As the archive's entry is made: there an id of 0 is none, and the name of the file takes its place.
+    fn of(object: &Map<String, Value>) -> Result<ItemId, LineError> {
+        let is_zero = object.get("id").is_some_and(|id| id.as_f64() == Some(0.0));
+        let id = printed::id(object, "id").ok().filter(|_| !is_zero);
+        Ok(ItemId {
+            category: printed::id(object, "category")?,
+            id: id.map_or_else(|| printed::id(object, "filename"), Ok)?,
+            num: object.get("num").and_then(Value::as_u64).unwrap_or_default().min(i64::MAX.unsigned_abs()),
+        })
+    }
+
     /// Its name within its category.
     pub fn of_category(&self) -> String {
         format!("{}_{}", self.id, self.num)
@@ -167,12 +178,13 @@ impl Scrape<'_> {
         let mut extractor = json!({
             "base-directory": input::path(self.work)?,
             "directory": [],
-            "filename": "{category}_{id|filename}_{num|0}.{extension}",
+            "filename": "{category}_{id|filename}_{num|'0'}.{extension}",
             "metadata-path": "drover_path",
             "metadata-url": "drover_url",
             "archive": input::path(self.archive)?,
             "archive-prefix": "",
-            "archive-format": "{category}_{id|filename}_{num|0}",
+            // without its quotes, 0 is the name of a field
+            "archive-format": "{category}_{id|filename}_{num|'0'}",
             "skip": self.skip(),
             "sleep-429": self.wait_after_429.as_secs(),
             "postprocessors": postprocessors,
@@ -245,10 +257,9 @@ impl Event {
             EventKind::Skip => printed::file(&object, "drover_path", work).ok(),
             EventKind::Post | EventKind::Error => None,
         };
-        let id = ItemId {
-            category: printed::id(&object, "category")?,
-            id: printed::id(&object, "id").or_else(|_| printed::id(&object, "filename"))?,
-            num: object.get("num").and_then(Value::as_u64).unwrap_or_default().min(i64::MAX.unsigned_abs()),
+        let id = match kind {
+            EventKind::Post => ItemId::of(&object).unwrap_or_default(),
+            EventKind::After | EventKind::Skip | EventKind::Error => ItemId::of(&object)?,
         };
         let url = printed::address(&object, "drover_url");
         object.retain(|name, _| !name.starts_with("drover_"));

@@ -5,6 +5,8 @@
 //! sees the address that is connected to. A GET first passes the [`HostGate`] of its host, where there is one; a redirect
 //! to another host does not. It must not know what is asked.
 
+mod post;
+
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,10 +16,10 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -28,6 +30,7 @@ use tokio::time::timeout;
 use tower::Service;
 use url::{Host, Origin, Url};
 
+pub use self::post::PostAnswer;
 use crate::host_gate::{HeldHost, HostGate, outcome};
 use domain::disposition::{Disposition, HasDisposition};
 use domain::public_host::is_public_address;
@@ -46,10 +49,13 @@ const MAX_SHOWN: usize = 200;
 const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
 const MAX_IDLE_CONNECTIONS: usize = 4;
 
+type Connector = HttpsConnector<HttpConnector<PublicNames>>;
+
 /// Cheap to clone; all clones share their connections.
 #[derive(Clone)]
 pub struct Http {
-    client: Client<HttpsConnector<HttpConnector<PublicNames>>, Full<Bytes>>,
+    client: Client<Connector, Empty<Bytes>>,
+    connector: Connector,
     allow_private: bool,
     /// None: requests wait for nothing.
     gate: Option<Arc<dyn HostGate>>,
@@ -142,8 +148,8 @@ impl Http {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(MAX_IDLE_TIME)
             .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
-            .build(connector);
-        Ok(Http { client, allow_private, gate: None })
+            .build(connector.clone());
+        Ok(Http { client, connector, allow_private, gate: None })
     }
 
     /// With limits for each host.
@@ -186,12 +192,6 @@ impl Http {
         }
     }
 
-    /// Sends a body; a redirect is an answer like any other, and is not followed.
-    pub async fn post(&self, url: &Url, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
-        let (head, body) = self.send(Method::POST, url, headers, body).await?.into_parts();
-        Ok(Answer { status: head.status, headers: head.headers, url: url.clone(), body })
-    }
-
     /// The addresses of a host, of which those on a private network are left out unless they are permitted.
     pub async fn addresses(&self, host: &Host, port: u16) -> Result<Vec<SocketAddr>, HttpError> {
         let shown = host.to_string();
@@ -214,7 +214,7 @@ impl Http {
     }
 
     async fn once(&self, get: &Get, url: &Url) -> Result<Response<Incoming>, HttpError> {
-        let send = || self.send(Method::GET, url, headers(get, url), Bytes::new());
+        let send = || self.send(url, headers(get, url));
         let is_asked_host = get.url.host_str() == url.host_str();
         let Some(gate) = self.gate.as_ref().filter(|_| is_asked_host) else { return send().await };
         // an address that is refused anyway waits for nothing
@@ -226,15 +226,9 @@ impl Http {
         answer
     }
 
-    async fn send(
-        &self,
-        method: Method,
-        url: &Url,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<Response<Incoming>, HttpError> {
+    async fn send(&self, url: &Url, headers: HeaderMap) -> Result<Response<Incoming>, HttpError> {
         let host = self.checked_host(url)?;
-        let request = Request::builder().method(method).uri(url.as_str()).body(Full::new(body));
+        let request = Request::builder().uri(url.as_str()).body(Empty::new());
         let mut request = request.map_err(|_| HttpError::NotWeb(shown(url)))?;
         *request.headers_mut() = headers;
         let answer = timeout(MAX_ANSWER_TIME, self.client.request(request)).await;

@@ -12,6 +12,7 @@ pub mod gallery_dl;
 pub mod host_gate;
 pub mod http;
 mod input;
+mod json_text;
 pub mod notify;
 mod printed;
 pub mod retry_after;

@@ -1,37 +1,57 @@
 //! Sends one notification: to a webhook, to a topic of ntfy, or by mail. One file a kind.
 //!
-//! In: a [`Notice`], a target, secrets. Out: the receiver's status, or a [`SendError`] with what helps. It must not know
-//! when it tries again, nor where notices come from.
+//! In: a [`Notice`], a target, secrets. Out: how a try ended: the receiver's status, or a [`SendError`] with what helps. A
+//! status that accepts the message decides, whatever follows it. It must not know when it tries again, nor where notices
+//! come from.
 
 mod mail;
 mod ntfy;
+mod smtp;
 mod text;
 mod webhook;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use thiserror::Error;
-use tokio::time::timeout;
 
-use super::http::{Answer, Http, HttpError};
+use self::smtp::SmtpError;
+use super::http::{Http, HttpError, PostAnswer};
 use crate::retry_after::retry_after;
 use domain::notification::Target;
+use domain::recipient::Recipients;
 use foundation::webhook_signature::BadWebhookSecret;
 
-/// Maximum time of one try.
-pub const MAX_TIME: Duration = Duration::from_secs(20);
+/// Maximum time of one try: a mail server may take ten minutes to answer a mail, and some before.
+pub const MAX_TIME: Duration = Duration::from_secs(21 * 60);
 
 /// A message, which has the same id in every try.
 #[derive(Clone, Debug)]
 pub struct Notice {
-    pub id: i64,
+    /// Unique in the world.
+    pub message_id: String,
     /// `job.completed`, `job.failed` or `test`.
     pub event: String,
     pub created_at: DateTime<Utc>,
     pub body: Value,
+    /// The answers of the tries before, for the recipients of a mail.
+    pub recipients: Recipients,
 }
+
+/// How a try ended.
+#[derive(Debug)]
+pub struct Tried {
+    /// The status of the last answer, of HTTP or SMTP. `recipients` says for whom a mail was taken.
+    pub result: Result<u16, SendError>,
+    /// The answers of this try for the recipients of a mail, also before an error.
+    pub recipients: Recipients,
+}
+
+/// Whether the receiver may have the message already, so that a try that is stopped does better to wait for the answer.
+#[derive(Debug, Default)]
+pub struct Handed(AtomicBool);
 
 /// The secrets of an endpoint. It has no `Debug`.
 #[derive(Default)]
@@ -46,8 +66,8 @@ pub struct SendSecrets {
 pub enum SendError {
     #[error(transparent)]
     Http(#[from] HttpError),
-    #[error("the receiver did not answer within {} s", MAX_TIME.as_secs())]
-    Late,
+    #[error("the receiver did not answer within {} s", .0.as_secs())]
+    Late(Duration),
     #[error("the receiver answers {status}{}", remedy(*.status))]
     Refused { status: u16, retry_after: Option<Duration> },
     /// It wants no notification any more.
@@ -61,28 +81,41 @@ pub enum SendError {
     NotSendable,
     #[error("the mail server {0}")]
     Mail(String),
+    #[error("the mail server {0}")]
+    Smtp(#[from] SmtpError),
+    #[error("the mail server {0}; it may have the mail, which is sent again under the same Message-ID")]
+    InDoubt(SmtpError),
     #[error("the mail server answers {status}{}: {text}", mail_remedy(*.status))]
     MailRefused { status: u16, text: String },
     #[error("the mail cannot be written: {0}")]
     NoMail(String),
 }
 
-/// `now`: the time of this try. Returns the status of the answer.
+/// `now`: the time of this try.
 pub async fn send(
     http: &Http,
     target: &Target,
     notice: &Notice,
     secrets: &SendSecrets,
     now: DateTime<Utc>,
-) -> Result<u16, SendError> {
-    let sent = async {
-        match target {
-            Target::Webhook(url) => webhook::send(http, url, notice, secrets, now).await,
-            Target::Ntfy(url) => ntfy::send(http, url, notice, secrets).await,
-            Target::Mail(mail) => mail::send(http, mail, notice, secrets, now).await,
-        }
+    handed: &Handed,
+) -> Tried {
+    let result = match target {
+        Target::Mail(mail) => return mail::send(http, mail, notice, secrets, now, handed).await,
+        Target::Webhook(url) => webhook::send(http, url, notice, secrets, now, handed).await,
+        Target::Ntfy(url) => ntfy::send(http, url, notice, secrets, handed).await,
     };
-    timeout(MAX_TIME, sent).await.unwrap_or(Err(SendError::Late))
+    Tried { result, recipients: Recipients::default() }
+}
+
+impl Handed {
+    pub fn is_noted(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn note(&self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 impl SendError {
@@ -101,8 +134,8 @@ impl SendError {
     }
 }
 
-fn judged(answer: &Answer) -> Result<u16, SendError> {
-    match answer.status.as_u16() {
+fn judged(answer: &PostAnswer) -> Result<u16, SendError> {
+    match answer.status {
         status @ 200..=299 => Ok(status),
         410 => Err(SendError::Gone),
         status => Err(SendError::Refused { status, retry_after: retry_after(&answer.headers) }),

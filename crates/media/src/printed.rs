@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::json_text::repaired;
 use crate::text::clean;
 
 /// Maximum size of an item's metadata as JSON.
@@ -28,7 +29,9 @@ pub enum LineError {
 }
 
 pub fn object(line: &[u8]) -> Result<Map<String, Value>, LineError> {
-    match serde_json::from_slice(line) {
+    // a tool prints texts of strangers as they came, half an emoji too
+    let read = serde_json::from_slice(line).or_else(|_| serde_json::from_str(&repaired(line)));
+    match read {
         Ok(Value::Object(object)) => Ok(object),
         _ => Err(LineError::NoObject),
     }
@@ -123,6 +126,13 @@ mod tests {
     fn a_file_is_in_the_work_directory(#[case] path: &str, #[case] expected: Result<&str, LineError>) {
         let found = file(&object_of(json!({ "path": path })), "path", Path::new("/w"));
         assert_eq!(found, expected.map(PathBuf::from));
+    }
+
+    #[rstest]
+    #[case::half_an_emoji(br#"{"title": "a\ud83c"}"#)]
+    #[case::latin_1(b"{\"title\": \"a\xfc\"}")]
+    fn an_odd_character_costs_itself_alone(#[case] line: &[u8]) {
+        assert_eq!(title(&object(line).unwrap()).as_deref(), Some("a\u{fffd}"));
     }
 
     #[test]

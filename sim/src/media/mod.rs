@@ -2,7 +2,7 @@
 //!
 //! In: a [`MediaPlan`]. Out: a running [`MediaSite`]; the same plan makes the same accounts, threads, videos
 //! and files on every machine. Beside the site there are an origin of its own for redirects and files that
-//! live elsewhere, and a receiver of mails. It must not know who asks.
+//! live elsewhere, and a receiver of mails. A [`RawReceiver`] of webhooks stands alone. It must not know who asks.
 
 mod accounts;
 mod answer;
@@ -19,6 +19,7 @@ mod hooks;
 mod markup;
 mod oracle;
 mod plan;
+mod raw_receiver;
 mod requests;
 mod router;
 mod server;
@@ -38,7 +39,8 @@ pub use plan::{
     AccountPlan, ChannelPlan, DiscourseKey, Login, MediaPlan, PersonPlan, SearchPlan, ThreadAccess, ThreadKind,
     ThreadPlan,
 };
+pub use raw_receiver::{AfterAnswer, RawAnswer, RawReceiver};
 pub use requests::{Occurrence, Origin, SeenRequest};
 pub use site::MediaSite;
-pub use smtp::{Mail, MailLogin};
+pub use smtp::{Mail, MailEnding, MailLogin, MailScript};
 pub use threads::{ForumLink, ForumPost, Thread};

@@ -14,7 +14,7 @@ use super::hooks::{Delivery, HookScript};
 use super::oracle::{Account, AccountKind, AccountPost, Channel, Credit, Person, Search, Video};
 use super::plan::{MediaPlan, ThreadKind};
 use super::requests::{Occurrence, Origin, SeenRequest};
-use super::smtp::{self, Mail};
+use super::smtp::{self, Mail, MailScript};
 use super::threads::{self, ForumPost, Thread};
 use super::world::World;
 use super::{accounts, feed, server};
@@ -177,6 +177,11 @@ impl MediaSite {
     pub fn script_hook(&self, name: &str, script: HookScript) {
         self.world.hooks.script(name, script);
     }
+
+    /// From now on the receiver of mails replies so.
+    pub fn script_mail(&self, script: MailScript) {
+        self.world.mails.script(script);
+    }
 }
 
 /// Requests and messages that came.
@@ -214,6 +219,11 @@ impl MediaSite {
     /// Oldest first.
     pub fn mails(&self) -> Vec<Mail> {
         self.world.mails.all()
+    }
+
+    /// The recipients that mails were brought for, taken or not, oldest first.
+    pub fn asked_recipients(&self) -> Vec<String> {
+        self.world.mails.asked()
     }
 }
 

@@ -1,8 +1,8 @@
 //! A receiver of mails: as much of plain SMTP as a client needs without TLS. It keeps each mail.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base64::Engine;
@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::connections;
 use super::plan::Login;
+use super::raw_receiver::AfterAnswer;
 use super::world::World;
 
 /// Maximum bytes of a line, and of a mail.
@@ -20,7 +21,10 @@ const MAX_MAIL: usize = 1 << 20;
 /// Maximum number of mails that are kept, of recipients of one, and of connections.
 const MAX_MAILS: usize = 200;
 const MAX_RECIPIENTS: usize = 100;
+const MAX_ASKED: usize = 1_000;
 const MAX_CONNECTIONS: usize = 64;
+/// Maximum time before a scripted reply.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Maximum time without a line.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
 
@@ -41,20 +45,89 @@ pub struct MailLogin {
     pub password: String,
 }
 
+/// Replies of the receiver, as bytes; without a script each is the usual one.
+#[derive(Clone, Debug, Default)]
+pub struct MailScript {
+    /// In place of the usual reply to each command of this verb, such as `EHLO`; to the connection itself: `CONNECT`.
+    pub replies: BTreeMap<&'static str, Vec<u8>>,
+    /// Replies for a recipient, one after the other; it is taken afterwards.
+    pub recipients: BTreeMap<String, VecDeque<Vec<u8>>>,
+    /// After the end of DATA, one a mail.
+    pub endings: VecDeque<MailEnding>,
+}
+
+/// An answer to the end of DATA. The mail is kept unless its reply begins with 4 or 5.
+#[derive(Clone, Debug)]
+pub struct MailEnding {
+    /// Before the reply, at most a minute.
+    pub wait: Duration,
+    /// With its line end, where it has one.
+    pub reply: Vec<u8>,
+    pub then: AfterAnswer,
+}
+
+impl MailEnding {
+    pub fn new(reply: impl Into<Vec<u8>>, then: AfterAnswer) -> MailEnding {
+        MailEnding { wait: Duration::ZERO, reply: reply.into(), then }
+    }
+
+    fn is_taken(&self) -> bool {
+        !matches!(self.reply.first(), Some(b'4' | b'5'))
+    }
+}
+
 #[derive(Default)]
-pub(super) struct Mails(Mutex<VecDeque<Mail>>);
+pub(super) struct Mails(Mutex<Received>);
+
+#[derive(Default)]
+struct Received {
+    script: MailScript,
+    mails: VecDeque<Mail>,
+    /// Recipients of each RCPT, taken or not.
+    asked: VecDeque<String>,
+}
 
 impl Mails {
     pub(super) fn all(&self) -> Vec<Mail> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.lock().mails.iter().cloned().collect()
+    }
+
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.lock().asked.iter().cloned().collect()
+    }
+
+    pub(super) fn script(&self, script: MailScript) {
+        self.lock().script = script;
     }
 
     fn keep(&self, mail: Mail) {
-        let mut mails = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mails = &mut self.lock().mails;
         mails.push_back(mail);
         while mails.len() > MAX_MAILS {
             mails.pop_front();
         }
+    }
+
+    fn reply(&self, verb: &str) -> Option<Vec<u8>> {
+        self.lock().script.replies.get(verb).cloned()
+    }
+
+    fn next_ending(&self) -> Option<MailEnding> {
+        self.lock().script.endings.pop_front()
+    }
+
+    /// Notes that it was asked for; None: it is taken.
+    fn reply_to_recipient(&self, address: &str) -> Option<Vec<u8>> {
+        let mut received = self.lock();
+        received.asked.push_back(address.to_owned());
+        while received.asked.len() > MAX_ASKED {
+            received.asked.pop_front();
+        }
+        received.script.recipients.get_mut(address)?.pop_front()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Received> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,11 +159,20 @@ struct Envelope {
 impl Session {
     /// Until QUIT, or until the client leaves.
     async fn run(&mut self) -> io::Result<()> {
-        self.say("220 localhost ESMTP").await?;
+        match self.world.mails.reply("CONNECT") {
+            Some(reply) => self.say_bytes(&reply).await?,
+            None => self.say("220 localhost ESMTP").await?,
+        }
         loop {
             let line = self.line().await?;
             let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
-            match verb.to_ascii_uppercase().as_str() {
+            let verb = verb.to_ascii_uppercase();
+            if let Some(reply) = self.world.mails.reply(&verb) {
+                self.obey(&verb, rest);
+                self.say_bytes(&reply).await?;
+                continue;
+            }
+            match verb.as_str() {
                 "EHLO" => self.say("250-localhost\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN").await?,
                 "HELO" | "NOOP" => self.say("250 OK").await?,
                 "AUTH" => self.log_in(rest).await?,
@@ -166,6 +248,12 @@ impl Session {
             return self.say("452 too many recipients").await;
         }
         let Some(to) = address(rest, "TO:") else { return self.say("501 RCPT TO:<address>").await };
+        if let Some(reply) = self.world.mails.reply_to_recipient(&to) {
+            if reply.first() == Some(&b'2') {
+                self.envelope.to.push(to);
+            }
+            return self.say_bytes(&reply).await;
+        }
         self.envelope.to.push(to);
         self.say("250 OK").await
     }
@@ -176,10 +264,38 @@ impl Session {
         };
         self.say("354 end with a dot").await?;
         let data = self.data().await?;
-        let Envelope { login, to, .. } = &self.envelope;
-        self.world.mails.keep(Mail { login: login.clone(), from, to: to.clone(), data });
+        let ending = self.world.mails.next_ending();
+        let ending = ending.unwrap_or_else(|| MailEnding::new("250 kept\r\n", AfterAnswer::GoOn));
+        if ending.is_taken() {
+            let Envelope { login, to, .. } = &self.envelope;
+            self.world.mails.keep(Mail { login: login.clone(), from, to: to.clone(), data });
+        }
         self.forget();
-        self.say("250 kept").await
+        tokio::time::sleep(ending.wait.min(MAX_WAIT)).await;
+        self.say_bytes(&ending.reply).await?;
+        self.end(&ending).await
+    }
+
+    /// An error ends the connection.
+    async fn end(&mut self, ending: &MailEnding) -> io::Result<()> {
+        match ending.then {
+            AfterAnswer::GoOn => return Ok(()),
+            AfterAnswer::Close => {}
+            AfterAnswer::Reset => self.stream.get_ref().set_zero_linger()?,
+            AfterAnswer::Silence => tokio::time::sleep(MAX_WAIT).await,
+            AfterAnswer::Endless => loop {
+                let last = ending.reply.last().copied().unwrap_or(b' ');
+                self.say_bytes(&[last; 1024]).await?;
+            },
+        }
+        Err(io::Error::other("the script ends the connection"))
+    }
+
+    /// The effect of a command whose reply comes from the script.
+    fn obey(&mut self, verb: &str, rest: &str) {
+        if verb == "MAIL" {
+            (self.envelope.from, self.envelope.to) = (address(rest, "FROM:"), Vec::new());
+        }
     }
 
     /// Lines up to a dot of its own.
@@ -210,7 +326,11 @@ impl Session {
     }
 
     async fn say(&mut self, text: &str) -> io::Result<()> {
-        self.stream.get_mut().write_all(format!("{text}\r\n").as_bytes()).await
+        self.say_bytes(format!("{text}\r\n").as_bytes()).await
+    }
+
+    async fn say_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.get_mut().write_all(bytes).await
     }
 
     /// Without its end. An error where the client leaves, or is silent too long.

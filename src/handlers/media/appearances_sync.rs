@@ -14,14 +14,13 @@ use super::report::{Poll, Report};
 use super::wait::{AskError, Wait, ask};
 use super::{CREDENTIAL_WORKS, fields, refused_credential, unless_stopped};
 use crate::handlers::Context;
-use ::media::clients::ReadError;
-use ::media::clients::tmdb::{self, KeyKind};
+use ::media::clients::tmdb::{self, KeyKind, PersonCredits};
+use ::media::clients::{Odd, ReadError};
 use ::media::http::{Get, HttpError, Secrets};
-use db::appearances::{self, SyncedPerson};
+use db::appearances::{self, SyncedPerson, Unread};
 use db::credentials::{self, OpenCredential};
 use db::tasks::waits_since;
 use db::{DbError, Tx};
-use domain::appearance::Appearance;
 use domain::args;
 use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
@@ -58,7 +57,7 @@ pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, Tas
     report.outcome()
 }
 
-type Credits = Result<Vec<Appearance>, String>;
+type Credits = Result<PersonCredits, String>;
 
 #[derive(Debug, thiserror::Error)]
 enum SyncError {
@@ -78,7 +77,7 @@ enum SyncError {
     Status(StatusCode),
 }
 
-async fn credits(ctx: &Context, person: &SyncedPerson, key: &OpenCredential) -> Result<Vec<Appearance>, SyncError> {
+async fn credits(ctx: &Context, person: &SyncedPerson, key: &OpenCredential) -> Result<PersonCredits, SyncError> {
     let media = &ctx.services.media;
     let url = tmdb::credits_url(&media.config.tmdb_url, person.tmdb_id);
     let get = Get { min_interval: tmdb::MIN_INTERVAL, ..with_key(url, &key.secret)? };
@@ -117,6 +116,14 @@ impl Poll for CreditsPoll {
         self.people.iter().filter_map(|(_, credits)| credits.as_ref().err().cloned()).collect()
     }
 
+    fn odd(&self) -> Odd {
+        let mut all = Odd::default();
+        for credits in self.people.iter().filter_map(|(_, credits)| credits.as_ref().ok()) {
+            all.add(credits.appearances.odd.clone());
+        }
+        all
+    }
+
     fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
         Box::pin(self.store(tx))
     }
@@ -147,8 +154,9 @@ impl CreditsPoll {
         for (person, credits) in &self.people {
             match credits {
                 Err(reason) => appearances::note_sync(tx, person.id, Some(reason)).await?,
-                Ok(listed) => {
-                    let changes = appearances::replace(tx, person.id, listed).await?;
+                Ok(PersonCredits { appearances: listed, unread, has_nameless }) => {
+                    let unread = if *has_nameless { Unread::SomeUnknown } else { Unread::These(unread) };
+                    let changes = appearances::replace(tx, person.id, &listed.elements, unread).await?;
                     (added, gone) = (added + changes.added, gone + changes.gone);
                 }
             }

@@ -42,16 +42,23 @@ pub async fn run(ctx: &Context, args: args::DownloadMedia) -> Result<Outcome, Ta
     let asked: HashSet<ItemId> = args.media_ids.iter().copied().collect();
     let unknown = asked.len() - known.len();
     let is_wanted = |item: &Item| args.source.as_ref().is_none_or(|source| *source == item.source);
-    let wanted: Vec<Item> = known.into_iter().filter(|item| !item.is_over && is_wanted(item)).collect();
+    let (wanted, others): (Vec<Item>, Vec<Item>) = known.into_iter().partition(is_wanted);
+    let (over, wanted): (Vec<Item>, Vec<Item>) = wanted.into_iter().partition(|item| item.is_over);
     let mut downloads = Downloads::default();
     downloads.run(ctx, &wanted).await?;
-    let result = json!({
+    let mut result = json!({
         "downloaded": downloads.count(ItemState::Downloaded),
         "gone": downloads.count(ItemState::Gone),
         "refused": downloads.count(ItemState::Refused),
         "failed": downloads.count(ItemState::Failed),
         "unknown": unknown,
     });
+    // what is asked for and left alone, where there is some
+    for (name, left) in [("over", over.len()), ("of_another_source", others.len())] {
+        if left > 0 {
+            result[name] = json!(left);
+        }
+    }
     if let Some(reason) = downloads.reason_of_failure() {
         downloads.save(ctx).await?;
         return Err(TaskError::retry(reason));

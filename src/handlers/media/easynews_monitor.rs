@@ -22,8 +22,8 @@ use super::report::{Poll, Report};
 use super::wait::{AskError, Wait, ask};
 use super::{CREDENTIAL_WORKS, download_media, fields, refused_credential, unless_stopped};
 use crate::handlers::Context;
-use ::media::clients::ReadError;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
+use ::media::clients::{Odd, ReadError};
 use ::media::http::{Get, HttpError, Secrets};
 use db::credentials::{self, OpenCredential};
 use db::saved_searches::{self, DueSearch};
@@ -62,8 +62,8 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
         if !report.goes_on(ctx, nth, total).await {
             break;
         }
-        let (items, error) = unless_stopped(ctx, search.run(ctx, &login)).await?;
-        let (found, wait) = SearchResult::of(ctx, search, &login, items, error).await?;
+        let (found, error) = unless_stopped(ctx, search.run(ctx, &login)).await?;
+        let (found, wait) = SearchResult::of(ctx, search, &login, found, error).await?;
         report.save(ctx, usize::from(wait.is_none()), found).await?;
         if let Some(wait) = wait {
             report.wait(wait);
@@ -123,24 +123,25 @@ impl Search {
     }
 
     /// The files of its pages, and the error that ended them.
-    async fn run(&self, ctx: &Context, login: &OpenCredential) -> (Vec<NewItem>, Option<SearchError>) {
-        let (mut items, mut seen) = (Vec::new(), HashSet::new());
+    async fn run(&self, ctx: &Context, login: &OpenCredential) -> (Found, Option<SearchError>) {
+        let (mut found, mut seen) = (Found::default(), HashSet::new());
         for number in 1.. {
-            let page = match self.page(ctx, login, number).await {
+            let mut page = match self.page(ctx, login, number).await {
                 Ok(page) => page,
-                Err(error) => return (items, Some(error)),
+                Err(error) => return (found, Some(error)),
             };
+            found.odd.add(std::mem::take(&mut page.odd));
             let goes_on = page.goes_on(number, &seen);
             for file in page.files.iter().filter(|file| self.wants(file)) {
                 if seen.insert(file.hash.clone()) {
-                    items.push(self.item(&page, file));
+                    found.items.push(self.item(&page, file));
                 }
             }
             if !goes_on {
                 break;
             }
         }
-        (items, None)
+        (found, None)
     }
 
     async fn page(&self, ctx: &Context, login: &OpenCredential, page: u32) -> Result<Page, SearchError> {
@@ -190,11 +191,18 @@ fn basic(url: &Url, login: &OpenCredential) -> Result<Secrets, SearchError> {
     Ok(Secrets { origin: url.origin(), headers: HeaderMap::from_iter([(AUTHORIZATION, value)]) })
 }
 
+/// Files of a search, and rows that are none.
+#[derive(Default)]
+struct Found {
+    items: Vec<NewItem>,
+    odd: Odd,
+}
+
 /// Files of a search, and why no more came.
 struct SearchResult {
     credential: i64,
     search: Search,
-    items: Vec<NewItem>,
+    found: Found,
     failure: Option<String>,
     /// It came to its end, well or not.
     is_over: bool,
@@ -207,6 +215,10 @@ impl Poll for SearchResult {
         self.failure.iter().cloned().collect()
     }
 
+    fn odd(&self) -> Odd {
+        self.found.odd.clone()
+    }
+
     fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
         Box::pin(self.store(tx))
     }
@@ -217,7 +229,7 @@ impl SearchResult {
         ctx: &Context,
         search: Search,
         login: &OpenCredential,
-        items: Vec<NewItem>,
+        found: Found,
         error: Option<SearchError>,
     ) -> Result<(SearchResult, Option<Wait>), TaskError> {
         let (wait, failure) = match error {
@@ -228,11 +240,11 @@ impl SearchResult {
         };
         let is_over = wait.is_none();
         let is_postponed = wait.as_ref().is_some_and(|wait| wait.is_answer);
-        Ok((SearchResult { credential: login.id, search, items, failure, is_over, is_postponed }, wait))
+        Ok((SearchResult { credential: login.id, search, found, failure, is_over, is_postponed }, wait))
     }
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
-        let ids = media_items::insert(tx, &self.items).await?;
+        let ids = media_items::insert(tx, &self.found.items).await?;
         let mut wanted = &[][..];
         if let Some(saved) = self.search.saved() {
             if self.is_over {

@@ -18,6 +18,7 @@ use super::report::{Poll, Report};
 use super::wait::Wait;
 use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, fields, unless_stopped};
 use crate::handlers::Context;
+use ::media::clients::Odd;
 use db::tasks::waits_since;
 use db::watched_threads::{self, WatchedThread};
 use db::{Client, DbError, Tx, credentials, forum_posts, forums, media_items};
@@ -192,6 +193,7 @@ impl Failure {
 struct ThreadPosts {
     thread: WatchedThread,
     posts: Vec<ForumPost>,
+    odd: Odd,
     /// The place of the last page that was read.
     last_page: Option<i32>,
     /// Media of the posts: what may be downloaded without asking, and the others.
@@ -216,6 +218,10 @@ impl Poll for ThreadPosts {
         self.failure.iter().filter(|failure| failure.is_lasting).count()
     }
 
+    fn odd(&self) -> Odd {
+        self.odd.clone()
+    }
+
     fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
         Box::pin(self.store(tx))
     }
@@ -226,6 +232,7 @@ impl ThreadPosts {
         ThreadPosts {
             thread: thread.clone(),
             posts: Vec::new(),
+            odd: Odd::default(),
             last_page: None,
             wanted: Vec::new(),
             others: Vec::new(),
@@ -245,7 +252,11 @@ impl ThreadPosts {
         failure: Option<ForumError>,
     ) -> ThreadPosts {
         let last_page = pages.last().and_then(|page| page.place);
-        let posts: Vec<ForumPost> = pages.into_iter().flat_map(|page| page.posts).collect();
+        let (mut posts, mut odd) = (Vec::new(), Odd::default());
+        for page in pages {
+            posts.extend(page.posts);
+            odd.add(page.odd);
+        }
         let referer = forum.thread_url(thread);
         let item = |(post, link): (&ForumPost, &MediaLink)| NewItem {
             source: forum.name.clone(),
@@ -267,6 +278,7 @@ impl ThreadPosts {
         ThreadPosts {
             thread: thread.clone(),
             posts,
+            odd,
             last_page,
             wanted,
             others,

@@ -15,7 +15,7 @@ use super::MediaServices;
 use super::wait::{AskError, Wait, ask};
 use ::media::clients::paged_forum::PagedForum;
 use ::media::clients::selectors::Selectors;
-use ::media::clients::{ReadError, discourse, forum_page};
+use ::media::clients::{Odd, ReadError, Readable, discourse, forum_page};
 use ::media::cookies;
 use ::media::http::{Get, HttpError, Secrets};
 
@@ -56,6 +56,7 @@ pub enum Position {
 /// The posts of one answer.
 pub struct ThreadPage {
     pub posts: Vec<ForumPost>,
+    pub odd: Odd,
     /// Its place in the thread; None: the first, or it has none.
     pub place: Option<i32>,
     pub next: Option<Position>,
@@ -207,11 +208,12 @@ impl ForumSession {
         thread: &WatchedThread,
     ) -> Result<ThreadPage, ForumError> {
         let (body, _) = self.get(media, discourse::topic_url(&self.base, &thread.external_id)).await?;
-        let discourse::Topic { posts, stream } = discourse::topic(&body, &self.base)?;
+        let discourse::Topic { posts: Readable { elements: posts, odd }, stream } =
+            discourse::topic(&body, &self.base)?;
         let is_read = |id: &i64| posts.iter().any(|post| post.external_id == id.to_string());
         let others: Vec<i64> = stream.into_iter().filter(|id| !is_read(id)).collect();
         let unknown = forum_posts::unknown(&db.client().await?, thread.id, &others).await?;
-        Ok(ThreadPage { posts, place: None, next: rest_of(unknown) })
+        Ok(ThreadPage { posts, odd, place: None, next: rest_of(unknown) })
     }
 
     async fn read_posts(
@@ -222,8 +224,8 @@ impl ForumSession {
     ) -> Result<ThreadPage, ForumError> {
         let (now, later) = ids.split_at(ids.len().min(discourse::POSTS_A_REQUEST));
         let (body, _) = self.get(media, discourse::posts_url(&self.base, &thread.external_id, now)).await?;
-        let posts = discourse::posts(&body, &self.base)?;
-        Ok(ThreadPage { posts, place: None, next: rest_of(later.to_vec()) })
+        let Readable { elements: posts, odd } = discourse::posts(&body, &self.base)?;
+        Ok(ThreadPage { posts, odd, place: None, next: rest_of(later.to_vec()) })
     }
 
     async fn read_page(&mut self, media: &MediaServices, url: Url) -> Result<ThreadPage, ForumError> {
@@ -232,7 +234,7 @@ impl ForumSession {
         let (place, selectors) = (forum.place(&address), Arc::clone(selectors));
         let read = move || forum_page::read(&String::from_utf8_lossy(&body), &address, &selectors);
         let page = spawn_blocking(read).await.map_err(|lost| ForumError::Lost(lost.to_string()))??;
-        Ok(ThreadPage { posts: page.posts, place, next: page.next.map(Position::Page) })
+        Ok(ThreadPage { posts: page.posts, odd: page.odd, place, next: page.next.map(Position::Page) })
     }
 
     /// The body, and the address that it has after redirects.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::wait::Wait;
 use crate::handlers::Context;
+use ::media::clients::Odd;
 use db::{DbError, Tx};
 use domain::role::Role;
 use queue::{Outcome, SaveError, TaskError, WriteResults};
@@ -22,6 +23,11 @@ pub trait Poll: Send + Sync {
     /// How many of its failures stay, whatever is tried again.
     fn lasting(&self) -> usize {
         0
+    }
+
+    /// Elements of its answers that could not be read, beside others that could.
+    fn odd(&self) -> Odd {
+        Odd::default()
     }
 
     /// Its numbers are the fields of the result.
@@ -45,6 +51,7 @@ pub struct Report {
     reason: Option<String>,
     /// The shortest wait.
     wait: Option<Wait>,
+    odd: Odd,
     /// Numbers of the saves, by their names.
     counts: Map<String, Value>,
 }
@@ -65,6 +72,7 @@ impl Report {
             lasting: 0,
             reason: None,
             wait: None,
+            odd: Odd::default(),
             counts,
         }
     }
@@ -99,6 +107,7 @@ impl Report {
     pub async fn save(&mut self, ctx: &Context, things: usize, poll: impl Poll) -> Result<(), SaveError> {
         let reasons = poll.reasons();
         self.lasting += poll.lasting();
+        self.odd.add(poll.odd());
         let saved = ctx.save(poll, |poll, tx| poll.write(tx)).await?;
         self.add(things, &reasons, &saved);
         Ok(())
@@ -121,7 +130,7 @@ impl Report {
     }
 
     pub fn outcome(self) -> Result<Outcome, TaskError> {
-        let Report { left, noun, polled, failed, lasting, reason, wait, counts, .. } = self;
+        let Report { left, noun, polled, failed, lasting, reason, wait, odd, counts, .. } = self;
         if let Some(wait) = wait {
             return Err(wait.into());
         }
@@ -134,6 +143,10 @@ impl Report {
             fields.extend(counts);
             if left > 0 {
                 fields.insert("left".to_owned(), json!(left));
+            }
+            if odd.count > 0 {
+                fields.insert("odd".to_owned(), json!(odd.count));
+                fields.insert("odd_elements".to_owned(), json!(odd.names));
             }
         }
         Ok(Outcome::done(result).into())
@@ -190,6 +203,17 @@ mod tests {
         report.left = 4;
         let Ok(Outcome::Done(done)) = report.outcome() else { panic!("it is not done") };
         assert_eq!(done.result["left"], 4);
+    }
+
+    #[test]
+    fn odd_elements_are_counted_and_named() {
+        let mut report = Report::new(Role::YoutubeMonitor, "channels", &[]);
+        report.add(1, &[], &saved(0));
+        for name in ["a", "b"] {
+            report.odd.add(Odd { count: 2, names: vec![name.to_owned()] });
+        }
+        let Ok(Outcome::Done(done)) = report.outcome() else { panic!("it is not done") };
+        assert_eq!((&done.result["odd"], &done.result["odd_elements"]), (&json!(4), &json!(["a", "b"])));
     }
 
     #[test]

@@ -17,6 +17,8 @@ use super::item_download::{self, ItemError};
 use super::wait::Wait;
 use super::{download_media, fields};
 use crate::handlers::Context;
+use ::media::LineError;
+use ::media::clients::Odd;
 use ::media::gallery_dl::{Event, EventKind};
 use db::media_accounts::{self, ScrapedItem};
 use db::{DbError, Tx, credentials, media_items};
@@ -33,6 +35,7 @@ const MAX_UNSAVED: usize = 500;
 const MAX_UNSAVED_BYTES: usize = 512 << 10;
 /// The tool says the reason on its other stream, without the name of the item.
 const NOT_DOWNLOADED: &str = "gallery-dl could not download it";
+const NOT_THERE: &str = "gallery-dl names a file that is not there";
 
 pub struct ScrapedFiles<'a> {
     ctx: &'a Context,
@@ -51,6 +54,8 @@ pub struct ScrapedFiles<'a> {
     files: usize,
     known: usize,
     failed: usize,
+    /// Events that cannot be read.
+    odd: Odd,
 }
 
 /// How the scrape ended, for the account's row and its credential's.
@@ -78,6 +83,7 @@ impl<'a> ScrapedFiles<'a> {
             files: 0,
             known: 0,
             failed: 0,
+            odd: Odd::default(),
         }
     }
 
@@ -126,7 +132,11 @@ impl<'a> ScrapedFiles<'a> {
     /// The end of a scrape that is done. Files that an earlier run of its task brought are none that were known.
     pub fn end(self, note: Note, pages: Vec<NewItem>) -> Done {
         let ScrapedFiles { files, known, failed, .. } = self;
-        let result = json!({"files": files, "known": known, "failed": failed, "pages": 0});
+        let mut result = json!({"files": files, "known": known, "failed": failed, "pages": 0});
+        if self.odd.count > 0 {
+            result["odd"] = json!(self.odd.count);
+            result["odd_elements"] = json!(self.odd.names);
+        }
         let ended = Some(EndedTask { id: self.ctx.task_id, seen: files + known });
         let batch = Batch { ended, ..self.batch(Some(note), pages) };
         Outcome::done(result).write(batch, |batch, tx| Box::pin(batch.write(tx)))
@@ -141,7 +151,14 @@ impl<'a> ScrapedFiles<'a> {
     }
 
     async fn take(&mut self, line: &[u8]) -> Result<(), TaskError> {
-        let Ok(event) = Event::read(line, &self.work) else { return Ok(()) };
+        let event = match Event::read(line, &self.work) {
+            Ok(event) => event,
+            Err(LineError::NoObject | LineError::UnknownEvent) => return Ok(()),
+            Err(fault) => {
+                self.odd.name(&format!("{fault}: {}", String::from_utf8_lossy(line)));
+                return Ok(());
+            }
+        };
         match event.kind {
             EventKind::Post => return Ok(()),
             EventKind::After => self.store(event).await?,
@@ -161,6 +178,10 @@ impl<'a> ScrapedFiles<'a> {
 
     async fn store(&mut self, mut event: Event) -> Result<(), TaskError> {
         let Some(path) = event.path.take() else { return Ok(()) };
+        if !path.is_file() {
+            self.add(event, ItemEnd::Failed { reason: NOT_THERE.to_owned() });
+            return Ok(());
+        }
         match item_download::store_tool_file(self.ctx, path).await {
             Ok(end) => self.add(event, end),
             Err(ItemError::Task(error)) => return Err(error),

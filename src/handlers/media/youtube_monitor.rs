@@ -18,8 +18,8 @@ use super::report::{Poll, Report};
 use super::wait::{AskError, Wait, ask};
 use super::{download_media, fields, unless_stopped};
 use crate::handlers::Context;
-use ::media::clients::ReadError;
 use ::media::clients::youtube::{self, Video};
+use ::media::clients::{Odd, ReadError, Readable};
 use ::media::http::{Get, HttpError};
 use db::tasks::waits_since;
 use db::watched_channels::{self, PolledChannel};
@@ -62,7 +62,7 @@ pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, Task
 /// The answer to a poll of one channel.
 enum Feed {
     Unchanged,
-    Read { videos: Vec<Video>, etag: Option<String>, last_modified: Option<String> },
+    Read { videos: Readable<Video>, etag: Option<String>, last_modified: Option<String> },
     Failed(String),
 }
 
@@ -125,6 +125,16 @@ impl Poll for ChannelPoll {
         self.results.iter().filter_map(reason).collect()
     }
 
+    fn odd(&self) -> Odd {
+        let mut all = Odd::default();
+        for (_, feed) in &self.results {
+            if let Feed::Read { videos, .. } = feed {
+                all.add(videos.odd.clone());
+            }
+        }
+        all
+    }
+
     fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
         Box::pin(self.store(tx))
     }
@@ -176,13 +186,14 @@ impl ChannelPoll {
                 watched_channels::note_failure(tx, channel.id, reason).await?;
                 return Ok(NewVideos::default());
             }
-            Feed::Unchanged => (&[][..], &channel.etag, &channel.last_modified),
-            Feed::Read { videos, etag, last_modified } => (videos.as_slice(), etag, last_modified),
+            Feed::Unchanged => (None, &channel.etag, &channel.last_modified),
+            Feed::Read { videos, etag, last_modified } => (Some(videos), etag, last_modified),
         };
-        let items: Vec<NewItem> = videos.iter().map(|video| self.item(channel, video)).collect();
+        let elements = videos.map(|videos| videos.elements.as_slice()).unwrap_or_default();
+        let items: Vec<NewItem> = elements.iter().map(|video| self.item(channel, video)).collect();
         let ids = media_items::insert(tx, &items).await?;
         watched_channels::note_poll(tx, channel.id, etag.as_deref(), last_modified.as_deref()).await?;
-        let has_gap = channel.was_polled && youtube::has_gap(videos, ids.len());
+        let has_gap = channel.was_polled && videos.is_some_and(|videos| youtube::has_gap(videos, ids.len()));
         Ok(NewVideos { ids, has_gap })
     }
 

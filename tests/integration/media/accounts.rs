@@ -129,6 +129,28 @@ async fn an_account_is_scraped_hash_for_hash_and_a_second_time_nothing_is_sent()
 }
 
 #[tokio::test]
+async fn a_site_whose_posts_have_no_number_is_known_the_second_time() {
+    if !has_tool() {
+        return;
+    }
+    let harness = MediaHarness::start().await;
+    let url = harness.site.account_address(AccountKind::Moebooru, "x");
+    let draft = json!({"platform": "moebooru", "username": "x", "url": url});
+    harness.add::<Account>(serde_json::from_value::<AccountDraft>(draft).unwrap()).await;
+    let scrape = async |args: Value| {
+        let task = NewTask { platform: Some("moebooru".to_owned()), ..scrape_of("x", args) };
+        harness.settle_task(task).await.result
+    };
+    assert_eq!(scrape(json!({})).await, counts(4, 0, 0));
+    let files: Vec<MediaFile> = harness.site.account(AccountKind::Moebooru, "x").unwrap().files().cloned().collect();
+    let sent = || files.iter().map(|file| harness.site.bytes_sent(&file.path)).sum::<u64>();
+    let before = sent();
+    assert_eq!(scrape(json!({})).await, counts(0, 4, 0));
+    assert_eq!(scrape(json!({"scrape_type": "full"})).await, counts(0, 4, 0));
+    assert_eq!(sent(), before, "it is downloaded again");
+}
+
+#[tokio::test]
 async fn accounts_that_show_the_same_files_know_them_both() {
     if !has_tool() {
         return;

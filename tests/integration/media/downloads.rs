@@ -145,12 +145,22 @@ async fn unknown_items_fail_for_good_unless_some_are_known() {
 }
 
 #[tokio::test]
-async fn items_of_another_source_are_left_out() {
+async fn items_of_another_source_and_those_with_their_files_are_left_out_and_counted() {
     let harness = MediaHarness::start().await;
     let (_, ids) = harness.known_files("alice").await;
     let done = harness.settle(Role::DownloadMedia, json!({"media_ids": ids, "source": "youtube"})).await;
-    assert_eq!(done.result["downloaded"], 0);
+    assert_eq!((&done.result["downloaded"], &done.result["of_another_source"]), (&json!(0), &json!(ids.len())));
     assert!(harness.stored().is_empty());
+
+    let other = format!("UPDATE media_items SET source = 'elsewhere' WHERE id = {}", ids[0]);
+    harness.database.raw.batch_execute(&other).await.unwrap();
+    let download =
+        async || harness.settle(Role::DownloadMedia, json!({"media_ids": ids, "source": "site"})).await.result;
+    let result = download().await;
+    let counts = (&result["downloaded"], &result["of_another_source"], &result["over"]);
+    assert_eq!(counts, (&json!(ids.len() - 1), &json!(1), &Value::Null));
+    let again = download().await;
+    assert_eq!((&again["downloaded"], &again["over"]), (&json!(0), &json!(ids.len() - 1)));
 }
 
 #[rstest]

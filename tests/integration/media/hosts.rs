@@ -32,7 +32,7 @@ impl MediaHarness {
         MediaHarness::with(MediaPlan::default(), settings).await
     }
 
-    async fn watch_channel(&self, channel_id: &str) -> i64 {
+    pub async fn watch_channel(&self, channel_id: &str) -> i64 {
         let channel_id = channel_id.to_owned();
         self.add::<Channel>(ChannelDraft { channel_id, download: false, enabled: true }).await
     }

@@ -13,6 +13,7 @@ mod full_disk;
 pub mod harness;
 mod hosts;
 mod kill;
+mod odd_answers;
 mod people;
 mod pictures;
 mod processes;

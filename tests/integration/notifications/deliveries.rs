@@ -53,7 +53,7 @@ async fn a_webhook_is_signed_as_the_standard_says_also_with_the_previous_secret(
         (Word::Known(NotificationState::Delivered), Some(200))
     );
     let id = header(delivery, "webhook-id");
-    assert_eq!(id, format!("msg_{}", notification.id));
+    assert_eq!(id, notification.message_id);
     let time: i64 = header(delivery, "webhook-timestamp").parse().unwrap();
     let signatures =
         [SECRET, OTHER_SECRET].map(|secret| WebhookKey::parse(secret).unwrap().sign(id, time, &delivery.body).unwrap());
@@ -96,6 +96,38 @@ given = json.load(sys.stdin); Webhook(given['secret']).verify(given['body'], giv
 }
 
 #[tokio::test]
+async fn ids_at_the_receiver_are_unique_in_the_world_and_the_same_in_every_try() {
+    let (here, elsewhere) = (MediaHarness::start().await, MediaHarness::start().await);
+    let mut ids = Vec::new();
+    for harness in [&here, &elsewhere] {
+        let endpoint = harness.add_webhook("ids").await;
+        harness.site.script_hook("ids", HookScript::Once(vec![HookAnswer::Status(500)]));
+        harness.tell(endpoint, 2).await;
+        seconds_of_wait(harness.send(endpoint).await);
+        harness.make_due().await;
+        assert_eq!(done(harness.send(endpoint).await)["delivered"], 2);
+        let tried: Vec<String> = tries(&harness.site.deliveries("ids")).into_iter().map(|(id, _)| id).collect();
+        assert!(tried.len() == 3 && tried[0] == tried[1] && tried[1] != tried[2], "{tried:?}");
+        ids.extend(tried.into_iter().skip(1));
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
+    assert!(ids.iter().all(|id| id.len() == "msg_".len() + 32), "{ids:?}");
+}
+
+#[tokio::test]
+async fn a_notification_that_was_tried_before_ids_were_unique_keeps_its_own() {
+    let harness = MediaHarness::start().await;
+    let endpoint = harness.add_webhook("old").await;
+    harness.tell(endpoint, 1).await;
+    harness.database.raw.batch_execute("UPDATE notifications SET message_id = NULL, attempts = 1").await.unwrap();
+    assert_eq!(done(harness.send(endpoint).await)["delivered"], 1);
+    let id = harness.notifications(endpoint).await[0].id;
+    assert_eq!(tries(&harness.site.deliveries("old")), [(format!("msg_{id}"), 200)]);
+}
+
+#[tokio::test]
 async fn a_receiver_that_fails_half_of_the_time_gets_everything_in_order_under_the_same_ids() {
     let harness = MediaHarness::start().await;
     let endpoint = harness.add_webhook("half").await;
@@ -107,7 +139,7 @@ async fn a_receiver_that_fails_half_of_the_time_gets_everything_in_order_under_t
         harness.make_due().await;
     }
     assert_eq!(done(harness.send(endpoint).await)["delivered"], 1);
-    let ids: Vec<String> = harness.notifications(endpoint).await.iter().map(|one| format!("msg_{}", one.id)).collect();
+    let ids: Vec<String> = harness.notifications(endpoint).await.into_iter().map(|one| one.message_id).collect();
     let expected: Vec<(String, u16)> = ids.iter().flat_map(|id| [(id.clone(), 500), (id.clone(), 200)]).collect();
     assert_eq!(tries(&harness.site.deliveries("half")), expected);
 }
@@ -221,8 +253,8 @@ async fn a_mail_arrives_whole_at_everyone() {
         ("drover@a.example", ["ann@b.example", "bea@c.example"].map(str::to_owned).as_slice())
     );
     assert_eq!(mail.login.as_ref().map(|login| login.username.as_str()), Some("drover"));
-    let id = harness.notifications(endpoint).await[0].id;
-    let message_id = format!("Message-ID: <msg_{id}@drover>");
+    let id = harness.notifications(endpoint).await.remove(0).message_id;
+    let message_id = format!("Message-ID: <{id}@a.example>");
     for part in ["Subject: Job 1 failed: scrape_account", "error_message: away", message_id.as_str(), "Date: ", "To: "]
     {
         assert!(mail.data.contains(part), "{part} in {}", mail.data);

@@ -71,7 +71,7 @@ impl MediaHarness {
 
     /// No notification is told before the one in front of it has arrived.
     async fn assert_in_order(&self, hook: &str, endpoint: i64) {
-        let ids: Vec<String> = self.notifications(endpoint).await.iter().map(|one| format!("msg_{}", one.id)).collect();
+        let ids: Vec<String> = self.notifications(endpoint).await.into_iter().map(|one| one.message_id).collect();
         let tries = tries(&self.site.deliveries(hook));
         let mut arrived = 0;
         for (id, status) in &tries {

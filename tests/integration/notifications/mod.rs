@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod kill;
+mod odd_receivers;
 mod people;
 mod rows;
 pub mod tools;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::{MAX_ID, ReadError, below, json, name};
+use super::{MAX_ID, Odd, ReadError, Readable, below, json, name, named};
 use crate::text::bounded;
 
 /// Maximum number of pages of one search.
@@ -26,9 +26,10 @@ pub struct Search<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Number of files that the whole search found.
+    /// Number of files that the whole search found; 0 where the answer does not say it.
     pub results: u64,
     pub files: Vec<File>,
+    pub odd: Odd,
     download: Download,
 }
 
@@ -79,9 +80,10 @@ pub fn read(body: &[u8]) -> Result<Page, ReadError> {
     let base = base.ok_or_else(|| ReadError::strange("downURL", "is not an address of the web"))?;
     let port = text(&answer.dl_port).filter(|port| !port.is_empty());
     let port = port.ok_or_else(|| ReadError::strange("dlPort", "is missing"))?;
-    let download = Download { base, farm: answer.dl_farm, port };
-    let files = answer.data.iter().map(file).collect::<Result<_, _>>()?;
-    Ok(Page { results: answer.results, files, download })
+    let farm = text(&answer.dl_farm).ok_or_else(|| ReadError::strange("dlFarm", "is missing"))?;
+    let download = Download { base, farm, port };
+    let Readable { elements: files, odd } = Readable::of(&answer.data, |row, _| file(row).map(Some))?;
+    Ok(Page { results: answer.results.as_u64().unwrap_or_default(), files, odd, download })
 }
 
 impl Page {
@@ -103,36 +105,37 @@ impl Page {
 #[derive(Deserialize)]
 struct Answer {
     data: Vec<Value>,
-    results: u64,
+    #[serde(default)]
+    results: Value,
     #[serde(rename = "downURL")]
     down_url: String,
     #[serde(rename = "dlFarm")]
-    dl_farm: String,
+    dl_farm: Value,
     #[serde(rename = "dlPort")]
     dl_port: Value,
 }
 
 fn file(row: &Value) -> Result<File, ReadError> {
+    let strange = |field: &str, fault: String| {
+        ReadError::strange(format!("data[].{field:?} of {}", named("file", row, "0")), fault)
+    };
     let required = |field: &str| {
         let value = text(&row[field]).filter(|value| !value.is_empty());
-        value.ok_or_else(|| ReadError::strange(format!("data[].{field:?}"), "is missing"))
+        value.ok_or_else(|| strange(field, "is missing".to_owned()))
     };
     let (hash, extension) = (required("0")?, required("11")?);
     if hash.len() > MAX_ID || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(ReadError::strange("data[].\"0\"", format!("{:?} is not a hash", bounded(&hash, MAX_ID))));
+        return Err(strange("0", "is not a hash".to_owned()));
     }
     let bytes = required("rawSize")?;
-    let bytes =
-        bytes.parse().map_err(|error| ReadError::strange("data[].\"rawSize\"", format!("{bytes:?}: {error}")))?;
+    let bytes = bytes.parse().map_err(|error| strange("rawSize", format!("{:?}: {error}", bounded(&bytes, MAX_ID))))?;
     Ok(File {
         hash,
         bytes,
         title: name(&required("10")?),
         extension: bounded(&extension, MAX_ID),
         duration: text(&row["14"]).map(|text| bounded(&text, MAX_ID)).filter(|duration| !duration.is_empty()),
-        is_infected: row["virus"]
-            .as_bool()
-            .ok_or_else(|| ReadError::strange("data[].\"virus\"", "is not yes or no"))?,
+        is_infected: row["virus"].as_bool().ok_or_else(|| strange("virus", "is not yes or no".to_owned()))?,
     })
 }
 
@@ -183,7 +186,7 @@ mod tests {
 
     #[rstest]
     #[case::no_data(json!({"error": "denied"}), "missing field `data`")]
-    #[case::no_hash(answer(&[json!({"10": "x"})]), "data[].\"0\" is missing")]
+    #[case::no_hash(answer(&[json!({"10": "x"})]), "data[].\"0\" of a file without 0 is missing")]
     #[case::a_path_for_a_hash(answer(&[row("../../etc")]), "is not a hash")]
     #[case::no_size(answer(&[json!({"0": "a", "10": "t", "11": ".mkv", "rawSize": "big"})]), "rawSize")]
     #[case::no_address(json!({"data": [], "results": 0, "downURL": "dl", "dlFarm": "", "dlPort": 1}), "downURL is not")]
@@ -193,6 +196,44 @@ mod tests {
     fn a_new_shape_is_named(#[case] body: Value, #[case] says: &str) {
         let error = read(body.to_string().as_bytes()).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
+    }
+
+    /// The row of the file `odd` with these fields in place of its own.
+    fn changed(changes: Value) -> Value {
+        let mut row = row("odd");
+        for (name, value) in changes.as_object().unwrap() {
+            row[name] = value.clone();
+        }
+        row
+    }
+
+    #[rstest]
+    #[case::no_extension(changed(json!({"11": null})), "\"11\" of file \"odd\" is missing")]
+    #[case::an_empty_extension(changed(json!({"11": ""})), "\"11\" of file \"odd\" is missing")]
+    #[case::no_title(changed(json!({"10": []})), "\"10\" of file \"odd\" is missing")]
+    #[case::no_hash(changed(json!({"0": null})), "of a file without 0 is missing")]
+    #[case::no_size(changed(json!({"rawSize": null})), "rawSize")]
+    #[case::a_negative_size(changed(json!({"rawSize": -1})), "rawSize")]
+    #[case::a_huge_size(changed(json!({"rawSize": 1e40})), "rawSize")]
+    #[case::no_scan(changed(json!({"virus": "no"})), "virus")]
+    #[case::nothing(Value::Null, "without 0")]
+    #[case::a_text(json!("x"), "without 0")]
+    fn an_odd_row_costs_itself_alone(#[case] odd: Value, #[case] name: &str) {
+        let page = page(&[row("a"), odd, row("b")]);
+        let hashes: Vec<&str> = page.files.iter().map(|file| file.hash.as_str()).collect();
+        assert_eq!((hashes.as_slice(), page.odd.count), (&["a", "b"][..], 1));
+        assert!(page.odd.names[0].contains(name), "{:?}", page.odd.names);
+    }
+
+    #[rstest]
+    #[case::no_number(json!({"results": "many", "dlFarm": "auto"}))]
+    #[case::no_farm_but_a_number(json!({"results": null, "dlFarm": 7}))]
+    fn an_odd_field_beside_the_rows_costs_none_of_them(#[case] changes: Value) {
+        let mut body = answer(&[row("a")]);
+        for (name, value) in changes.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        assert_eq!(read(body.to_string().as_bytes()).unwrap().files.len(), 1);
     }
 
     #[test]

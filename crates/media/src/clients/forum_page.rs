@@ -8,7 +8,7 @@ use url::Url;
 
 use super::media_links::{links, web_address};
 use super::selectors::Selectors;
-use super::{MAX_ID, MAX_TEXT, ReadError, bounded, is_usual, markup, name};
+use super::{MAX_ID, MAX_TEXT, Odd, ReadError, Readable, bounded, is_usual, markup, name};
 use domain::forum::ForumPost;
 
 /// Maximum number of elements of the body of a post.
@@ -22,6 +22,8 @@ const MAX_POSTS: usize = 500;
 pub struct ForumPage {
     /// In the order of the page.
     pub posts: Vec<ForumPost>,
+    /// Elements among the posts that are none, such as an advertisement.
+    pub odd: Odd,
     /// On the same site; the caller stops where it comes to a page again.
     pub next: Option<Url>,
 }
@@ -37,13 +39,14 @@ pub fn read(html: &str, address: &Url, selectors: &Selectors) -> Result<ForumPag
         return Err(ReadError::strange("post", format!("fits more than {MAX_POSTS} elements")));
     }
     let outer = elements.into_iter().filter(|element| !is_inside_of_a_post(*element, selectors));
-    let posts = outer.map(|element| post(element, &base, selectors)).collect::<Result<Vec<_>, _>>()?;
+    let Readable { elements: posts, odd } =
+        Readable::of(outer, |element, _| post(element, &base, selectors).map(Some))?;
     if posts.is_empty() {
         return Err(ReadError::NoPosts);
     }
     let next = selectors.next.values(root).first().and_then(|link| web_address(&base, link));
     let next = next.filter(|next| next != address && next.origin() == address.origin());
-    Ok(ForumPage { posts, next })
+    Ok(ForumPage { posts, odd, next })
 }
 
 fn is_inside_of_a_post(element: ElementRef<'_>, selectors: &Selectors) -> bool {
@@ -185,6 +188,30 @@ mod tests {
     )]
     fn another_page_is_an_error(#[case] html: &str, #[case] error: ReadError) {
         assert_eq!(page(PagedForum::Xenforo, html), Err(error));
+    }
+
+    #[rstest]
+    #[case::no_number(r#"<article data-content="post-x">x</article>"#)]
+    #[case::a_huge_number(r#"<article data-content="post-9999999999999999999">x</article>"#)]
+    #[case::letters_behind(r#"<article data-content="post-9x">x</article>"#)]
+    fn what_is_no_post_costs_none_of_the_others(#[case] odd: &str) {
+        let html = XENFORO.replace("<article data-author", &format!("{odd}<article data-author"));
+        let page = page(PagedForum::Xenforo, &html).unwrap();
+        assert_eq!((page.posts.len(), page.odd.count), (2, 1));
+        assert!(page.odd.names[0].contains("has no number"), "{:?}", page.odd.names);
+        assert!(page.next.is_some());
+    }
+
+    #[rstest]
+    #[case::an_advertisement(r#"<li class="reply">Buy</li>"#)]
+    #[case::an_empty_name(r#"<li class="reply" data-n="">Buy</li>"#)]
+    #[case::a_name_without_digits(r#"<li class="reply" data-n="poll">Buy</li>"#)]
+    fn what_is_no_post_of_another_skin_costs_none_of_the_others(#[case] odd: &str) {
+        let overrides = serde_json::json!({"post": "li.reply", "post_id": "@data-n", "body": "p"});
+        let selectors = Selectors::of(PagedForum::Phpbb, &serde_json::from_value(overrides).unwrap()).unwrap();
+        let html = format!(r#"<ol>{odd}<li class="reply" data-n="7"><p>Ho</p></li></ol>"#);
+        let page = read(&html, &"https://f.example/".parse().unwrap(), &selectors).unwrap();
+        assert_eq!((page.posts.len(), page.odd.count), (1, 1));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::{MAX_ID, ReadError, below, is_usual, json, name};
+use super::{MAX_ID, Odd, ReadError, Readable, below, element, is_usual, json, name, named};
 use crate::text::bounded;
 use domain::appearance::{Appearance, ProductionKind};
 
@@ -32,16 +32,37 @@ pub fn credits_url(base: &Url, person: i64) -> Url {
     below(base, &["3", "person", &person.to_string(), "combined_credits"])
 }
 
+/// The credits of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersonCredits {
+    pub appearances: Readable<Appearance>,
+    /// Ids of credits that are listed and cannot be read: they are not gone.
+    pub unread: Vec<String>,
+    /// A credit that cannot be read has no id, either: it is unknown which ones are gone.
+    pub has_nameless: bool,
+}
+
 /// All appearances; one of a kind that is neither a film nor a series is left out.
-pub fn read(body: &[u8]) -> Result<Vec<Appearance>, ReadError> {
-    let credits: Credits = json(body)?;
-    credits.cast.into_iter().chain(credits.crew).filter_map(|credit| appearance(credit).transpose()).collect()
+pub fn read(body: &[u8]) -> Result<PersonCredits, ReadError> {
+    let Credits { cast, crew } = json(body)?;
+    let (mut unread, mut has_nameless) = (Vec::new(), false);
+    let appearances = Readable::of(cast.iter().chain(&crew), |value, odd| {
+        let read = appearance(value, odd);
+        if read.is_err() {
+            match value["credit_id"].as_str() {
+                Some(id) => unread.push(bounded(id, MAX_ID)),
+                None => has_nameless = true,
+            }
+        }
+        read
+    })?;
+    Ok(PersonCredits { appearances, unread, has_nameless })
 }
 
 #[derive(Deserialize)]
 struct Credits {
-    cast: Vec<Credit>,
-    crew: Vec<Credit>,
+    cast: Vec<Value>,
+    crew: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -59,7 +80,8 @@ struct Credit {
     episode_count: Option<Value>,
 }
 
-fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
+fn appearance(value: &Value, odd: &mut Odd) -> Result<Option<Appearance>, ReadError> {
+    let credit: Credit = element(value, &named("credit", value, "credit_id"))?;
     let media_type = match credit.media_type.as_str() {
         "movie" => ProductionKind::Movie,
         "tv" => ProductionKind::Tv,
@@ -69,8 +91,11 @@ fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
     let title = present(credit.title).or_else(|| present(credit.name));
     let title = title.ok_or_else(|| ReadError::strange(field("title"), "is missing"))?;
     let date = present(credit.release_date).or_else(|| present(credit.first_air_date));
-    let released_on: Option<Result<NaiveDate, _>> =
-        date.map(|date| date.parse().map_err(|error| ReadError::strange(field("date"), format!("{date:?}: {error}"))));
+    let released_on = date.and_then(|date| {
+        let parsed = date.parse().map_err(|error| ReadError::strange(field("date"), format!("{date:?}: {error}")));
+        // the credit is more than its date
+        parsed.inspect_err(|fault| odd.note(fault)).ok()
+    });
     Ok(Some(Appearance {
         media_type,
         tmdb_id: credit.id,
@@ -83,7 +108,7 @@ fn appearance(credit: Credit) -> Result<Option<Appearance>, ReadError> {
             .as_ref()
             .and_then(Value::as_i64)
             .and_then(|count| i32::try_from(count).ok()),
-        released_on: released_on.transpose()?.filter(|date| is_usual(date.year())),
+        released_on: released_on.filter(|date: &NaiveDate| is_usual(date.year())),
         credit_id: bounded(&credit.credit_id, MAX_ID),
     }))
 }
@@ -111,7 +136,7 @@ mod tests {
             ],
             "crew": [{"credit_id": "c4", "id": 11, "media_type": "movie", "title": "Dusk", "department": "Writing", "job": "Writer", "release_date": null}],
         });
-        let read = read(body.to_string().as_bytes()).unwrap();
+        let read = read(body.to_string().as_bytes()).unwrap().appearances.elements;
         let rows: Vec<_> =
             read.iter().map(|each| (each.credit_id.as_str(), each.title.as_str(), each.media_type)).collect();
         assert_eq!(
@@ -133,17 +158,57 @@ mod tests {
         let credit =
             json!({"credit_id": id, "id": 1, "media_type": "movie", "title": "A\0B", "release_date": "0000-01-01"});
         let body = json!({"cast": [credit], "crew": []});
-        let read = read(body.to_string().as_bytes()).unwrap();
+        let read = read(body.to_string().as_bytes()).unwrap().appearances.elements;
         assert_eq!((read[0].credit_id.len(), read[0].title.as_str(), read[0].released_on), (MAX_ID, "AB", None));
     }
 
     #[rstest]
     #[case::an_error(json!({"success": false, "status_code": 7}), "missing field `cast`")]
     #[case::no_title(json!({"cast": [{"credit_id": "c", "id": 1, "media_type": "tv"}], "crew": []}), "title of credit c is missing")]
-    #[case::no_date(json!({"cast": [{"credit_id": "c", "id": 1, "media_type": "tv", "name": "x", "first_air_date": "soon"}], "crew": []}), "date of credit c \"soon\"")]
+    #[case::no_list(json!({"cast": {}, "crew": []}), "a field")]
+    #[case::no_ids(json!({"cast": [{"credit_id": "c"}, null], "crew": [7]}), "missing field `id`")]
     fn a_new_shape_is_named(#[case] body: Value, #[case] says: &str) {
         let error = read(body.to_string().as_bytes()).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
+    }
+
+    /// A credit with these fields in place of its own.
+    fn changed(changes: Value) -> Value {
+        let mut credit =
+            json!({"credit_id": "c2", "id": 1, "media_type": "tv", "name": "x", "first_air_date": "2026-03-01"});
+        for (name, value) in changes.as_object().unwrap() {
+            credit[name] = value.clone();
+        }
+        credit
+    }
+
+    #[rstest]
+    #[case::no_date(changed(json!({"first_air_date": "0000-00-00"})), true, "date of credit c2")]
+    #[case::another_date(changed(json!({"first_air_date": "soon"})), true, "date of credit c2 \"soon\"")]
+    #[case::a_date_that_is_a_number(changed(json!({"first_air_date": 20_260_301})), false, "credit \"c2\"")]
+    #[case::no_title(changed(json!({"name": null})), false, "title of credit c2")]
+    #[case::a_title_that_is_a_number(changed(json!({"name": 7})), false, "credit \"c2\"")]
+    #[case::an_id_that_is_a_text(changed(json!({"id": "1"})), false, "credit \"c2\"")]
+    #[case::a_huge_id(changed(json!({"id": 1e30})), false, "credit \"c2\"")]
+    #[case::no_kind(changed(json!({"media_type": null})), false, "credit \"c2\"")]
+    fn an_odd_credit_costs_itself_alone(#[case] odd: Value, #[case] is_kept: bool, #[case] name: &str) {
+        let usual = |id: &str| changed(json!({"credit_id": id}));
+        let body = json!({"cast": [usual("c1"), odd], "crew": [usual("c3")]});
+        let read = read(body.to_string().as_bytes()).unwrap();
+        assert_eq!((read.appearances.elements.len(), read.appearances.odd.count), (2 + usize::from(is_kept), 1));
+        assert!(read.appearances.odd.names[0].contains(name), "{:?}", read.appearances.odd.names);
+        let unread = if is_kept { vec![] } else { vec!["c2".to_owned()] };
+        assert_eq!((read.unread, read.has_nameless), (unread, false));
+    }
+
+    #[rstest]
+    #[case::no_id(changed(json!({"credit_id": null})))]
+    #[case::nothing(Value::Null)]
+    #[case::a_list(json!([1]))]
+    fn an_odd_credit_without_an_id_is_known_to_be_there(#[case] odd: Value) {
+        let body = json!({"cast": [changed(json!({})), odd], "crew": []});
+        let read = read(body.to_string().as_bytes()).unwrap();
+        assert_eq!((read.appearances.elements.len(), read.has_nameless), (1, true));
     }
 
     #[rstest]

@@ -6,7 +6,7 @@ use chrono::{DateTime, Datelike, Utc};
 use roxmltree::{Document, Node, ParsingOptions};
 use url::Url;
 
-use super::{MAX_ID, ReadError, below, is_usual, name};
+use super::{MAX_ID, Odd, ReadError, Readable, below, bounded, is_usual, name};
 
 const ATOM: &str = "http://www.w3.org/2005/Atom";
 const YT: &str = "http://www.youtube.com/xml/schemas/2015";
@@ -42,57 +42,73 @@ pub fn watch_url(base: &Url, video_id: &str) -> Url {
 }
 
 /// The videos of the channel, in the order of the feed: newest first.
-pub fn read(body: &[u8], channel_id: &str) -> Result<Vec<Video>, ReadError> {
+pub fn read(body: &[u8], channel_id: &str) -> Result<Readable<Video>, ReadError> {
     let unreadable = |fault: String| ReadError::NotReadable { expected: "a feed", fault };
-    let text = std::str::from_utf8(body).map_err(|error| unreadable(error.to_string()))?;
-    if text.len() > MAX_FEED || text.matches("xmlns").count() > MAX_NAMESPACES || has_long_tag(text) {
+    let text = readable_text(body);
+    if text.len() > MAX_FEED || text.matches("xmlns").count() > MAX_NAMESPACES || has_long_tag(&text) {
         return Err(unreadable("it is far larger than a feed".to_owned()));
     }
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(text, options).map_err(|error| unreadable(error.to_string()))?;
+    let document = Document::parse_with_options(&text, options).map_err(|error| unreadable(error.to_string()))?;
     let feed = document.root_element();
     if !feed.has_tag_name((ATOM, "feed")) {
         return Err(ReadError::strange(feed.tag_name().name(), "is not a feed"));
     }
-    feed.children().filter(|node| node.has_tag_name((ATOM, "entry"))).map(|entry| video(entry, channel_id)).collect()
+    let entries = feed.children().filter(|node| node.has_tag_name((ATOM, "entry")));
+    Readable::of(entries, |entry, odd| video(entry, channel_id, odd).map(Some))
 }
 
 /// Whether videos may have been missed since the last poll: `new` of them were not known.
-pub fn has_gap(videos: &[Video], new: usize) -> bool {
-    videos.len() >= FEED_LENGTH && new == videos.len()
+pub fn has_gap(videos: &Readable<Video>, new: usize) -> bool {
+    let known = videos.elements.len();
+    known + videos.odd.count >= FEED_LENGTH && known > 0 && new == known
 }
 
-fn video(entry: Node<'_, '_>, channel_id: &str) -> Result<Video, ReadError> {
-    let of_channel = required(entry, YT, "channelId")?;
-    if of_channel != channel_id {
-        return Err(ReadError::strange("yt:channelId", format!("is {of_channel}, and not {channel_id}")));
-    }
-    let id = required(entry, YT, "videoId")?;
+fn video(entry: Node<'_, '_>, channel_id: &str, odd: &mut Odd) -> Result<Video, ReadError> {
+    let id = required(entry, YT, "videoId", "an entry")?;
+    let name_of = format!("video {}", bounded(id, MAX_ID));
     if id.len() > MAX_ID {
-        return Err(ReadError::strange("yt:videoId", "is longer than an id"));
+        return Err(ReadError::strange(format!("yt:videoId of {name_of}"), "is longer than an id"));
+    }
+    let of_channel = required(entry, YT, "channelId", &name_of)?;
+    if of_channel != channel_id {
+        let fault = format!("is {}, and not {channel_id}", bounded(of_channel, MAX_ID));
+        return Err(ReadError::strange(format!("yt:channelId of {name_of}"), fault));
     }
     let author = entry.children().find(|node| node.has_tag_name((ATOM, "author")));
-    Ok(Video {
-        id: id.to_owned(),
-        title: name(required(entry, ATOM, "title")?),
+    let updated_at = child(entry, ATOM, "updated").map(|text| time("updated", &name_of, text));
+    let video = Video {
+        title: name(required(entry, ATOM, "title", &name_of)?),
         author: author.and_then(|author| child(author, ATOM, "name")).map(name),
-        published_at: time("published", required(entry, ATOM, "published")?)?,
-        updated_at: child(entry, ATOM, "updated").map(|text| time("updated", text)).transpose()?,
-    })
+        published_at: time("published", &name_of, required(entry, ATOM, "published", &name_of)?)?,
+        updated_at: None,
+        id: id.to_owned(),
+    };
+    // the video is more than the time of its last change
+    let updated_at = updated_at.and_then(|time| time.inspect_err(|fault| odd.note(fault)).ok());
+    Ok(Video { updated_at, ..video })
+}
+
+/// UTF-8 of characters that XML may have; the others are U+FFFD.
+fn readable_text(body: &[u8]) -> String {
+    let is_of_xml = |char: char| matches!(char, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+    let text = String::from_utf8_lossy(body);
+    text.chars().map(|char| if is_of_xml(char) { char } else { '\u{fffd}' }).collect()
 }
 
 fn has_long_tag(text: &str) -> bool {
     text.split('<').any(|tag| tag.split('>').next().unwrap_or_default().matches('=').count() > MAX_ATTRIBUTES)
 }
 
-fn time(field: &str, text: &str) -> Result<DateTime<Utc>, ReadError> {
+fn time(field: &str, of: &str, text: &str) -> Result<DateTime<Utc>, ReadError> {
     let time: Option<DateTime<Utc>> = text.parse().ok();
-    time.filter(|time| is_usual(time.year()))
-        .ok_or_else(|| ReadError::strange(field, format!("{text:?} is not a time")))
+    let fault = || ReadError::strange(format!("{field} of {of}"), format!("{:?} is not a time", bounded(text, MAX_ID)));
+    time.filter(|time| is_usual(time.year())).ok_or_else(fault)
 }
 
-fn required<'a>(node: Node<'a, '_>, namespace: &str, name: &str) -> Result<&'a str, ReadError> {
-    child(node, namespace, name).ok_or_else(|| ReadError::strange(name, "is missing in an entry"))
+/// `of`: how faults name the entry.
+fn required<'a>(node: Node<'a, '_>, namespace: &str, name: &str, of: &str) -> Result<&'a str, ReadError> {
+    child(node, namespace, name).ok_or_else(|| ReadError::strange(format!("{name} of {of}"), "is missing"))
 }
 
 fn child<'a>(node: Node<'a, '_>, namespace: &str, name: &str) -> Option<&'a str> {
@@ -128,7 +144,7 @@ mod tests {
     #[test]
     fn videos_are_read_newest_first() {
         let body = feed(&[entry("b", CHANNEL), entry("a", CHANNEL)].concat());
-        let videos = read(body.as_bytes(), CHANNEL).unwrap();
+        let videos = read(body.as_bytes(), CHANNEL).unwrap().elements;
         let ids: Vec<&str> = videos.iter().map(|video| video.id.as_str()).collect();
         assert_eq!(ids, ["b", "a"]);
         assert_eq!((videos[0].title.as_str(), videos[0].author.as_deref()), ("Salt & pepper", Some("Ann")));
@@ -138,12 +154,55 @@ mod tests {
     #[rstest]
     #[case::a_page("<html><title>Before you continue</title></html>", "html is not a feed")]
     #[case::cut("<feed xmlns=\"http://www.w3.org/2005/Atom\"><entry>", "not a feed")]
-    #[case::another_channel(&feed(&entry("a", "UCother")), "yt:channelId is UCother")]
-    #[case::no_id(&feed("<entry><yt:channelId>UCabcdefghijklmnopqrstuv</yt:channelId></entry>"), "videoId is missing")]
-    #[case::no_time(&feed(&entry("a", CHANNEL).replace("2026-11-01T10:00:00+00:00", "today")), "published \"today\"")]
+    #[case::another_channel(&feed(&entry("a", "UCother")), "yt:channelId of video a is UCother")]
+    #[case::no_id(&feed("<entry><yt:channelId>UCabcdefghijklmnopqrstuv</yt:channelId></entry>"), "videoId of an entry is missing")]
+    #[case::no_time(&feed(&entry("a", CHANNEL).replace("2026-11-01T10:00:00+00:00", "today")), "published of video a \"today\"")]
     fn another_answer_is_named(#[case] body: &str, #[case] says: &str) {
         let error = read(body.as_bytes(), CHANNEL).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
+    }
+
+    const PUBLISHED: &str = "2026-11-01T10:00:00+00:00";
+    const UPDATED: &str = "2026-11-02T11:30:00+00:00";
+    const TITLE: &str = "<title>Salt &amp; pepper</title>";
+
+    #[rstest]
+    #[case::no_title(TITLE, "", false, "title of video b is missing")]
+    #[case::an_empty_title(TITLE, "<title> </title>", false, "title of video b is missing")]
+    #[case::no_id("<yt:videoId>b</yt:videoId>", "", false, "videoId of an entry is missing")]
+    #[case::a_long_id(
+        "<yt:videoId>b",
+        "<yt:videoId>bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+        false,
+        "longer than an id"
+    )]
+    #[case::another_channel(CHANNEL, "UCother", false, "yt:channelId of video b is UCother")]
+    #[case::no_time(PUBLISHED, "", false, "published of video b is missing")]
+    #[case::zeros(PUBLISHED, "0000-00-00T00:00:00Z", false, "published of video b")]
+    #[case::a_far_time(PUBLISHED, "+12026-11-01T10:00:00Z", false, "published of video b")]
+    #[case::another_change(UPDATED, "soon", true, "updated of video b \"soon\"")]
+    fn an_odd_entry_costs_itself_alone(
+        #[case] usual: &str,
+        #[case] odd: &str,
+        #[case] is_kept: bool,
+        #[case] name: &str,
+    ) {
+        let body = feed(&[entry("a", CHANNEL), entry("b", CHANNEL).replace(usual, odd), entry("c", CHANNEL)].concat());
+        let read = read(body.as_bytes(), CHANNEL).unwrap();
+        assert_eq!((read.elements.len(), read.odd.count), (2 + usize::from(is_kept), 1));
+        assert!(read.odd.names[0].contains(name), "{:?}", read.odd.names);
+    }
+
+    #[rstest]
+    #[case::a_zero_byte(b"a\0b")]
+    #[case::a_control_byte(b"a\x0bb")]
+    #[case::latin_1(b"a\xfcb")]
+    fn an_odd_character_costs_itself_alone(#[case] title: &[u8]) {
+        let body = feed(&[entry("a", CHANNEL), entry("b", CHANNEL)].concat()).into_bytes();
+        let at = body.windows(4).position(|window| window == b"Salt").unwrap();
+        let body = [&body[..at], title, &body[at + 4..]].concat();
+        let read = read(&body, CHANNEL).unwrap();
+        assert_eq!((read.elements.len(), read.elements[0].title.as_str()), (2, "a\u{fffd}b & pepper"));
     }
 
     #[rstest]
@@ -168,8 +227,11 @@ mod tests {
         let ids = (0..FEED_LENGTH).map(|number| entry(&format!("v{number}"), CHANNEL)).collect::<String>();
         let videos = read(feed(&ids).as_bytes(), CHANNEL).unwrap();
         assert!(has_gap(&videos, FEED_LENGTH) && !has_gap(&videos, FEED_LENGTH - 1));
+        let odd = feed(&ids).replacen("<title>Salt &amp; pepper</title>", "", 1);
+        assert!(has_gap(&read(odd.as_bytes(), CHANNEL).unwrap(), FEED_LENGTH - 1));
         // a channel with few videos shows all of them
-        assert!(!has_gap(&videos[1..], FEED_LENGTH - 1) && !has_gap(&[], 0));
+        let few = read(feed(&entry("v1", CHANNEL)).as_bytes(), CHANNEL).unwrap();
+        assert!(!has_gap(&few, 1) && !has_gap(&read(feed("").as_bytes(), CHANNEL).unwrap(), 0));
     }
 
     #[test]

@@ -112,8 +112,8 @@ fn a_downloaded_file_is_read() {
 #[case::no_event(b"{}", LineError::UnknownEvent)]
 #[case::no_path(b"{\"drover_event\": \"after\"}", LineError::Missing("drover_path"))]
 #[case::outside(b"{\"drover_event\": \"after\", \"drover_path\": \"/etc/passwd\"}", LineError::OutsidePath)]
-#[case::no_category(b"{\"drover_event\": \"post\"}", LineError::Missing("category"))]
-#[case::no_id(b"{\"drover_event\": \"post\", \"category\": \"a\"}", LineError::Missing("filename"))]
+#[case::no_category(b"{\"drover_event\": \"skip\"}", LineError::Missing("category"))]
+#[case::no_id(b"{\"drover_event\": \"error\", \"category\": \"a\"}", LineError::Missing("filename"))]
 fn a_line_that_is_no_event_says_why(#[case] line: &[u8], #[case] expected: LineError) {
     assert_eq!(Event::read(line, Path::new(WORK)).unwrap_err(), expected);
 }
@@ -126,6 +126,24 @@ fn a_post_and_a_file_without_id_are_read() {
     let skip =
         event(json!({"drover_event": "skip", "category": "a", "filename": "b", "drover_url": "text:c"})).unwrap();
     assert_eq!((skip.kind, skip.id.id.as_str(), skip.url), (EventKind::Skip, "b", None));
+    let post = event(json!({"drover_event": "post", "category": "a"})).unwrap();
+    assert_eq!((post.kind, post.id), (EventKind::Post, ItemId::default()));
+}
+
+#[rstest]
+#[case::none(json!({}), "c_i_0")]
+#[case::zero(json!({"num": 0}), "c_i_0")]
+#[case::no_number(json!({"num": null}), "c_i_0")]
+#[case::some(json!({"num": 3}), "c_i_3")]
+#[case::an_id_of_zero(json!({"id": 0, "num": 3}), "c_f_3")]
+#[case::an_empty_id(json!({"id": "", "num": 3}), "c_f_3")]
+fn the_entry_of_a_file_is_the_one_that_the_tool_asks_for(#[case] changes: Value, #[case] entry: &str) {
+    let mut line = json!({"drover_event": "skip", "category": "c", "id": "i", "filename": "f"});
+    line.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    let id = event(line).unwrap().id;
+    assert_eq!(ItemId::entry(&id.category, &id.of_category()), entry);
+    // a word without quotes is the name of a field
+    assert_eq!(configuration_of(&scrape(&[]))["extractor"]["archive-format"], "{category}_{id|filename}_{num|'0'}");
 }
 
 #[rstest]

@@ -4,16 +4,22 @@ use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
-use super::{Notice, SendError, SendSecrets, judged, text};
+use super::{Handed, Notice, SendError, SendSecrets, judged, text};
 use crate::http::Http;
 
 const TITLE: HeaderName = HeaderName::from_static("title");
 const PRIORITY: HeaderName = HeaderName::from_static("priority");
 const TAGS: HeaderName = HeaderName::from_static("tags");
 
-pub async fn send(http: &Http, url: &Url, notice: &Notice, secrets: &SendSecrets) -> Result<u16, SendError> {
+pub async fn send(
+    http: &Http,
+    url: &Url,
+    notice: &Notice,
+    secrets: &SendSecrets,
+    handed: &Handed,
+) -> Result<u16, SendError> {
     let headers = headers(notice, secrets)?;
-    judged(&http.post(url, headers, Bytes::from(text::message(notice))).await?)
+    judged(&http.post(url, &headers, Bytes::from(text::message(notice)), || handed.note()).await?)
 }
 
 fn headers(notice: &Notice, secrets: &SendSecrets) -> Result<HeaderMap, SendError> {

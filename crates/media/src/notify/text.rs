@@ -34,12 +34,19 @@ pub fn message(notice: &Notice) -> String {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
+    use domain::recipient::Recipients;
     use serde_json::json;
 
     use super::*;
 
     fn notice(event: &str, body: Value) -> Notice {
-        Notice { id: 1, event: event.to_owned(), created_at: DateTime::UNIX_EPOCH, body }
+        Notice {
+            message_id: "msg_1".to_owned(),
+            event: event.to_owned(),
+            created_at: DateTime::UNIX_EPOCH,
+            body,
+            recipients: Recipients::default(),
+        }
     }
 
     #[test]

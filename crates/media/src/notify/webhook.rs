@@ -6,7 +6,7 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT
 use serde_json::json;
 use url::Url;
 
-use super::{Notice, SendError, SendSecrets, judged};
+use super::{Handed, Notice, SendError, SendSecrets, judged};
 use crate::http::Http;
 use foundation::webhook_signature::WebhookKey;
 
@@ -20,25 +20,26 @@ pub async fn send(
     notice: &Notice,
     secrets: &SendSecrets,
     now: DateTime<Utc>,
+    handed: &Handed,
 ) -> Result<u16, SendError> {
     let timestamp = notice.created_at.to_rfc3339_opts(SecondsFormat::Millis, true);
     let body = json!({"type": notice.event, "timestamp": timestamp, "data": notice.body}).to_string();
     let headers = headers(notice, secrets, now.timestamp(), body.as_bytes())?;
-    judged(&http.post(url, headers, Bytes::from(body)).await?)
+    judged(&http.post(url, &headers, Bytes::from(body), || handed.note()).await?)
 }
 
 fn headers(notice: &Notice, secrets: &SendSecrets, now: i64, body: &[u8]) -> Result<HeaderMap, SendError> {
-    let id = format!("msg_{}", notice.id);
+    let id = &notice.message_id;
     let current = secrets.current.as_deref().ok_or(SendError::NoSecret)?;
-    let mut signatures = WebhookKey::parse(current)?.sign(&id, now, body)?;
+    let mut signatures = WebhookKey::parse(current)?.sign(id, now, body)?;
     if let Some(previous) = &secrets.previous {
-        signatures = format!("{signatures} {}", WebhookKey::parse(previous)?.sign(&id, now, body)?);
+        signatures = format!("{signatures} {}", WebhookKey::parse(previous)?.sign(id, now, body)?);
     }
     let value = |text: String| HeaderValue::try_from(text).map_err(|_| SendError::NotSendable);
     Ok(HeaderMap::from_iter([
         (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         (USER_AGENT, HeaderValue::from_static("drover")),
-        (ID, value(id)?),
+        (ID, value(id.clone())?),
         (TIMESTAMP, HeaderValue::from(now)),
         (SIGNATURE, value(signatures)?),
     ]))

@@ -22,11 +22,12 @@ fn key(site: &MediaSite) -> Option<Secrets> {
 async fn a_topic_is_read_to_its_last_post() {
     let site = start().await;
     let first = body(discourse::topic_url(&base(&site), "12"), key(&site)).await;
-    let discourse::Topic { mut posts, stream } = discourse::topic(&first, &base(&site)).unwrap();
+    let discourse::Topic { posts, stream } = discourse::topic(&first, &base(&site)).unwrap();
+    let mut posts = posts.elements;
     let known = posts.len();
     for ids in stream[known..].chunks(discourse::POSTS_A_REQUEST) {
         let further = body(discourse::posts_url(&base(&site), "12", ids), key(&site)).await;
-        posts.extend(discourse::posts(&further, &base(&site)).unwrap());
+        posts.extend(discourse::posts(&further, &base(&site)).unwrap().elements);
     }
     let thread = site.thread(ThreadKind::Discourse, 12).unwrap();
     assert_eq!((posts.len(), stream.len()), (thread.posts.len(), 45));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use domain::appearance::{Appearance, ProductionKind};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderValue, IF_NONE_MATCH};
-use media::clients::{easynews, tmdb, youtube};
+use media::clients::{Readable, easynews, tmdb, youtube};
 use media::http::{Get, Http};
 use sim::media::{Credit, EasynewsFile, MediaPlan, MediaSite, Video};
 
@@ -33,12 +33,12 @@ async fn a_feed_is_read_whole_and_shows_what_is_published() {
         site.channel(CHANNEL).unwrap().videos.iter().take(15).map(expected_video).collect()
     };
     let first = youtube::read(&feed().await, CHANNEL).unwrap();
-    assert_eq!(first, newest());
+    assert_eq!(first.elements, newest());
     let published = site.publish_video(CHANNEL).unwrap();
     let second = youtube::read(&feed().await, CHANNEL).unwrap();
-    assert_eq!((&second, &second[0].id), (&newest(), &published.id));
-    let new = |after: &[youtube::Video], before: &[youtube::Video]| {
-        after.iter().filter(|video| before.iter().all(|known| known.id != video.id)).count()
+    assert_eq!((&second.elements, &second.elements[0].id), (&newest(), &published.id));
+    let new = |after: &Readable<youtube::Video>, before: &Readable<youtube::Video>| {
+        after.elements.iter().filter(|video| before.elements.iter().all(|known| known.id != video.id)).count()
     };
     assert!(!youtube::has_gap(&second, new(&second, &first)));
     (0..15).for_each(|_| drop(site.publish_video(CHANNEL)));
@@ -147,7 +147,7 @@ async fn credits_are_read_by_either_kind_of_key() {
         };
         let person = site.person(42).unwrap();
         let oracle: Vec<_> = person.cast.iter().chain(&person.crew).map(expected_credit).collect();
-        assert_eq!(tmdb::read(&body(url, secrets).await).unwrap(), oracle);
+        assert_eq!(tmdb::read(&body(url, secrets).await).unwrap().appearances.elements, oracle);
     }
 }
 

@@ -1,5 +1,5 @@
 -- appearances/replace.sql: replaces a person's appearances by the service's list; returns how many are new, and how many are gone.
--- $1 person, $2 appearances as a list of JSON
+-- $1 person, $2 appearances as a list of JSON, $3 ids of listed ones that could not be read; NULL: any may be among them
 WITH listed AS (
   SELECT DISTINCT ON (credit_id) *
     FROM jsonb_to_recordset($2) AS l (credit_id text, media_type text, tmdb_id bigint, title text, "character" text, department text,
@@ -19,7 +19,7 @@ WITH listed AS (
 ), gone AS (
   UPDATE appearances a
      SET gone_at = now(), updated_at = now()
-   WHERE a.person_id = $1 AND a.gone_at IS NULL AND NOT EXISTS (SELECT FROM listed l WHERE l.credit_id = a.credit_id)
+   WHERE a.person_id = $1 AND a.gone_at IS NULL AND a.credit_id <> ALL ($3::text[]) AND NOT EXISTS (SELECT FROM listed l WHERE l.credit_id = a.credit_id)
   RETURNING 1
 )
 SELECT (SELECT count(*) FROM written WHERE is_new) AS added, (SELECT count(*) FROM gone) AS gone

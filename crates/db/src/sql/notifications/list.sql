@@ -1,6 +1,7 @@
 -- notifications/list.sql: notifications for display, by age. $1 id, $2 endpoint, $3 state, $4 after this id; NULL filters nothing. At
 -- most $5. Times are cut to what Rust can read.
 SELECT n.id, n.endpoint_id, e.name AS endpoint, n.event, n.subject, n.body, n.state, n.attempts,
+       coalesce(n.message_id, 'msg_' || n.id) AS message_id, n.recipients,
        CASE WHEN n.state = 'pending' THEN json_time(n.next_attempt_at) END AS next_attempt_at, n.last_status, n.last_error,
        json_time(n.created_at) AS created_at, json_time(n.ended_at) AS ended_at
   FROM notifications n
