@@ -254,3 +254,33 @@ async fn a_view_whose_rows_a_function_returns_is_replaced() {
     migrate::up(&database.db).await.unwrap();
     database.raw.batch_execute("SELECT fence FROM claimed_with(gen_random_uuid())").await.unwrap();
 }
+
+#[tokio::test]
+async fn cron_lines_of_the_former_reading_keep_their_times() {
+    let lines = [
+        ("0 30 6 * * *", "0 30 6 * * *"),
+        ("0 0 6 * * 1", "0 0 6 * * SUN"),
+        ("0 0 6 * * 2-6", "0 0 6 * * MON-FRI"),
+        ("0 0 6 ? * 1,7", "0 0 6 ? * SUN,SAT"),
+        ("0 0 6 * * 2/2", "0 0 6 * * MON-SAT/2"),
+        ("0 0 6 * * 1-7/3", "0 0 6 * * SUN-SAT/3"),
+        ("0 0 6 * * */2", "0 0 6 * * */2"),
+        ("0 0 6 13 * 6", "0 0 6 13 * +FRI"),
+        ("0 0 6 13 * Friday", "0 0 6 13 * +Friday"),
+        ("  0 0  6 1 1 * 2027 ", "0 0 6 1 1 * 2027"),
+        ("@weekly", "@weekly"),
+        ("now and then", "now and then"),
+    ];
+    let database = testkit::database().await;
+    let before = "ALTER TABLE task_schedules DROP COLUMN time_zone CASCADE; DELETE FROM schema_migrations WHERE name LIKE '%cron_lines'";
+    database.raw.batch_execute(before).await.unwrap();
+    for (line, _) in lines {
+        let insert = "INSERT INTO task_schedules (name, role, cron, next_run_at) VALUES ($1, 'payload_fetch', $1, now() + interval '1 day')";
+        database.raw.execute(insert, &[&line]).await.unwrap();
+    }
+    migrate::up(&database.db).await.unwrap();
+    for (line, after) in lines {
+        let row = database.raw.query_one("SELECT cron FROM task_schedules WHERE name = $1", &[&line]).await.unwrap();
+        assert_eq!(row.get::<_, String>(0), after, "of '{line}'");
+    }
+}
