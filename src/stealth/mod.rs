@@ -12,6 +12,7 @@
 pub mod allowlist;
 mod answer;
 pub mod consistency;
+mod cookie_date;
 mod data_file;
 pub mod decode;
 mod deps;
