@@ -284,3 +284,22 @@ async fn cron_lines_of_the_former_reading_keep_their_times() {
         assert_eq!(row.get::<_, String>(0), after, "of '{line}'");
     }
 }
+
+#[tokio::test]
+async fn a_database_that_is_not_utf8_is_refused_before_anything_is_made() {
+    let database = testkit::empty_database().await;
+    let name: String = database.raw.query_one("SELECT current_database()", &[]).await.unwrap().get(0);
+    let create = "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
+    database.raw.batch_execute(&format!("CREATE DATABASE latin_{name} {create}")).await.unwrap();
+    let url = database.url.replace(&name, &format!("latin_{name}"));
+    for command in [&["migrate", "up"][..], &["doctor"]] {
+        let mut drover = testkit::drover();
+        let output = drover.args(command).env("DATABASE_URL", &url).output().await.unwrap();
+        let text = [output.stdout.clone(), output.stderr.clone()].map(|text| String::from_utf8(text).unwrap()).concat();
+        assert!(!output.status.success() && text.contains("LATIN1") && text.contains("TEMPLATE template0"), "{text}");
+    }
+    let db = db::Db::new(&url, &testkit::database_settings(), db::PoolSizes { work: 1, api: 1 }).unwrap();
+    let client = db.client().await.unwrap();
+    let tables = client.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap();
+    assert_eq!(tables.try_get::<_, i64>(0).unwrap(), 0);
+}
