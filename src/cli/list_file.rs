@@ -9,6 +9,8 @@ use std::fmt::Display;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde::de::DeserializeOwned;
 
+use super::csv_cell;
+
 const MAX_LINES: usize = 100_000;
 
 /// Columns that a CSV list may have; the first `required` ones are mandatory.
@@ -170,7 +172,7 @@ fn cells(line: &str) -> Result<StringRecord, String> {
         return Err("a quote must follow its comma without a blank".to_owned());
     }
     record.trim();
-    Ok(record)
+    Ok(record.iter().map(csv_cell::unescaped).collect())
 }
 
 #[cfg(test)]
@@ -197,6 +199,8 @@ mod tests {
     #[case::plain("a,1", "a", "1")]
     #[case::blanks_around_cells(" a , 1 ", "a", "1")]
     #[case::quoted("\"a, \"\"b\"\"\",\"1\"", "a, \"b\"", "1")]
+    #[case::a_formula_that_was_exported("'=a,'-", "=a", "-")]
+    #[case::an_apostrophe("'a,'1", "'a", "'1")]
     #[case::a_quote_within_quotes_first("\"\"\"a\",", "\"a", "")]
     fn cells_are_read_as_csv(#[case] line: &str, #[case] name: &str, #[case] size: &str) {
         assert_eq!(row("Name,SIZE", line), Ok(Row { name: name.to_owned(), size: size.to_owned() }));

@@ -32,10 +32,13 @@ export function cellsOf(line) {
   for (;;) {
     const found = cell.exec(line);
     if (!found) return null;
-    cells.push((found[1]?.replaceAll('""', '"') ?? found[2]).trim());
+    cells.push(unescaped((found[1]?.replaceAll('""', '"') ?? found[2]).trim()));
     if (found[3] === "") return cells;
   }
 }
+
+/** Without the apostrophe that an export writes before what a spreadsheet reads as a formula. @param {string} cell */
+const unescaped = (cell) => (/^''*[=+\-@\t\r]/.test(cell) && !/^''*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? cell.slice(1) : cell);
 
 /** The names of a header in lower case; empty where the line is none. @param {Line | undefined} line */
 export const headerOf = (line) => fitted((line && cellsOf(line.text)?.map((name) => name.toLowerCase())) || null, 0) ?? [];
