@@ -43,7 +43,7 @@ impl CodingFault {
         CodingFault::Unheard,
     ];
 
-    /// Those that browsers read.
+    /// Faults that browsers read past.
     pub const READABLE: [CodingFault; 3] = [CodingFault::Doubled, CodingFault::Trailing, CodingFault::Unheard];
 
     pub fn is_readable(self) -> bool {

@@ -137,7 +137,7 @@ fn decoded_from(host: &str, raw: &Bytes, codings: &[&'static str], limit: usize)
     Ok(Decoded { body, raw: raw.clone(), is_gzip: false })
 }
 
-/// What is kept of a body with a byte order mark is its text: later readers expect none.
+/// A body with a byte order mark is kept as its text: later readers expect no mark.
 fn without_mark(host: &str, decoded: Decoded, limit: usize) -> Result<Decoded, FetchError> {
     match unicode::without_mark(&decoded.body) {
         None => Ok(decoded),

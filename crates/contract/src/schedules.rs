@@ -92,7 +92,7 @@ pub struct ScheduleUpdate {
     /// In place of `interval_hours`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
-    /// Of the `cron` line. Null: UTC.
+    /// The zone whose clock the `cron` line is for. Null: UTC.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>)]
     pub time_zone: Option<Option<String>>,
@@ -167,7 +167,7 @@ pub struct Schedule {
     pub enabled: bool,
     pub interval_hours: Option<f64>,
     pub cron: Option<String>,
-    /// Of the cron line; null is UTC.
+    /// The zone whose clock the cron line is for; null is UTC.
     pub time_zone: Option<String>,
     pub priority: i32,
     pub last_run_at: Option<DateTime<Utc>>,

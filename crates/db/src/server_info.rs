@@ -20,7 +20,7 @@ pub struct ServerInfo {
     /// As Postgres writes it, e.g. `15.14`.
     pub version: String,
     pub now: DateTime<Utc>,
-    /// Of the database; see [`ENCODING`].
+    /// The encoding of the database; see [`ENCODING`].
     pub encoding: String,
 }
 

@@ -29,15 +29,15 @@ impl Format {
     /// Whether the bytes begin like a picture of a format that is not decoded here: AVIF and its kin, JPEG XL, JPEG 2000,
     /// JPEG XR.
     pub fn is_undecodable(bytes: &[u8]) -> bool {
-        match bytes {
+        matches!(
+            bytes,
             [_, _, _, _, b'f', b't', b'y', b'p', ..]
-            | [0xFF, 0x0A, ..]
-            | [0, 0, 0, 12, b'J', b'X', b'L', b' ', ..]
-            | [0, 0, 0, 12, b'j', b'P', b' ', b' ', ..]
-            | [0xFF, 0x4F, 0xFF, 0x51, ..]
-            | [b'I', b'I', 0xBC, ..] => true,
-            _ => false,
-        }
+                | [0xFF, 0x0A, ..]
+                | [0, 0, 0, 12, b'J', b'X', b'L', b' ', ..]
+                | [0, 0, 0, 12, b'j', b'P', b' ', b' ', ..]
+                | [0xFF, 0x4F, 0xFF, 0x51, ..]
+                | [b'I', b'I', 0xBC, ..]
+        )
     }
 
     pub fn content_type(self) -> &'static str {

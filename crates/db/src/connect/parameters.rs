@@ -4,7 +4,7 @@
 
 use settings::DatabaseUrl;
 
-/// What they ask for is done anyway, or has no meaning here: texts are UTF-8, TLS is 1.2 or later and sends the host's name,
+/// Parameters whose wish is met anyway, or has no meaning here: texts are UTF-8, TLS is 1.2 or later and sends the host's name,
 /// there is no GSSAPI, and drover sets the times of keepalives and its name itself.
 const HARMLESS: [&str; 13] = [
     "client_encoding",
@@ -24,10 +24,10 @@ const HARMLESS: [&str; 13] = [
 /// Harmless unless they have this value, which asks for what drover does not do.
 const HARMLESS_BUT_FOR: [(&str, &str); 2] = [("gssencmode", "require"), ("ssl_min_protocol_version", "TLSv1.3")];
 
-/// By which other programs tell their driver that a pooler is in front of the server.
+/// Parameters by which other programs tell their driver that a pooler is in front of the server.
 const OF_POOLERS: [&str; 5] =
     ["pgbouncer", "prepareThreshold", "prepared_statements", "prepared_statement_cache_size", "statement_cache_size"];
-/// Of other programs and their drivers.
+/// Parameters of other programs and their drivers.
 const FOREIGN: [&str; 6] =
     ["connection_limit", "pool_max_conns", "pool_timeout", "schema", "socket_timeout", "sslaccept"];
 
