@@ -213,8 +213,8 @@ BEGIN
   RETURN NULL;
 END $f$;
 
--- A schedule that was written by hand gets the current name of its role, and its own current name. If its recurrence (interval or cron
--- line) was changed, next_run_at becomes a time that is too far away: the program replaces such a time by the next one of the recurrence
+-- A schedule that was written by hand gets the current name of its role, and its own current name. If its recurrence (interval, cron
+-- line or time zone) was changed, next_run_at becomes a time that is too far away: the program replaces such a time by the next one of the recurrence
 -- (schedules/correct_next_run.sql), since SQL cannot read a cron line.
 CREATE OR REPLACE FUNCTION task_schedules_guard() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
@@ -222,7 +222,7 @@ BEGIN
   NEW.state_code := upper(NEW.state_code);
   IF NEW.name = 'product_refresh_all' THEN NEW.name := 'payload_fetch_all'; END IF;   -- its old name
   IF TG_OP = 'INSERT' OR NEW.next_run_at IS DISTINCT FROM OLD.next_run_at OR NEW.next_run_at <= now() OR NEW.next_run_at IS NULL
-     OR (NEW.interval_hours, NEW.cron) IS NOT DISTINCT FROM (OLD.interval_hours, OLD.cron) THEN
+     OR (NEW.interval_hours, NEW.cron, NEW.time_zone) IS NOT DISTINCT FROM (OLD.interval_hours, OLD.cron, OLD.time_zone) THEN
     RETURN NEW;
   END IF;
   NEW.next_run_at := now() + interval '100 years';

@@ -2,7 +2,7 @@
 -- task_schedules comes first: a transaction that makes tasks by a schedule locks that table's row before worker_tasks.
 
 DROP TRIGGER IF EXISTS guard_role ON task_schedules;
-CREATE OR REPLACE TRIGGER guard_schedule BEFORE INSERT OR UPDATE OF name, role, state_code, interval_hours, cron ON task_schedules
+CREATE OR REPLACE TRIGGER guard_schedule BEFORE INSERT OR UPDATE OF name, role, state_code, interval_hours, cron, time_zone ON task_schedules
   FOR EACH ROW EXECUTE FUNCTION task_schedules_guard();
 
 CREATE OR REPLACE TRIGGER guard_insert BEFORE INSERT ON worker_tasks FOR EACH ROW

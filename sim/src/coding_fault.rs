@@ -26,7 +26,7 @@ pub enum CodingFault {
     Truncated,
     /// Bytes behind the end that are not gzip.
     Trailing,
-    /// A coding that no client offers.
+    /// A name that no coding is registered under, and plain.
     Unheard,
 }
 
@@ -42,6 +42,13 @@ impl CodingFault {
         CodingFault::Trailing,
         CodingFault::Unheard,
     ];
+
+    /// Faults that browsers read past.
+    pub const READABLE: [CodingFault; 3] = [CodingFault::Doubled, CodingFault::Trailing, CodingFault::Unheard];
+
+    pub fn is_readable(self) -> bool {
+        CodingFault::READABLE.contains(&self)
+    }
 
     pub(crate) async fn code(self, body: Bytes) -> io::Result<(Option<&'static str>, Bytes)> {
         let once = Coding::Gzip.encode(&body).await?;

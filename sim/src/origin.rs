@@ -138,7 +138,7 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
         return robots(world);
     }
     if path.starts_with(pictures::PATH) {
-        return pictures::respond(world, request.method(), &path).await;
+        return pictures::respond(world, request.method(), request.headers(), &path).await;
     }
     if !is_graphql(&path) {
         world.counters.note(|counts| counts.other += 1);

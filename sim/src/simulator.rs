@@ -162,6 +162,11 @@ impl Simulator {
         self.world.pictures.set_latency(latency);
     }
 
+    /// Answers in AVIF to those who name it in their `accept`, in place of every good picture.
+    pub fn prefer_avif(&self, prefers_avif: bool) {
+        self.world.pictures.prefer_avif(prefers_avif);
+    }
+
     /// While they are held, pictures are asked for and not answered, each for `client_timeout` at most.
     pub fn hold_pictures(&self, is_held: bool) {
         self.world.pictures.hold(is_held);

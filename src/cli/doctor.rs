@@ -96,6 +96,7 @@ async fn database(env: &Env) -> Vec<Finding> {
     };
     let answers = Finding::well("database", format!("{kind}, PostgreSQL {}", info.version));
     let mut findings = vec![answers, clocks(skew)];
+    findings.extend(bad_encoding(&info.encoding));
     findings.extend(pooler::check(&db, &env.config.database).await);
     match migrate::status(&db).await {
         Ok(status) if status.is_current() => {
@@ -150,6 +151,12 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
     let skew = skew(info.now, asked, clock.utc());
     let kind = if opened.is_private() { "private server" } else { "server of database.url" };
     Ok((opened.db.clone(), kind, info, skew))
+}
+
+fn bad_encoding(encoding: &str) -> Option<Finding> {
+    let remedy = "create another database with CREATE DATABASE drover ENCODING 'UTF8' TEMPLATE template0, and name it in database.url";
+    let detail = format!("is {encoding}, and texts of menus are UTF8");
+    (encoding != server_info::ENCODING).then(|| Finding::fault("encoding", detail, remedy))
 }
 
 /// Distance of the database's time `theirs` from the time between `asked` and `answered`.

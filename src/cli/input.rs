@@ -97,7 +97,8 @@ fn write_bad(path: &Path, header: Option<&str>, bad: &[BadLine<'_>]) -> io::Resu
     }
     for line in bad {
         for fault in &line.faults {
-            writeln!(out, "# line {}: {}", line.number, fault.replace(char::is_control, " "))?;
+            let fault = format!("line {}: {}", line.number, fault.replace(char::is_control, " "));
+            writeln!(out, "{}", list_file::comment(&fault, header))?;
         }
         writeln!(out, "{}", line.text)?;
     }

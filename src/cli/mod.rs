@@ -20,6 +20,7 @@ mod capacity;
 mod client;
 mod completions;
 mod config;
+mod csv_cell;
 mod db;
 mod doctor;
 mod each;

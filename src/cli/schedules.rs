@@ -5,12 +5,14 @@ mod edit;
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use clap::Subcommand;
 
 use super::client::ApiClient;
 use super::output::{counted, time};
 use super::{CliError, Env, ExitCode};
 use contract::schedules::{Run, Schedule, ScheduleList};
+use domain::time_zone;
 
 const DEFAULTS: &str = "the first `drover up`, `api` or `scheduler` creates the default schedules";
 
@@ -24,6 +26,11 @@ pub struct Args {
 enum Command {
     /// List the schedules with their last and next run
     List,
+    /// Show a schedule with its next runs
+    Show {
+        /// Name of the schedule, as shown by `schedules list`
+        name: String,
+    },
     /// Add a schedule. Example: schedules add rivals --group rivals --every 1h
     Add(edit::Add),
     /// Change a schedule
@@ -54,6 +61,7 @@ enum Command {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::List => list(env).await,
+        Command::Show { name } => show(&name, env).await,
         Command::Add(args) => edit::add(args, env).await,
         Command::Set(args) => edit::set(args, env).await,
         Command::Enable { name } => edit::switch(&name, true, env).await,
@@ -69,6 +77,13 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
         ["name", "role", "runs", "state", "group", "recurrence", "prio", "last run", "tasks", "next run", "note"];
     env.out.list(&list, &list.schedules, &headers, cells)?;
     env.out.note_of_none(&list.schedules, format_args!("no schedules yet: {DEFAULTS}"));
+    Ok(ExitCode::Ok)
+}
+
+async fn show(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api_to_read().await?;
+    let schedule = find(&api, name).await?;
+    env.out.either(&schedule, with_times)?;
     Ok(ExitCode::Ok)
 }
 
@@ -111,13 +126,30 @@ fn summary(schedule: &Schedule) -> String {
     format!("{}: {}{stores} {}, {next}", schedule.name, schedule.role, recurrence(schedule))
 }
 
-/// `every 30m`, or the cron expression.
+/// The summary, and the next runs in UTC and, where the schedule has a time zone, on its clock.
+fn with_times(schedule: &Schedule) -> String {
+    let zone = schedule.time_zone.as_deref();
+    let local = |at: &DateTime<Utc>| zone.and_then(|zone| time_zone::local_time(*at, zone));
+    let line = |at: &DateTime<Utc>| match local(at) {
+        Some(local) => format!("\n  {} = {local}", time(*at)),
+        None => format!("\n  {}", time(*at)),
+    };
+    let times: String = schedule.upcoming.iter().map(line).collect();
+    let head = if times.is_empty() { "" } else { "\nnext runs:" };
+    format!("{}{head}{times}", summary(schedule))
+}
+
+/// `every 30m`, or the cron expression with its time zone.
 fn recurrence(schedule: &Schedule) -> String {
     let every = |hours: f64| {
         let interval = Duration::try_from_secs_f64((hours * 3600.0).round()).unwrap_or_default();
         format!("every {}", humantime::format_duration(interval))
     };
-    schedule.cron.clone().or(schedule.interval_hours.map(every)).unwrap_or_default()
+    let cron = schedule.cron.as_ref().map(|line| match &schedule.time_zone {
+        Some(zone) => format!("{line} ({zone})"),
+        None => line.clone(),
+    });
+    cron.or(schedule.interval_hours.map(every)).unwrap_or_default()
 }
 
 fn cells(schedule: &Schedule) -> Vec<String> {

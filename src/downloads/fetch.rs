@@ -3,7 +3,8 @@
 //! In: a session and a wanted image. Out: [`Outcome`]. The content decides whether it is an image, never its
 //! name or header.
 
-use image_transform::ImageError;
+use bytes::Bytes;
+use image_transform::{Format, ImageError};
 use url::Url;
 
 use super::Job;
@@ -17,6 +18,8 @@ use storage::StorageError;
 /// Maximum number of bytes of an image as downloaded.
 pub const MAX_BYTES: usize = 20 << 20;
 const MAX_REDIRECTS: usize = 3;
+/// Formats that browsers ask for and that cannot be decoded.
+const UNDECODABLE: [&str; 5] = ["image/avif", "image/heic", "image/jp2", "image/jxl", "image/jxr"];
 
 /// Outcome of one image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,20 +61,47 @@ async fn try_fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Result<
     if !refetch && let Some(path) = deps.images.find(&image.subject).await? {
         return Ok(Outcome::Found { path });
     }
-    let body = download(deps, session, &image.url).await?.body;
-    let bytes = body.len() as u64;
-    let converted = cpu::run_image(move || Ok((sha256_hex(&body), image_transform::to_stored(&body)?.webp)));
-    let (sha256, webp) = converted.await.map_err(|error: ImageError| unreadable(&error))?;
+    let body = download(deps, session, &image.url, &[]).await?.body;
+    let picture = match converted(body.clone()).await {
+        // a host that chose one of the formats that browsers ask for first
+        Err(_) if Format::is_undecodable(&body) => {
+            let body = download(deps, session, &image.url, &UNDECODABLE).await?.body;
+            converted(body).await
+        }
+        converted => converted,
+    };
+    let Converted { bytes, sha256, webp } = picture.map_err(|error| unreadable(&error))?;
     let path = deps.images.write(&image.subject, &sha256, webp).await?;
     Ok(Outcome::Stored { path, bytes })
 }
 
-/// The whole body at `address`, after its redirects.
-async fn download(deps: &LaneDeps, session: &mut Session, address: &str) -> Result<Document, Outcome> {
+struct Converted {
+    /// As downloaded.
+    bytes: u64,
+    sha256: String,
+    webp: Vec<u8>,
+}
+
+async fn converted(body: Bytes) -> Result<Converted, ImageError> {
+    cpu::run_image(move || {
+        let webp = image_transform::to_stored(&body)?.webp;
+        Ok(Converted { bytes: body.len() as u64, sha256: sha256_hex(&body), webp })
+    })
+    .await
+}
+
+/// The whole body at `address`, after its redirects, preferably in none of the `unwanted` formats.
+async fn download(
+    deps: &LaneDeps,
+    session: &mut Session,
+    address: &str,
+    unwanted: &'static [&'static str],
+) -> Result<Document, Outcome> {
     let no_address = |error| refused(format!("'{address}' is not an address: {error}"));
     let url = Url::parse(address).map_err(no_address)?;
     deps.allowed.check(&url).map_err(refused)?;
-    let mut request = Request::new(RequestKind::Image, url, deps.page.clone());
+    let image = Request::new(RequestKind::Image, url, deps.page.clone());
+    let mut request = Request { unwanted_formats: unwanted, ..image };
     let limits = DocumentLimits { max_bytes: MAX_BYTES, timeout: deps.timeout };
     for _ in 0..=MAX_REDIRECTS {
         let document = session.document(&request, limits).await?;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::reading::first_of::FirstOf;
+use super::reading::half_character::with_whole_characters;
 use crate::stealth::{FetchError, Response};
 
 /// How a server says that it does not know a hash, as a code or as a message.
@@ -56,7 +57,7 @@ pub fn small_value(raw: &RawValue) -> Option<Value> {
     if raw.get().len() > MAX_VALUE_BYTES {
         return None;
     }
-    serde_json::from_str(raw.get()).ok()
+    serde_json::from_str(raw.get()).or_else(|_| serde_json::from_str(&with_whole_characters(raw.get()))).ok()
 }
 
 /// Counted against no proxy and tried again.

@@ -7,6 +7,7 @@
 pub mod brand;
 pub mod decimal;
 pub mod first_of;
+pub mod half_character;
 pub mod potency;
 pub mod reader;
 pub mod size;

@@ -8,14 +8,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use http::response::Parts;
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 use url::Url;
 
-use super::decode;
+use super::decode::{self, Unzipped};
 use super::error::FetchError;
 use super::fingerprint::Fingerprint;
 use super::request::{Request, Response};
 use super::transport::{self, Answer};
+use super::unicode;
 use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
 
@@ -33,6 +34,21 @@ pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), F
         status @ 500..=599 => Err(FetchError::ServerError { host, status }),
         300..=399 => Err(FetchError::bad_status(&host, head.status)),
         _ => Ok(()),
+    }
+}
+
+/// Whether a platform may say in the body what a failure of the server is about.
+pub(super) fn may_explain(error: &FetchError, headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    matches!(error, FetchError::ServerError { .. }) && kind.to_ascii_lowercase().contains("json")
+}
+
+/// The error of a failed answer that a platform's reader has read: a query that it does not know is no failure of the
+/// server.
+pub(super) fn judge_explanation(failure: FetchError, read: FetchError) -> FetchError {
+    match read {
+        FetchError::UnknownQuery { .. } | FetchError::Challenged { .. } => read,
+        _ => failure,
     }
 }
 
@@ -64,26 +80,27 @@ pub(super) fn read(
     limit: usize,
     memory: &MemoryPermit,
 ) -> Result<Response, FetchError> {
-    let coding = coding(&answer.headers);
-    let body = match coding.as_deref() {
-        None | Some("" | "identity") => answer.raw.clone(),
-        Some(coding) if !offered.offers(coding) => return Err(not_offered(host, coding)),
-        Some(coding) => match inflate(host, &answer.raw, coding, limit.min(SMALL_BODY)) {
-            Err(FetchError::TooLarge { .. }) if limit > SMALL_BODY => {
-                transport::hold_large(memory, host)?;
-                inflate(host, &answer.raw, coding, limit)?
-            }
-            inflated => inflated?,
-        },
+    let Answer { status, mut headers, raw } = answer;
+    let codings = codings(host, &headers, offered)?;
+    let decoded = match decoded_from(host, &raw, &codings, limit.min(SMALL_BODY)) {
+        Err(FetchError::TooLarge { .. }) if limit > SMALL_BODY => {
+            transport::hold_large(memory, host)?;
+            decoded_from(host, &raw, &codings, limit)?
+        }
+        decoded => decoded?,
     };
+    let Decoded { body, raw, is_gzip } = without_mark(host, decoded, limit)?;
+    headers.remove(header::CONTENT_ENCODING);
+    if is_gzip {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     if looks_like_html(&body) {
         return Err(FetchError::Challenged { host: host.to_owned() });
     }
     if body.len() > SMALL_BODY && is_deep(&body) {
         return Err(FetchError::Decode { host: host.to_owned(), reason: format!("deeper than {MAX_DEPTH} lists") });
     }
-    let (Answer { status, headers, raw }, memory) = (answer, memory.clone());
-    Ok(Response { host: host.to_owned(), status, headers, raw, body, memory })
+    Ok(Response { host: host.to_owned(), status, headers, raw, body, memory: memory.clone() })
 }
 
 /// Takes the content coding off a small body. CPU work, as [`read`] is.
@@ -94,26 +111,71 @@ pub(super) fn decoded(
     offered: &Fingerprint,
     limit: usize,
 ) -> Result<Bytes, FetchError> {
-    match coding(headers).as_deref() {
-        None | Some("" | "identity") => Ok(raw.clone()),
-        Some(coding) if !offered.offers(coding) => Err(not_offered(host, coding)),
-        Some(coding) => inflate(host, raw, coding, limit),
+    let codings = codings(host, headers, offered)?;
+    decoded_from(host, raw, &codings, limit).map(|decoded| decoded.body)
+}
+
+/// A body without its codings.
+struct Decoded {
+    body: Bytes,
+    /// As received, without the bytes behind the end of its gzip.
+    raw: Bytes,
+    /// Whether `raw` is gzip and nothing else.
+    is_gzip: bool,
+}
+
+/// The last coding is the outermost one.
+fn decoded_from(host: &str, raw: &Bytes, codings: &[&'static str], limit: usize) -> Result<Decoded, FetchError> {
+    if let ["gzip"] = codings {
+        let Unzipped { body, members } = decode::unzip(raw, limit).map_err(|fault| undecodable(host, fault))?;
+        return Ok(Decoded { body, raw: members, is_gzip: true });
+    }
+    let mut body = raw.clone();
+    for coding in codings.iter().rev() {
+        body = decode::decode(&body, coding, limit).map_err(|fault| undecodable(host, fault))?;
+    }
+    Ok(Decoded { body, raw: raw.clone(), is_gzip: false })
+}
+
+/// A body with a byte order mark is kept as its text: later readers expect no mark.
+fn without_mark(host: &str, decoded: Decoded, limit: usize) -> Result<Decoded, FetchError> {
+    match unicode::without_mark(&decoded.body) {
+        None => Ok(decoded),
+        Some(text) if text.len() > limit => Err(FetchError::TooLarge { host: host.to_owned(), limit }),
+        Some(text) => Ok(Decoded { body: text.clone(), raw: text, is_gzip: false }),
     }
 }
 
-fn inflate(host: &str, raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, FetchError> {
+fn undecodable(host: &str, fault: InflateError) -> FetchError {
     let host = host.to_owned();
-    decode::decode(raw, coding, limit).map_err(|fault| match fault {
+    match fault {
         InflateError::Truncated => FetchError::Http { host, reason: fault.to_string() },
         InflateError::Broken(reason) => FetchError::Decode { host, reason },
         InflateError::TooLarge { limit } => FetchError::TooLarge { host, limit },
-    })
+    }
 }
 
-fn coding(headers: &HeaderMap) -> Option<String> {
-    let codings: Vec<_> =
-        headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok()).collect();
-    (!codings.is_empty()).then(|| codings.join(", ").trim().to_ascii_lowercase())
+/// The codings of a body, in the order in which they were applied. A name that no coding is registered under is none, as
+/// for browsers.
+fn codings(host: &str, headers: &HeaderMap, offered: &Fingerprint) -> Result<Vec<&'static str>, FetchError> {
+    let values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let names: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    let names = names.iter().flat_map(|names| names.split(','));
+    let codings: Vec<&'static str> = names.filter_map(registered).take(MAX_CODINGS + 1).collect();
+    if codings.len() > MAX_CODINGS {
+        let reason = format!("its body has more than {MAX_CODINGS} content codings");
+        return Err(FetchError::Decode { host: host.to_owned(), reason });
+    }
+    match codings.iter().find(|coding| !offered.offers(coding)) {
+        Some(coding) => Err(not_offered(host, coding)),
+        None => Ok(codings),
+    }
+}
+
+fn registered(name: &str) -> Option<&'static str> {
+    let name = name.trim().to_ascii_lowercase();
+    let name = name.strip_prefix("x-").unwrap_or(&name);
+    REGISTERED_CODINGS.into_iter().find(|coding| *coding == name)
 }
 
 fn not_offered(host: &str, coding: &str) -> FetchError {
@@ -121,13 +183,13 @@ fn not_offered(host: &str, coding: &str) -> FetchError {
 }
 
 fn claims_html(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
+    let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     kind.get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/html"))
 }
 
 /// JSON never begins with `<`.
 fn looks_like_html(body: &[u8]) -> bool {
-    body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
+    unicode::without_utf8_mark(body).iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
 }
 
 /// Whether lists and objects are nested deeper than in any menu: a reader remembers each one, which takes as
@@ -137,6 +199,11 @@ fn is_deep(body: &[u8]) -> bool {
 }
 
 const MAX_DEPTH: usize = 1000;
+/// Codings of one body.
+const MAX_CODINGS: usize = 3;
+/// By IANA, without `identity`, which is none.
+const REGISTERED_CODINGS: [&str; 10] =
+    ["aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "zstd"];
 
 /// The maximum number of open brackets outside texts, counted up to [`MAX_DEPTH`].
 fn depth(json: &[u8]) -> usize {

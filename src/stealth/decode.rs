@@ -1,4 +1,4 @@
-//! Takes the content coding off a body that has been received as a whole.
+//! Takes a content coding off a body that has been received as a whole. Bytes behind its end are ignored, as by browsers.
 //!
 //! Bytes in, bytes out, with a cap on the output. It runs on the CPU pool and must not know connections.
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use foundation::inflate::{self, InflateError};
+use foundation::inflate::{self, InflateError, Inflated};
 use foundation::memory::SMALL_BODY;
 
 /// Codings that can be decoded, and hence offered by a fingerprint.
@@ -19,22 +19,61 @@ pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
 /// The window browsers allow (8 MiB): more would let an answer of a few bytes claim 128 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
+/// Frames of zstd begin with the first; those without data have the second behind one byte.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
+
+/// A body, and the members that it came in.
+#[derive(Debug)]
+pub struct Unzipped {
+    pub body: Bytes,
+    pub members: Bytes,
+}
+
+/// Takes gzip off, to at most `limit` bytes.
+pub fn unzip(raw: &Bytes, limit: usize) -> Result<Unzipped, InflateError> {
+    if raw.is_empty() {
+        return Ok(Unzipped { body: Bytes::new(), members: Bytes::new() });
+    }
+    let Inflated { text, used } = inflate::leading_gzip(raw, limit)?;
+    Ok(Unzipped { body: Bytes::from(text), members: raw.slice(..used) })
+}
+
 /// Decodes `raw` from `coding` (lower case), to at most `limit` bytes.
 pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, InflateError> {
+    if coding == "gzip" {
+        return unzip(raw, limit).map(|unzipped| unzipped.body);
+    }
     let raw = raw.as_ref();
     match coding {
         _ if raw.is_empty() => Ok(Bytes::new()),
-        "gzip" => inflate::gzip(raw, limit).map(Bytes::from),
         "deflate" if has_zlib_header(raw) => collect(ZlibDecoder::new(raw), limit),
         "deflate" => collect(DeflateDecoder::new(raw), limit),
         "br" => collect(BrotliDecoder::new(raw), limit),
-        "zstd" => {
-            let mut decoder = ZstdDecoder::with_params(raw, &[DParameter::window_log_max(ZSTD_WINDOW_LOG)]);
-            decoder.multiple_members(true);
-            collect(decoder, limit)
-        }
+        "zstd" => unzstd(raw, limit),
         other => Err(InflateError::Broken(format!("unknown coding '{other}'"))),
     }
+}
+
+/// All frames at the beginning.
+fn unzstd(raw: &[u8], limit: usize) -> Result<Bytes, InflateError> {
+    let (mut rest, mut body) = (raw, Bytes::new());
+    loop {
+        let mut decoder = ZstdDecoder::with_params(rest, &[DParameter::window_log_max(ZSTD_WINDOW_LOG)]);
+        let frame = collect(&mut decoder, limit - body.len()).map_err(|error| match error {
+            InflateError::TooLarge { .. } => InflateError::TooLarge { limit },
+            other => other,
+        })?;
+        rest = decoder.into_inner();
+        body = if body.is_empty() { frame } else { [body, frame].concat().into() };
+        if !is_zstd_frame(rest) {
+            return Ok(body);
+        }
+    }
+}
+
+fn is_zstd_frame(raw: &[u8]) -> bool {
+    raw.starts_with(&ZSTD_MAGIC) || raw.get(1..).is_some_and(|raw| raw.starts_with(&ZSTD_SKIPPABLE))
 }
 
 /// Some servers send a stream without the zlib header under the name `deflate`.

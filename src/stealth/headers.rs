@@ -140,7 +140,10 @@ fn value(identity: &Identity, protocol: Protocol, request: &Request, name: &str)
         "connection" => Some("keep-alive".to_owned()),
         "content-length" => request.body.as_ref().map(|body| body.len().to_string()),
         "user-agent" => Some(fingerprint.user_agent.clone()),
-        "accept" => Some(request.script_header(name).unwrap_or(fingerprint.accept(request.kind)).to_owned()),
+        "accept" => {
+            let accept = request.script_header(name).unwrap_or(fingerprint.accept(request.kind));
+            Some(without_formats(accept, request.unwanted_formats))
+        }
         "accept-encoding" => Some(fingerprint.accept_encoding.join(", ")),
         "accept-language" => Some(identity.accept_language.clone()),
         "sec-ch-ua" => hints.map(|hints| hints.ua.clone()),
@@ -155,6 +158,14 @@ fn value(identity: &Identity, protocol: Protocol, request: &Request, name: &str)
         "te" => fingerprint.te_on(protocol).map(str::to_owned),
         of_the_script => request.script_header(of_the_script).map(str::to_owned),
     }
+}
+
+fn without_formats(accept: &str, unwanted: &[&str]) -> String {
+    let is_wanted = |range: &&str| {
+        let format = range.split(';').next().unwrap_or_default().trim();
+        !unwanted.iter().any(|unwanted| unwanted.eq_ignore_ascii_case(format))
+    };
+    accept.split(',').filter(is_wanted).collect::<Vec<_>>().join(",")
 }
 
 /// How far an address is from the page, from near to far.

@@ -6,6 +6,8 @@
 use chrono::{DateTime, Utc};
 use url::Url;
 
+use super::cookie_date::cookie_date;
+
 const MAX_COOKIES: usize = 64;
 const MAX_COOKIE_BYTES: usize = 4096;
 
@@ -52,7 +54,7 @@ impl Jar {
 
 impl Cookie {
     fn read(url: &Url, set_cookie: &str, now: DateTime<Utc>) -> Option<Cookie> {
-        if set_cookie.len() > MAX_COOKIE_BYTES || set_cookie.contains(|c: char| c.is_ascii_control()) {
+        if set_cookie.len() > MAX_COOKIE_BYTES || set_cookie.contains(|c: char| c.is_ascii_control() && c != '\t') {
             return None;
         }
         let mut parts = set_cookie.split(';').map(str::trim);
@@ -74,7 +76,7 @@ impl Cookie {
                 "domain" if !value.trim().is_empty() => cookie.scope_to(value, &host)?,
                 "path" if value.trim().starts_with('/') => cookie.path = value.trim().to_owned(),
                 "secure" => cookie.secure = true,
-                "expires" => cookie.expires = date(value),
+                "expires" => cookie.expires = cookie_date(value).or(cookie.expires),
                 "max-age" => max_age = value.trim().parse::<i64>().ok(),
                 _ => {}
             }
@@ -120,13 +122,6 @@ fn default_path(url: &Url) -> String {
     }
 }
 
-/// Any date of HTTP, and `Wed, 21-Oct-2026 07:28:00 GMT`, which old servers send.
-fn date(text: &str) -> Option<DateTime<Utc>> {
-    let text = text.trim();
-    let date = httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " ")));
-    date.ok().map(DateTime::from)
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -155,6 +150,10 @@ mod tests {
     #[case::expired(&["a=1; Expires=Wed, 21-Oct-2015 07:28:00 GMT"], PAGE, &[])]
     #[case::expired_in_the_form_of_rfc_850(&["a=1; Expires=Wednesday, 21-Oct-15 07:28:00 GMT"], PAGE, &[])]
     #[case::expired_in_the_form_of_asctime(&["a=1; Expires=Wed Oct 21 07:28:00 2015"], PAGE, &[])]
+    #[case::expired_in_the_form_of_old_servers(&["a=1", "a=; Expires=Thu, 01-Jan-70 00:00:00 GMT"], PAGE, &[])]
+    #[case::a_date_that_cannot_be_read_counts_for_nothing(&["a=1; Expires=soon"], PAGE, &["a=1"])]
+    #[case::a_tab_in_the_value(&["a=1\t2;\tPath=/"], PAGE, &["a=1\t2"])]
+    #[case::another_control_character(&["a=1\u{1}2"], PAGE, &[])]
     #[case::max_age_beats_expires(&["a=1; Max-Age=60; Expires=Wed, 21 Oct 2015 07:28:00 GMT"], PAGE, &["a=1"])]
     #[case::host_only(&["a=1; Path=/"], "https://sub.menu.example.com/", &[])]
     #[case::a_domain(&["a=1; Path=/; Domain=example.com"], "https://www.example.com/", &["a=1"])]

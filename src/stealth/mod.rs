@@ -12,6 +12,7 @@
 pub mod allowlist;
 mod answer;
 pub mod consistency;
+mod cookie_date;
 mod data_file;
 pub mod decode;
 mod deps;
@@ -19,6 +20,7 @@ pub mod error;
 mod failure;
 mod fetch_meter;
 pub mod fingerprint;
+mod framing;
 pub mod headers;
 mod host_limiter;
 mod host_limits;
@@ -34,10 +36,12 @@ mod robots_table;
 pub mod rotation;
 mod route;
 pub mod session;
+mod socks_reply;
 pub mod tls;
 pub mod trace;
 mod traffic;
 mod transport;
+mod unicode;
 
 pub use allowlist::AllowList;
 pub use data_file::DataFileError;

@@ -22,6 +22,7 @@ use tokio_socks::tcp::Socks5Stream;
 use url::{Host, Url};
 
 use super::proxy::{Proxy, ProxyProtocol};
+use super::socks_reply::SocksReply;
 use super::tls;
 use super::traffic::{MeteredStream, Traffic};
 use foundation::process_limits;
@@ -149,28 +150,53 @@ async fn tunnel<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, proxy: &Proxy,
     }
 }
 
-/// Reads the answer to CONNECT up to its empty line and gives its status.
+/// Reads the answer to CONNECT up to its empty line and gives its status. Interim answers come before it.
 async fn connect_status(stream: &mut (impl AsyncRead + Unpin)) -> Result<u16, ConnectError> {
-    let mut answer = Vec::with_capacity(512);
-    while !answer.ends_with(b"\r\n\r\n") {
-        if answer.len() >= MAX_CONNECT_ANSWER_BYTES {
+    let mut bytes = 0;
+    loop {
+        let status_line = read_line(stream, &mut bytes).await?;
+        if status_line.is_empty() {
+            continue;
+        }
+        let not_http = || failed(ConnectErrorKind::Proxy, "its answer to CONNECT is not HTTP".to_owned());
+        let status = status_of(&status_line).ok_or_else(not_http)?;
+        while !read_line(stream, &mut bytes).await?.is_empty() {}
+        if status >= 200 {
+            return Ok(status);
+        }
+    }
+}
+
+/// A line without its end, CR LF or LF. `bytes`: those of the answer until now.
+async fn read_line(stream: &mut (impl AsyncRead + Unpin), bytes: &mut usize) -> Result<Vec<u8>, ConnectError> {
+    let mut line = Vec::new();
+    loop {
+        *bytes += 1;
+        if *bytes > MAX_CONNECT_ANSWER_BYTES {
             return Err(failed(ConnectErrorKind::Proxy, "an endless answer to CONNECT".to_owned()));
         }
         // byte by byte: what follows the empty line belongs to TLS
-        answer.push(stream.read_u8().await.map_err(broken)?);
+        match stream.read_u8().await.map_err(broken)? {
+            b'\n' => break,
+            byte => line.push(byte),
+        }
     }
-    status_of(&answer).ok_or_else(|| failed(ConnectErrorKind::Proxy, "its answer to CONNECT is not HTTP".to_owned()))
+    if line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    Ok(line)
 }
 
-/// `HTTP/1.x <status> …`
-fn status_of(answer: &[u8]) -> Option<u16> {
-    let line = std::str::from_utf8(answer.split(|byte| *byte == b'\r').next()?).ok()?;
-    let status = line.strip_prefix("HTTP/1.")?.split(' ').nth(1)?;
+/// `HTTP/1.x <status> …`; the reason is any bytes, or none.
+fn status_of(line: &[u8]) -> Option<u16> {
+    let mut words = line.strip_prefix(b"HTTP/1.")?.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let status = std::str::from_utf8(words.nth(1)?).ok()?;
     status.parse().ok().filter(|status| (100..600).contains(status))
 }
 
 async fn socks5<S: AsyncRead + AsyncWrite + Unpin>(stream: S, proxy: &Proxy, url: &Url) -> Result<S, ConnectError> {
     let target = (target_name(url), port(url));
+    let stream = SocksReply::new(stream);
     let connected = match proxy.username.as_deref() {
         None => Socks5Stream::connect_with_socket(stream, target).await,
         Some(user) => {
@@ -178,7 +204,7 @@ async fn socks5<S: AsyncRead + AsyncWrite + Unpin>(stream: S, proxy: &Proxy, url
             Socks5Stream::connect_with_password_and_socket(stream, target, user, password).await
         }
     };
-    connected.map(Socks5Stream::into_inner).map_err(socks_error)
+    connected.map(|stream| stream.into_inner().into_inner()).map_err(socks_error)
 }
 
 fn socks_error(error: tokio_socks::Error) -> ConnectError {

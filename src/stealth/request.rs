@@ -56,12 +56,22 @@ pub struct Request {
     pub body: Option<Bytes>,
     /// Earlier addresses of the same request, each of which redirected to the next.
     pub redirected_from: Vec<Url>,
+    /// Formats that the identity's `accept` names and this request leaves out, such as `image/avif`.
+    pub unwanted_formats: &'static [&'static str],
 }
 
 impl Request {
     /// Without headers of a script, and without a body.
     pub fn new(kind: RequestKind, url: Url, referer: Url) -> Request {
-        Request { kind, url, referer, script_headers: Vec::new(), body: None, redirected_from: Vec::new() }
+        Request {
+            kind,
+            url,
+            referer,
+            script_headers: Vec::new(),
+            body: None,
+            redirected_from: Vec::new(),
+            unwanted_formats: &[],
+        }
     }
 
     /// The same request at the address that `url` redirected it to.
@@ -126,8 +136,10 @@ fn is_form_type(content_type: &str) -> bool {
 pub struct Response {
     pub host: String,
     pub status: StatusCode,
+    /// With `content-encoding` only where `raw` is gzip and nothing else.
     pub headers: HeaderMap,
-    /// The body as received.
+    /// The body as received, without the bytes behind the end of its gzip. A text that came with a byte order mark is
+    /// kept without it.
     pub raw: Bytes,
     /// The body without its content coding; the same bytes as `raw` when there is none.
     pub body: Bytes,

@@ -131,14 +131,19 @@ impl Route {
     ) -> Result<(Response, T), FetchError> {
         let Exchange { deps, request, memory, .. } = exchange;
         let limit = deps.transport.max_body_bytes();
-        let (host, memory) = (request.host().to_owned(), (*memory).clone());
+        let (host, memory, status) = (request.host().to_owned(), (*memory).clone(), answer.status);
         let fingerprint = Arc::clone(&self.identity.fingerprint);
         let read = cpu::run(move || {
             let response = answer::read(&host, answer, &fingerprint, limit, &memory)?;
             let content = read(&response)?;
             Ok((response, content))
         });
-        let (response, content) = read.await?;
+        let read = read.await;
+        if status.is_server_error() {
+            let failure = FetchError::ServerError { host: request.host().to_owned(), status: status.as_u16() };
+            return Err(read.err().map_or(failure.clone(), |error| answer::judge_explanation(failure, error)));
+        }
+        let (response, content) = read?;
         // for an answer without success that the platform's reader accepted
         response.require_success()?;
         Ok((response, content))
@@ -161,6 +166,12 @@ impl Route {
         // a head that is rejected needs no body, which may never come
         if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
             deps.answered();
+            if answer::may_explain(&error, &head.headers) {
+                let raw = deps.transport.explanation(body).await;
+                let raw = raw.ok_or_else(|| Failure::by_head(error, request.host()))?;
+                self.connection = can_be_kept.then_some(connection);
+                return Ok(Answer { status: head.status, headers: head.headers, raw });
+            }
             let skipped = deps.transport.skip(body).await;
             self.connection = (can_be_kept && skipped.is_whole).then_some(connection);
             let error = answer::judge_key(answer::judge_beginning(error, &skipped.beginning), request);

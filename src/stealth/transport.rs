@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_rustls::MaybeHttpsStream;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -23,6 +23,7 @@ use url::{Origin, Position, Url};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::fingerprint::Protocol;
+use super::framing::FramingCheck;
 use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
 use super::proxy_connect::{self, ConnectError, ConnectErrorKind, ProxyStream};
@@ -31,10 +32,12 @@ use super::tls::{self, TlsSetupError};
 use super::traffic::Traffic;
 use foundation::memory::{self, MemoryPermit};
 
-/// HTTP/1.1 has hyper's own bound.
+/// HTTP/1.1 has hyper's own bound of bytes.
+const MAX_HTTP1_HEADERS: usize = 400;
 const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
 /// The body of an answer that was rejected by its head: beyond this, a new connection is cheaper.
 const MAX_SKIPPED_BYTES: usize = 256 << 10;
+const MAX_EXPLANATION_BYTES: usize = 64 << 10;
 const MAX_SKIP: Duration = Duration::from_secs(1);
 
 /// Parts that all connections of the process share.
@@ -194,6 +197,21 @@ impl Transport {
         SkippedBody { beginning, is_whole }
     }
 
+    /// The body of an answer that failed, in which a platform may say why; none where it is long, late or cut off.
+    pub async fn explanation(&self, mut body: Incoming) -> Option<Bytes> {
+        let mut raw = BytesMut::new();
+        let read = async {
+            while let Some(frame) = body.frame().await {
+                raw.extend_from_slice(&frame.ok()?.into_data().unwrap_or_default());
+                if raw.len() > MAX_EXPLANATION_BYTES {
+                    return None;
+                }
+            }
+            Some(())
+        };
+        timeout(MAX_SKIP, read).await.ok().flatten().map(|()| raw.freeze())
+    }
+
     async fn next_chunk(&self, url: &Url, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
         let frame = async { body.frame().await.transpose().map_err(|error| broken(url, &error)) };
         let frame = self.within("body", self.http.idle_timeout, url, frame).await?;
@@ -304,7 +322,15 @@ async fn http_handshake(stream: Stream, url: &Url) -> Result<Connection, Failure
 }
 
 async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
-    let handshake = http1::Builder::new().title_case_headers(true).handshake(stream).await;
+    // as browsers: a line that is no header is skipped
+    let handshake = http1::Builder::new()
+        .title_case_headers(true)
+        .ignore_invalid_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .max_headers(MAX_HTTP1_HEADERS)
+        .handshake(TokioIo::new(FramingCheck::new(TokioIo::new(stream))))
+        .await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     // its errors reach the request that it carries
     let driver = tokio::spawn(async move { drop(connection.await) });

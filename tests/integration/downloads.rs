@@ -118,6 +118,17 @@ async fn every_good_picture_is_stored_and_no_bad_one_whatever_is_wrong_with_it()
 }
 
 #[tokio::test]
+async fn a_host_that_answers_in_avif_is_asked_once_more_without_it() {
+    let farm = Farm::changed(2, many_kinds).await;
+    farm.sim.prefer_avif(true);
+    let worker = crawl(&farm).await;
+    farm.until_counted("every image is stored or has failed", OPEN, 0).await;
+    end(worker).await;
+    assert_files_are_the_oracles(&farm).await;
+    assert!(farm.image_files().len() > 5);
+}
+
+#[tokio::test]
 async fn a_stop_in_the_middle_notes_what_was_downloaded() {
     let farm = Farm::changed(6, many_kinds).await;
     // hundreds of pictures, one after the other, last longer than a busy machine holds this test up

@@ -249,3 +249,52 @@ async fn a_view_whose_rows_a_function_returns_is_replaced() {
     migrate::up(&database.db).await.unwrap();
     database.raw.batch_execute("SELECT fence FROM claimed_with(gen_random_uuid())").await.unwrap();
 }
+
+#[tokio::test]
+async fn cron_lines_of_the_former_reading_keep_their_times() {
+    let lines = [
+        ("0 30 6 * * *", "0 30 6 * * *"),
+        ("0 0 6 * * 1", "0 0 6 * * SUN"),
+        ("0 0 6 * * 2-6", "0 0 6 * * MON-FRI"),
+        ("0 0 6 ? * 1,7", "0 0 6 ? * SUN,SAT"),
+        ("0 0 6 * * 2/2", "0 0 6 * * MON-SAT/2"),
+        ("0 0 6 * * 1-7/3", "0 0 6 * * SUN-SAT/3"),
+        ("0 0 6 * * */2", "0 0 6 * * */2"),
+        ("0 0 6 13 * 6", "0 0 6 13 * +FRI"),
+        ("0 0 6 13 * Friday", "0 0 6 13 * +Friday"),
+        ("  0 0  6 1 1 * 2027 ", "0 0 6 1 1 * 2027"),
+        ("@weekly", "@weekly"),
+        ("now and then", "now and then"),
+    ];
+    let database = testkit::database().await;
+    let before = "ALTER TABLE task_schedules DROP COLUMN time_zone CASCADE; DELETE FROM schema_migrations WHERE name LIKE '%cron_lines'";
+    database.raw.batch_execute(before).await.unwrap();
+    for (line, _) in lines {
+        let insert = "INSERT INTO task_schedules (name, role, cron, next_run_at) VALUES ($1, 'payload_fetch', $1, now() + interval '1 day')";
+        database.raw.execute(insert, &[&line]).await.unwrap();
+    }
+    migrate::up(&database.db).await.unwrap();
+    for (line, after) in lines {
+        let row = database.raw.query_one("SELECT cron FROM task_schedules WHERE name = $1", &[&line]).await.unwrap();
+        assert_eq!(row.get::<_, String>(0), after, "of '{line}'");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_utf8_is_refused_before_anything_is_made() {
+    let database = testkit::empty_database().await;
+    let name: String = database.raw.query_one("SELECT current_database()", &[]).await.unwrap().get(0);
+    let create = "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
+    database.raw.batch_execute(&format!("CREATE DATABASE latin_{name} {create}")).await.unwrap();
+    let url = database.url.replace(&name, &format!("latin_{name}"));
+    for command in [&["migrate", "up"][..], &["doctor"]] {
+        let mut drover = testkit::drover();
+        let output = drover.args(command).env("DATABASE_URL", &url).output().await.unwrap();
+        let text = [output.stdout.clone(), output.stderr.clone()].map(|text| String::from_utf8(text).unwrap()).concat();
+        assert!(!output.status.success() && text.contains("LATIN1") && text.contains("TEMPLATE template0"), "{text}");
+    }
+    let db = db::Db::new(&url, &testkit::database_settings(), db::PoolSizes { work: 1, api: 1 }).unwrap();
+    let client = db.client().await.unwrap();
+    let tables = client.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap();
+    assert_eq!(tables.try_get::<_, i64>(0).unwrap(), 0);
+}

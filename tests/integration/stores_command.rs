@@ -427,6 +427,17 @@ async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
         Some(2)
     );
 
+    let daily = ["set", "rivals", "--cron", "0 6 * * 1-5", "--tz", "America/Phoenix"];
+    let daily = run(&database, &[&["schedules"], &daily[..]].concat()).await;
+    let shown = run(&database, &["schedules", "show", "rivals"]).await;
+    for output in [daily, shown] {
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(text.matches(" 13:00:00 UTC = ").count(), 3, "{output:?}");
+        assert!(text.contains("0 6 * * 1-5 (America/Phoenix)") && text.contains(" 06:00:00 -07:00"), "{text}");
+    }
+    let refused = schedules(&["set", "rivals", "--tz", "Arizona"]).await;
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--tz: "), "{refused:?}");
+
     let edited =
         stdout(&schedules(&["edit", "rivals", "--cron", "0 0 6 * * *", "--no-group", "--enabled", "false"]).await);
     let now = (&edited["group_name"], &edited["interval_hours"], &edited["cron"], &edited["enabled"]);

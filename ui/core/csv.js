@@ -5,13 +5,21 @@
 /** @typedef {{ line: number, text: string }} Line */
 /** @typedef {{ field: string, detail: string }} Fault the field names the line */
 
-/** Lines that are neither blank nor a comment (`#`). @param {string} text @returns {Line[]} */
-export const linesOf = (text) =>
-  text
+/** Lines that hold something; a spreadsheet's first line `sep=,` and rows of empty cells do not. @param {string} text @returns {Line[]} */
+export function linesOf(text) {
+  const filled = text
     .replace(/^\uFEFF/, "")
     .split(/\r?\n/)
     .map((each, at) => ({ line: at + 1, text: each.trim() }))
-    .filter((each) => each.text !== "" && !each.text.startsWith("#"));
+    .filter((each) => !isEmpty(each.text));
+  return filled.slice(/^"?sep=,"?,*$/i.test(filled[0]?.text ?? "") ? 1 : 0);
+}
+
+/** Without the comments (`#`): those of a list without a header, or above it. @param {Line[]} lines */
+export const withoutComments = (lines) => lines.filter(({ text }) => !text.startsWith("#"));
+
+/** Whether a line has no cell with a text. @param {string} line */
+const isEmpty = (line) => /^[",\s]*$/.test(line) && (line === "" || (cellsOf(line)?.every((cell) => cell === "") ?? false));
 
 /** @param {number} line */
 export const lineName = (line) => `line ${line}`;
@@ -24,13 +32,19 @@ export function cellsOf(line) {
   for (;;) {
     const found = cell.exec(line);
     if (!found) return null;
-    cells.push((found[1]?.replaceAll('""', '"') ?? found[2]).trim());
+    cells.push(unescaped((found[1]?.replaceAll('""', '"') ?? found[2]).trim()));
     if (found[3] === "") return cells;
   }
 }
 
+/** Without the apostrophe that an export writes before what a spreadsheet reads as a formula. @param {string} cell */
+const unescaped = (cell) => (/^''*[=+\-@\t\r]/.test(cell) && !/^''*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? cell.slice(1) : cell);
+
 /** The names of a header in lower case; empty where the line is none. @param {Line | undefined} line */
-export const headerOf = (line) => (line && cellsOf(line.text)?.map((name) => name.toLowerCase())) || [];
+export const headerOf = (line) => fitted((line && cellsOf(line.text)?.map((name) => name.toLowerCase())) || null, 0) ?? [];
+
+/** Without the empty cells behind the first `least`, which a spreadsheet adds. @param {string[] | null} cells @param {number} least */
+const fitted = (cells, least) => cells && cells.slice(0, Math.max(least, cells.findLastIndex((cell) => cell !== "") + 1));
 
 /**
  * The rows below a header, without the empty cells.
@@ -39,16 +53,18 @@ export const headerOf = (line) => (line && cellsOf(line.text)?.map((name) => nam
  * @returns {{ entries: { line: number, value: Record<string, string> }[], faults: Fault[] }}
  */
 export function rowsOf(lines, { known, required }) {
-  const names = headerOf(lines[0]);
+  const [header] = withoutComments(lines);
+  const names = headerOf(header);
   const wrong = headerFault(names, known, required);
-  if (wrong) return { entries: [], faults: [{ field: lineName(lines[0]?.line ?? 1), detail: wrong }] };
+  if (wrong) return { entries: [], faults: [{ field: lineName(header?.line ?? 1), detail: wrong }] };
   /** @type {{ line: number, value: Record<string, string> }[]} */
   const entries = [];
   /** @type {Fault[]} */
   const faults = [];
-  for (const { line, text } of lines.slice(1)) {
-    const cells = cellsOf(text);
+  for (const { line, text } of lines.slice(lines.indexOf(header) + 1)) {
+    const cells = fitted(cellsOf(text), names.length);
     if (cells?.length !== names.length) {
+      if (text.startsWith("#")) continue;
       const detail = cells ? `its number of cells is ${cells.length}, and the header's is ${names.length}` : "a quote is not closed";
       faults.push({ field: lineName(line), detail });
       continue;

@@ -4,7 +4,7 @@
 import { useSchedules } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
-import { count, duration, plural } from "../core/format.js";
+import { count, duration, exactTime, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { may } from "../core/session.js";
 import { PLATFORMS, ROLES } from "../core/vocabulary.js";
@@ -19,7 +19,7 @@ import { headsOf, sorted } from "../parts/sort.js";
 import { Status } from "../parts/status.js";
 import { Ago, Until } from "../parts/time.js";
 import { act } from "../parts/toast.js";
-import { Runs } from "./schedules/runs.js";
+import { Runs, Upcoming } from "./schedules/runs.js";
 
 /** @import { Run, SavedSchedule, Schedule, ScheduleRequest } from "../types/api" */
 /** @import { Keys } from "../parts/sort.js" */
@@ -79,7 +79,7 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen })
     <th scope="row" class="key"><a href=${tasks}><bdi>${schedule.name}</bdi></a><br /><span class="scope">${schedule.role}</span></th>
     <td class="end">${stateOf(schedule)}</td>
     <td class="fact" data-l="every">
-      ${schedule.cron ? html`<span class="mono">${schedule.cron}</span>` : duration((schedule.interval_hours ?? 0) * 3600)}</td>
+      ${schedule.cron ? html`<span class="mono">${schedule.cron}</span>${schedule.time_zone && html` <span class="dim">${schedule.time_zone}</span>`}` : duration((schedule.interval_hours ?? 0) * 3600)}</td>
     <td class="fact" data-l="for">
       ${[schedule.platform, schedule.state_code, schedule.group_name].filter(Boolean).join(", ") || html`<span class="dim">all</span>`}</td>
     <td class="num fact" data-l="priority">${count(schedule.priority)}</td>
@@ -156,14 +156,21 @@ function Form({ schedule, onClose }) {
       type: "number",
       min: 0,
       value: schedule?.interval_hours,
-      help: "or a cron expression below",
+      help: "or a cron line below",
     },
     {
       name: "cron",
       label: "Cron",
       value: schedule?.cron,
-      placeholder: "0 0 6 * * *",
-      help: "seconds, minutes, hours, days, months, weekdays; UTC",
+      placeholder: "0 6 * * 1-5",
+      help: "minute, hour, day of month, month, day of week (0 and 7: Sunday); seconds may come first",
+    },
+    {
+      name: "time_zone",
+      label: "Time zone",
+      value: schedule?.time_zone,
+      placeholder: "America/Phoenix",
+      help: "of the cron line; empty for UTC",
     },
     { name: "platform", label: "Platform", type: "select", options: PLATFORM_OPTIONS, value: schedule?.platform ?? "" },
     { name: "state_code", label: "State", value: schedule?.state_code, placeholder: "AZ", help: "two letters; empty for all" },
@@ -177,8 +184,14 @@ function Form({ schedule, onClose }) {
     return send("PUT", path, changed(values, schedule), { "if-match": tagOf(schedule) });
   };
   return html`<${FormDialog} title=${schedule ? `Edit ${schedule.name}` : "New schedule"}
-    action=${schedule ? "Save" : "Create schedule"} fields=${fields} submit=${submit}
-    done=${(/** @type {SavedSchedule} */ saved) => [`${saved.name} is saved`, saved.notice].filter(Boolean).join("; ")} onClose=${onClose} />`;
+    action=${schedule ? "Save" : "Create schedule"} fields=${fields} submit=${submit} done=${savedText}
+    onClose=${onClose}>${schedule && html`<${Upcoming} times=${schedule.upcoming} />`}</${FormDialog}>`;
+}
+
+/** @param {SavedSchedule} saved */
+function savedText({ name, upcoming = [], notice }) {
+  const next = upcoming.length > 0 && `next runs: ${upcoming.map(exactTime).join(", ")}`;
+  return [`${name} is saved`, next, notice].filter(Boolean).join("; ");
 }
 
 /**

@@ -12,15 +12,16 @@ use super::checks::{BadField, bad, check_priority, present};
 use super::task_requests::{check_payload, made_by_drover};
 use domain::group;
 use domain::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
-use domain::schedule::{INTERVALS, Recurrence, is_cron};
+use domain::schedule::{CronLine, INTERVALS, Recurrence, RecurrenceColumns, RecurrenceError};
 use domain::skipped::Skipped;
 use domain::state_code::StateCode;
 use domain::store::Platform;
 use domain::vocabulary::Word;
 
 const MAX_NAME_BYTES: usize = 80;
-/// Maximum number of listed due times.
-const MAX_UPCOMING: usize = 5;
+/// Number of due times beside the runs of a schedule, and in the schedule itself.
+pub const MAX_UPCOMING: usize = 5;
+pub const SHOWN_UPCOMING: usize = 3;
 
 /// A schedule to be added: with `interval_hours` or `cron`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -44,9 +45,12 @@ pub struct ScheduleRequest {
     #[serde(default)]
     #[schema(minimum = 0.001, maximum = 8784)]
     pub interval_hours: Option<f64>,
-    /// Six fields, seconds first, in UTC: `0 30 6 * * *`.
+    /// As crontab(5): five fields, or six with seconds first, such as `30 6 * * 1-5`.
     #[serde(default)]
     pub cron: Option<String>,
+    /// The IANA name of the time zone whose clock `cron` is for; UTC by default.
+    #[serde(default)]
+    pub time_zone: Option<String>,
     #[serde(default)]
     #[schema(minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
@@ -88,6 +92,10 @@ pub struct ScheduleUpdate {
     /// In place of `interval_hours`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
+    /// The zone whose clock the `cron` line is for. Null: UTC.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    pub time_zone: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = -1000, maximum = 1000)]
     pub priority: Option<i64>,
@@ -127,9 +135,16 @@ pub struct ScheduleChange {
     pub state_code: Option<Option<StateCode>>,
     pub group_name: Option<Option<String>>,
     pub args: Option<Value>,
-    pub recurrence: Option<Recurrence>,
+    pub recurrence: Option<RecurrenceChange>,
     pub priority: Option<i32>,
     pub enabled: Option<bool>,
+}
+
+/// A change of a recurrence; a cron line and its time zone can change one without the other.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecurrenceChange {
+    EveryHours(f64),
+    Cron { line: Option<String>, time_zone: Option<Option<String>> },
 }
 
 /// A schedule as people see it.
@@ -152,6 +167,8 @@ pub struct Schedule {
     pub enabled: bool,
     pub interval_hours: Option<f64>,
     pub cron: Option<String>,
+    /// The zone whose clock the cron line is for; null is UTC.
+    pub time_zone: Option<String>,
     pub priority: i32,
     pub last_run_at: Option<DateTime<Utc>>,
     pub next_run_at: Option<DateTime<Utc>>,
@@ -163,6 +180,9 @@ pub struct Schedule {
     pub last_error: Option<String>,
     /// Each change by request moves it, a run does not.
     pub version: i64,
+    /// The next 3 due times; none while it is disabled.
+    #[serde(default)]
+    pub upcoming: Vec<DateTime<Utc>>,
 }
 
 /// A schedule that was added or changed.
@@ -228,10 +248,18 @@ pub struct ScheduleList {
 }
 
 impl Schedule {
+    pub fn recurrence(&self) -> Option<Recurrence> {
+        Recurrence::of_columns(RecurrenceColumns {
+            interval_hours: self.interval_hours,
+            cron: self.cron.as_deref(),
+            time_zone: self.time_zone.as_deref(),
+        })
+    }
+
     /// Its next due times; none while it is disabled.
-    pub fn upcoming(&self) -> Vec<DateTime<Utc>> {
-        match (self.next_run_at, Recurrence::of_columns(self.cron.as_deref(), self.interval_hours)) {
-            (Some(next), Some(recurrence)) if self.enabled => recurrence.times_from(next).take(MAX_UPCOMING).collect(),
+    pub fn next_times(&self, count: usize) -> Vec<DateTime<Utc>> {
+        match (self.next_run_at, self.recurrence()) {
+            (Some(next), Some(recurrence)) if self.enabled => recurrence.times_from(next).take(count).collect(),
             _ => Vec::new(),
         }
     }
@@ -240,7 +268,7 @@ impl Schedule {
 impl SavedSchedule {
     /// `tick`: the time from one look of the scheduler to the next.
     pub fn new(schedule: Schedule, tick: Duration) -> SavedSchedule {
-        let upcoming = schedule.upcoming();
+        let upcoming = schedule.next_times(SHOWN_UPCOMING);
         let is_too_frequent = upcoming.windows(2).any(|pair| (pair[1] - pair[0]).to_std().is_ok_and(|gap| gap < tick));
         let notice = is_too_frequent.then(|| {
             format!("the scheduler looks every {tick:?} (queue.schedule_tick): this schedule is due more often, and runs once at each look")
@@ -265,7 +293,7 @@ impl ScheduleRequest {
             state_code: self.state_code,
             priority: check_priority(self.priority)?.unwrap_or(role.schedule_priority()),
             enabled: self.enabled.unwrap_or(true),
-            recurrence: recurrence_of(self.interval_hours, self.cron)?.ok_or_else(missing)?,
+            recurrence: recurrence_of(self.interval_hours, self.cron, self.time_zone)?.ok_or_else(missing)?,
         })
     }
 }
@@ -283,10 +311,26 @@ impl ScheduleUpdate {
             state_code: self.state_code,
             group_name: self.group_name.map(|name| name.map(check_group).transpose()).transpose()?,
             args: self.args,
-            recurrence: recurrence_of(self.interval_hours, self.cron)?,
+            recurrence: recurrence_change(self.interval_hours, self.cron, self.time_zone)?,
             priority: check_priority(self.priority)?,
             enabled: self.enabled,
         })
+    }
+}
+
+impl RecurrenceChange {
+    /// The recurrence after the change. Returns the fault of a time zone without a cron line.
+    pub fn after(&self, before: Option<Recurrence>) -> Result<Recurrence, BadField> {
+        let (line, time_zone) = match self {
+            RecurrenceChange::EveryHours(hours) => return Ok(Recurrence::EveryHours(*hours)),
+            RecurrenceChange::Cron { line, time_zone } => (line.clone(), time_zone.clone()),
+        };
+        let (known_line, known_zone) = match before {
+            Some(Recurrence::Cron(CronLine { line, time_zone })) => (Some(line), time_zone),
+            _ => (None, None),
+        };
+        let line = line.or(known_line).ok_or_else(zone_of_interval)?;
+        checked(CronLine { line, time_zone: time_zone.unwrap_or(known_zone) }).map(Recurrence::Cron)
     }
 }
 
@@ -340,19 +384,59 @@ fn check_group(name: String) -> Result<String, BadField> {
     group::name(&name).map_err(|fault| bad("group_name", fault))
 }
 
-fn recurrence_of(hours: Option<f64>, cron: Option<String>) -> Result<Option<Recurrence>, BadField> {
+fn recurrence_of(
+    hours: Option<f64>,
+    cron: Option<String>,
+    time_zone: Option<String>,
+) -> Result<Option<Recurrence>, BadField> {
     match (hours, cron) {
+        (Some(_), Some(_)) => Err(both()),
+        (_, None) if time_zone.is_some() => Err(zone_of_interval()),
+        (Some(hours), None) => check_hours(hours).map(Recurrence::EveryHours).map(Some),
+        (None, Some(line)) => checked(CronLine { line, time_zone }).map(Recurrence::Cron).map(Some),
         (None, None) => Ok(None),
-        (Some(_), Some(_)) => Err(bad("cron", "give either interval_hours or cron")),
-        (Some(hours), None) if !INTERVALS.contains(&hours) => {
-            let (least, most) = (INTERVALS.start(), INTERVALS.end());
-            Err(bad("interval_hours", format!("{hours} is out of range ({least} to {most})")))
+    }
+}
+
+fn recurrence_change(
+    hours: Option<f64>,
+    cron: Option<String>,
+    time_zone: Option<Option<String>>,
+) -> Result<Option<RecurrenceChange>, BadField> {
+    match (hours, cron, time_zone) {
+        (Some(_), Some(_), _) => Err(both()),
+        (Some(_), None, Some(Some(_))) => Err(zone_of_interval()),
+        (Some(hours), None, _) => check_hours(hours).map(RecurrenceChange::EveryHours).map(Some),
+        (None, None, None) => Ok(None),
+        (None, line, time_zone) => {
+            let read = |line: &String| checked(CronLine { line: line.clone(), time_zone: time_zone.clone().flatten() });
+            line.as_ref().map(read).transpose()?;
+            Ok(Some(RecurrenceChange::Cron { line, time_zone }))
         }
-        (Some(hours), None) => Ok(Some(Recurrence::EveryHours(hours))),
-        (None, Some(line)) if is_cron(&line) => Ok(Some(Recurrence::Cron(line))),
-        (None, Some(line)) => {
-            Err(bad("cron", format!("'{line}' cannot be read: it needs six fields, such as 0 30 6 * * *")))
-        }
+    }
+}
+
+fn both() -> BadField {
+    bad("cron", "give either interval_hours or cron")
+}
+
+fn zone_of_interval() -> BadField {
+    bad("time_zone", "leave it out, or give cron: an interval has no time zone")
+}
+
+fn check_hours(hours: f64) -> Result<f64, BadField> {
+    let (least, most) = (INTERVALS.start(), INTERVALS.end());
+    match INTERVALS.contains(&hours) {
+        true => Ok(hours),
+        false => Err(bad("interval_hours", format!("{hours} is out of range ({least} to {most})"))),
+    }
+}
+
+fn checked(cron: CronLine) -> Result<CronLine, BadField> {
+    match cron.check() {
+        Ok(()) => Ok(cron),
+        Err(fault @ RecurrenceError::TimeZone(_)) => Err(bad("time_zone", fault)),
+        Err(fault) => Err(bad("cron", fault)),
     }
 }
 
@@ -392,7 +476,9 @@ mod tests {
     #[case::no_recurrence(json!({"name": "a", "role": "payload_fetch"}), "interval_hours")]
     #[case::both(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "cron": "0 0 0 * * *"}), "cron")]
     #[case::never(json!({"name": "a", "role": "payload_fetch", "interval_hours": 0}), "interval_hours")]
-    #[case::five_fields(json!({"name": "a", "role": "payload_fetch", "cron": "30 6 * * *"}), "cron")]
+    #[case::four_fields(json!({"name": "a", "role": "payload_fetch", "cron": "30 6 * *"}), "cron")]
+    #[case::zone(json!({"name": "a", "role": "payload_fetch", "cron": "30 6 * * *", "time_zone": "Arizona"}), "time_zone")]
+    #[case::zone_of_an_interval(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "time_zone": "America/Phoenix"}), "time_zone")]
     #[case::no_platform(json!({"name": "a", "role": "store_discovery", "interval_hours": 1}), "platform")]
     #[case::a_group_of_no_stores(json!({"name": "a", "role": "analytics_refresh", "interval_hours": 1, "group_name": "rivals"}), "group_name")]
     #[case::a_group(json!({"name": "a", "role": "payload_fetch", "interval_hours": 1, "group_name": "a b"}), "group_name")]
@@ -412,8 +498,31 @@ mod tests {
     #[rstest]
     #[case::nothing(json!({}), "enabled")]
     #[case::both(json!({"interval_hours": 1, "cron": "0 0 0 * * *"}), "cron")]
+    #[case::zone(json!({"cron": "0 6 * * *", "time_zone": "Arizona"}), "time_zone")]
+    #[case::zone_of_an_interval(json!({"interval_hours": 1, "time_zone": "America/Phoenix"}), "time_zone")]
     #[case::role(json!({"role": "x"}), "role")]
     fn what_is_wrong_with_an_update_is_named(#[case] body: Value, #[case] field: &str) {
         assert_eq!(update(body).unwrap_err().field, field);
+    }
+
+    #[rstest]
+    #[case::line(json!({"cron": "0 7 * * *"}), "0 7 * * *", Some("America/Phoenix"))]
+    #[case::zone(json!({"time_zone": "Europe/Berlin"}), "0 6 * * 1", Some("Europe/Berlin"))]
+    #[case::back_to_utc(json!({"time_zone": null}), "0 6 * * 1", None)]
+    fn a_line_and_its_time_zone_change_one_without_the_other(
+        #[case] body: Value,
+        #[case] line: &str,
+        #[case] zone: Option<&str>,
+    ) {
+        let before = CronLine { line: "0 6 * * 1".to_owned(), time_zone: Some("America/Phoenix".to_owned()) };
+        let after = update(body).unwrap().recurrence.unwrap().after(Some(Recurrence::Cron(before))).unwrap();
+        let expected = CronLine { line: line.to_owned(), time_zone: zone.map(str::to_owned) };
+        assert_eq!(after, Recurrence::Cron(expected));
+    }
+
+    #[test]
+    fn an_interval_gets_no_time_zone() {
+        let change = update(json!({"time_zone": "America/Phoenix"})).unwrap().recurrence.unwrap();
+        assert_eq!(change.after(Some(Recurrence::EveryHours(4.0))).unwrap_err().field, "time_zone");
     }
 }

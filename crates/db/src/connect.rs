@@ -5,6 +5,7 @@
 //! checks them, against its authorities and the public ones. Unix sockets and loopback stay plain unless the
 //! URL asks for TLS. No error contains the URL, because it may hold a password.
 
+mod parameters;
 mod tls;
 
 use std::fmt::Display;
@@ -45,6 +46,10 @@ impl Server {
     pub fn parse(url: &str, connect_timeout: Duration) -> Result<Server, DbError> {
         let mut url = DatabaseUrl::parse(url).map_err(unreadable)?;
         let tls_settings = TlsSettings::take_from(&mut url);
+        parameters::take_harmless(&mut url);
+        if let Some(remedy) = parameters::remedy(&url) {
+            return Err(unreadable(remedy));
+        }
         let mut config: tokio_postgres::Config = url.to_string().parse().map_err(|error| unreadable(cause(&error)))?;
         if let Some(password) = url.password() {
             config.password(password);
@@ -192,6 +197,27 @@ mod tests {
     #[case::nowhere("user=u", SslMode::Prefer)]
     fn what_is_not_on_this_machine_is_encrypted(#[case] url: &str, #[case] mode: SslMode) {
         assert_eq!(parse(url).unwrap().config.get_ssl_mode(), mode);
+    }
+
+    #[rstest]
+    #[case::encoding("postgresql://u@localhost/d?client_encoding=UTF8")]
+    #[case::gss("postgresql://u@localhost/d?gssencmode=prefer&krbsrvname=postgres")]
+    #[case::tls("host=localhost sslsni=1 sslcompression=0 ssl_min_protocol_version=TLSv1.2")]
+    #[case::keepalives("host=localhost keepalives_count=3 fallback_application_name=x")]
+    fn what_libpq_takes_and_changes_nothing_is_taken(#[case] url: &str) {
+        parse(url).unwrap();
+    }
+
+    #[rstest]
+    #[case::pooler("postgresql://u:s3cret@localhost/d?pgbouncer=true", "database.pooler = true")]
+    #[case::statements("postgresql://u:s3cret@localhost/d?statement_cache_size=0", "database.pooler = true")]
+    #[case::schema("postgresql://u:s3cret@localhost/d?schema=shop", "search_path")]
+    #[case::of_another_program("postgresql://u:s3cret@localhost/d?connection_limit=5", "leave it out")]
+    #[case::gss("postgresql://u:s3cret@localhost/d?gssencmode=require", "gssencmode")]
+    #[case::unknown("postgresql://u:s3cret@localhost/d?colour=red", "colour")]
+    fn what_cannot_be_taken_has_its_remedy(#[case] url: &str, #[case] says: &str) {
+        let refused = parse(url).err().unwrap().to_string();
+        assert!(refused.contains(says) && !refused.contains("s3cret"), "{refused}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::row::{FromRow, read_all, rows};
 use super::{Client, DbError};
 use domain::forecast::{RunCost, ScheduledRuns, WorkerSlots};
 use domain::role::Role;
-use domain::schedule::Recurrence;
+use domain::schedule::{Recurrence, RecurrenceColumns};
 
 /// Tasks of which requests are averaged.
 const MAX_LATEST: i64 = 5_000;
@@ -38,6 +38,7 @@ struct ScheduleRow {
     role: String,
     interval_hours: Option<f64>,
     cron: Option<String>,
+    time_zone: Option<String>,
     now: DateTime<Utc>,
     stores: Option<i64>,
 }
@@ -90,7 +91,11 @@ pub async fn seconds_per_request(client: &Client, host: &str) -> Result<Option<f
 
 impl ScheduleRow {
     fn runs(self) -> Option<ScheduledRuns> {
-        let recurrence = Recurrence::of_columns(self.cron.as_deref(), self.interval_hours)?;
+        let recurrence = Recurrence::of_columns(RecurrenceColumns {
+            interval_hours: self.interval_hours,
+            cron: self.cron.as_deref(),
+            time_zone: self.time_zone.as_deref(),
+        })?;
         let times_per_hour = recurrence.times_per_hour(self.now).ok()?;
         Some(ScheduledRuns { role: self.role.parse().ok()?, stores: self.stores, times_per_hour })
     }
@@ -104,7 +109,7 @@ impl From<SlotsRow> for WorkerSlots {
 }
 
 rows! {
-    ScheduleRow { role, interval_hours, cron, now, stores }
+    ScheduleRow { role, interval_hours, cron, time_zone, now, stores }
     SlotsRow { roles, slots, paused }
     RunCost { seconds, runs, requests }
     HostStores { platform, api_host, stores }

@@ -18,6 +18,7 @@ use super::client::Client;
 use super::error::DbError;
 use super::pools::Db;
 use super::row::{first_column, read_all, rows};
+use super::server_info;
 use foundation::digest::sha256_hex;
 use telemetry::events;
 
@@ -63,6 +64,11 @@ pub enum MigrateError {
          ALTER ROLE or ALTER DATABASE … SET search_path = public"
     )]
     NoSchema,
+    #[error(
+        "the database's encoding is {0}, and texts of menus are UTF8: create another database with \
+         CREATE DATABASE drover ENCODING 'UTF8' TEMPLATE template0, and name it in database.url"
+    )]
+    Encoding(String),
     #[error("the schema could not be compared or changed")]
     Db(#[from] DbError),
 }
@@ -206,6 +212,10 @@ impl Files {
     }
 
     async fn apply(&self, db: &Db) -> Result<Report, MigrateError> {
+        let encoding = server_info::read(&db.client().await?).await?.encoding;
+        if encoding != server_info::ENCODING {
+            return Err(MigrateError::Encoding(encoding));
+        }
         let tx = db.begin_maintenance().await?;
         let schema: Option<String> = first_column(&tx.query_one("SELECT current_schema()::text", &[]).await?)?;
         if schema.is_none_or(|schema| schema == "pg_catalog") {

@@ -11,9 +11,9 @@ use tokio_postgres::Row;
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
 use super::row::{FromRow, first_columns, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
-use contract::schedules::{PastRun, Run, Schedule, ScheduleRuns};
+use contract::schedules::{MAX_UPCOMING, PastRun, Run, SHOWN_UPCOMING, Schedule, ScheduleRuns};
 use domain::role::Role;
-use domain::schedule::Recurrence;
+use domain::schedule::{Recurrence, RecurrenceColumns};
 use domain::skipped::Skipped;
 
 /// Maximum number of past runs of a schedule.
@@ -31,6 +31,7 @@ struct ScheduleRow {
     role: String,
     interval_hours: Option<f64>,
     cron: Option<String>,
+    time_zone: Option<String>,
     next_run_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
     now: DateTime<Utc>,
@@ -97,7 +98,7 @@ pub async fn runs(client: &Client, id: i64) -> Result<Option<ScheduleRuns>, DbEr
     let rows = client.query(include_str!("sql/schedules/runs.sql"), &[&id, &MAX_PAST_RUNS, &MAX_TASKS_OF_RUNS]).await?;
     let role = schedule.role.to_string();
     let runs = rows.iter().map(|row| past_run(row, &role)).collect::<Result<_, _>>()?;
-    Ok(Some(ScheduleRuns { runs, upcoming: schedule.upcoming() }))
+    Ok(Some(ScheduleRuns { runs, upcoming: schedule.next_times(MAX_UPCOMING) }))
 }
 
 /// Keeps runs for a month: a run's row prevents a second run of its due time for as long as that time can
@@ -223,7 +224,11 @@ impl ScheduleRow {
     }
 
     fn recurrence(&self) -> Recurrence {
-        let read = Recurrence::of_columns(self.cron.as_deref(), self.interval_hours);
+        let read = Recurrence::of_columns(RecurrenceColumns {
+            interval_hours: self.interval_hours,
+            cron: self.cron.as_deref(),
+            time_zone: self.time_zone.as_deref(),
+        });
         read.unwrap_or(Recurrence::EveryHours(0.0))
     }
 
@@ -243,7 +248,7 @@ impl ScheduleRow {
 }
 
 rows! {
-    ScheduleRow { id, name, role, interval_hours, cron, next_run_at, created_at, now }
+    ScheduleRow { id, name, role, interval_hours, cron, time_zone, next_run_at, created_at, now }
 }
 
 impl FromRow for Schedule {
@@ -251,7 +256,7 @@ impl FromRow for Schedule {
         let (role, last_task_count) = (row.try_get("role")?, row.try_get("last_task_count")?);
         let last_skipped = skipped(row, "last_skipped")?;
         let early = row.try_get::<_, bool>("is_early")?.then(|| EARLY.to_owned());
-        Ok(Schedule {
+        let schedule = Schedule {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
             role: word(row, "role")?,
@@ -263,6 +268,7 @@ impl FromRow for Schedule {
             enabled: row.try_get("enabled")?,
             interval_hours: row.try_get("interval_hours")?,
             cron: row.try_get("cron")?,
+            time_zone: row.try_get("time_zone")?,
             priority: row.try_get("priority")?,
             last_run_at: row.try_get("last_run_at")?,
             next_run_at: row.try_get("next_run_at")?,
@@ -271,6 +277,9 @@ impl FromRow for Schedule {
             last_note: note(last_task_count, &last_skipped, role).or(early),
             last_error: row.try_get("last_error")?,
             version: row.try_get("version")?,
-        })
+            upcoming: Vec::new(),
+        };
+        let upcoming = schedule.next_times(SHOWN_UPCOMING);
+        Ok(Schedule { upcoming, ..schedule })
     }
 }

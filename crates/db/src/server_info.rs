@@ -8,6 +8,9 @@ use super::connect::{Server, lock_timeout};
 use super::row::{FromRow, rows};
 use super::{Client, Db, DbError};
 
+/// The encoding that a database must have.
+pub const ENCODING: &str = "UTF8";
+
 /// `application_name` of a connection that does not count as a client.
 const OBSERVER: &str = "drover-observer";
 const OBSERVER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,6 +20,8 @@ pub struct ServerInfo {
     /// As Postgres writes it, e.g. `15.14`.
     pub version: String,
     pub now: DateTime<Utc>,
+    /// The encoding of the database; see [`ENCODING`].
+    pub encoding: String,
 }
 
 /// Settings of a session outside of transactions. drover sets them by itself, except behind a pooler;
@@ -94,8 +99,13 @@ fn as_millis(time: Duration) -> i64 {
 }
 
 pub async fn read(client: &Client) -> Result<ServerInfo, DbError> {
-    let row = client.query_one("SELECT current_setting('server_version'), clock_timestamp()", &[]).await?;
-    Ok(ServerInfo { version: row.try_get(0)?, now: row.try_get(1)? })
+    let row = client
+        .query_one(
+            "SELECT current_setting('server_version'), clock_timestamp(), current_setting('server_encoding')",
+            &[],
+        )
+        .await?;
+    Ok(ServerInfo { version: row.try_get(0)?, now: row.try_get(1)?, encoding: row.try_get(2)? })
 }
 
 /// Whether the server at `url` has clients other than this one.

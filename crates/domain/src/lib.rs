@@ -5,6 +5,7 @@
 pub mod access;
 pub mod appearance;
 pub mod args;
+pub mod brand;
 pub mod bulk_action;
 pub mod capacity;
 pub mod content_hash;

@@ -1,50 +1,64 @@
-//! When a schedule runs next: a grid of hours anchored at its creation, or a cron line in UTC, with seconds.
+//! When a schedule runs next: a grid of hours anchored at its creation, or a cron line on the clock of a time zone.
 //!
 //! The grid does not drift with the time a run takes, and missed times lead to one run, not to one each.
 
+mod cron_line;
+
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use thiserror::Error;
 
+pub use self::cron_line::CronLine;
+
 /// Hours.
 pub const INTERVALS: RangeInclusive<f64> = 0.001..=8784.0;
 
-/// Time and number of next runs over which the runs of a cron line are counted.
-const COUNTED_HOURS: i64 = 4 * 7 * 24;
-const MAX_COUNTED: usize = 5_000;
-/// Fewer runs in this time are too rare to be counted.
-const MIN_COUNTED: usize = 4;
-
-/// How often a schedule runs: its `interval_hours` or its `cron`.
+/// How often a schedule runs: its `interval_hours`, or its `cron` and `time_zone`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recurrence {
     EveryHours(f64),
-    Cron(String),
+    Cron(CronLine),
+}
+
+/// The columns of a schedule that say how often it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct RecurrenceColumns<'a> {
+    pub interval_hours: Option<f64>,
+    pub cron: Option<&'a str>,
+    pub time_zone: Option<&'a str>,
 }
 
 #[derive(Debug, Error, PartialEq)]
 pub enum RecurrenceError {
     #[error("an interval of {0} hours: it must be from {least} to {most}", least = INTERVALS.start(), most = INTERVALS.end())]
     Interval(f64),
-    #[error("the cron line '{0}' cannot be read: it needs six fields, seconds first, for example '0 0 */4 * * *'")]
-    Cron(String),
+    #[error(
+        "the cron line '{line}' cannot be read: {fault}; give five fields (minute, hour, day of month, month, day of week), or six with \
+         seconds first, for example '30 6 * * 1-5'"
+    )]
+    Cron { line: String, fault: String },
+    #[error("the time zone '{0}' is unknown: give a name such as America/Phoenix")]
+    TimeZone(String),
     #[error("the cron line '{0}' has no next time")]
     Never(String),
 }
 
 impl Recurrence {
-    /// A schedule's columns as a recurrence: the cron line goes before the interval.
-    pub fn of_columns(cron: Option<&str>, interval_hours: Option<f64>) -> Option<Self> {
-        cron.map(|line| Recurrence::Cron(line.to_owned())).or(interval_hours.map(Recurrence::EveryHours))
+    /// The cron line goes before the interval.
+    pub fn of_columns(columns: RecurrenceColumns) -> Option<Self> {
+        let RecurrenceColumns { interval_hours, cron, time_zone } = columns;
+        let cron = cron.map(|line| CronLine { line: line.to_owned(), time_zone: time_zone.map(str::to_owned) });
+        cron.map(Recurrence::Cron).or(interval_hours.map(Recurrence::EveryHours))
     }
 
     /// The first time strictly after `now`.
     pub fn next_after(&self, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
         match self {
             Recurrence::EveryHours(hours) => next_on_grid(*hours, anchor, now),
-            Recurrence::Cron(line) => next_of_cron(line, now),
+            Recurrence::Cron(line) => {
+                line.read()?.next_after(now).ok_or_else(|| RecurrenceError::Never(line.line.clone()))
+            }
         }
     }
 
@@ -58,14 +72,9 @@ impl Recurrence {
         match self {
             Recurrence::EveryHours(hours) if INTERVALS.contains(hours) => Ok(1.0 / hours),
             Recurrence::EveryHours(hours) => Err(RecurrenceError::Interval(*hours)),
-            Recurrence::Cron(line) => Ok(times_of_cron(&cron_schedule(line)?, now)),
+            Recurrence::Cron(line) => Ok(line.read()?.per_hour(now)),
         }
     }
-}
-
-/// Whether a cron line can be read: six fields, seconds first.
-pub fn is_cron(line: &str) -> bool {
-    cron::Schedule::from_str(line).is_ok()
 }
 
 fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
@@ -76,34 +85,6 @@ fn next_on_grid(hours: f64, anchor: DateTime<Utc>, now: DateTime<Utc>) -> Result
     let passed = (now - anchor).num_microseconds().unwrap_or(0);
     let steps = passed.div_euclid(step) + 1;
     Ok(anchor + TimeDelta::microseconds(steps.max(0) * step))
-}
-
-fn next_of_cron(line: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, RecurrenceError> {
-    let schedule = cron_schedule(line)?;
-    schedule.after(&now).next().ok_or_else(|| RecurrenceError::Never(line.to_owned()))
-}
-
-fn cron_schedule(line: &str) -> Result<cron::Schedule, RecurrenceError> {
-    cron::Schedule::from_str(line).map_err(|_| RecurrenceError::Cron(line.to_owned()))
-}
-
-/// Rare runs by the time between the next two; 0 if there are not two.
-fn times_of_cron(schedule: &cron::Schedule, now: DateTime<Utc>) -> f64 {
-    let end = now + TimeDelta::hours(COUNTED_HOURS);
-    let next: Vec<_> = schedule.after(&now).take_while(|at| *at <= end).take(MAX_COUNTED).collect();
-    match &next[..] {
-        [first, .., last] if next.len() == MAX_COUNTED => (next.len() - 1) as f64 / hours_between(*first, *last),
-        _ if next.len() >= MIN_COUNTED => next.len() as f64 / COUNTED_HOURS as f64,
-        _ => {
-            let mut next = schedule.after(&now);
-            let two = next.next().zip(next.next());
-            two.map_or(0.0, |(first, second)| 1.0 / hours_between(first, second))
-        }
-    }
-}
-
-fn hours_between(first: DateTime<Utc>, second: DateTime<Utc>) -> f64 {
-    (second - first).as_seconds_f64() / 3600.0
 }
 
 #[cfg(test)]
@@ -129,8 +110,8 @@ mod tests {
     #[rstest]
     #[case("0 30 6 * * *", "2026-01-01T06:30:00Z", "2026-01-02T06:30:00Z")]
     #[case("*/10 * * * * *", "2026-01-01T06:30:01Z", "2026-01-01T06:30:10Z")]
-    fn cron_is_utc_with_seconds(#[case] line: &str, #[case] now: &str, #[case] next: &str) {
-        assert_eq!(Recurrence::Cron(line.to_owned()).next_after(at(now), at(now)), Ok(at(next)));
+    fn a_cron_line_is_in_utc(#[case] line: &str, #[case] now: &str, #[case] next: &str) {
+        assert_eq!(Recurrence::Cron(CronLine::in_utc(line)).next_after(at(now), at(now)), Ok(at(next)));
     }
 
     #[rstest]
@@ -142,7 +123,7 @@ mod tests {
     #[case::once("0 0 0 1 1 * 2027", 0.0)]
     fn runs_of_a_cron_line_are_counted(#[case] line: &str, #[case] times: f64) {
         let now = at("2026-01-01T00:00:00Z");
-        let counted = Recurrence::Cron(line.to_owned()).times_per_hour(now).unwrap();
+        let counted = Recurrence::Cron(CronLine::in_utc(line)).times_per_hour(now).unwrap();
         assert!((counted - times).abs() < 1e-9, "{counted}, not {times}");
         assert_eq!(Recurrence::EveryHours(4.0).times_per_hour(now), Ok(0.25));
         assert!(Recurrence::EveryHours(0.0).times_per_hour(now).is_err());
@@ -150,24 +131,16 @@ mod tests {
 
     #[rstest]
     #[case::every_hours(Recurrence::EveryHours(4.0), ["2026-11-23T06:00:00Z", "2026-11-23T10:00:00Z", "2026-11-23T14:00:00Z"])]
-    #[case::by_cron(Recurrence::Cron("0 0 6 * * *".to_owned()), ["2026-11-23T06:00:00Z", "2026-11-24T06:00:00Z", "2026-11-25T06:00:00Z"])]
+    #[case::by_cron(Recurrence::Cron(CronLine::in_utc("0 0 6 * * *")), ["2026-11-23T06:00:00Z", "2026-11-24T06:00:00Z", "2026-11-25T06:00:00Z"])]
     fn times_begin_with_the_first_one(#[case] recurrence: Recurrence, #[case] times: [&str; 3]) {
         let found: Vec<DateTime<Utc>> = recurrence.times_from(at(times[0])).take(3).collect();
         assert_eq!(found, times.map(at));
     }
 
-    #[rstest]
-    #[case::six_fields("0 0 */4 * * *", true)]
-    #[case::five_fields("0 */4 * * *", false)]
-    #[case::words("every day", false)]
-    fn a_cron_line_begins_with_seconds(#[case] line: &str, #[case] expected: bool) {
-        assert_eq!(is_cron(line), expected);
-    }
-
     #[test]
     fn a_wrong_cron_line_is_quoted() {
         let now = at("2026-01-01T00:00:00Z");
-        let error = Recurrence::Cron("every day".to_owned()).next_after(now, now).unwrap_err();
+        let error = Recurrence::Cron(CronLine::in_utc("every day")).next_after(now, now).unwrap_err();
         assert!(error.to_string().contains("'every day'"), "{error}");
     }
 

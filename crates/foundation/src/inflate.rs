@@ -1,13 +1,14 @@
-//! `inflate::gzip`: takes gzip off a buffer that is there as a whole, straight into a buffer of the right
-//! size.
+//! Takes gzip off a buffer that is there as a whole, straight into a buffer of the right size.
 //!
-//! In: all members of a body or file. Out: their text, of at most as many bytes as the caller allows. It must
+//! In: the members of a body or file. Out: their text, of at most as many bytes as the caller allows. It must
 //! not know where the bytes come from.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use thiserror::Error;
 
 const WINDOW_BITS: u8 = 15;
+/// The first bytes of a member.
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Ratio of inflated to compressed menu pages, roughly; only a first guess of a buffer.
 const USUAL_RATIO: usize = 13;
 /// A member's own word for its size is trusted up to this.
@@ -23,7 +24,26 @@ pub enum InflateError {
     TooLarge { limit: usize },
 }
 
-/// Inflates gzip members, one after the other, to at most `limit` bytes.
+/// Text of members that other bytes may follow.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Inflated {
+    pub text: Vec<u8>,
+    /// Number of bytes of the members.
+    pub used: usize,
+}
+
+/// Inflates the members at the beginning of `raw` to at most `limit` bytes, as browsers do: padding and other bytes
+/// behind them are left.
+pub fn leading_gzip(raw: &[u8], limit: usize) -> Result<Inflated, InflateError> {
+    let mut text = Vec::with_capacity(expected_size(raw).min(limit + 1));
+    let mut rest = inflate_member(raw, &mut text, limit)?;
+    while rest.starts_with(&MAGIC) {
+        rest = inflate_member(rest, &mut text, limit)?;
+    }
+    Ok(Inflated { text, used: raw.len() - rest.len() })
+}
+
+/// Inflates gzip members, one after the other and nothing behind them, to at most `limit` bytes.
 pub fn gzip(raw: &[u8], limit: usize) -> Result<Vec<u8>, InflateError> {
     let mut text = Vec::with_capacity(expected_size(raw).min(limit + 1));
     let mut rest = raw;
@@ -119,6 +139,26 @@ mod tests {
     #[case::half_a_second_member([member(b"text"), member(b"more")[..12].to_vec()].concat(), "truncated")]
     fn damage_is_named(#[case] raw: Vec<u8>, #[case] expected: &str) {
         assert_eq!(kind(&gzip(&raw, 1 << 20)), expected);
+    }
+
+    #[rstest]
+    #[case::nothing(b"")]
+    #[case::line_feed(b"\n")]
+    #[case::zeros(&[0; 512])]
+    #[case::words(b"<!-- served by cache -->")]
+    #[case::half_a_magic(&[0x1f])]
+    fn bytes_behind_the_members_of_an_answer_are_left(#[case] behind: &[u8]) {
+        let members = [member(b"text"), member(b" and more")].concat();
+        let inflated = leading_gzip(&[&members, behind].concat(), 1 << 20).unwrap();
+        assert_eq!(inflated, Inflated { text: b"text and more".to_vec(), used: members.len() });
+    }
+
+    #[rstest]
+    #[case::half_a_second_member([member(b"text"), member(b"more")[..12].to_vec()].concat(), "truncated")]
+    #[case::no_gzip(b"{}".to_vec(), "broken")]
+    #[case::half_a_member(member(b"text")[..12].to_vec(), "truncated")]
+    fn damage_of_members_is_named_whatever_follows(#[case] raw: Vec<u8>, #[case] expected: &str) {
+        assert_eq!(kind(&leading_gzip(&raw, 1 << 20).map(|inflated| inflated.text)), expected);
     }
 
     proptest! {

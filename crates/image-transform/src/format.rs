@@ -26,6 +26,20 @@ impl Format {
         }
     }
 
+    /// Whether the bytes begin like a picture of a format that is not decoded here: AVIF and its kin, JPEG XL, JPEG 2000,
+    /// JPEG XR.
+    pub fn is_undecodable(bytes: &[u8]) -> bool {
+        matches!(
+            bytes,
+            [_, _, _, _, b'f', b't', b'y', b'p', ..]
+                | [0xFF, 0x0A, ..]
+                | [0, 0, 0, 12, b'J', b'X', b'L', b' ', ..]
+                | [0, 0, 0, 12, b'j', b'P', b' ', b' ', ..]
+                | [0xFF, 0x4F, 0xFF, 0x51, ..]
+                | [b'I', b'I', 0xBC, ..]
+        )
+    }
+
     pub fn content_type(self) -> &'static str {
         match self {
             Format::Jpeg => "image/jpeg",
@@ -56,5 +70,25 @@ impl Format {
             Format::Gif => "gif",
             Format::Avif => "avif",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::avif(b"\0\0\0\x1cftypavif\0\0\0\0", true)]
+    #[case::heic(b"\0\0\0\x18ftypheic\0\0\0\0", true)]
+    #[case::jpeg_xl(b"\xff\x0a\xfa", true)]
+    #[case::jpeg_xl_in_boxes(b"\0\0\0\x0cJXL \r\n\x87\n", true)]
+    #[case::svg(b"<svg xmlns='http://www.w3.org/2000/svg'/>", false)]
+    #[case::jpeg(b"\xff\xd8\xff\xe0", false)]
+    #[case::html(b"<!doctype html>", false)]
+    #[case::empty(b"", false)]
+    fn a_format_that_is_not_decoded_shows_itself(#[case] bytes: &[u8], #[case] expected: bool) {
+        assert_eq!(Format::is_undecodable(bytes), expected);
     }
 }

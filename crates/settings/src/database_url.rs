@@ -61,6 +61,11 @@ impl DatabaseUrl {
         Some(value)
     }
 
+    /// The names of its parameters, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|(name, _)| name.as_str())
+    }
+
     pub fn set(&mut self, name: &str, value: &str) {
         self.parameters.push((name.to_owned(), value.to_owned()));
     }

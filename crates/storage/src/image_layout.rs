@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use domain::brand;
 use domain::image::Subject;
 use foundation::digest::sha256_hex;
 
@@ -61,7 +62,7 @@ fn prefix(subject: &Subject) -> &'static str {
 
 /// The slug of a brand's name, by which spellings of one brand are the same.
 pub fn brand_slug(name: Option<&str>) -> String {
-    slug(name.unwrap_or_default())
+    slug(&brand::key(name.unwrap_or_default()))
 }
 
 /// The file at `path` under `root`; None when the layout cannot name it.
@@ -186,6 +187,16 @@ mod tests {
             given.starts_with(beginning) && given.len() == beginning.len() + HASH_DIGITS && is_slug(&given),
             "{given}"
         );
+    }
+
+    #[rstest]
+    #[case::case_("BUD bros", "Bud Bros")]
+    #[case::blanks("Bud\u{a0}  Bros ", "Bud Bros")]
+    #[case::invisible("Bu\u{200b}d Bros\u{feff}", "Bud Bros")]
+    #[case::decomposed("Cafe\u{301}", "Caf\u{e9}")]
+    #[case::of_another_script("\u{200b}БРЕНД  1", "бренд 1")]
+    fn spellings_of_a_brand_have_one_slug(#[case] one: &str, #[case] other: &str) {
+        assert_eq!(brand_slug(Some(one)), brand_slug(Some(other)));
     }
 
     #[test]

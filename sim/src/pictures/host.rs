@@ -2,6 +2,7 @@
 //! takes.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub(crate) struct PictureHost {
     percent: u64,
     latency: Mutex<Duration>,
     is_held: watch::Sender<bool>,
+    prefers_avif: AtomicBool,
 }
 
 impl PictureHost {
@@ -27,6 +29,7 @@ impl PictureHost {
             percent,
             latency: Mutex::default(),
             is_held: watch::Sender::new(false),
+            prefers_avif: AtomicBool::new(false),
         }
     }
 
@@ -69,6 +72,14 @@ impl PictureHost {
 
     pub(crate) fn hold(&self, is_held: bool) {
         self.is_held.send_replace(is_held);
+    }
+
+    pub(crate) fn prefer_avif(&self, prefers_avif: bool) {
+        self.prefers_avif.store(prefers_avif, Ordering::Relaxed);
+    }
+
+    pub(crate) fn prefers_avif(&self) -> bool {
+        self.prefers_avif.load(Ordering::Relaxed)
     }
 
     /// Until the answer may go out; not longer than `patience` for the sake of a hold.

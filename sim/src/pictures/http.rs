@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
-use http::{HeaderValue, Method, Response, StatusCode};
+use http::header::{ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 
@@ -32,8 +32,16 @@ const SVG: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" width="64" height=
 const HUGE: &[u8] = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x75\x30\x00\x00\x75\x30\x08\x02\x00\x00\x00\xe9\x45\x6f\xed\
     \x00\x00\x00\x0cIDAT\x78\xda\x63\x60\xa0\x0c\x00\x00\x00\x40\x00\x01\x89\xc9\xaf\x43\x00\x00\x00\x00IEND\xae\x42\x60\x82";
 
+/// The beginning of an AVIF file, which is all that a client looks at that cannot decode one.
+const AVIF: &[u8] = b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf";
+
 /// The answer to a request for a path below [`super::PATH`].
-pub(crate) async fn respond(world: &World, method: &Method, path: &str) -> io::Result<Response<Body>> {
+pub(crate) async fn respond(
+    world: &World,
+    method: &Method,
+    headers: &HeaderMap,
+    path: &str,
+) -> io::Result<Response<Body>> {
     let Some((address, plan)) = Address::of_path(path).and_then(|address| Some((address, plan(world, address)?)))
     else {
         world.counters.note(|counts| counts.other += 1);
@@ -41,6 +49,14 @@ pub(crate) async fn respond(world: &World, method: &Method, path: &str) -> io::R
     };
     world.counters.note(|counts| counts.pictures += 1);
     world.pictures.wait(world.client_timeout).await;
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    if world.pictures.prefers_avif()
+        && accept.contains("image/avif")
+        && plan.next(address).is_none()
+        && plan.kind.failure().is_none()
+    {
+        return sized("image/avif", Bytes::from_static(AVIF));
+    }
     match *method {
         Method::GET => answer(world, address, plan),
         Method::HEAD => Ok(without_body(answer(world, address, plan)?)),

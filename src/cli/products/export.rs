@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 
 use crate::cli::client::{ApiClient, with_query};
 use crate::cli::output::counted;
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::{Env, ExitCode, csv_cell, values};
 use contract::products::{ProductList, ProductView};
 use contract::stores::StorePage;
 use domain::store::StoreId;
@@ -120,7 +120,7 @@ impl Export {
 
     async fn write_products(&mut self, products: &[ProductView]) -> anyhow::Result<()> {
         let bytes = match self.format {
-            Format::Csv => csv_bytes(|csv| products.iter().try_for_each(|product| csv.serialize(product)))?,
+            Format::Csv => csv_rows(products)?,
             Format::Json => json_lines(products, self.products == 0)?,
         };
         self.products += products.len() as i64;
@@ -130,6 +130,16 @@ impl Export {
     async fn write(&mut self, bytes: Vec<u8>) -> anyhow::Result<()> {
         self.sink.write(bytes).await.context(self.cannot_write.clone())
     }
+}
+
+/// Names come from upstream: a spreadsheet must not read one as a formula.
+fn csv_rows(products: &[ProductView]) -> anyhow::Result<Vec<u8>> {
+    let plain = csv_bytes(|csv| products.iter().try_for_each(|product| csv.serialize(product)))?;
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice());
+    csv_bytes(|csv| {
+        rows.records()
+            .try_for_each(|row| csv.write_record(row?.iter().map(|cell| csv_cell::escaped(cell).into_owned())))
+    })
 }
 
 fn csv_bytes(write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> anyhow::Result<Vec<u8>> {

@@ -6,7 +6,7 @@
 use anyhow::Context;
 
 use crate::cli::client::with_query;
-use crate::cli::{CliError, Env, ExitCode};
+use crate::cli::{CliError, Env, ExitCode, csv_cell};
 use contract::proxies::{ProxyListing, ProxyPage};
 use db::proxies::{self, LoadedProxies};
 use domain::proxy::{Proxy, ProxyRow};
@@ -30,7 +30,7 @@ pub async fn run(args: &Args, env: &Env) -> anyhow::Result<ExitCode> {
     let mut csv = csv::Writer::from_writer(std::io::stdout().lock());
     csv.write_record(HEADER)?;
     for row in &rows {
-        csv.write_record(row)?;
+        csv.write_record(row.iter().map(|cell| csv_cell::escaped(cell).into_owned()))?;
     }
     csv.flush().context("the list cannot be written")?;
     Ok(if unreadable == 0 { ExitCode::Ok } else { ExitCode::PartialFailure })

@@ -27,7 +27,7 @@ pub struct ProxyList<'a> {
 /// Reads the list, or returns the faults of all of it; `file` is only for the messages. A first line that
 /// names the column `host` makes it a CSV.
 pub fn read<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, String> {
-    let mut lines = list_file::lines(text).peekable();
+    let mut lines = list_file::lines(text).skip_while(|(_, line)| list_file::is_comment(line)).peekable();
     if let Some((n, _)) = lines.peek().filter(|(_, line)| Header::names(line, "slug")) {
         return Err(at(file, *n, "this is a list of stores: import it with `drover stores import`".to_owned()));
     }
@@ -36,7 +36,9 @@ pub fn read<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, String> {
     let header = header.transpose()?;
 
     let mut entries = Vec::new();
-    let bad = list_file::read_lines(file, lines, |n, line| {
+    let is_comment = |line: &str| header.as_ref().map_or(list_file::is_comment(line), |header| header.is_comment(line));
+    let rows = lines.filter(|(_, line)| !is_comment(line));
+    let bad = list_file::read_lines(file, rows, |n, line| {
         entries.push((n, entry(line, header.as_ref())?));
         Ok(())
     })?;
@@ -100,6 +102,9 @@ mod tests {
     #[case::socks_with_remote_names("SOCKS5H://h:9", "socks5 h 9 - -")]
     #[case::byte_order_mark_and_crlf("\u{feff}# mine\r\n\r\nh:1\r\n", "http h 1 - -")]
     #[case::least_csv("host,port\nh,1", "http h 1 - -")]
+    #[case::comments("# ours\n# and theirs\nh:1\n#h:2", "http h 1 - -")]
+    #[case::csv_of_a_spreadsheet("sep=,\n\"host\",\"port\",,\n# a comment\nh,1,,\n,,,", "http h 1 - -")]
+    #[case::csv_with_a_password_like_a_comment("password,username,host,port\n#x,u,h,1", "http h 1 u #x")]
     #[case::quoted_csv("Host,Port,Username,Password\nh,1,u,\"a,\"\"b\"\"\"", "http h 1 u a,\"b\"")]
     fn each_form_is_read(#[case] text: &str, #[case] expected: &str) {
         let e = one(text);

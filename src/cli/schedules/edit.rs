@@ -22,7 +22,7 @@ struct RecurrenceArgs {
     /// Run at this interval, such as 1h or 30m
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     every: Option<Duration>,
-    /// Run at these times in UTC: six fields, seconds first, such as '0 30 6 * * *'
+    /// Run at these times, as crontab(5): five fields, or six with seconds first, such as '30 6 * * 1-5'
     #[arg(long, value_name = "LINE")]
     cron: Option<String>,
 }
@@ -36,6 +36,9 @@ pub struct Add {
     role: Role,
     #[command(flatten)]
     when: RecurrenceArgs,
+    /// Time zone of --cron, such as America/Phoenix [default: UTC]
+    #[arg(long = "tz", value_name = "ZONE", conflicts_with = "every")]
+    time_zone: Option<String>,
     /// Only stores of this group; schedules of the same role without a group then leave these stores out
     #[arg(long, value_parser = group::name)]
     group: Option<String>,
@@ -59,6 +62,12 @@ pub struct Set {
     rename: Option<String>,
     #[command(flatten)]
     when: RecurrenceArgs,
+    /// Time zone of the cron line, such as America/Phoenix
+    #[arg(long = "tz", value_name = "ZONE", conflicts_with_all = ["every", "no_tz"])]
+    time_zone: Option<String>,
+    /// Read the cron line in UTC
+    #[arg(long, conflicts_with = "every")]
+    no_tz: bool,
     /// Only stores of this group
     #[arg(long, value_parser = group::name, conflicts_with = "no_group")]
     group: Option<String>,
@@ -82,7 +91,7 @@ pub struct Set {
 pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
     let (interval_hours, cron) = args.when.fields();
     if interval_hours.is_none() && cron.is_none() {
-        return Err(CliError::usage("give an interval or times: --every 1h, or --cron '0 30 6 * * *'").into());
+        return Err(CliError::usage("give an interval or times: --every 1h, or --cron '30 6 * * *'").into());
     }
     if let (Role::StoreDiscovery, Some(platform)) = (args.role, args.platform) {
         require_list(platform, &env.config)?;
@@ -95,6 +104,7 @@ pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         group_name: args.group,
         interval_hours,
         cron,
+        time_zone: args.time_zone,
         priority: args.priority,
         ..ScheduleRequest::default()
     };
@@ -119,6 +129,7 @@ pub async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
         name: args.rename,
         interval_hours,
         cron,
+        time_zone: if args.no_tz { Some(None) } else { args.time_zone.map(Some) },
         group_name: if args.no_group { Some(None) } else { args.group.map(Some) },
         state_code: if args.no_state { Some(None) } else { args.state.map(Some) },
         priority: args.priority,
@@ -127,7 +138,7 @@ pub async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
     };
     if update == ScheduleUpdate::default() {
         return Err(CliError::usage(
-            "give at least one change: --every, --cron, --group, --no-group, --state, --no-state, --priority, --enabled or --rename",
+            "give at least one change: --every, --cron, --tz, --no-tz, --group, --no-group, --state, --no-state, --priority, --enabled or --rename",
         )
         .into());
     }
@@ -158,7 +169,7 @@ async fn show(saved: SavedSchedule, env: &Env) -> anyhow::Result<ExitCode> {
         Some(group) => groups::warn_if_empty(&env.api().await?, group).await?,
         _ => None,
     };
-    env.out.either(&ShownSchedule { saved: &saved, warning }, |_| super::summary(&saved.schedule))?;
+    env.out.either(&ShownSchedule { saved: &saved, warning }, |_| super::with_times(&saved.schedule))?;
     if let Some(notice) = &saved.notice {
         env.out.note(notice);
     }
@@ -171,6 +182,7 @@ fn flag(field: &str) -> String {
         "name" => "NAME".to_owned(),
         "interval_hours" => "--every".to_owned(),
         "group_name" => "--group".to_owned(),
+        "time_zone" => "--tz".to_owned(),
         "state_code" => "--state".to_owned(),
         other => format!("--{other}"),
     }

@@ -39,7 +39,7 @@ pub fn read<'a>(
     fault: impl Fn(&NewStore) -> Option<String>,
 ) -> Result<StoreList<'a>, String> {
     let mut lines = list_file::lines(text);
-    let (n, first) = lines.next().unwrap_or((1, ""));
+    let (n, first) = lines.find(|(_, line)| !list_file::is_comment(line)).unwrap_or((1, ""));
     if Header::names(first, "host") {
         return Err(at(file, n, "this is a list of proxies: import it with `drover proxies import`".to_owned()));
     }
@@ -47,7 +47,8 @@ pub fn read<'a>(
 
     let mut stores = Vec::new();
     let mut first_lines = HashMap::new();
-    let bad = list_file::read_lines(file, lines, |n, line| {
+    let rows = lines.filter(|(_, line)| !header.is_comment(line));
+    let bad = list_file::read_lines(file, rows, |n, line| {
         let store = header.row::<StoreDraft>(line).map_err(|fault| vec![fault])?.check()?;
         if let Some(fault) = fault(&store) {
             return Err(vec![fault]);
@@ -82,6 +83,13 @@ mod tests {
         let stores = parse("stores.csv", text).unwrap();
         assert_eq!((stores.len(), stores[0].name.as_str()), (1, "Shop, The"));
         assert_eq!(stores[0].state.as_deref(), Some("AZ"));
+    }
+
+    #[test]
+    fn a_list_that_a_spreadsheet_saved_keeps_a_name_with_a_hash() {
+        let text = "\u{feff}sep=,\r\n\"name\",\"slug\",,\r\n# ours\r\n#1 Shop,shop-1,,\r\n,,,\r\n\"# Two, The\",two,,\r\n,,,\r\n";
+        let stores = parse("stores.csv", text).unwrap();
+        assert_eq!(stores.iter().map(|store| store.name.as_str()).collect::<Vec<_>>(), ["#1 Shop", "# Two, The"]);
     }
 
     #[test]

@@ -208,14 +208,14 @@ fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
 
 /// `Image`, otherwise the first of `images` that is not inactive.
 fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
-    let main = read.text(item.image, "Image");
+    let main = read.address(item.image, "Image");
     if main.is_some() {
         return main;
     }
     read.list(item.images, "images").into_iter().find_map(|raw| {
         let image: Image<'_> = read.object(Some(raw), "images")?;
         let is_inactive = image.active.is_some_and(|active| active.get() == "false");
-        if is_inactive { None } else { read.text(image.url, "images.url") }
+        if is_inactive { None } else { read.address(image.url, "images.url") }
     })
 }
 

@@ -97,7 +97,7 @@ fn product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Produ
         quantity_censored: offer.is_quantity_censored(),
         is_in_stock: offer.stock_status.is_sellable(),
         stock_status: offer.stock_status,
-        image_url: read.text(item.image, "image"),
+        image_url: read.address(item.image, "image"),
         brand_image_url: brand.image_url,
         variants: offer.variants,
         provider_product_id: id,

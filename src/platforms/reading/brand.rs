@@ -25,5 +25,5 @@ pub fn brand(raw: Raw<'_>, read: &mut Reader<'_>) -> Brand {
         return Brand { name: read.text(raw, "brand"), image_url: None };
     }
     let brand: WireBrand<'_> = read.object(raw, "brand").unwrap_or_default();
-    Brand { name: read.text(brand.name, "brand.name"), image_url: read.text(brand.image_url, "brand.imageUrl") }
+    Brand { name: read.text(brand.name, "brand.name"), image_url: read.address(brand.image_url, "brand.imageUrl") }
 }

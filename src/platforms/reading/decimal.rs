@@ -6,6 +6,8 @@ use std::iter::repeat;
 
 use super::reader::unquoted;
 
+/// Names of the dollar, longest first; a `$` before the number needs none.
+const DOLLARS: [&str; 3] = ["USD$", "USD", "US$"];
 /// Maximum power of ten of a price.
 const MAX_EXPONENT: i32 = 30;
 
@@ -54,23 +56,39 @@ fn rounded(digits: impl Iterator<Item = u8>, places: i32) -> Option<i32> {
     Some(0)
 }
 
-/// The bare number: without quotes, blanks, a leading `$` or `+`, and thousands separators.
+/// The bare number: without quotes, blanks, dollars, a leading `+`, and thousands separators.
 fn plain(json: &str) -> Option<Cow<'_, str>> {
     let text = match json.starts_with('"') {
         true => unquoted(json)?,
         false => Cow::Borrowed(json),
     };
     let text = match text {
-        Cow::Borrowed(text) => Cow::Borrowed(without_sign(text)),
-        Cow::Owned(text) => Cow::Owned(without_sign(&text).to_owned()),
+        Cow::Borrowed(text) => Cow::Borrowed(without_sign(text)?),
+        Cow::Owned(text) => Cow::Owned(without_sign(&text)?.to_owned()),
     };
     let text = if text.contains(',') { Cow::Owned(without_thousands(&text)?) } else { text };
     let sign = usize::from(text.starts_with('-'));
     text[sign..].starts_with(|c: char| c.is_ascii_digit() || c == '.').then_some(text)
 }
 
-fn without_sign(text: &str) -> &str {
-    text.trim().trim_start_matches(['$', '+']).trim_start()
+/// Without dollars by any name before or after the number. Three places beside a name may be thousands, and are not guessed at.
+fn without_sign(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let number = DOLLARS.iter().find_map(|name| without_word(text, name)).unwrap_or(text);
+    let is_ambiguous = number.len() < text.len() && number.split_once('.').is_some_and(|(_, places)| places.len() > 2);
+    let number = number.trim_start_matches(['$', '+']).trim_start();
+    (!is_ambiguous).then_some(number)
+}
+
+/// The text before or after the word, in any case; none if the word is not there.
+fn without_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let is_word = |part: &str| part.eq_ignore_ascii_case(word);
+    let behind = text.split_at_checked(word.len()).filter(|(first, _)| is_word(first)).map(|(_, rest)| rest);
+    let before = || {
+        let (rest, last) = text.split_at_checked(text.len().checked_sub(word.len())?)?;
+        is_word(last).then_some(rest)
+    };
+    behind.or_else(before).map(str::trim)
 }
 
 /// `1,234.50` → `1234.50`; a comma anywhere else is a decimal comma or worse, and not guessed at.
@@ -97,6 +115,18 @@ mod tests {
     #[case::string(r#""27.95""#, Some(2795))]
     #[case::blanks(r#"" 27.95 ""#, Some(2795))]
     #[case::dollars(r#""$ 1,234.50""#, Some(123_450))]
+    #[case::a_currency_behind(r#""12.50 USD""#, Some(1250))]
+    #[case::a_currency_behind_in_small_letters(r#""12.5 usd""#, Some(1250))]
+    #[case::a_currency_without_a_blank(r#""12.50USD""#, Some(1250))]
+    #[case::a_currency_before(r#""USD 1,234.50""#, Some(123_450))]
+    #[case::a_currency_and_its_sign(r#""US$12.50""#, Some(1250))]
+    #[case::a_sign_behind(r#""12.50 US$""#, Some(1250))]
+    #[case::a_sign_and_a_currency(r#""$12.50 USD""#, Some(1250))]
+    #[case::a_no_break_space("\"12.50\u{a0}USD\"", Some(1250))]
+    #[case::a_negative_amount(r#""-12.50 USD""#, None)]
+    #[case::another_currency(r#""12.50 CAD""#, None)]
+    #[case::another_sign(r#""€12.50""#, None)]
+    #[case::a_currency_alone(r#""USD""#, None)]
     #[case::no_leading_digit(r#"".5""#, Some(50))]
     #[case::trailing_point(r#""5.""#, Some(500))]
     #[case::half_a_cent_goes_up("1.005", Some(101))]

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::first_of::FirstOf;
+use super::half_character::with_whole_characters;
 use super::{Raw, decimal};
 use domain::menu::{Warning, Warnings};
 
@@ -42,6 +43,12 @@ impl<'w> Reader<'w> {
             Ok(text) => text,
             Err(Unreadable) => self.bad_field(field, "a text"),
         }
+    }
+
+    /// An address; one without a scheme is that of a page of https.
+    pub fn address(&mut self, raw: Raw<'_>, field: &'static str) -> Option<String> {
+        let address = self.text(raw, field)?;
+        Some(if address.starts_with("//") { format!("https:{address}") } else { address })
     }
 
     /// A text for a key of ours: cut where an index would refuse it.
@@ -102,10 +109,14 @@ fn scalar(raw: &RawValue) -> Result<Option<String>, Unreadable> {
     }
 }
 
-/// The text between the quotes, without a copy when nothing is escaped.
+/// The text between the quotes, without a copy when nothing is escaped. Half a character becomes U+FFFD.
 pub fn unquoted(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
+    let read = serde_json::from_str(json).or_else(|_| serde_json::from_str(&with_whole_characters(json)));
+    read.ok().map(Cow::Owned)
 }
 
 /// A text as it is kept: trimmed, not longer than [`MAX_TEXT_BYTES`]; blank is none.

@@ -85,7 +85,7 @@ async fn all_products_are_exported_page_by_page_with_their_prices(#[case] api: A
     let (store, _) = selling(&server).await;
     let more = "INSERT INTO store_products (dispensary_id, provider, provider_product_id, name_raw, price_rec, is_on_special, quantity_censored, is_in_stock,
                                             stock_status, first_seen_at, last_seen_at)
-                SELECT d.id, 'dutchie', 'x' || n, 'Granite, \"' || n || '\"', 1200, false, false, true, 'in_stock', now(), now()
+                SELECT d.id, 'dutchie', 'x' || n, CASE n WHEN 9 THEN '=1+2' ELSE 'Granite, \"' || n || '\"' END, 1200, false, false, true, 'in_stock', now(), now()
                   FROM dispensaries d, generate_series(1, 501) n";
     server.add_store("b-shop").await;
     server.database.raw.batch_execute(more).await.unwrap();
@@ -98,6 +98,7 @@ async fn all_products_are_exported_page_by_page_with_their_prices(#[case] api: A
     assert_eq!((rows.lines().count(), ids.len()), (2 + 2 * 501, 2 + 2 * 501), "each once");
     let quoted = rows.lines().filter(|row| row.contains(",dutchie,x7,,\"Granite, \"\"7\"\"\",,,,,1200,1200,"));
     assert_eq!(quoted.count(), 2, "{csv}");
+    assert_eq!(rows.matches(",dutchie,x9,,'=1+2,").count(), 2, "a spreadsheet reads no name as a formula");
 
     let id = store.to_string();
     for args in [

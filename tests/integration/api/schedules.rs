@@ -54,6 +54,8 @@ async fn a_schedule_is_added_listed_changed_and_removed_and_the_audit_tells() {
         "enabled",
         "interval_hours",
         "cron",
+        "time_zone",
+        "upcoming",
         "priority",
         "state_code",
         "last_run_at",
@@ -80,6 +82,33 @@ async fn a_schedule_is_added_listed_changed_and_removed_and_the_audit_tells() {
     let rows = server.database.raw.query("SELECT action FROM audit_log ORDER BY id", &[]).await.unwrap();
     let actions: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     assert_eq!(actions, ["schedules.create", "schedules.update", "schedules.delete"]);
+}
+
+#[tokio::test]
+async fn a_cron_line_has_a_time_zone_that_changes_with_its_next_runs() {
+    let server = Server::start().await;
+    let body = json!({"name": "early", "role": "payload_fetch", "cron": "0 6 1 * mon", "time_zone": "America/Phoenix"});
+    let schedule = server.add_schedule(body).await.expect(201);
+    let path = format!("/api/schedules/{}", schedule["id"]);
+    let hours = |schedule: &Value| -> Vec<String> {
+        let times = schedule["upcoming"].as_array().unwrap();
+        times.iter().map(|at| at.as_str().unwrap()[11..16].to_owned()).collect()
+    };
+    assert_eq!(hours(&schedule), ["13:00"; 3], "{schedule}");
+    assert_eq!(schedule["upcoming"][0], schedule["next_run_at"]);
+    assert_eq!(server.get(&path).await.expect(200)["upcoming"], schedule["upcoming"]);
+
+    let put = async |change: Value| server.put_schedule(&path, None, change).await;
+    let moved = put(json!({"cron": "30 7 * * *"})).await.expect(200);
+    assert_eq!((&moved["time_zone"], hours(&moved)), (&json!("America/Phoenix"), vec!["14:30".to_owned(); 3]));
+    let tokyo = put(json!({"time_zone": "Asia/Tokyo"})).await.expect(200);
+    assert_eq!((&tokyo["cron"], hours(&tokyo)), (&json!("30 7 * * *"), vec!["22:30".to_owned(); 3]));
+    let utc = put(json!({"time_zone": null})).await.expect(200);
+    assert_eq!((&utc["time_zone"], hours(&utc)), (&Value::Null, vec!["07:30".to_owned(); 3]));
+    put(json!({"time_zone": "Asia/Tokyo"})).await.expect(200);
+    let hourly = put(json!({"interval_hours": 1})).await.expect(200);
+    assert_eq!((&hourly["time_zone"], &hourly["cron"]), (&Value::Null, &Value::Null));
+    assert_eq!(put(json!({"time_zone": "Asia/Tokyo"})).await.problem(400)["field"], "time_zone");
 }
 
 #[tokio::test]

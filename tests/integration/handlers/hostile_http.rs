@@ -100,7 +100,7 @@ async fn a_kept_connection_that_breaks_is_replaced_once_and_is_no_try(#[case] re
 
 #[test]
 fn a_coding_that_is_a_lie_is_never_read_as_a_menu() {
-    for_each(CodingFault::ALL, async |lie| {
+    for_each(CodingFault::ALL.into_iter().filter(|fault| !fault.is_readable()), async |lie| {
         let (sim, harness) = world(1).await;
         let fault = sim.add_fault(Fault::new(FaultKind::Coded(lie)).on_page(1));
         let ended = harness.run(Role::PayloadFetch, json!({})).await;
@@ -111,6 +111,17 @@ fn a_coding_that_is_a_lie_is_never_read_as_a_menu() {
         crawl(&harness).await;
         assert_eq!(records(&harness).await, expected(&sim, 1), "{lie:?}");
         assert_eq!(payloads(&harness).await, (1, 1), "{lie:?}");
+    });
+}
+
+#[test]
+fn a_coding_that_browsers_read_is_read() {
+    for_each(CodingFault::READABLE, async |fault| {
+        let (sim, harness) = world(1).await;
+        sim.add_fault(Fault::new(FaultKind::Coded(fault)).on_page(1));
+        crawl(&harness).await;
+        assert_eq!(records(&harness).await, expected(&sim, 1), "{fault:?}");
+        assert_eq!(payloads(&harness).await, (1, 1), "{fault:?}");
     });
 }
 

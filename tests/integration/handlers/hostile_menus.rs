@@ -30,7 +30,6 @@ fn nested(depth: usize) -> String {
 #[case::a_list(r#"[{"_id":"odd"}]"#, "unreadable_item")]
 #[case::without_an_id(r#"{"Name":"odd"}"#, "unreadable_item")]
 #[case::with_an_object_for_an_id(r#"{"_id":{"$oid":"odd"}}"#, "unreadable_item")]
-#[case::with_half_a_character_for_an_id(r#"{"_id":"\udc00"}"#, "unreadable_item")]
 #[case::with_an_id_that_no_index_takes(&format!(r#"{{"_id":"{}"}}"#, "x".repeat(5000)), "unreadable_item")]
 #[case::deep_in_lists(&nested(100_000), "unreadable_item")]
 #[tokio::test]
@@ -46,6 +45,7 @@ async fn a_bad_item_is_counted_and_its_neighbours_are_kept(#[case] item: &str, #
 #[rstest]
 #[case::duplicate_keys(r#"{"_id":"first","Name":"a","Name":"b","_id":"odd","Options":["1g"],"Options":["2g","2g"]}"#)]
 #[case::half_a_character_in_a_text(r#"{"_id":"odd","Name":"\ud800","brandName":"a\udfffb"}"#)]
+#[case::half_a_character_in_the_id(r#"{"_id":"od\udc00d"}"#)]
 #[case::half_a_character_in_a_key(r#"{"_id":"odd","\ud800":1,"Name":"\u0000"}"#)]
 #[case::deep_in_a_field(&format!(r#"{{"_id":"odd","specialData":{0},"brand":{0},"\u0000":{0}}}"#, nested(50_000)))]
 #[case::numbers_beyond_all(r#"{"_id":"odd","Options":["1g"],"Prices":[1e999],"recPrices":[-1e999],"medicalPrices":[123456789012345678901234567890]}"#)]
@@ -60,7 +60,7 @@ async fn an_odd_item_is_kept_beside_its_neighbours(#[case] item: &str) {
         refreshed.push(crawl(&harness).await.result);
     }
     let mut kept = records(&harness).await;
-    assert!(kept.remove("odd").is_some(), "{refreshed:?}");
+    assert!(kept.remove("odd").or_else(|| kept.remove("od\u{fffd}d")).is_some(), "{refreshed:?}");
     assert_eq!(kept, expected(&sim, 1));
     assert_eq!(refreshed[1]["changed"], 0, "the same again changes nothing: {refreshed:?}");
     sim.remove_fault(fault);

@@ -76,6 +76,21 @@ async fn what_is_exported_can_be_imported() {
 }
 
 #[tokio::test]
+async fn what_a_spreadsheet_reads_as_a_formula_is_exported_as_text_and_imported_as_it_was() {
+    let (first, second) = (database().await, database().await);
+    let list = |word: &str| {
+        format!("host,port,protocol,username,password,state_code,timezone\np1,3128,http,-bob,{word},AZ,\n")
+    };
+    proxies(&first, &["import", "-"], &list("=s3cret")).await;
+    let exported = stdout(&proxies(&first, &["export", "--with-passwords"], "").await);
+    assert_eq!(exported, list("'=s3cret").replace("-bob", "'-bob"));
+    proxies(&second, &["import", "-"], &exported).await;
+    assert_eq!(stdout(&proxies(&second, &["export", "--with-passwords"], "").await), exported);
+    let user = "SELECT username FROM proxies";
+    assert_eq!(second.raw.query_one(user, &[]).await.unwrap().get::<_, String>(0), "-bob");
+}
+
+#[tokio::test]
 async fn a_faulty_file_is_refused_with_all_its_faults() {
     let database = database().await;
     let file = tempfile::Builder::new().prefix("proxies").suffix(".csv").tempfile().unwrap();

@@ -1,10 +1,10 @@
 //! Groups of stores, and the schedules that are for one of them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use contract::schedules::{NewSchedule, Schedule, ScheduleChange, Scope};
+use contract::schedules::{NewSchedule, RecurrenceChange, Schedule, ScheduleChange, Scope};
 use db::groups::{self, GroupError};
 use db::schedules::{self, ScheduleError};
-use domain::schedule::Recurrence;
+use domain::schedule::{CronLine, Recurrence};
 use rstest::rstest;
 
 use super::*;
@@ -108,7 +108,7 @@ async fn a_store_that_leaves_its_group_comes_back_to_the_general_schedule() {
 #[tokio::test]
 async fn another_recurrence_changes_the_next_run() {
     let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
-    let daily = ScheduleChange { recurrence: Some(Recurrence::EveryHours(24.0)), ..ScheduleChange::default() };
+    let daily = ScheduleChange { recurrence: Some(RecurrenceChange::EveryHours(24.0)), ..ScheduleChange::default() };
     queue.change_schedule("rivals", &daily).await;
     let listed = schedules::list(&queue.client().await).await.unwrap();
     let edited = listed.iter().find(|schedule| schedule.name == "rivals").unwrap();
@@ -116,7 +116,7 @@ async fn another_recurrence_changes_the_next_run() {
     let hours =
         "SELECT (extract(epoch FROM next_run_at - now()) / 3600)::bigint FROM task_schedules WHERE name = 'rivals'";
     assert_eq!(queue.number(hours).await, 24);
-    let never = NewSchedule { recurrence: Recurrence::Cron("0 0 0 31 2 *".to_owned()), ..hourly("never") };
+    let never = NewSchedule { recurrence: Recurrence::Cron(CronLine::in_utc("0 0 0 31 2 *")), ..hourly("never") };
     let refused = queue.add_schedule(&never).await.unwrap_err();
     assert!(matches!(&refused, ScheduleError::Bad(bad) if bad.field == "cron"), "{refused}");
 }

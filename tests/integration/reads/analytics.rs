@@ -132,6 +132,39 @@ async fn brands_are_counted_by_state_whatever_their_letters() {
 }
 
 #[tokio::test]
+async fn a_brand_is_one_row_however_it_is_spelled() {
+    let market = Market::new().await;
+    let spelled = r"
+        UPDATE store_products SET brand_name_raw = U&'\00A0F\200Bi\0301elds  \FEFF' WHERE id % 2 = 0 AND lower(btrim(brand_name_raw)) = 'fields';
+        UPDATE store_products SET brand_name_raw = U&'F\00EDELDS' WHERE id % 2 = 1 AND lower(btrim(brand_name_raw)) = 'fields'";
+    market.north.database.raw.batch_execute(spelled).await.unwrap();
+    market.refresh().await;
+    let az: Vec<_> = market.brands(of_state("AZ")).await.into_iter().map(|(_, _, stores, _)| stores).collect();
+    assert_eq!(az, [2, 2], "of Fields and Sweets");
+    assert_eq!(market.brands(of_brand("fi\u{301}elds")).await.len(), 2, "one row of each state");
+}
+
+#[tokio::test]
+async fn sql_has_the_same_key_of_a_brand_as_rust() {
+    let database = testkit::database().await;
+    let names = [
+        "Bud Bros",
+        "  BUD \t bros ",
+        "Bud\u{a0}\u{2009}Bros",
+        "B\u{200b}ud\u{feff} \u{200d} Br\u{ad}os\u{202e}",
+        "Cafe\u{301} ÅNGSTRÖM",
+        "Caf\u{e9}",
+        "\u{3000}花\u{85}",
+        "\u{200b}",
+        "",
+    ];
+    for name in names {
+        let row = database.raw.query_one("SELECT brand_key($1)", &[&name]).await.unwrap();
+        assert_eq!(row.get::<_, String>(0), domain::brand::key(name), "of {name:?}");
+    }
+}
+
+#[tokio::test]
 async fn prices_are_those_of_what_is_in_stock() {
     let market = Market::refreshed().await;
     let client = client(&market.north).await;

@@ -1,6 +1,6 @@
 //! Hosts that must never be contacted, and answers that are believed.
 
-use drover::stealth::{FetchError, ProxyOutcome, RequestKind, SessionAsk};
+use drover::stealth::{FetchError, ProxyOutcome, RequestKind, Response, SessionAsk};
 use rstest::rstest;
 
 use super::support::{Ca, Certificate, ForwardProxy, Manner, Origin, Reply, Setup, content, pool_of, request};
@@ -65,6 +65,35 @@ async fn a_certificate_that_is_not_the_hosts_own_is_not_believed(#[case] kind: C
     assert_eq!((false_origin.seen().len(), origin.seen().len()), (0, 1), "nothing is told to a stranger");
     let (1, ProxyOutcome::Suspicion { reason, .. }) = &pool.reports()[0] else { panic!("{:?}", pool.reports()) };
     assert!(reason.contains(says), "{reason}");
+}
+
+/// A platform that reads from the body that it does not know the query.
+fn stale(response: &Response) -> Result<(), FetchError> {
+    match response.body.starts_with(br#"{"errors":[{"message":"PersistedQueryNotFound""#) {
+        true => Err(FetchError::UnknownQuery { operation: "FilteredProducts".to_owned(), host: response.host.clone() }),
+        false => Err(FetchError::Decode { host: response.host.clone(), reason: "no menu".to_owned() }),
+    }
+}
+
+#[rstest]
+#[case::of_500(500, r#"{"errors":[{"message":"PersistedQueryNotFound"}]}"#, true)]
+#[case::of_502(502, r#"{"errors":[{"message":"PersistedQueryNotFound"}]}"#, true)]
+#[case::another_failure(500, r#"{"errors":[{"message":"Internal server error"}]}"#, false)]
+#[case::no_json(500, "oops", false)]
+#[tokio::test]
+async fn a_failure_of_a_server_that_does_not_know_a_query_is_judged_by_its_body(
+    #[case] status: u16,
+    #[case] body: &str,
+    #[case] is_stale: bool,
+) {
+    let origin = Origin::plain().await;
+    let proxy = ForwardProxy::socks5(origin.address, Manner::Willing).await;
+    let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    origin.script(std::iter::repeat_n(Reply::status(status).body(body.as_bytes()), 4));
+    let error = session.send(&request(RequestKind::Fetch, "http"), &stale).await.unwrap_err();
+    assert_eq!(matches!(error, FetchError::UnknownQuery { .. }), is_stale, "{error:?}");
+    let is_failure = matches!(error, FetchError::ServerError { .. } | FetchError::HostTrouble { .. });
+    assert_eq!(is_failure, !is_stale, "{error:?}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 // The import of proxies: one a line, or CSV with the columns of `drover proxies import`.
 
 import { pathOf, send } from "../../core/api.js";
-import { headerOf, lineName, rowsOf } from "../../core/csv.js";
+import { headerOf, lineName, rowsOf, withoutComments } from "../../core/csv.js";
 import { count, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { PROTOCOLS } from "../../core/vocabulary.js";
@@ -25,7 +25,8 @@ export const ImportProxies = ({ onClose }) =>
 
 /** A first line that names the column `host` makes it CSV. @param {Line[]} lines */
 function read(lines) {
-  if (!headerOf(lines[0]).includes("host")) return { entries: lines.map(({ line, text }) => ({ line, value: text })), faults: [] };
+  const plain = withoutComments(lines);
+  if (!headerOf(plain[0]).includes("host")) return { entries: plain.map(({ line, text }) => ({ line, value: text })), faults: [] };
   const { entries, faults } = rowsOf(lines, COLUMNS);
   for (const { value } of entries) if (value.protocol) value.protocol = value.protocol.toLowerCase();
   const wrong = entries.map(({ line, value }) => ({ field: lineName(line), detail: fault(value) })).filter(({ detail }) => detail);

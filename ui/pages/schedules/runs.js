@@ -29,8 +29,8 @@ export function Runs({ schedule, onClose }) {
   </${Dialog}>`;
 }
 
-/** @param {{ times: string[] }} properties */
-const Upcoming = ({ times }) =>
+/** @param {{ times?: string[] }} properties */
+export const Upcoming = ({ times = [] }) =>
   times.length === 0
     ? html`<p class="dim">It is disabled: it does not run by itself.</p>`
     : html`<p>Next: ${times.map((at, nth) => html`${nth > 0 && ", "}<${Until} key=${at} at=${at} />`)}</p>`;

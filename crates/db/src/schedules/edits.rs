@@ -12,7 +12,7 @@ use crate::{Client, DbError, Tx};
 use contract::checks::BadField;
 use contract::schedules::{NewSchedule, Run, Schedule, ScheduleChange, Scope};
 use domain::role::{Role, UnknownRole};
-use domain::schedule::{Recurrence, RecurrenceError};
+use domain::schedule::{CronLine, Recurrence, RecurrenceColumns, RecurrenceError};
 use domain::store::Platform;
 use domain::vocabulary::Word;
 
@@ -35,7 +35,7 @@ pub enum ScheduleError {
 /// Adds a schedule; one with an interval is due at once.
 pub async fn add(tx: &Tx, new: &NewSchedule) -> Result<Schedule, ScheduleError> {
     let (now, next) = next_run(tx, None, &new.recurrence).await?;
-    let (hours, cron) = columns(Some(&new.recurrence));
+    let RecurrenceColumns { interval_hours, cron, time_zone } = columns(&new.recurrence);
     let first = if cron.is_some() { next } else { now };
     let Scope { role, platform, group_name, args } = &new.scope;
     let (role, platform) = (role.name(), platform.map(Platform::name));
@@ -50,11 +50,12 @@ pub async fn add(tx: &Tx, new: &NewSchedule) -> Result<Schedule, ScheduleError> 
                 &new.state_code.as_deref(),
                 group_name,
                 &new.priority,
-                &hours,
+                &interval_hours,
                 &cron,
                 &first,
                 &new.enabled,
                 args,
+                &time_zone,
             ],
         )
         .await;
@@ -76,12 +77,14 @@ pub async fn change(
     }
     let scope = if change.changes_scope() { Some(scope_after(&schedule, change)?.check()?) } else { None };
     let args = scope.filter(|_| change.args.is_some()).map(|scope| scope.args);
-    let next = match &change.recurrence {
+    let recurrence = change.recurrence.as_ref().map(|change| change.after(schedule.recurrence())).transpose()?;
+    let next = match &recurrence {
         Some(recurrence) => Some(next_run(tx, Some(id), recurrence).await?.1),
         None => None,
     };
     apply(&mut schedule, change);
-    let (hours, cron) = columns(change.recurrence.as_ref());
+    let unchanged = RecurrenceColumns { interval_hours: None, cron: None, time_zone: None };
+    let RecurrenceColumns { interval_hours, cron, time_zone } = recurrence.as_ref().map_or(unchanged, columns);
     let (role, platform) = (schedule.role.to_string(), schedule.platform.as_ref().map(ToString::to_string));
     let sql = include_str!("../sql/schedules/edit.sql");
     let changed = tx
@@ -95,11 +98,12 @@ pub async fn change(
                 &schedule.state_code,
                 &schedule.group_name,
                 &args,
-                &hours,
+                &interval_hours,
                 &cron,
                 &schedule.priority,
                 &schedule.enabled,
                 &next,
+                &time_zone,
             ],
         )
         .await;
@@ -168,11 +172,14 @@ fn apply(schedule: &mut Schedule, change: &ScheduleChange) {
     schedule.enabled = enabled.unwrap_or(schedule.enabled);
 }
 
-fn columns(recurrence: Option<&Recurrence>) -> (Option<f64>, Option<&str>) {
+fn columns(recurrence: &Recurrence) -> RecurrenceColumns<'_> {
     match recurrence {
-        Some(Recurrence::EveryHours(hours)) => (Some(*hours), None),
-        Some(Recurrence::Cron(line)) => (None, Some(line)),
-        None => (None, None),
+        Recurrence::EveryHours(hours) => {
+            RecurrenceColumns { interval_hours: Some(*hours), cron: None, time_zone: None }
+        }
+        Recurrence::Cron(CronLine { line, time_zone }) => {
+            RecurrenceColumns { interval_hours: None, cron: Some(line), time_zone: time_zone.as_deref() }
+        }
     }
 }
 
@@ -189,7 +196,8 @@ async fn next_run(
     let (anchor, now) = read()?;
     let next = recurrence.next_after(anchor, now).map_err(|error| match error {
         RecurrenceError::Interval(_) => field("interval_hours", error),
-        RecurrenceError::Cron(_) | RecurrenceError::Never(_) => field("cron", error),
+        RecurrenceError::Cron { .. } | RecurrenceError::Never(_) => field("cron", error),
+        RecurrenceError::TimeZone(_) => field("time_zone", error),
     })?;
     Ok((now, next))
 }

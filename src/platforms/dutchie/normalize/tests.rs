@@ -231,6 +231,8 @@ fn potency_has_three_states(#[case] content: Value, #[case] expected: Option<Pot
 #[case::blank_falls_back(json!({"Image": "", "images": [{"url": "https://i/b", "active": true}]}), Some("https://i/b"))]
 #[case::inactive_is_skipped(json!({"Image": null, "images": [{"url": "https://i/x", "active": false}, {"url": "https://i/c", "active": true}]}), Some("https://i/c"))]
 #[case::a_blank_one_is_skipped(json!({"Image": "", "images": [{"url": ""}, {"url": "https://i/d"}]}), Some("https://i/d"))]
+#[case::without_a_scheme(json!({"Image": "//images.example/a.png"}), Some("https://images.example/a.png"))]
+#[case::one_of_a_list_without_a_scheme(json!({"Image": "", "images": [{"url": "//i/b"}]}), Some("https://i/b"))]
 #[case::none(json!({"Image": "", "images": null}), None)]
 fn an_image_is_the_first_live_one(#[case] trap: Value, #[case] expected: Option<&str>) {
     assert_eq!(product(trap).image_url.as_deref(), expected);
@@ -549,4 +551,21 @@ proptest! {
     fn no_items_panic(items in prop::collection::vec(any_json(), 0..4)) {
         prop_assert!(normalise(&[&page(&items)]).is_ok());
     }
+}
+
+#[test]
+fn half_a_character_costs_no_name() {
+    let whole = page(&[item(
+        json!({"Name": "Half @", "brand": {"name": "Bros @"}, "_id": "id@", "id": "id@", "Options": ["1@"]}),
+    )]);
+    let cut = String::from_utf8(whole).unwrap().replace('@', "\\ud83c");
+    let product = normalise(&[cut.as_bytes()]).unwrap().products.remove(0);
+    assert_eq!(
+        (product.name_raw.as_str(), product.brand_name_raw.as_deref()),
+        ("Half \u{fffd}", Some("Bros \u{fffd}"))
+    );
+    assert_eq!(
+        (product.provider_product_id.as_str(), product.variants[0].option_label.as_str()),
+        ("id\u{fffd}", "1\u{fffd}")
+    );
 }

@@ -16,7 +16,7 @@ WITH brands AS (
     JOIN dispensaries d ON d.id = b.dispensary_id
    WHERE ($1 IS NULL OR d.state = upper($1))
      AND ($2 IS NULL OR b.dispensary_id = $2)
-     AND ($3 IS NULL OR b.brand_key = lower(btrim($3)))
+     AND ($3 IS NULL OR b.brand_key = brand_key($3))
      AND ($4 IS NULL OR d.last_crawl_at >= $4)
      AND ($5 IS NULL OR d.last_crawl_at < $5)
    GROUP BY b.brand_key COLLATE "C", coalesce(d.state, '') COLLATE "C"

@@ -15,7 +15,7 @@ WITH mix AS (
     JOIN dispensaries d ON d.id = c.dispensary_id
    WHERE ($1 IS NULL OR d.state = upper($1))
      AND ($2 IS NULL OR c.dispensary_id = $2)
-     AND ($3 IS NULL OR c.brand_key = lower(btrim($3)))
+     AND ($3 IS NULL OR c.brand_key = brand_key($3))
      AND ($4 IS NULL OR d.last_crawl_at >= $4)
      AND ($5 IS NULL OR d.last_crawl_at < $5)
    GROUP BY c.category

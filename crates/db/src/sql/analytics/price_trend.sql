@@ -7,7 +7,7 @@ SELECT t.day, t.category AS category_key, nullif(t.category, '') AS category,
        round(sum(t.price_sum) / nullif(sum(t.priced), 0))::int AS price_avg, max(t.price_max) AS price_max
   FROM mv_price_trend t
  WHERE ($1 IS NULL OR t.state = upper($1))
-   AND ($2 IS NULL OR t.brand_key = lower(btrim($2)))
+   AND ($2 IS NULL OR t.brand_key = brand_key($2))
    AND ($3 IS NULL OR lower(t.category) = lower($3))
    AND t.day >= coalesce($4, (now() AT TIME ZONE 'UTC')::date - 30)
    AND ($5 IS NULL OR t.day <= $5)

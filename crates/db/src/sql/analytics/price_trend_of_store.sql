@@ -9,7 +9,7 @@ SELECT t.day, t.category AS category_key, nullif(t.category, '') AS category,
   JOIN dispensaries d ON d.id = t.dispensary_id
  WHERE t.dispensary_id = $1
    AND ($2 IS NULL OR d.state = upper($2))
-   AND ($3 IS NULL OR t.brand_key = lower(btrim($3)))
+   AND ($3 IS NULL OR t.brand_key = brand_key($3))
    AND ($4 IS NULL OR lower(t.category) = lower($4))
    AND t.day >= coalesce($5, (now() AT TIME ZONE 'UTC')::date - 30)
    AND ($6 IS NULL OR t.day <= $6)

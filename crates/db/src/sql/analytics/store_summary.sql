@@ -8,7 +8,7 @@ SELECT s.dispensary_id, s.dispensary_name, s.platform, s.state, s.city, s.crawl_
  WHERE ($1 IS NULL OR s.state = upper($1))
    AND ($2 IS NULL OR s.dispensary_id = $2)
    AND ($3 IS NULL OR EXISTS (SELECT FROM mv_brand_presence b
-                               WHERE b.dispensary_id = s.dispensary_id AND b.brand_key = lower(btrim($3))))
+                               WHERE b.dispensary_id = s.dispensary_id AND b.brand_key = brand_key($3)))
    AND ($4 IS NULL OR s.last_crawl_at >= $4)
    AND ($5 IS NULL OR s.last_crawl_at < $5)
    AND ($6 IS NULL OR s.dispensary_id > $6)

@@ -11,7 +11,7 @@ WITH newest AS MATERIALIZED (
 )
 INSERT INTO price_days
        (dispensary_id, day, category, brand_key, products, products_in_stock, products_on_special, priced, price_sum, price_min, price_max)
-SELECT n.dispensary_id, $1::date, coalesce(p.category, ''), coalesce(lower(btrim(p.brand_name_raw)), ''),
+SELECT n.dispensary_id, $1::date, coalesce(p.category, ''), coalesce(brand_key(p.brand_name_raw), ''),
        count(*),
        count(*) FILTER (WHERE s.is_in_stock),
        count(*) FILTER (WHERE s.is_in_stock AND s.is_on_special),
@@ -28,4 +28,4 @@ SELECT n.dispensary_id, $1::date, coalesce(p.category, ''), coalesce(lower(btrim
    AND s.crawl_id BETWEEN (SELECT min(id) FROM newest) AND (SELECT max(id) FROM newest)
   JOIN store_products p ON p.id = s.store_product_id
  CROSS JOIN LATERAL (SELECT coalesce(least(s.price_rec, s.special_price_rec), least(s.price_med, s.special_price_med)) AS price) o
- GROUP BY n.dispensary_id, coalesce(p.category, ''), coalesce(lower(btrim(p.brand_name_raw)), '');
+ GROUP BY n.dispensary_id, coalesce(p.category, ''), coalesce(brand_key(p.brand_name_raw), '');

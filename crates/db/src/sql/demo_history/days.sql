@@ -3,7 +3,7 @@
 INSERT INTO price_days
        (dispensary_id, day, category, brand_key, products, products_in_stock, products_on_special, priced, price_sum, price_min, price_max)
 SELECT p.dispensary_id, (now() AT TIME ZONE 'UTC')::date + s.crawl_id::int, coalesce(p.category, ''),
-       coalesce(lower(btrim(p.brand_name_raw)), ''), count(*), count(*) FILTER (WHERE s.is_in_stock),
+       coalesce(brand_key(p.brand_name_raw), ''), count(*), count(*) FILTER (WHERE s.is_in_stock),
        count(*) FILTER (WHERE s.is_in_stock AND s.is_on_special), count(o.price) FILTER (WHERE s.is_in_stock),
        coalesce(sum(o.price) FILTER (WHERE s.is_in_stock), 0), min(o.price) FILTER (WHERE s.is_in_stock),
        max(o.price) FILTER (WHERE s.is_in_stock)

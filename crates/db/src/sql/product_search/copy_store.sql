@@ -4,7 +4,7 @@
 -- words
 WITH products AS MATERIALIZED (
   SELECT p.id, lower(btrim(p.category)) AS category, left(lower(concat_ws(' ', btrim(p.brand_name_raw), btrim(p.name_raw))), 500) AS text,
-         left(lower(btrim(p.name_raw)), 100) AS name, left(lower(btrim(p.brand_name_raw)), 100) AS brand,
+         left(lower(btrim(p.name_raw)), 100) AS name, left(brand_key(p.brand_name_raw), 100) AS brand,
          coalesce(least(p.price_rec, p.special_price_rec), least(p.price_med, p.special_price_med)) AS price,
          (extract(epoch FROM json_time(p.first_seen_at)) * 1000)::bigint AS first_seen_ms,
          (extract(epoch FROM json_time(p.updated_at)) * 1000)::bigint AS updated_ms, p.is_in_stock, p.is_on_special

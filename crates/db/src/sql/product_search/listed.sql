@@ -14,7 +14,7 @@ WITH listed AS NOT MATERIALIZED (
          CASE $8 WHEN 'name' THEN l.name ELSE '' END AS sort_text,
          ($1 IS NULL OR l.dispensary_id = ANY ($1))
          AND ($2 IS NULL OR l.category = lower(btrim($2)))
-         AND ($3 IS NULL OR starts_with(l.brand, lower(btrim($3))))
+         AND ($3 IS NULL OR starts_with(l.brand, brand_key($3)))
          AND ($4 IS NULL OR l.is_in_stock = $4)
          AND ($5 IS NULL OR l.is_on_special = $5)
          AND ($6 IS NULL OR l.price >= $6)

@@ -17,7 +17,7 @@ SELECT p.*
           FROM v_products v
          WHERE v.dispensary_id = $1) p
  WHERE ($2 IS NULL OR lower(p.category) = lower($2))
-   AND ($3 IS NULL OR lower(p.brand_name_raw) = lower($3))
+   AND ($3 IS NULL OR brand_key(p.brand_name_raw) = brand_key($3))
    AND ($4 IS NULL OR p.is_in_stock = $4)
    AND ($5 IS NULL OR p.is_on_special = $5)
    AND ($6 IS NULL OR p.price >= $6)

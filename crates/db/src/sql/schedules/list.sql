@@ -1,5 +1,5 @@
 -- All schedules, or only $1. The analytics are early in the time in which hasten_analytics.sql makes them due.
-SELECT id, name, role, platform, account, state_code, group_name, args, enabled, cron, priority, last_task_count, last_skipped, last_error,
+SELECT id, name, role, platform, account, state_code, group_name, args, enabled, cron, time_zone, priority, last_task_count, last_skipped, last_error,
        version,
        CASE WHEN interval_hours IS NOT NULL THEN least(greatest(interval_hours, 1e-6), 1e6)::double precision END AS interval_hours,
        json_time(last_run_at) AS last_run_at,
