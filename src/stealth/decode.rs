@@ -19,6 +19,8 @@ pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
 /// The window browsers allow (8 MiB): more would let an answer of a few bytes claim 128 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
+/// Frames of one body.
+const MAX_FRAMES: usize = 1000;
 /// Frames of zstd begin with the first; those without data have the second behind one byte.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
@@ -57,19 +59,16 @@ pub fn decode(raw: &Bytes, coding: &str, limit: usize) -> Result<Bytes, InflateE
 
 /// All frames at the beginning.
 fn unzstd(raw: &[u8], limit: usize) -> Result<Bytes, InflateError> {
-    let (mut rest, mut body) = (raw, Bytes::new());
-    loop {
+    let (mut rest, mut body) = (raw, buffer(limit));
+    for _ in 0..MAX_FRAMES {
         let mut decoder = ZstdDecoder::with_params(rest, &[DParameter::window_log_max(ZSTD_WINDOW_LOG)]);
-        let frame = collect(&mut decoder, limit - body.len()).map_err(|error| match error {
-            InflateError::TooLarge { .. } => InflateError::TooLarge { limit },
-            other => other,
-        })?;
+        fill(&mut body, &mut decoder, limit)?;
         rest = decoder.into_inner();
-        body = if body.is_empty() { frame } else { [body, frame].concat().into() };
         if !is_zstd_frame(rest) {
-            return Ok(body);
+            return Ok(Bytes::from(body));
         }
     }
+    Err(InflateError::Broken(format!("more than {MAX_FRAMES} frames")))
 }
 
 fn is_zstd_frame(raw: &[u8]) -> bool {
@@ -82,15 +81,22 @@ fn has_zlib_header(raw: &[u8]) -> bool {
 }
 
 fn collect(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, InflateError> {
-    let mut body = Vec::with_capacity(if limit > SMALL_BODY { limit + 1 } else { 0 });
-    let mut bounded = decoder.take(limit as u64 + 1);
-    // the source is a slice: it is never pending
-    let read = bounded.read_to_end(&mut body).now_or_never();
-    read.unwrap_or_else(|| Err(io::Error::other("the decoder waits for more"))).map_err(decode_error)?;
-    if body.len() > limit {
-        return Err(InflateError::TooLarge { limit });
-    }
+    let mut body = buffer(limit);
+    fill(&mut body, decoder, limit)?;
     Ok(Bytes::from(body))
+}
+
+fn buffer(limit: usize) -> Vec<u8> {
+    Vec::with_capacity(if limit > SMALL_BODY { limit + 1 } else { 0 })
+}
+
+/// Adds the decoder's text to a body of at most `limit` bytes.
+fn fill(body: &mut Vec<u8>, decoder: impl AsyncRead + Unpin, limit: usize) -> Result<(), InflateError> {
+    let mut bounded = decoder.take((limit + 1 - body.len()) as u64);
+    // the source is a slice: it is never pending
+    let read = bounded.read_to_end(body).now_or_never();
+    read.unwrap_or_else(|| Err(io::Error::other("the decoder waits for more"))).map_err(decode_error)?;
+    if body.len() > limit { Err(InflateError::TooLarge { limit }) } else { Ok(()) }
 }
 
 fn decode_error(error: io::Error) -> InflateError {
