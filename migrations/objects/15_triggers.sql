@@ -24,12 +24,14 @@ CREATE OR REPLACE TRIGGER cancel_children AFTER UPDATE OF status ON worker_tasks
   WHEN (NEW.status = 'cancelled' AND OLD.awaits_children AND OLD.status <> 'cancelled' AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_cancel_children();
 
--- The roles are written out and the status comes first, so that the end of a crawl task pays for comparisons alone.
-CREATE OR REPLACE TRIGGER notify_end AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
-  WHEN (NEW.status IN ('completed', 'failed') AND OLD.status IS DISTINCT FROM NEW.status
-        AND NEW.role IN ('scrape_account', 'download_media', 'paid_content_sync', 'paid_content_creator', 'forum_scrape',
-                         'youtube_monitor', 'easynews_monitor', 'appearances_sync'))
-  EXECUTE FUNCTION worker_tasks_notify();
+-- The roles are a constant of the trigger and the status comes first, so that the end of a crawl task pays for comparisons alone.
+DO $do$
+BEGIN
+  EXECUTE format($sql$
+    CREATE OR REPLACE TRIGGER notify_end AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
+      WHEN (NEW.status IN ('completed', 'failed') AND OLD.status IS DISTINCT FROM NEW.status AND NEW.role = ANY (%L::text[]))
+      EXECUTE FUNCTION worker_tasks_notify() $sql$, media_roles());
+END $do$;
 
 CREATE OR REPLACE TRIGGER guard_pending BEFORE UPDATE OF scheduled_for, dispensary_id, ready, role, priority ON worker_tasks FOR EACH ROW
   WHEN (OLD.status = 'pending' AND NEW.status = 'pending' AND current_setting('xmlbinary') <> 'hex')

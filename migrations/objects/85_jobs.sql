@@ -52,7 +52,7 @@ BEGIN
     INSERT INTO worker_tasks (role, platform, account, priority, payload, scheduled_for, max_retries, retry_count, dedup_key, status,
                               started_at, completed_at, error_message, created_at)
     VALUES (old_type, old_platform, old_account, 10 - job_priority, args, at, coalesce(retries, 3), retried, key, coalesce(ended_as, 'pending'),
-            least(began_at, now()), CASE WHEN ended_as IS NOT NULL THEN least(coalesce(ended_at, began_at, old_made_at), now()) END,
+            CASE WHEN began_at IS NOT NULL THEN least(began_at, now()) END, CASE WHEN ended_as IS NOT NULL THEN least(coalesce(ended_at, began_at, old_made_at), now()) END,
             error, least(coalesce(old_made_at, now()), now()))
     RETURNING id INTO task;
   END IF;

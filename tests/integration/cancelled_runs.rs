@@ -1,6 +1,8 @@
 //! A running task is cancelled under a worker process: its body stops, its store waits for that, and no crash
 //! keeps the store reserved forever.
 
+use std::collections::HashSet;
+
 use db::tasks;
 use domain::role::Role;
 use nix::sys::signal::Signal;
@@ -40,6 +42,32 @@ async fn the_body_of_a_cancelled_task_stops_and_then_the_next_of_its_store_runs(
         1
     );
     drop(worker);
+}
+
+#[tokio::test]
+async fn the_store_of_a_cancelled_run_is_let_go_once_the_database_answers_again() {
+    const TRIES: usize = 8;
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker"]);
+    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__DATABASE__STATEMENT_TIMEOUT", "500ms");
+    // time for the lock below
+    command.env("FAILPOINTS", "execute.before_stop_is_noted=sleep(1000)");
+    let _worker = Child::spawn(&mut command).allow_errors(&["lock"]);
+    let id = hanging_fetch(&farm).await;
+    let (person, watcher) = (testkit::connect(farm.url()).await, testkit::connect(farm.url()).await);
+    cancel(&farm, id).await;
+    person.batch_execute("BEGIN; LOCK TABLE stopping_runs").await.unwrap();
+
+    let tries = "SELECT query_start::text FROM pg_stat_activity
+                  WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%run_stopped%'";
+    let mut seen = HashSet::new();
+    until("it has tried for more than five seconds", PATIENCE, async || {
+        seen.extend(watcher.query(tries, &[]).await.unwrap().iter().map(|row| row.get::<_, String>(0)));
+        seen.len() >= TRIES
+    })
+    .await;
+    person.batch_execute("ROLLBACK").await.unwrap();
+    farm.until_counted("its store is let go", STOPPING, 0).await;
 }
 
 #[rstest]

@@ -112,16 +112,18 @@ async fn a_queue_is_imported_once_while_its_worker_runs() {
 #[tokio::test]
 async fn history_comes_with_its_times_and_errors() {
     let (database, queue) = (testkit::database().await, OlderQueue::new());
-    queue.add_accounts(1, 3);
+    queue.add_accounts(1, 4);
     queue.execute(
         "UPDATE worker_job_queue SET status = 'completed', started_at = '2025-01-10 09:00:00', completed_at = '2025-01-10 09:30:00';
          UPDATE worker_job_queue SET status = 'failed', error_message = 'login needed', retry_count = 3 WHERE id = 2;
-         UPDATE worker_job_queue SET status = 'expired' WHERE id = 3",
+         UPDATE worker_job_queue SET status = 'expired' WHERE id = 3;
+         UPDATE worker_job_queue SET status = 'failed', started_at = NULL WHERE id = 4",
     );
     let without = answer(&queue.import(&database, &["--json"]).await, 5);
     assert_eq!((&without["imported"], &without["refused"][0]["old_id"]), (&json!(0), &json!(3)));
     let with = answer(&queue.import(&database, &["--json", "--history"]).await, 5);
-    assert_eq!(with["imported"], 2);
+    assert_eq!(with["imported"], 3);
+    assert_eq!(count(&database, "status = 'failed' AND started_at IS NULL").await, 1, "it began at no known time");
     let times = "started_at = '2025-01-10 09:00:00Z' AND completed_at = '2025-01-10 09:30:00Z'";
     assert_eq!(count(&database, &format!("status = 'completed' AND {times}")).await, 1);
     assert_eq!(count(&database, "status = 'failed' AND error_message = 'login needed' AND retry_count = 3").await, 1);

@@ -37,6 +37,20 @@ async fn a_family_has_the_same_roles_in_sql_as_in_the_program(#[case] family: Fa
 }
 
 #[tokio::test]
+async fn the_trigger_the_view_and_the_index_of_jobs_know_every_media_role() {
+    let queue = Queue::new().await;
+    let definition = async |sql: &str| queue.database.raw.query_one(sql, &[]).await.unwrap().get::<_, String>(0);
+    let trigger = definition("SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'notify_end'").await;
+    let view = definition("SELECT pg_get_viewdef('worker_job_queue'::regclass)").await;
+    let index = include_str!("../../crates/db/src/sql/indexes/worker_tasks_jobs.sql").to_owned();
+    for role in Family::Media.roles().map(Role::name) {
+        for definition in [&trigger, &view, &index] {
+            assert!(definition.contains(role), "{role} is missing in {definition}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_media_task_is_claimed_by_media_workers_only() {
     let queue = Queue::new().await;
     let media = queue.add(NewTask::new(Role::DownloadMedia)).await;

@@ -8,7 +8,7 @@
 use super::vocabulary::vocabulary;
 
 vocabulary! {
-    /// What an answer would switch.
+    /// Kind of the things that an answer would switch.
     pub enum SwitchKind {
         /// Stores of a state that would close or vanish.
         Stores,

@@ -6,15 +6,17 @@
 
 use std::time::Duration;
 
-use super::execute::Run;
+use super::execute::{Executor, Run};
 use db::{DbError, tasks};
 use domain::retry;
+use supervision::lifecycle::Phase;
 use telemetry::events;
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(1);
-/// Afterwards the store is free when the lease would have run out.
-const MAX_TIME: Duration = Duration::from_secs(5);
+/// Maximum time that a process which gives its tasks back goes on with it. Afterwards the store is free when the lease would
+/// have run out.
+const MAX_TIME_WHEN_RELEASING: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
     /// Its body was stopped, because its lease was lost.
@@ -34,13 +36,22 @@ impl Run<'_> {
     }
 
     /// Lets the store go, where the lease was lost because the task was cancelled. The body must have
-    /// stopped.
+    /// stopped. It is tried for as long as a lease lasts: then the store is free without it.
     pub async fn was_cancelled(&self) -> bool {
         fail::fail_point!("execute.before_stop_is_noted");
-        match tokio::time::timeout(MAX_TIME, self.note_stop()).await {
-            Ok(Ok(was_cancelled)) => return was_cancelled,
-            Ok(Err(error)) => events::stop_not_noted(self.task.lease.id, &error),
-            Err(_) => events::stop_not_noted(self.task.lease.id, &format_args!("no answer within {MAX_TIME:?}")),
+        let Executor { config, lifecycle, .. } = self.executor;
+        let is_releasing = async {
+            lifecycle.reached(Phase::Releasing).await;
+            tokio::time::sleep(MAX_TIME_WHEN_RELEASING).await;
+        };
+        let noted = tokio::select! {
+            noted = tokio::time::timeout(config.current().config.queue.lease, self.note_stop()) => noted.ok(),
+            () = is_releasing => None,
+        };
+        match noted {
+            Some(Ok(was_cancelled)) => return was_cancelled,
+            Some(Err(error)) => events::stop_not_noted(self.task.lease.id, &error),
+            None => events::stop_not_noted(self.task.lease.id, &"the database gave no answer in time"),
         }
         false
     }
