@@ -14,7 +14,7 @@ use storage::{Payloads, Place};
 /// Enough crawls for differences between payloads.
 const PAYLOADS: Duration = Duration::from_secs(40);
 const SNAPSHOTS: Duration = Duration::from_secs(120);
-/// Images are kept for as long as their products.
+/// Images are kept for as long as their products, and debug code takes a minute for ten thousand.
 pub const PICTURE_PERCENT: u64 = 20;
 /// The figures of the last hour count the tasks themselves.
 const COMPLETED: Duration = Duration::from_secs(3600);

@@ -79,7 +79,7 @@ fn begin(state: &State, pace: Pace) -> anyhow::Result<Simulator> {
         seed: state.seed,
         stores: state.stores + if state.has_faults { faults::EXTRA_STORES } else { 0 },
         crawl: state.crawl,
-        picture_percent: if state.has_faults { limits::PICTURE_PERCENT } else { 100 },
+        picture_percent: limits::PICTURE_PERCENT,
         latency: pace.latency,
         jitter: pace.jitter,
         port: state.port,
