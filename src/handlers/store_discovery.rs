@@ -290,14 +290,18 @@ impl DiscoveryReport {
         if !db::switches::believe(tx, platform.name(), switches, &all).await? {
             return Ok(states.into_iter().map(|state| (state.found_in.clone(), state)).collect());
         }
-        let mut doubted = BTreeMap::new();
-        let unjudged = states.into_iter().filter(|_| !switches.is_suspicious());
-        for state in unjudged {
+        let (mut doubted, mut settled) = (BTreeMap::new(), vec![platform.name().to_owned()]);
+        for state in states {
             let scope = format!("{platform}/{}", state.found_in);
-            if !db::switches::believe(tx, &scope, state.switches(), &state.stores).await? {
-                doubted.insert(state.found_in.clone(), state);
+            // an answer that is believed as a whole is believed of each state
+            let is_believed =
+                switches.is_suspicious() || db::switches::believe(tx, &scope, state.switches(), &state.stores).await?;
+            match is_believed {
+                true => settled.push(scope),
+                false => drop(doubted.insert(state.found_in.clone(), state)),
             }
         }
+        db::switches::settle(tx, SwitchKind::Stores, &settled).await?;
         Ok(doubted)
     }
 

@@ -6,20 +6,26 @@
 use super::row::first_column;
 use super::{DbError, Tx};
 use domain::store::StoreId;
-use domain::switches::Switches;
+use domain::switches::{SwitchKind, Switches};
 
 /// Whether the answer is to be written: it is not suspicious, or it is believed by now. `scope` names what it covers;
-/// `stores` are those that it concerns.
+/// `stores` are those that it concerns. Only a suspicious answer costs a statement; one that is written is followed by
+/// [`settle`], or by the record of its crawl, which does the same.
 pub async fn believe(tx: &Tx, scope: &str, switches: Switches, stores: &[StoreId]) -> Result<bool, DbError> {
     let kind = switches.kind.name();
     if !switches.is_suspicious() {
-        tx.execute(include_str!("sql/switches/settle.sql"), &[&kind, &scope]).await?;
         return Ok(true);
     }
     let count = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     let (covered, switched) = (count(switches.covered), count(switches.switched));
     let sql = include_str!("sql/switches/believe.sql");
     first_column(&tx.query_one(sql, &[&kind, &scope, &covered, &switched, &stores]).await?)
+}
+
+/// Forgets suspicious answers: one without a mass change came.
+pub async fn settle(tx: &Tx, kind: SwitchKind, scopes: &[String]) -> Result<(), DbError> {
+    tx.execute(include_str!("sql/switches/settle.sql"), &[&kind.name(), &scopes]).await?;
+    Ok(())
 }
 
 /// Lets the next answer that would switch the store, or its products, be believed. False where none was suspicious.
