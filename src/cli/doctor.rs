@@ -154,9 +154,8 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
 }
 
 fn bad_encoding(encoding: &str) -> Option<Finding> {
-    let remedy = "create another database with CREATE DATABASE drover ENCODING 'UTF8' TEMPLATE template0, and name it in database.url";
     let detail = format!("is {encoding}, and texts of menus are UTF8");
-    (encoding != server_info::ENCODING).then(|| Finding::fault("encoding", detail, remedy))
+    (encoding != server_info::ENCODING).then(|| Finding::fault("encoding", detail, server_info::ENCODING_REMEDY))
 }
 
 /// Distance of the database's time `theirs` from the time between `asked` and `answered`.

@@ -34,7 +34,7 @@ enum Command {
     /// Show proxies and how each has behaved
     ///
     /// GOOD OF LATEST: share of its latest requests, up to 100, that a host answered and did not refuse; its health follows from them.
-    /// Requests for images count in neither. HOSTS: those that refuse it or give no answer through it, and those that answer.
+    /// Requests for images count in neither. HOSTS: hosts that refuse it or give no answer through it, beside hosts that answer.
     /// OK EVER, FAILED EVER: its requests since it was added that were answered, and that failed by its fault; refusals count in neither. BYTES TODAY: since midnight in its time zone, both directions;
     /// workers add theirs every 20 s. BYTES LEFT: of its budget for today.
     List {

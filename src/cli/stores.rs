@@ -1,7 +1,6 @@
 //! `drover stores`: adds, imports, edits, groups, lists, switches and deletes the stores whose menus are crawled.
 
 mod accept;
-mod accept_empty;
 mod delete;
 mod edit;
 mod file;
@@ -44,7 +43,7 @@ enum Command {
     /// Accept a mass change that `quality list` shows as suspicious_switch: the next answer that says the same is believed
     Accept(accept::Args),
     /// Accept that a store sells nothing: the next crawl keeps its empty menu
-    AcceptEmpty(accept_empty::Args),
+    AcceptEmpty(accept::Args),
     /// Delete stores that you added by mistake. To keep what was crawled, disable them
     Delete(delete::Args),
     /// Add stores to a group. A group can have its own schedules
@@ -72,8 +71,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Enable(args) => switch::run(args, true, env).await,
         Command::Disable(args) => switch::run(args, false, env).await,
         Command::Delete(args) => delete::run(args, env).await,
-        Command::Accept(args) => accept::run(args, env).await,
-        Command::AcceptEmpty(args) => accept_empty::run(args, env).await,
+        Command::Accept(args) => accept::mass_change(args, env).await,
+        Command::AcceptEmpty(args) => accept::empty_menu(args, env).await,
         Command::Tag(args) => tag(args, env).await,
         Command::Untag(args) => untag(args, env).await,
     }

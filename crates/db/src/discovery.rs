@@ -19,15 +19,11 @@ impl DiscoveredStore {
         self.store.rejection_reason == Some(RejectionReason::NotOpen)
     }
 
-    /// The word that is not known, or `none` where there is no word.
+    /// The unknown word; `none` where the platform gave no word.
     fn unknown_status(&self) -> Option<&str> {
         let is_unknown = self.store.rejection_reason == Some(RejectionReason::UnknownStatus);
         is_unknown.then(|| self.store.status.as_deref().unwrap_or("none"))
     }
-}
-
-rows! {
-    CoveredStores { found_in, stores, closed, vanished }
 }
 
 /// Stores everything that was seen of `platform`, each id once.
@@ -66,9 +62,9 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
 pub struct CoveredStores {
     pub found_in: String,
     pub stores: Vec<StoreId>,
-    /// Their ids at the platform, of those that it would close.
+    /// Ids at the platform of the stores that it would close.
     pub closed: Vec<String>,
-    /// Number of those that it does not name any more.
+    /// Number of the stores that it does not name any more.
     pub vanished: i64,
 }
 
@@ -121,4 +117,8 @@ pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
     let reasons: Vec<String> = closing.iter().map(|row| row.try_get("reason")).collect::<Result<_, _>>()?;
     tx.execute(include_str!("sql/discovery/close.sql"), &[&ids, &reasons]).await?;
     Ok(ids.len())
+}
+
+rows! {
+    CoveredStores { found_in, stores, closed, vanished }
 }

@@ -64,10 +64,7 @@ pub enum MigrateError {
          ALTER ROLE or ALTER DATABASE … SET search_path = public"
     )]
     NoSchema,
-    #[error(
-        "the database's encoding is {0}, and texts of menus are UTF8: create another database with \
-         CREATE DATABASE drover ENCODING 'UTF8' TEMPLATE template0, and name it in database.url"
-    )]
+    #[error("the database's encoding is {0}, and texts of menus are UTF8: {remedy}", remedy = server_info::ENCODING_REMEDY)]
     Encoding(String),
     #[error("the schema could not be compared or changed")]
     Db(#[from] DbError),

@@ -10,6 +10,9 @@ use super::{Client, Db, DbError};
 
 /// The encoding that a database must have.
 pub const ENCODING: &str = "UTF8";
+/// Remedy for a database of another encoding, which cannot be changed.
+pub const ENCODING_REMEDY: &str = "create another database with CREATE DATABASE drover ENCODING 'UTF8' TEMPLATE template0, and name it in \
+     database.url";
 
 /// `application_name` of a connection that does not count as a client.
 const OBSERVER: &str = "drover-observer";

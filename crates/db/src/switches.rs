@@ -9,7 +9,7 @@ use domain::store::StoreId;
 use domain::switches::{SwitchKind, Switches};
 
 /// Whether the answer is to be written: it is not suspicious, or it is believed by now. `scope` names what it covers;
-/// `stores` are those that it concerns. Only a suspicious answer costs a statement; one that is written is followed by
+/// `stores` are the ones that it concerns. Only a suspicious answer costs a statement; one that is written is followed by
 /// [`settle`], or by the record of its crawl, which does the same.
 pub async fn believe(tx: &Tx, scope: &str, switches: Switches, stores: &[StoreId]) -> Result<bool, DbError> {
     let kind = switches.kind.name();

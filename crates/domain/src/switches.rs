@@ -1,7 +1,7 @@
 //! `Switches`: what one answer of upstream would switch off, and whether it is believed at once. `word`: a word of
 //! upstream's vocabulary.
 //!
-//! Pure. In: the number of things that an answer covers, and of those that it would switch. Out: a judgement. One word of
+//! Pure. In: the number of things that an answer covers, and the number that it would switch. Out: a judgement. One word of
 //! upstream's must not close every store or sell out a menu: a mass change is suspicious, and an unknown word changes
 //! nothing. It must not know where several agreeing answers are remembered.
 

@@ -1,4 +1,4 @@
-//! `drover stores accept`: lets the next answer that closes a store, or sells out its menu, be believed.
+//! `drover stores accept` and `accept-empty`: let the next answer about a store be believed.
 
 use crate::cli::{Env, ExitCode, values};
 use contract::stores::StoreView;
@@ -11,11 +11,30 @@ pub struct Args {
     store: StoreId,
 }
 
-pub async fn run(Args { store }: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let accepted: StoreView =
-        env.api().await?.post(&format!("/api/stores/{store}/accept"), &serde_json::json!({})).await?;
-    env.out.either(&accepted, |store| {
+/// One that closes the store, or sells out its menu.
+pub async fn mass_change(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    post(args, "accept", env, |store| {
         format!("store {}: the next answer that says the same of {} is believed", store.id, store.name)
-    })?;
+    })
+    .await
+}
+
+/// An empty menu.
+pub async fn empty_menu(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    post(args, "accept-empty", env, |store| {
+        format!("store {}: {} may have an empty menu from now on", store.id, store.name)
+    })
+    .await
+}
+
+async fn post(
+    Args { store }: Args,
+    what: &str,
+    env: &Env,
+    said: impl Fn(&StoreView) -> String,
+) -> anyhow::Result<ExitCode> {
+    let path = format!("/api/stores/{store}/{what}");
+    let accepted: StoreView = env.api().await?.post(&path, &serde_json::json!({})).await?;
+    env.out.either(&accepted, said)?;
     Ok(ExitCode::Ok)
 }

@@ -40,11 +40,12 @@ export const Row = memo(
 function whyOf(proxy) {
   if (proxy.health === "healthy" || proxy.health === "untested") return hostsText(proxy);
   const streak = proxy.consecutive_403_count > 0 && `${plural(proxy.consecutive_403_count, "refusal")} in a row`;
+  const hosts = hostsText(proxy);
   // the last error may be of another host than the bench
   return html`${proxy.benched.length > 0 ? proxy.benched[0].reason : (proxy.last_error ?? "")}
     ${streak && html`<br /><span class="scope">${streak}
       ${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
-    ${proxy.hosts.length > 1 && html`<br /><span class="scope">${hostsText(proxy)}</span>`}
+    ${hosts && proxy.hosts.length > 1 && html`<br /><span class="scope">${hosts}</span>`}
     ${proxy.benched.map(({ host, until }) =>
       html`<br /><span class="scope">benched ${host === null ? "everywhere" : `at ${host}`}, back <${Until} at=${until} /></span>`)}`;
 }

@@ -1,6 +1,6 @@
 //! Parameters of a database URL that libpq or other programs take and the driver refuses.
 //!
-//! In: a URL. Out: the URL without those that change nothing here, or the remedy for one that does.
+//! In: a URL. Out: the URL without parameters that change nothing here, or the remedy for one that does.
 
 use settings::DatabaseUrl;
 
