@@ -122,10 +122,11 @@ impl PreparedApp {
         let mut images = None;
         let make = |proxies| {
             let services = services(&live, &db, payloads, &clock, proxies)?;
-            images = services::downloads(&config, &services)?.zip(services.downloads.clone());
+            images = services::downloads(&config, &services)?;
             Ok(services)
         };
         let tree = Tree::start(deps, make).await?;
+        let images = images.map(|(queue, deps)| (Downloads::start(queue.clone(), deps, &tree.background()), queue));
         Ok(App { tree, images })
     }
 }

@@ -22,6 +22,7 @@ use cgroup::{Memory, allowed_cpus, cpu_time_of_container};
 use domain::worker::Resources;
 use queue::held_tasks::HeldTasks;
 use settings::LiveConfig;
+use supervision::background::{Background, BackgroundLoop};
 use telemetry::events::{self, Backoff};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -36,20 +37,30 @@ pub struct Load {
 }
 
 /// Samples in the background until the last receiver is gone.
-pub fn start_sampling(live: LiveConfig, held_tasks: HeldTasks) -> watch::Receiver<Load> {
+pub fn start_sampling(live: LiveConfig, held_tasks: HeldTasks, background: &Background) -> watch::Receiver<Load> {
     let mut sampler = Sampler::new(held_tasks);
-    let (sender, receiver) = watch::channel(sampler.sample(&live.current().config.worker));
-    tokio::spawn(async move {
+    let (loads, receiver) = watch::channel(sampler.sample(&live.current().config.worker));
+    background.start("sampler of resources", Sampling { live, sampler, loads });
+    receiver
+}
+
+struct Sampling {
+    live: LiveConfig,
+    sampler: Sampler,
+    loads: watch::Sender<Load>,
+}
+
+impl BackgroundLoop for Sampling {
+    async fn run(&mut self) {
         let mut tick = tokio::time::interval(SAMPLE_INTERVAL);
         // samples in a row would shrink the average's window
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !sender.is_closed() {
+        while !self.loads.is_closed() {
             tick.tick().await;
             fail::fail_point!("resources");
-            sender.send_replace(sampler.sample(&live.current().config.worker));
+            self.loads.send_replace(self.sampler.sample(&self.live.current().config.worker));
         }
-    });
-    receiver
+    }
 }
 
 struct Sampler {

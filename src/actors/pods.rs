@@ -27,7 +27,8 @@ use super::supervisor::{RetirePods, StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{StartError, TreeDeps};
 use crate::handlers::TaskServices;
 use crate::stealth::{ProxySource, Sessions};
-use db::{DbError, listen, tasks, workers};
+use db::listen::Listener;
+use db::{DbError, tasks, workers};
 use deps::ActorDeps;
 use domain::pause::Pauses;
 use domain::task::{Blame, TaskLease};
@@ -37,7 +38,8 @@ use queue::execute::Executor;
 use queue::heartbeat::Heartbeat;
 use queue::held_tasks::{HeldTasks, Stop};
 use queue::pauses::watch_pauses;
-use settings::{Config, LiveConfig};
+use settings::{Config, LoadedConfig};
+use supervision::background::{Background, BackgroundLoop};
 use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
 use supervision::watchdog::Watchdog;
 use telemetry::events;
@@ -65,19 +67,19 @@ impl Pods {
         deps: TreeDeps,
         supervisor: &Addr<SupervisorActor>,
         watchdog: Watchdog,
-        lifecycle: Lifecycle,
+        background: Background,
         services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
     ) -> Result<Pods, StartError<E>> {
         let TreeDeps { config, live, db, runtime, clock, plan, started_at, .. } = deps;
         let times = config.lease_times();
         let held_tasks = HeldTasks::default();
+        let lifecycle = background.lifecycle().clone();
         let heartbeat = Heartbeat {
             server: db.server().clone(),
             times,
             beat_grace: config.beat_grace(),
-            lifecycle: lifecycle.clone(),
+            background: background.clone(),
             held_tasks: held_tasks.clone(),
-            restart_limit: (&config.supervision).into(),
         };
         heartbeat.start()?;
 
@@ -87,24 +89,29 @@ impl Pods {
         let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &pool_deps);
         let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
-        tokio::spawn(keep_sharing_hosts(services.sessions.clone(), config.proxies.flush_every, lifecycle.clone()));
         let sessions = services.sessions.clone();
-        tokio::spawn(fetch_counts.clone().keep_writing(lifecycle.clone()));
-        let pauses = watch_pauses(&db, lifecycle.clone()).await;
-        tokio::spawn(keep_rereading_hosts(services.sessions.clone(), pauses.clone()));
+        let sharing = (sessions.clone(), config.proxies.flush_every, lifecycle.clone());
+        background
+            .start("exchange of hosts", move || keep_sharing_hosts(sharing.0.clone(), sharing.1, sharing.2.clone()));
+        let writing = (fetch_counts.clone(), lifecycle.clone());
+        background.start("writer of fetch counts", move || writing.0.clone().keep_writing(writing.1.clone()));
+        let pauses = watch_pauses(&db, &background).await;
+        let rereading = (sessions.clone(), pauses.clone());
+        background.start("reader of hosts", move || keep_rereading_hosts(rereading.0.clone(), rereading.1.clone()));
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),
             times,
-            lifecycle: lifecycle.clone(),
+            background: background.clone(),
             held_tasks: held_tasks.clone(),
             proxies: proxies.state(),
             can_write_payloads: services.payloads.can_write(),
             pauses: pauses.clone(),
-            restart_limit: (&config.supervision).into(),
         });
+        let (listener, wake_ups) = Listener::new(db.server(), tasks::WAKE_CHANNEL);
+        background.start("listener for tasks", move || listener.clone().run());
         let deps = ActorDeps {
-            wake_ups: listen::listen(db.server(), tasks::WAKE_CHANNEL),
-            load: load::start_sampling(live.clone(), held_tasks.clone()),
+            wake_ups,
+            load: load::start_sampling(live.clone(), held_tasks.clone(), &background),
             own_workers: OwnWorkers::new(&config, &plan, lifecycle.clone()),
             follows: plan.follows,
             executor: Executor::new(
@@ -123,15 +130,19 @@ impl Pods {
             db,
             times,
             lifecycle,
+            background,
             registry: Arc::default(),
             started_at,
             held_tasks,
             claimer,
             watchdog,
         };
-        tokio::spawn(keep_counting_slots(deps.live.clone(), deps.own_workers.clone(), deps.lifecycle.clone()));
+        let counting = deps.clone();
+        deps.background.start("count of slots", move || keep_counting_slots(counting.clone()));
         if plan.follows == Follows::PodsAndWorkers {
-            tokio::spawn(keep_pod_count(supervisor.clone(), deps.clone(), plan.pods.clone()));
+            let (supervisor, deps, pods) = (supervisor.clone(), deps.clone(), plan.pods.clone());
+            let live = deps.live.subscribe();
+            deps.background.clone().start("count of pods", PodCount { supervisor, deps, live, pods });
         }
         let pods = StartPods { deps: deps.clone(), pods: plan.pods };
         supervisor.send(pods).await.map_err(|_| StartError::Actors)?;
@@ -197,14 +208,14 @@ impl Pods {
 }
 
 /// Reports how many workers and slots there are, until the process is over.
-async fn keep_counting_slots(live: LiveConfig, own_workers: OwnWorkers, lifecycle: Lifecycle) {
-    let (mut config, mut workers) = (live.subscribe(), own_workers.subscribe());
+async fn keep_counting_slots(deps: ActorDeps) {
+    let (mut config, mut workers) = (deps.live.subscribe(), deps.own_workers.subscribe());
     loop {
         let slots = config.borrow_and_update().config.slots();
         let count = workers.borrow_and_update().len();
         events::workers_planned(count, count * slots);
         tokio::select! {
-            () = lifecycle.reached(Phase::Over) => return,
+            () = deps.lifecycle.reached(Phase::Over) => return,
             _ = config.changed() => {}
             _ = workers.changed() => {}
         }
@@ -212,26 +223,34 @@ async fn keep_counting_slots(live: LiveConfig, own_workers: OwnWorkers, lifecycl
 }
 
 /// Starts and retires pods when `topology.pods` changes, until the process drains.
-async fn keep_pod_count(supervisor: Addr<SupervisorActor>, deps: ActorDeps, mut pods: Vec<PodPlan>) {
-    let mut live = deps.live.subscribe();
-    loop {
-        tokio::select! {
-            () = deps.lifecycle.reached(Phase::Draining) => return,
-            changed = live.changed() => if changed.is_err() { return },
-        }
-        let config = live.borrow_and_update().config.clone();
-        let retired = pods.split_off(config.topology.pods.min(pods.len()));
-        if !retired.is_empty() {
-            supervisor.do_send(RetirePods(retired.into_iter().map(|pod| pod.name).collect()));
-        }
-        let missing = config.topology.pods - pods.len();
-        let new = tokio::select! {
-            () = deps.lifecycle.reached(Phase::Draining) => return,
-            new = new_pods(&deps, &config, missing, &pods) => new,
-        };
-        pods.extend_from_slice(&new);
-        if !new.is_empty() {
-            supervisor.do_send(StartPods { deps: deps.clone(), pods: new });
+struct PodCount {
+    supervisor: Addr<SupervisorActor>,
+    deps: ActorDeps,
+    live: watch::Receiver<Arc<LoadedConfig>>,
+    pods: Vec<PodPlan>,
+}
+
+impl BackgroundLoop for PodCount {
+    async fn run(&mut self) {
+        loop {
+            tokio::select! {
+                () = self.deps.lifecycle.reached(Phase::Draining) => return,
+                changed = self.live.changed() => if changed.is_err() { return },
+            }
+            let config = self.live.borrow_and_update().config.clone();
+            let retired = self.pods.split_off(config.topology.pods.min(self.pods.len()));
+            if !retired.is_empty() {
+                self.supervisor.do_send(RetirePods(retired.into_iter().map(|pod| pod.name).collect()));
+            }
+            let missing = config.topology.pods - self.pods.len();
+            let new = tokio::select! {
+                () = self.deps.lifecycle.reached(Phase::Draining) => return,
+                new = new_pods(&self.deps, &config, missing, &self.pods) => new,
+            };
+            self.pods.extend_from_slice(&new);
+            if !new.is_empty() {
+                self.supervisor.do_send(StartPods { deps: self.deps.clone(), pods: new });
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::stealth::ProxySource;
 use db::Db;
 use foundation::clock::Clock;
 use settings::{Config, LiveConfig};
+use supervision::background::Background;
 use supervision::lifecycle::{DrainLimits, Lifecycle, Phase};
 use supervision::watchdog::Watchdog;
 
@@ -42,6 +43,7 @@ pub struct TreeDeps {
 
 pub struct Tree {
     lifecycle: Lifecycle,
+    background: Background,
     limits: DrainLimits,
     /// None where no tasks run.
     pods: Option<Pods>,
@@ -92,15 +94,21 @@ impl Tree {
         let scheduler = StartScheduler(scheduler_deps(&deps));
         supervisor.send(scheduler).await.map_err(|_| StartError::Actors)?;
         let limits = DrainLimits::from(deps.config.as_ref());
+        let background = Background::new(&deps.config.supervision, lifecycle.clone());
         let pods = match deps.plan.pods.is_empty() {
             true => None,
-            false => Some(Pods::start(deps, &supervisor, watchdog, lifecycle.clone(), services).await?),
+            false => Some(Pods::start(deps, &supervisor, watchdog, background.clone(), services).await?),
         };
-        Ok(Tree { lifecycle, limits, pods, end_actors: Some(end_actors) })
+        Ok(Tree { background, lifecycle, limits, pods, end_actors: Some(end_actors) })
     }
 
     pub fn lifecycle(&self) -> &Lifecycle {
         &self.lifecycle
+    }
+
+    /// Starts loops that end with this process, or end it.
+    pub fn background(&self) -> Background {
+        self.background.clone()
     }
 
     /// None where no tasks run.

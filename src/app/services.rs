@@ -8,7 +8,7 @@ use super::data::DataFiles;
 use super::hosts::SharedHosts;
 use super::media_hosts::MediaHosts;
 use super::robots::SharedRobots;
-use crate::downloads::{DownloadDeps, DownloadQueue, Downloads};
+use crate::downloads::{DownloadDeps, DownloadQueue};
 use crate::handlers::media::MediaServices;
 use crate::handlers::{ExhaustedHashAlarm, KnownHashes, TaskServices};
 use crate::platforms::{BadPlatform, PlatformRegistry};
@@ -72,9 +72,12 @@ pub fn services(
     })
 }
 
-/// Starts to download images, where this process does. Errors: an address of the platform that cannot be
-/// asked.
-pub fn downloads(config: &Config, services: &TaskServices) -> Result<Option<Downloads>, ServicesError> {
+/// Queue and dependencies of the downloads of images, where this process has any. Errors: an address of the
+/// platform that cannot be asked.
+pub fn downloads(
+    config: &Config,
+    services: &TaskServices,
+) -> Result<Option<(DownloadQueue, DownloadDeps)>, ServicesError> {
     let Some(queue) = &services.downloads else { return Ok(None) };
     let platform = services.platforms.get(Platform::Dutchie);
     let deps = DownloadDeps {
@@ -85,7 +88,7 @@ pub fn downloads(config: &Config, services: &TaskServices) -> Result<Option<Down
         hosts: config.platform.dutchie.image_hosts.clone(),
         page: platform.adapter.endpoint(None)?,
     };
-    Ok(Some(Downloads::start(queue.clone(), deps)))
+    Ok(Some((queue.clone(), deps)))
 }
 
 /// The platforms' own hosts and those the operator adds; a store's registered hosts come with its sessions.

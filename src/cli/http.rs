@@ -22,6 +22,7 @@ use db::Db;
 use geo::Geo;
 use settings::{Config, Live};
 use storage::{Place, PlaceError};
+use supervision::background::Background;
 use supervision::lifecycle::Lifecycle;
 
 /// Maximum connected clients not accepted yet. The usual 128 are few in a burst: further clients would try
@@ -60,11 +61,13 @@ impl Listeners {
     pub fn serve(self, env: &Env, config: &Arc<Config>, app: &App, db: Db) -> anyhow::Result<Servers> {
         let state = state(env, config, app, db)?;
         let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
+        let background = Background::new(&config.supervision, app.lifecycle().clone());
         let scrape = if self.api.is_some() { Scrape::Service } else { Scrape::Process };
         if let Some(listener) = self.probes {
             let address = listener.local_addr()?;
             tracing::info!(%address, "Listening for probes on http://{address}");
-            servers.tasks.spawn(api::serve_probes(listener, state.clone(), scrape));
+            let serving = api::serve_probes(listener, state.clone(), scrape);
+            servers.tasks.spawn(background.clone().run_once("server of the probes", serving));
         }
         if let Some(listener) = self.api {
             let address = listener.local_addr()?;
@@ -73,14 +76,15 @@ impl Listeners {
                 tracing::info!("This build has no dashboard: install Node.js with npm, and build drover again");
             }
             servers.api = Some(address);
-            servers.tasks.spawn(api::serve(listener, state, dashboard::routes()));
+            let serving = api::serve(listener, state, dashboard::routes(), background.clone());
+            servers.tasks.spawn(background.run_once("server of the API", serving));
         }
         Ok(servers)
     }
 }
 
 impl Servers {
-    /// Lets open requests finish. A server's panic was logged where it happened.
+    /// Lets open requests finish.
     pub async fn close(mut self) {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}

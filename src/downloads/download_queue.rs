@@ -35,6 +35,24 @@ pub struct StoreAsk {
     pub limit: Option<usize>,
 }
 
+/// An image between the search for it and its row. Dropped without an end, it counts as postponed.
+pub(super) struct UnderWay {
+    queue: DownloadQueue,
+    owner: ImageOwner,
+}
+
+impl UnderWay {
+    pub fn end(self, note: impl FnOnce(&mut DownloadProgress)) {
+        self.queue.end(self.owner, note);
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.queue.end(self.owner, |progress| progress.postponed += 1);
+    }
+}
+
 #[derive(Clone, Default)]
 pub struct DownloadQueue(Arc<Shared>);
 
@@ -131,19 +149,20 @@ impl DownloadQueue {
         self.show(&state);
     }
 
-    /// False while the same image is under way already.
-    pub(super) fn begin(&self, owner: ImageOwner) -> bool {
+    /// None while the same image is under way already.
+    pub(super) fn begin(&self, owner: ImageOwner) -> Option<UnderWay> {
         let mut state = self.state();
         let is_new = state.begun.insert(owner);
         self.show(&state);
-        is_new
+        is_new.then(|| UnderWay { queue: self.clone(), owner })
     }
 
     /// An image is stored, or is not to be had for now.
-    pub(super) fn end(&self, owner: ImageOwner, note: impl FnOnce(&mut DownloadProgress)) {
+    fn end(&self, owner: ImageOwner, note: impl FnOnce(&mut DownloadProgress)) {
         let mut state = self.state();
-        state.begun.remove(&owner);
-        self.change(&state, note);
+        if state.begun.remove(&owner) {
+            self.change(&state, note);
+        }
     }
 
     fn show(&self, state: &State) {
@@ -202,11 +221,20 @@ mod tests {
         queue.add(1);
         queue.next().await;
         let image = ImageOwner::Product(7);
-        assert!(queue.begin(image) && !queue.begin(image));
+        let under_way = queue.begin(image).unwrap();
+        assert!(queue.begin(image).is_none());
         queue.looked_up();
         assert!(!queue.progress().borrow().is_idle());
-        queue.end(image, |progress| progress.stored += 1);
+        under_way.end(|progress| progress.stored += 1);
         queue.until_idle().await;
         assert_eq!(queue.progress().borrow().stored, 1);
+    }
+
+    #[tokio::test]
+    async fn an_image_that_is_dropped_on_the_way_is_postponed() {
+        let queue = DownloadQueue::default();
+        drop(queue.begin(ImageOwner::Product(7)));
+        queue.until_idle().await;
+        assert_eq!(queue.progress().borrow().postponed, 1);
     }
 }

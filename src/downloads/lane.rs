@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::fetch::{self, Outcome};
 use super::outage::Outage;
+use super::recorder::Finished;
 use super::{DownloadDeps, DownloadQueue, Job};
 use crate::stealth::{AllowList, Session, SessionAsk, Sessions};
 use domain::image::{Subject, WantedImage};
 use storage::Images;
+use supervision::background::BackgroundLoop;
 
 /// A lane without work gives its proxy back after this time.
 const MAX_IDLE: Duration = Duration::from_secs(2);
@@ -30,13 +33,16 @@ pub struct LaneDeps {
     hosts: Vec<String>,
     /// Time limit of one try of one address.
     pub timeout: Duration,
-    outage: Outage,
 }
 
 pub struct Lane {
     deps: LaneDeps,
+    outage: Outage,
     jobs: Jobs,
-    finished: mpsc::Sender<(WantedImage, Outcome)>,
+    finished: mpsc::Sender<Finished>,
+    /// While a task runs, it takes no image.
+    gives_way_to: Option<DownloadQueue>,
+    stop: CancellationToken,
     session: Option<OpenSession>,
 }
 
@@ -46,28 +52,42 @@ struct OpenSession {
     images: usize,
 }
 
+impl LaneDeps {
+    pub fn new(deps: &DownloadDeps, allowed: &AllowList) -> LaneDeps {
+        let DownloadDeps { sessions, images, config, hosts, page, .. } = deps.clone();
+        LaneDeps { images, allowed: allowed.clone(), page, sessions, hosts, timeout: config.timeout }
+    }
+}
+
+impl BackgroundLoop for Lane {
+    async fn run(&mut self) {
+        let stop = self.stop.clone();
+        // None: it was stopped
+        let _ = stop.run_until_cancelled(self.download_all()).await;
+    }
+}
+
 impl Lane {
     pub fn new(
-        deps: DownloadDeps,
-        allowed: AllowList,
+        deps: LaneDeps,
         jobs: Jobs,
-        finished: mpsc::Sender<(WantedImage, Outcome)>,
+        finished: mpsc::Sender<Finished>,
+        gives_way_to: Option<DownloadQueue>,
+        stop: CancellationToken,
     ) -> Lane {
-        let DownloadDeps { sessions, images, config, hosts, page, .. } = deps;
-        let deps =
-            LaneDeps { images, allowed, page, sessions, hosts, timeout: config.timeout, outage: Outage::default() };
-        Lane { deps, jobs, finished, session: None }
+        Lane { deps, outage: Outage::default(), jobs, finished, gives_way_to, stop, session: None }
     }
 
-    /// Runs until there can be no more images. A lane that gives way takes none while a task runs.
-    pub async fn run(mut self, gives_way_to: Option<DownloadQueue>) {
+    /// Until there can be no more images.
+    async fn download_all(&mut self) {
         loop {
-            if let Some(queue) = &gives_way_to {
-                self.wait_for_tasks(queue).await;
+            if let Some(queue) = self.gives_way_to.clone() {
+                self.wait_for_tasks(&queue).await;
             }
             let Some(job) = self.next().await else { return };
             let outcome = self.download(&job).await;
-            if self.finished.send((job.image, outcome)).await.is_err() {
+            let finished = Finished { image: job.image, under_way: job.under_way, outcome };
+            if self.finished.send(finished).await.is_err() {
                 return;
             }
         }
@@ -93,13 +113,14 @@ impl Lane {
     }
 
     async fn download(&mut self, job: &Job) -> Outcome {
-        if self.deps.outage.is_on() {
+        fail::fail_point!("images.lane");
+        if self.outage.is_on() {
             return Outcome::Postponed { detail: "several images before it were not to be had".to_owned() };
         }
         let mut open = self.session_for(&job.image);
         open.session.count_for(job.store);
         let outcome = fetch::fetch(&self.deps, &mut open.session, job).await;
-        self.deps.outage.note(&outcome);
+        self.outage.note(&outcome);
         open.images += 1;
         self.session = Some(open).filter(|open| open.images < MAX_IMAGES);
         outcome

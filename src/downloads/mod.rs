@@ -26,9 +26,13 @@ use db::images::ImageSelection;
 use db::{Db, DbError};
 use domain::image::WantedImage;
 use domain::store::StoreId;
+use download_queue::UnderWay;
 pub use download_queue::{DownloadQueue, RunGuard, StoreAsk};
+use lane::{Lane, LaneDeps};
 pub use progress::DownloadProgress;
+use recorder::Recorder;
 use storage::Images;
+use supervision::background::{Background, BackgroundLoop};
 use telemetry::events;
 
 /// Images that lanes have not taken yet, of the store that is being looked at.
@@ -50,6 +54,7 @@ pub struct DownloadDeps {
 /// One image for a lane.
 struct Job {
     image: WantedImage,
+    under_way: UnderWay,
     /// Whose refresh made it known.
     store: StoreId,
     /// Whether it is downloaded although it is stored.
@@ -75,28 +80,22 @@ impl Drop for Downloads {
 
 impl Downloads {
     /// Starts to download the stores in `queue`, and later ones.
-    pub fn start(queue: DownloadQueue, deps: DownloadDeps) -> Downloads {
+    pub fn start(queue: DownloadQueue, deps: DownloadDeps, background: &Background) -> Downloads {
         let stop = CancellationToken::new();
         let (jobs, lanes_end) = mpsc::channel(MAX_AHEAD);
         let lanes_end = Arc::new(Mutex::new(lanes_end));
         let (finished, finished_end) = mpsc::channel(MAX_AHEAD);
         let allowed = AllowList::new(deps.hosts.iter().cloned());
         for nth in 0..deps.config.concurrency {
-            let lane = lane::Lane::new(deps.clone(), allowed.clone(), lanes_end.clone(), finished.clone());
             // one goes on while tasks run, so that a process that is always busy gets its images, too
             let gives_way_to = (nth > 0).then(|| queue.clone());
-            let stopped = stop.clone().cancelled_owned();
-            tokio::spawn(async move {
-                tokio::select! {
-                    () = stopped => {}
-                    () = lane.run(gives_way_to) => {}
-                }
-            });
+            let (deps, jobs, finished) = (LaneDeps::new(&deps, &allowed), lanes_end.clone(), finished.clone());
+            background.start("downloads of images", Lane::new(deps, jobs, finished, gives_way_to, stop.clone()));
         }
-        let recorder = recorder::Recorder::new(deps.db.clone(), deps.config.retry_base, queue.clone());
-        let recorder = tokio::spawn(recorder.run(finished_end));
-        let feeder = Feeder { queue, db: deps.db, allowed, jobs };
-        Downloads { feeder: tokio::spawn(feeder.run()), recorder, stop }
+        let recorder = Recorder::new(deps.db.clone(), deps.config.retry_base, finished_end);
+        let recorder = background.start("recorder of images", recorder);
+        let feeder = background.start("search for images", Feeder { queue, db: deps.db, allowed, jobs });
+        Downloads { feeder, recorder, stop }
     }
 
     /// Stops, and notes what was downloaded. Images under way are found again.
@@ -115,19 +114,23 @@ struct Feeder {
     jobs: mpsc::Sender<Job>,
 }
 
-impl Feeder {
-    async fn run(self) {
+impl BackgroundLoop for Feeder {
+    async fn run(&mut self) {
         loop {
+            // a panic has ended the last look; the store's next refresh brings it back
+            self.queue.looked_up();
             let ask = self.queue.next().await;
             match self.wanted(&ask).await {
                 Ok(images) => self.hand_out(images, &ask).await,
                 Err(error) => events::images_not_looked_up(ask.store, &error),
             }
-            self.queue.looked_up();
         }
     }
+}
 
+impl Feeder {
     async fn wanted(&self, ask: &StoreAsk) -> Result<Vec<WantedImage>, DbError> {
+        fail::fail_point!("images.feeder");
         let wanted = if ask.refetch { ImageSelection::All } else { ImageSelection::Missing };
         let is_permitted = |address: &str| self.allowed.permits(address);
         db::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted, &is_permitted).await
@@ -135,9 +138,9 @@ impl Feeder {
 
     async fn hand_out(&self, images: Vec<WantedImage>, ask: &StoreAsk) {
         for image in images.into_iter().take(ask.limit.unwrap_or(usize::MAX)) {
-            let is_new = self.queue.begin(image.owner);
-            let job = Job { image, store: ask.store, refetch: ask.refetch };
-            if is_new && self.jobs.send(job).await.is_err() {
+            let Some(under_way) = self.queue.begin(image.owner) else { continue };
+            let job = Job { image, under_way, store: ask.store, refetch: ask.refetch };
+            if self.jobs.send(job).await.is_err() {
                 return;
             }
         }

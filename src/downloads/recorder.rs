@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
-use super::download_queue::DownloadQueue;
+use super::download_queue::UnderWay;
 use super::fetch::Outcome;
 use db::{Db, DbError};
 use domain::image::{ImageFailure, ImageOwner, WantedImage};
+use supervision::background::BackgroundLoop;
 use telemetry::events;
 
 /// Images that one statement notes.
@@ -19,34 +20,38 @@ const MAX_DELAY: Duration = Duration::from_millis(200);
 /// How often a row that a refresh is writing is tried again.
 const MAX_TRIES: usize = 20;
 
+/// An image whose download has ended.
+pub struct Finished {
+    pub image: WantedImage,
+    pub under_way: UnderWay,
+    pub outcome: Outcome,
+}
+
 pub struct Recorder {
     db: Db,
     retry_base: Duration,
-    queue: DownloadQueue,
+    finished: mpsc::Receiver<Finished>,
     stored: Vec<StoredImage>,
 }
 
 struct StoredImage {
     owner: ImageOwner,
+    under_way: UnderWay,
     path: String,
     /// Bytes as downloaded; None where the file was there already.
     bytes: Option<u64>,
     tries: usize,
 }
 
-impl Recorder {
-    pub fn new(db: Db, retry_base: Duration, queue: DownloadQueue) -> Recorder {
-        Recorder { db, retry_base, queue, stored: Vec::new() }
-    }
-
+impl BackgroundLoop for Recorder {
     /// Until no lane is left.
-    pub async fn run(mut self, mut finished: mpsc::Receiver<(WantedImage, Outcome)>) {
+    async fn run(&mut self) {
         let mut flushes = tokio::time::interval(MAX_DELAY);
         flushes.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                next = finished.recv() => match next {
-                    Some((image, outcome)) => self.note(image, outcome).await,
+                next = self.finished.recv() => match next {
+                    Some(finished) => self.note(finished).await,
                     None => break,
                 },
                 _ = flushes.tick(), if !self.stored.is_empty() => self.flush().await,
@@ -57,19 +62,30 @@ impl Recorder {
         }
         self.flush().await;
     }
+}
 
-    async fn note(&mut self, image: WantedImage, outcome: Outcome) {
+impl Recorder {
+    pub fn new(db: Db, retry_base: Duration, finished: mpsc::Receiver<Finished>) -> Recorder {
+        Recorder { db, retry_base, finished, stored: Vec::new() }
+    }
+
+    async fn note(&mut self, finished: Finished) {
+        fail::fail_point!("images.recorder");
+        let Finished { image, under_way, outcome } = finished;
         let owner = image.owner;
         let (path, bytes) = match outcome {
             Outcome::Stored { path, bytes } => (path, Some(bytes)),
             Outcome::Found { path } => (path, None),
-            Outcome::Failed { reason, detail } => return self.fail(&image, reason, &detail).await,
+            Outcome::Failed { reason, detail } => {
+                self.fail(&image, reason, &detail).await;
+                return under_way.end(|progress| *progress.failed.entry(reason).or_default() += 1);
+            }
             Outcome::Postponed { detail } => {
                 events::image_postponed(&image.url, &detail);
-                return self.queue.end(owner, |progress| progress.postponed += 1);
+                return under_way.end(|progress| progress.postponed += 1);
             }
         };
-        self.stored.push(StoredImage { owner, path, bytes, tries: 0 });
+        self.stored.push(StoredImage { owner, under_way, path, bytes, tries: 0 });
     }
 
     async fn fail(&self, image: &WantedImage, reason: ImageFailure, detail: &str) {
@@ -78,7 +94,6 @@ impl Recorder {
         if let Err(error) = failed.await {
             events::images_not_noted(1, &error);
         }
-        self.queue.end(image.owner, |progress| *progress.failed.entry(reason).or_default() += 1);
     }
 
     /// Rows that a refresh holds stay for the next flush.
@@ -97,7 +112,7 @@ impl Recorder {
         for mut image in std::mem::take(&mut self.stored) {
             image.tries += 1;
             if noted.contains(&image.owner) || image.tries >= MAX_TRIES {
-                self.end(&image);
+                end(image);
             } else {
                 self.stored.push(image);
             }
@@ -122,15 +137,15 @@ impl Recorder {
             self.stored.iter().map(|image| (image.owner, image.path.clone())).collect();
         db::images::store(&self.db.client().await?, &images).await
     }
+}
 
-    fn end(&self, image: &StoredImage) {
-        match image.bytes {
-            Some(bytes) => events::image_stored(bytes),
-            None => events::image_found(),
-        }
-        self.queue.end(image.owner, |progress| match image.bytes {
-            Some(bytes) => (progress.stored, progress.bytes) = (progress.stored + 1, progress.bytes + bytes),
-            None => progress.found += 1,
-        });
+fn end(image: StoredImage) {
+    match image.bytes {
+        Some(bytes) => events::image_stored(bytes),
+        None => events::image_found(),
     }
+    image.under_way.end(|progress| match image.bytes {
+        Some(bytes) => (progress.stored, progress.bytes) = (progress.stored + 1, progress.bytes + bytes),
+        None => progress.found += 1,
+    });
 }

@@ -11,8 +11,8 @@ use domain::task::LeaseTimes;
 use futures_util::future::join_all;
 use queue::claimer::{ClaimRequest, Claimer, ClaimerDeps};
 use queue::held_tasks::HeldTasks;
+use supervision::background::Background;
 use supervision::lifecycle::Lifecycle;
-use supervision::restart_limit::RestartLimit;
 use tokio::sync::watch;
 
 use testkit::{FaultProxy, TestDatabase, database, database_settings, until};
@@ -93,12 +93,11 @@ fn claimer(network: &FaultProxy, held_tasks: &HeldTasks) -> Claimer {
     Claimer::start(ClaimerDeps {
         db: Db::new(&network.url(), &database_settings(), PoolSizes { work: 2, api: 1 }).unwrap(),
         times: LeaseTimes { lease: Duration::from_secs(600), heartbeat: Duration::from_secs(30) },
-        lifecycle: Lifecycle::default(),
+        background: Background::new(&testkit::config(&[]).supervision, Lifecycle::default()),
         held_tasks: held_tasks.clone(),
         proxies: pool_state,
         can_write_payloads,
         pauses: watch::channel(Pauses::default()).1,
-        restart_limit: RestartLimit::new(5, Duration::from_secs(60)),
     })
 }
 

@@ -10,6 +10,7 @@ use db::brands::{self, MenuBrand};
 use domain::proxy::{Budgets, ShownHealth};
 use domain::role::Role;
 use nix::sys::signal::Signal;
+use rstest::rstest;
 use serde_json::Value;
 use sim::{PictureAnswer, Settings, Simulator};
 use tokio::process::Command;
@@ -115,6 +116,26 @@ async fn every_good_picture_is_stored_and_no_bad_one_whatever_is_wrong_with_it()
     let counts = farm.sim.counts();
     assert_eq!(counts.direct, 0);
     assert!(counts.picture_answers.values().all(|answers| *answers == 1), "{:?}", counts.picture_answers);
+}
+
+#[rstest]
+#[case::search("images.feeder")]
+#[case::download("images.lane")]
+#[case::record("images.recorder")]
+#[tokio::test]
+async fn a_panic_costs_a_few_images_which_the_next_refresh_brings(#[case] place: &str) {
+    let farm = Farm::changed(2, many_kinds).await;
+    farm.enqueue(Role::PayloadFetch).await;
+    let mut command = downloading(&farm, &["worker"]);
+    let worker =
+        Child::spawn(command.env("FAILPOINTS", format!("{place}=1*panic(planted)"))).allow_errors(&["planted"]);
+    worker.until_metric("drover_panics_total", 1.0).await;
+    farm.until_crawled().await;
+    farm.enqueue(Role::PayloadFetch).await;
+    farm.until_crawled().await;
+    farm.until_counted("every image is stored or has failed", OPEN, 0).await;
+    end(worker).await;
+    assert_files_are_the_oracles(&farm).await;
 }
 
 #[tokio::test]

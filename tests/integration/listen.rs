@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use db::listen::listen;
+use db::connect::Server;
+use db::listen::Listener;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -15,7 +16,7 @@ async fn woken(wakes: &mut watch::Receiver<u64>) {
 #[tokio::test]
 async fn a_notification_wakes_every_receiver() {
     let database = testkit::database().await;
-    let mut wakes = listen(database.db.server(), "test_channel");
+    let mut wakes = wake_ups(database.db.server());
     let mut others = wakes.clone();
     woken(&mut wakes).await; // it is connected
     others.mark_unchanged();
@@ -27,7 +28,7 @@ async fn a_notification_wakes_every_receiver() {
 #[tokio::test]
 async fn a_lost_connection_comes_back_and_wakes_for_what_was_missed() {
     let database = testkit::database().await;
-    let mut wakes = listen(database.db.server(), "test_channel");
+    let mut wakes = wake_ups(database.db.server());
     woken(&mut wakes).await;
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN test_channel'";
     assert_eq!(database.raw.query(cut, &[]).await.unwrap().len(), 1);
@@ -39,7 +40,7 @@ async fn a_lost_connection_comes_back_and_wakes_for_what_was_missed() {
 #[tokio::test]
 async fn without_receivers_the_connection_closes() {
     let database = testkit::database().await;
-    let mut wakes = listen(database.db.server(), "test_channel");
+    let mut wakes = wake_ups(database.db.server());
     woken(&mut wakes).await;
     drop(wakes);
     let listening = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN test_channel'";
@@ -47,4 +48,10 @@ async fn without_receivers_the_connection_closes() {
         database.raw.query(listening, &[]).await.unwrap().is_empty()
     })
     .await;
+}
+
+fn wake_ups(server: &Server) -> watch::Receiver<u64> {
+    let (listener, wakes) = Listener::new(server, "test_channel");
+    tokio::spawn(listener.run());
+    wakes
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use db::listen::listen;
+use db::listen::Listener;
 use db::{Db, PoolSizes, indexes, server_info};
 use tokio::time::{Instant, timeout};
 
@@ -59,7 +59,11 @@ async fn a_wrong_number_of_parameters_is_an_error_of_the_statement() {
 #[tokio::test]
 async fn behind_a_pooler_receivers_are_woken_without_a_notification() {
     let database = testkit::database().await;
-    let mut wakes = listen(pooled(&database.url).server(), "test_channel");
+    let mut wakes = {
+        let (listener, wakes) = Listener::new(pooled(&database.url).server(), "test_channel");
+        tokio::spawn(listener.run());
+        wakes
+    };
     let begun = Instant::now();
     for _ in 0..3 {
         timeout(SOON, wakes.changed()).await.expect("a wake-up").unwrap();

@@ -47,23 +47,39 @@ async fn a_panic_around_a_body_is_a_failed_attempt_that_wrote_nothing(#[case] pl
 }
 
 #[rstest]
-#[case::worker("actor.worker")]
-#[case::pod("actor.pod")]
-#[case::scheduler("actor.scheduler")]
-#[case::supervisor("actor.supervisor")]
-#[case::proxy_pool("actor.proxy_pool")]
-#[case::claimer("claimer")]
-#[case::chore("chore")]
+#[case::worker("actor.worker=2*panic(planted)")]
+#[case::pod("actor.pod=2*panic(planted)")]
+#[case::scheduler("actor.scheduler=2*panic(planted)")]
+#[case::supervisor("actor.supervisor=2*panic(planted)")]
+#[case::proxy_pool("actor.proxy_pool=2*panic(planted)")]
+#[case::claimer("claimer=2*panic(planted)")]
+#[case::chore("chore=2*panic(planted)")]
+#[case::pauses("pauses.read=1*off->2*panic(planted)")]
+#[case::listener("listen=2*panic(planted)")]
+#[case::resources("resources=2*panic(planted)")]
+#[case::registration("registration=2*panic(planted)")]
 #[tokio::test]
-async fn an_actor_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] actor: &str) {
+async fn an_actor_or_loop_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] plan: &str) {
     let farm = Farm::with_stores(3).await;
-    let mut worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", format!("{actor}=2*panic(planted)")))
-        .allow_errors(&["planted"]);
+    let mut worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", plan)).allow_errors(&["planted"]);
     worker.until_metric("drover_panics_total", 2.0).await;
     farm.enqueue(Role::PayloadFetch).await;
     farm.until_crawled().await;
+    farm.until_counted("its workers are registered", "SELECT least(count(*), 1) FROM worker_registry", 1).await;
     worker.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(worker.ended(PATIENCE).await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_pause_is_obeyed_after_its_reader_panicked() {
+    let farm = Farm::with_stores(1).await.without_schedules().await;
+    let mut command = farm.drover(&["worker"]);
+    let worker =
+        Child::spawn(command.env("FAILPOINTS", "pauses.read=1*off->1*panic(planted)")).allow_errors(&["planted"]);
+    worker.until_metric("drover_panics_total", 1.0).await;
+    assert!(farm.drover(&["pause", "all", "--reason", "planted"]).output().await.unwrap().status.success());
+    let paused = "SELECT least(count(*), 1) FROM worker_registry WHERE status = 'paused'";
+    farm.until_counted("its workers are paused", paused, 1).await;
 }
 
 #[rstest]
@@ -142,20 +158,24 @@ async fn putting_a_dead_actors_tasks_back_is_tried_again_after_a_lock() {
 }
 
 #[rstest]
-#[case::scheduler("actor.scheduler", "scheduler")]
-#[case::proxy_pool("actor.proxy_pool", "proxy pool")]
-#[case::supervisor("actor.supervisor", "supervisor")]
-#[case::pod("actor.pod", "pod Aethelgard")]
-#[case::worker("actor.worker", "Aethelgard: Aethelgard-")]
-#[case::heartbeat("heartbeat", "heartbeat")]
-#[case::claimer("claimer", "claimer")]
+#[case::scheduler("actor.scheduler=panic(planted)", "scheduler")]
+#[case::proxy_pool("actor.proxy_pool=panic(planted)", "proxy pool")]
+#[case::supervisor("actor.supervisor=panic(planted)", "supervisor")]
+#[case::pod("actor.pod=panic(planted)", "pod Aethelgard")]
+#[case::worker("actor.worker=panic(planted)", "Aethelgard: Aethelgard-")]
+#[case::heartbeat("heartbeat=panic(planted)", "heartbeat")]
+#[case::claimer("claimer=panic(planted)", "claimer")]
+#[case::pauses("pauses.read=1*off->panic(planted)", "pauses")]
+#[case::listener("listen=panic(planted)", "listener for tasks")]
+#[case::resources("resources=panic(planted)", "sampler of resources")]
+#[case::registration("registration=panic(planted)", "writer of a worker's row")]
 #[tokio::test]
-async fn an_actor_that_always_panics_ends_the_process_by_name(#[case] actor: &str, #[case] name: &str) {
+async fn an_actor_or_loop_that_always_panics_ends_the_process_by_name(#[case] plan: &str, #[case] name: &str) {
     let farm = Farm::with_stores(1).await;
     farm.sim.add_fault(sim::Fault::new(sim::FaultKind::Hang));
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = farm.drover(&["worker"]);
-    command.env("FAILPOINTS", format!("{actor}=panic(planted)")).env("DROVER__WORKER__GRACE", "1s");
+    command.env("FAILPOINTS", plan).env("DROVER__WORKER__GRACE", "1s");
     let mut worker = Child::spawn(
         command
             .env("DROVER__SUPERVISION__RESTARTS", "2")
@@ -343,21 +363,6 @@ async fn a_pod_that_hangs_is_found_although_another_one_has_its_name() {
     assert_eq!(process.ended(PATIENCE).await.code(), Some(1));
     let last = process.stderr().pop().unwrap_or_default();
     assert!(last.contains("pod Nova has blocked its thread"), "{last}");
-}
-
-#[tokio::test]
-async fn work_goes_on_when_the_sampler_of_resources_dies_while_they_are_short() {
-    let farm = Farm::with_stores(1).await;
-    let mut command = farm.drover(&["worker"]);
-    // a sample comes every second: the workers have started before the last one
-    command.env("FAILPOINTS", "resources=4*off->panic(planted)");
-    command.env("DROVER__WORKER__MEMORY_BACKOFF_THRESHOLD", "0.0001");
-    let worker = Child::spawn(&mut command).allow_errors(&["planted"]);
-    // the registry shows it for a few seconds, which a look may miss
-    worker.logged("backing off", PATIENCE).await;
-    worker.until_metric("drover_panics_total", 1.0).await;
-    farm.enqueue(Role::PayloadFetch).await;
-    farm.until_crawled().await;
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use source::{Source, files, root, rust_files};
 const MAY_USE: [(&str, &[&str]); 6] = [
     ("stealth", &[]),
     ("platforms", &["stealth"]),
-    ("downloads", &["stealth", "db", "storage", "image_transform"]),
+    ("downloads", &["supervision", "stealth", "db", "storage", "image_transform"]),
     ("handlers", &["queue", "downloads", "media", "platforms", "stealth", "db", "storage"]),
     ("actors", &["queue", "supervision", "handlers", "stealth", "db"]),
     ("simulated", &["db", "sim"]),
@@ -40,6 +40,31 @@ const IMPURE: [&str; 10] =
 
 /// Files that may read the environment, and why.
 const READS_ENVIRONMENT: [(&str, &str); 1] = [("crates/settings/src/load.rs", "it is the configuration")];
+
+/// Files that may spawn work by themselves, and the work: all of it ends. A loop is started by `Background`.
+const SPAWNS: [(&str, &str); 19] = [
+    ("crates/api/src/rendered_images.rs", "a picture that more than one request may wait for"),
+    ("crates/api/src/server.rs", "a connection"),
+    ("crates/db/src/client.rs", "the cancellation of a statement"),
+    ("crates/db/src/indexes.rs", "a connection, whose client sees its end"),
+    ("crates/media/src/http/post.rs", "the rest of an answer"),
+    ("crates/media/src/notify/mail.rs", "the end of a dialogue"),
+    ("crates/queue/src/after_hooks.rs", "work after a commit"),
+    ("crates/queue/src/execute.rs", "a body"),
+    ("crates/queue/src/heartbeat.rs", "a connection, whose client sees its end"),
+    ("crates/queue/src/task_guard.rs", "a task on its way back"),
+    ("crates/supervision/src/background.rs", "the loops themselves"),
+    ("crates/supervision/src/watchdog.rs", "a sign of life"),
+    ("src/actors/pods/pod.rs", "one reading of commands"),
+    ("src/actors/pods/recovery.rs", "tasks on their way back"),
+    ("src/actors/pods/task.rs", "a run"),
+    ("src/actors/proxy_pool", "one exchange with the table"),
+    ("src/actors/scheduler.rs", "one run of a chore"),
+    ("src/cli/remote.rs", "a connection, whose client sees its end"),
+    ("src/handlers/notify.rs", "the record of a delivery"),
+];
+/// The same of the requests to a host.
+const SPAWNS_OF_REQUESTS: &str = "src/stealth/";
 
 /// A file that needs more has more than one subject.
 const MAX_LINES: usize = 400;
@@ -226,6 +251,18 @@ fn no_test_bounds_a_wall_time_below_ten_seconds() {
         short.map(|line| format!("{}: {}", file.path, line.trim())).collect::<Vec<_>>()
     });
     assert_none(short.collect());
+}
+
+#[test]
+fn every_loop_is_restarted_after_a_panic_and_ends_the_process_when_that_does_not_help() {
+    let is_known =
+        |path: &str| path.starts_with(SPAWNS_OF_REQUESTS) || SPAWNS.iter().any(|(known, _)| path.starts_with(known));
+    let spawns = |file: &Source| {
+        let product = file.code.split("#[cfg(test)]").next().unwrap_or_default();
+        product.contains("tokio::spawn(") || product.contains("runtime.spawn(")
+    };
+    let unknown = product().filter(|file| spawns(file) && !is_known(&file.path));
+    assert_none(unknown.map(|file| format!("{}: start a loop by `Background`", file.path)).collect());
 }
 
 #[test]

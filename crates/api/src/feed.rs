@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use super::ApiState;
 use contract::pauses::Pause;
 use contract::quality::QualityCount;
 use contract::tasks::Counts;
@@ -103,12 +104,15 @@ impl Default for Feed {
     }
 }
 
-impl Feed {
-    /// Polls and publishes while there are listeners; publishes nothing while the database is down.
-    pub async fn run(&self, db: &Db) {
-        self.follow(Tables { db, known: PublishedRows::default() }).await;
-    }
+/// Polls and publishes while there are listeners, until the server ends; publishes nothing while the database
+/// is down.
+pub async fn run(api: ApiState) {
+    let source = Tables { db: &api.db, known: PublishedRows::default() };
+    // None: the server ends
+    let _ = api.stop.run_until_cancelled(api.feed.follow(source)).await;
+}
 
+impl Feed {
     async fn follow(&self, mut source: impl Source) {
         loop {
             self.idle().await;

@@ -88,6 +88,8 @@ use std::future::Future;
 use axum::Router;
 use tokio::net::TcpListener;
 
+use supervision::background::Background;
+
 pub use config::Settings;
 pub use error::ApiError;
 pub use files::PayloadFiles;
@@ -117,13 +119,20 @@ pub enum Scrape {
 }
 
 /// Serves the API, the probes and `pages` until the state's token is cancelled; open requests then have a bounded time to end.
-pub fn serve(listener: TcpListener, state: ApiState, pages: Router<ApiState>) -> impl Future<Output = ()> + Send {
+pub fn serve(
+    listener: TcpListener,
+    state: ApiState,
+    pages: Router<ApiState>,
+    background: Background,
+) -> impl Future<Output = ()> + Send {
     let bounds = bounds(&state, MAX_API_CONNECTIONS, state.config.connections_per_address);
-    let (stop, feed) = (state.stop.clone(), state.clone());
-    let counting = state.clone();
-    let feeding = async move { feed.stop.run_until_cancelled(feed.feed.run(&feed.db)).await };
+    let (stop, feed, counting) = (state.stop.clone(), state.clone(), state.clone());
     let serving = server::serve(listener, router::api(state, pages), bounds, stop);
-    async move { tokio::join!(serving, feeding, visitors::run(&counting)).0 }
+    async move {
+        let feed = background.start("feed of events", move || feed::run(feed.clone()));
+        let visitors = background.start("count of visitors", move || visitors::run(counting.clone()));
+        let _ = tokio::join!(serving, feed, visitors);
+    }
 }
 
 /// Serves `/livez`, `/readyz` and `/metrics` to any host, on connections of their own: clients of the API

@@ -21,11 +21,11 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const LAST_FLUSH: Duration = Duration::from_secs(5);
 
 /// Keeps the geo file fresh and writes the counts, until the server ends.
-pub async fn run(api: &ApiState) {
+pub async fn run(api: ApiState) {
     // two loops: a disk that hangs keeps no counts from being written
-    api.stop.run_until_cancelled(async { tokio::join!(poll_geo_file(&api.geo), flush(api)) }).await;
+    api.stop.run_until_cancelled(async { tokio::join!(poll_geo_file(&api.geo), flush(&api)) }).await;
     // counts that are not written in time are lost, which is acceptable
-    let _ = tokio::time::timeout(LAST_FLUSH, write(api)).await;
+    let _ = tokio::time::timeout(LAST_FLUSH, write(&api)).await;
 }
 
 async fn poll_geo_file(geo: &Geo) {

@@ -1,4 +1,4 @@
-//! `listen`: wake-ups of one NOTIFY channel, on a connection of its own that comes back by itself.
+//! `Listener`: wake-ups of one NOTIFY channel, on a connection of its own that comes back by itself.
 //!
 //! A wake-up says only "look now": several at once become one, and any may be missed while the connection
 //! is down. So receivers also poll. Behind a pooler nothing is listened to: receivers are woken every
@@ -6,6 +6,7 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -25,24 +26,36 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// notifications would reach them.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Counts wake-ups of `channel` (a plain lower-case name) until the last receiver is dropped. `changed()`
-/// also fires after each reconnection, since a wake-up may have been missed.
-pub fn listen(server: &Server, channel: &'static str) -> watch::Receiver<u64> {
-    let (wake, wakes) = watch::channel(0);
-    let server = server.clone();
-    tokio::spawn(async move {
+/// Counts wake-ups of one channel; [`Listener::run`] is to be started by the caller.
+#[derive(Clone)]
+pub struct Listener {
+    server: Server,
+    channel: &'static str,
+    wake: Arc<watch::Sender<u64>>,
+}
+
+impl Listener {
+    /// `channel`: a plain lower-case name. `changed()` of the receiver also fires after each reconnection,
+    /// since a wake-up may have been missed.
+    pub fn new(server: &Server, channel: &'static str) -> (Listener, watch::Receiver<u64>) {
+        let (wake, wakes) = watch::channel(0);
+        (Listener { server: server.clone(), channel, wake: Arc::new(wake) }, wakes)
+    }
+
+    /// Listens until the last receiver is dropped.
+    pub async fn run(self) {
+        let Listener { server, channel, wake } = &self;
         let wake_up = async {
             match server.is_pooled() {
-                true => wake_regularly(&wake).await,
-                false => stay_connected(&server, channel, &wake).await,
+                true => wake_regularly(wake).await,
+                false => stay_connected(server, channel, wake).await,
             }
         };
         tokio::select! {
             () = wake.closed() => {}
             never = wake_up => match never {},
         }
-    });
-    wakes
+    }
 }
 
 async fn wake_regularly(wake: &watch::Sender<u64>) -> Infallible {
@@ -55,6 +68,7 @@ async fn wake_regularly(wake: &watch::Sender<u64>) -> Infallible {
 async fn stay_connected(server: &Server, channel: &str, wake: &watch::Sender<u64>) -> Infallible {
     let mut pause = MIN_PAUSE;
     loop {
+        fail::fail_point!("listen");
         let begun = Instant::now();
         let Err(error) = listen_until_lost(server, channel, wake).await;
         events::listen_lost(channel, &error);

@@ -5,10 +5,8 @@
 //! proxy, a pause, a suspect running here already), but not what a task does.
 
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::held_tasks::{DrainHold, HeldTask, HeldTasks, TaskActorId};
@@ -21,9 +19,7 @@ use domain::proxy::PoolState;
 use domain::retry;
 use domain::role::{Role, RoleSet};
 use domain::task::{LeaseTimes, TaskId, TaskLease};
-use supervision::lifecycle::Lifecycle;
-use supervision::panics;
-use supervision::restart_limit::RestartLimit;
+use supervision::background::{Background, BackgroundLoop};
 use telemetry::events;
 
 /// Requests that one statement answers at most.
@@ -61,7 +57,7 @@ enum Request {
 pub struct ClaimerDeps {
     pub db: Db,
     pub times: LeaseTimes,
-    pub lifecycle: Lifecycle,
+    pub background: Background,
     pub held_tasks: HeldTasks,
     /// While no proxy is usable, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
@@ -70,15 +66,14 @@ pub struct ClaimerDeps {
     pub can_write_payloads: watch::Receiver<bool>,
     /// Paused roles are not claimed.
     pub pauses: watch::Receiver<Pauses>,
-    /// How often it may panic before the process gives up.
-    pub restart_limit: RestartLimit,
 }
 
 impl Claimer {
     /// Starts it on the current runtime; it ends when the last handle is dropped.
     pub fn start(deps: ClaimerDeps) -> Claimer {
         let (requests, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
-        tokio::spawn(ClaimLoop { deps, unanswered: None }.serve_restarting(inbox));
+        let background = deps.background.clone();
+        background.start("claimer", ClaimLoop { deps, inbox, unanswered: None });
         Claimer { requests }
     }
 
@@ -116,6 +111,7 @@ struct Batch {
 
 struct ClaimLoop {
     deps: ClaimerDeps,
+    inbox: mpsc::Receiver<Request>,
     unanswered: Option<UnansweredClaim>,
 }
 
@@ -130,25 +126,14 @@ struct UnansweredClaim {
 const RETRY_BASE: Duration = Duration::from_millis(50);
 const RETRY_CAP: Duration = Duration::from_secs(1);
 
-impl ClaimLoop {
+impl BackgroundLoop for ClaimLoop {
     /// A panic costs the batch in which it happens, whose requests stay without an answer, and no more.
-    async fn serve_restarting(mut self, mut inbox: mpsc::Receiver<Request>) {
-        loop {
-            let Err(panic) = AssertUnwindSafe(self.serve(&mut inbox)).catch_unwind().await else { return };
-            let text = panics::text(panic.as_ref());
-            if self.deps.restart_limit.record_failure(Instant::now()) {
-                return self.deps.lifecycle.fail_too_often("claimer", &format_args!("panic: {text}"));
-            }
-            events::actor_restarted("claimer", "claimer", &text);
-        }
-    }
-
-    async fn serve(&mut self, inbox: &mut mpsc::Receiver<Request>) {
+    async fn run(&mut self) {
         let mut requests = Vec::with_capacity(MAX_BATCH);
         loop {
             let tries = self.unanswered.as_ref().map_or(0, |claim| claim.tries);
             let received = tokio::select! {
-                received = inbox.recv_many(&mut requests, MAX_BATCH) => received,
+                received = self.inbox.recv_many(&mut requests, MAX_BATCH) => received,
                 () = tokio::time::sleep(retry::doubling(RETRY_BASE, RETRY_CAP, tries)), if self.unanswered.is_some() => {
                     // an error is tried again after a longer pause
                     let _ = self.give_back_unanswered().await;
@@ -162,7 +147,9 @@ impl ClaimLoop {
             self.answer(std::mem::take(&mut requests)).await;
         }
     }
+}
 
+impl ClaimLoop {
     async fn answer(&mut self, requests: Vec<Request>) {
         let _drain_hold = self.deps.held_tasks.hold_drain();
         for batch in self.batches(requests) {
@@ -202,7 +189,7 @@ impl ClaimLoop {
     }
 
     fn claimable(&self, roles: &RoleSet) -> Vec<Role> {
-        if !self.deps.lifecycle.is_running() {
+        if !self.deps.background.lifecycle().is_running() {
             return Vec::new();
         }
         let can_fetch = self.deps.proxies.borrow().usable > 0 && *self.deps.can_write_payloads.borrow();

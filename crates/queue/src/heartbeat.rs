@@ -8,7 +8,6 @@
 
 use std::collections::HashSet;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,9 +19,8 @@ use super::held_tasks::HeldTasks;
 use db::connect::Server;
 use db::tasks;
 use domain::task::{LeaseTimes, TaskId, TaskLease};
+use supervision::background::{Background, BackgroundLoop};
 use supervision::lifecycle::{Lifecycle, Phase};
-use supervision::panics;
-use supervision::restart_limit::RestartLimit;
 use telemetry::events;
 
 /// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to
@@ -39,10 +37,19 @@ pub struct Heartbeat {
     pub times: LeaseTimes,
     /// How long after its task actor's last beat a lease is still renewed.
     pub beat_grace: Duration,
-    pub lifecycle: Lifecycle,
+    pub background: Background,
     pub held_tasks: HeldTasks,
-    /// How often it may panic before the process gives up.
-    pub restart_limit: RestartLimit,
+}
+
+impl BackgroundLoop for Heartbeat {
+    /// Returns when the process is over.
+    async fn run(&mut self) {
+        tokio::select! {
+            () = self.renew_all() => {}
+            () = self.stop_overdue() => {}
+            () = self.lifecycle().reached(Phase::Over) => {}
+        }
+    }
 }
 
 impl Heartbeat {
@@ -50,27 +57,17 @@ impl Heartbeat {
     pub fn start(mut self) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new().name("heartbeat".to_owned()).spawn(move || {
-            while let Err(panic) = catch_unwind(AssertUnwindSafe(|| runtime.block_on(self.run()))) {
-                let text = panics::text(panic.as_ref());
-                if self.restart_limit.record_failure(Instant::now()) {
-                    self.lifecycle.fail_too_often("heartbeat", &format_args!("panic: {text}"));
-                    // without renewals no task may run on for the grace time
-                    self.lifecycle.advance(Phase::Releasing);
-                    return;
-                }
-                events::actor_restarted("heartbeat", "heartbeat", &text);
+            let background = self.background.clone();
+            if runtime.block_on(background.run("heartbeat", &mut self)).is_err() {
+                // without renewals no task may run on for the grace time
+                background.lifecycle().advance(Phase::Releasing);
             }
         })?;
         Ok(())
     }
 
-    /// Returns when the process is over.
-    async fn run(&self) {
-        tokio::select! {
-            () = self.renew_all() => {}
-            () = self.stop_overdue() => {}
-            () = self.lifecycle.reached(Phase::Over) => {}
-        }
+    fn lifecycle(&self) -> &Lifecycle {
+        self.background.lifecycle()
     }
 
     async fn renew_all(&self) {
@@ -81,7 +78,7 @@ impl Heartbeat {
         let _ = tokio::time::timeout(deadline, connection.renew(&[], self.times.lease, deadline)).await;
         let mut due = Instant::now();
         loop {
-            let is_running = self.lifecycle.is_running();
+            let is_running = self.lifecycle().is_running();
             let times = if is_running { self.times } else { lease_times_while_draining(self.times) };
             let leases = self.beating_leases();
             if !leases.is_empty() {
@@ -97,7 +94,7 @@ impl Heartbeat {
                 () = tokio::time::sleep(times.heartbeat) => {}
                 () = cancelled => due = Instant::now(),
                 // the leases are shortened at once
-                () = self.lifecycle.reached(Phase::Draining), if is_running => {}
+                () = self.lifecycle().reached(Phase::Draining), if is_running => {}
             }
         }
     }

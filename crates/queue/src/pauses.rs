@@ -3,12 +3,14 @@
 //! In: the table `pauses`, read twice a second. Out: the latest [`Pauses`], which the claimer, runs and workers
 //! look at. While the database does not answer, the latest ones hold: nothing can be claimed meanwhile.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use db::{Db, DbError, pauses};
 use domain::pause::{PauseTarget, Pauses};
+use supervision::background::Background;
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
@@ -16,17 +18,19 @@ use telemetry::events;
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Reads them until the process is over. Until the first read has succeeded, everything is paused.
-pub async fn watch_pauses(db: &Db, lifecycle: Lifecycle) -> watch::Receiver<Pauses> {
+pub async fn watch_pauses(db: &Db, background: &Background) -> watch::Receiver<Pauses> {
     let first = read(db).await.unwrap_or_else(|error| {
         events::pauses_not_read(&error);
         Pauses::new(vec![PauseTarget::All])
     });
     let (sender, pauses) = watch::channel(first);
-    tokio::spawn(keep_reading(db.clone(), sender, lifecycle));
+    let (db, lifecycle) = (db.clone(), background.lifecycle().clone());
+    let sender = Arc::new(sender);
+    background.start("pauses", move || keep_reading(db.clone(), sender.clone(), lifecycle.clone()));
     pauses
 }
 
-async fn keep_reading(db: Db, sender: watch::Sender<Pauses>, lifecycle: Lifecycle) {
+async fn keep_reading(db: Db, sender: Arc<watch::Sender<Pauses>>, lifecycle: Lifecycle) {
     let mut is_read = true;
     loop {
         tokio::select! {

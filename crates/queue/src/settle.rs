@@ -310,7 +310,7 @@ mod tests {
     use domain::role::{Role, RoleSet};
     use domain::task::{LeaseTimes, TaskLease};
     use settings::{Config, LiveConfig};
-    use supervision::restart_limit::RestartLimit;
+    use supervision::background::Background;
 
     /// Work that ends at once.
     struct Idle;
@@ -339,12 +339,11 @@ mod tests {
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),
             times: LeaseTimes { lease: Duration::from_secs(60), heartbeat: Duration::from_secs(10) },
-            lifecycle: lifecycle.clone(),
+            background: Background::new(&config.supervision, lifecycle.clone()),
             held_tasks: HeldTasks::default(),
             proxies: watch::channel(PoolState::default()).1,
             can_write_payloads: watch::channel(true).1,
             pauses: watch::channel(Pauses::default()).1,
-            restart_limit: RestartLimit::new(1, Duration::from_secs(1)),
         });
         Executor::new(
             db,

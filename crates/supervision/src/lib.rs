@@ -5,6 +5,7 @@
 //! the window fail the supervisor. In: exits. Out: restarts, or the decision to give up. It must not know what
 //! a child does.
 
+pub mod background;
 pub mod lifecycle;
 pub mod messages;
 pub mod panics;

@@ -23,6 +23,11 @@ impl RestartLimit {
         }
         self.failures.len() > self.allowed
     }
+
+    /// Failures within the window, at the last one.
+    pub fn count(&self) -> u32 {
+        self.failures.len() as u32
+    }
 }
 
 impl From<&settings::Supervision> for RestartLimit {

@@ -18,6 +18,7 @@ use queue::claimer::Claimer;
 use queue::execute::Executor;
 use queue::held_tasks::HeldTasks;
 use settings::{Config, LiveConfig};
+use supervision::background::Background;
 use supervision::lifecycle::Lifecycle;
 use supervision::watchdog::Watchdog;
 
@@ -30,6 +31,7 @@ pub struct ActorDeps {
     pub db: Db,
     pub times: LeaseTimes,
     pub lifecycle: Lifecycle,
+    pub background: Background,
     pub held_tasks: HeldTasks,
     pub claimer: Claimer,
     pub executor: Executor,

@@ -12,6 +12,7 @@ use crate::actors::plan::WorkerPlan;
 use db::{Db, DbError, workers};
 use domain::worker::WorkerDocument;
 use foundation::process::ProcessIdentity;
+use supervision::background::BackgroundLoop;
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
@@ -37,22 +38,11 @@ impl Registration {
     /// Starts to write in the background, one statement at a time, so that none overtakes an earlier one;
     /// ends with the last clone.
     pub fn new(deps: &ActorDeps, plan: &WorkerPlan) -> Registration {
-        let (wanted, mut changes) = watch::channel(DesiredRow::Unchanged);
-        let (db, lifecycle, registry) = (deps.db.clone(), deps.lifecycle.clone(), deps.registry.clone());
-        let own_workers = deps.own_workers.clone();
+        let (wanted, changes) = watch::channel(DesiredRow::Unchanged);
         let (plan, process) = (plan.clone(), ProcessIdentity::own(&deps.config.worker.host));
-        deps.runtime.spawn(async move {
-            while changes.changed().await.is_ok() {
-                // a write that is still under way when the drain removes the rows would bring its row back
-                let _writes = registry.read().await;
-                let wanted = changes.borrow_and_update().clone();
-                let is_end = matches!(wanted, DesiredRow::NoRow);
-                apply(&db, &lifecycle, &plan, &process, wanted).await;
-                if is_end {
-                    own_workers.remove(&plan.id);
-                }
-            }
-        });
+        let writer = Writer { deps: deps.clone(), plan, process, changes };
+        let _runtime = deps.runtime.enter();
+        deps.background.start("writer of a worker's row", writer);
         Registration { wanted }
     }
 
@@ -62,6 +52,31 @@ impl Registration {
 
     pub fn remove(&self) {
         self.wanted.send_replace(DesiredRow::NoRow);
+    }
+}
+
+struct Writer {
+    deps: ActorDeps,
+    plan: WorkerPlan,
+    process: ProcessIdentity,
+    changes: watch::Receiver<DesiredRow>,
+}
+
+impl BackgroundLoop for Writer {
+    async fn run(&mut self) {
+        // a row whose write panicked is written again
+        self.changes.mark_changed();
+        while self.changes.changed().await.is_ok() {
+            // a write that is still under way when the drain removes the rows would bring its row back
+            let _writes = self.deps.registry.read().await;
+            fail::fail_point!("registration");
+            let wanted = self.changes.borrow_and_update().clone();
+            let is_end = matches!(wanted, DesiredRow::NoRow);
+            apply(&self.deps.db, &self.deps.lifecycle, &self.plan, &self.process, wanted).await;
+            if is_end {
+                self.deps.own_workers.remove(&self.plan.id);
+            }
+        }
     }
 }
 

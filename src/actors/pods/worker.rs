@@ -126,9 +126,7 @@ impl WorkerActor {
 
     /// Applies the latest sample; returns whether the worker backs off.
     fn update_backoff(&mut self) -> bool {
-        // without samples there is no reason to back off
-        let is_sampled = self.deps.load.has_changed().is_ok();
-        let now = self.deps.load.borrow().backoff.filter(|_| is_sampled);
+        let now = self.deps.load.borrow().backoff;
         match (self.backing_off, now) {
             (None, Some(reason)) => events::worker_backing_off(&self.plan.friendly_name, reason),
             (Some(_), None) => events::worker_resumed(&self.plan.friendly_name),

@@ -19,6 +19,8 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use settings::{LiveConfig, LoadedConfig, Setting};
 use storage::{Images, Variants};
+use supervision::background::Background;
+use supervision::lifecycle::Lifecycle;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -167,8 +169,9 @@ impl Server {
             cluster: Cluster::new(&kubernetes.or(own).unwrap()),
         };
         let state = ApiState::new(database.db.clone(), Arc::new(config), services);
+        let background = Background::new(&testkit::config(&[]).supervision, Lifecycle::default());
         let stop = state.stop.clone();
-        let serving = tokio::spawn(api::serve(listener, state.clone(), dashboard::routes()));
+        let serving = tokio::spawn(api::serve(listener, state.clone(), dashboard::routes(), background));
         Server { address, database, proxies, actors, stop, serving, state, storage, _cluster: cluster }
     }
 

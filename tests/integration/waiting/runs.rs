@@ -16,8 +16,8 @@ use queue::held_tasks::HeldTasks;
 use queue::{Body, FollowUp, HandOver, Outcome, TaskError, Work};
 use serde_json::{Value, json};
 use settings::LiveConfig;
+use supervision::background::Background;
 use supervision::lifecycle::Lifecycle;
-use supervision::restart_limit::RestartLimit;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -87,12 +87,11 @@ impl Runs {
         let claimer = Claimer::start(ClaimerDeps {
             db: db.clone(),
             times: LeaseTimes { lease: LEASE, heartbeat: Duration::from_secs(30) },
-            lifecycle: lifecycle.clone(),
+            background: Background::new(&testkit::config(settings).supervision, lifecycle.clone()),
             held_tasks: held_tasks.clone(),
             proxies: watch::channel(PoolState { usable: 1, ..PoolState::default() }).1,
             can_write_payloads: watch::channel(true).1,
             pauses: pauses.clone(),
-            restart_limit: RestartLimit::new(5, Duration::from_secs(60)),
         });
         let work = Arc::new(Scripted { db: db.clone(), script: Box::new(move |run| Box::pin(script(run))) });
         let config = LiveConfig::fixed(testkit::config(settings));
