@@ -1,4 +1,4 @@
--- Notifications of ended jobs. docs/notifications.md explains them.
+-- Notifications of ended jobs and of the crawl. docs/notifications.md explains them.
 
 -- The body of a job's notification: at most 20 KiB as text, whatever the job holds. A long result is left out.
 CREATE OR REPLACE FUNCTION job_notice(job worker_tasks) RETURNS jsonb LANGUAGE sql STABLE AS $f$
@@ -42,6 +42,34 @@ BEGIN
     RETURNING endpoint_id)
   SELECT array_agg(m.endpoint_id) INTO endpoints FROM made m;
   IF endpoints IS NOT NULL THEN PERFORM make_notify_tasks(endpoints); END IF;
+  RETURN NULL;
+END $f$;
+
+-- Notes an event of the crawl for each rule that asks for it. A rule with a platform gets events of that platform's stores. `detail` has at most
+-- 8 KiB as text.
+CREATE OR REPLACE FUNCTION note_crawl_event(of_event text, of_platform text, detail jsonb) RETURNS void LANGUAGE sql AS $f$
+  INSERT INTO crawl_events (rule_id, event, detail)
+  SELECT r.id, of_event, detail || jsonb_build_object('at', clock_timestamp())
+    FROM notification_rules r
+    JOIN notification_endpoints e ON e.id = r.endpoint_id
+   WHERE e.enabled AND of_event = ANY (r.events) AND (r.platform IS NULL OR r.platform = of_platform)
+   ORDER BY r.id
+$f$;
+
+CREATE OR REPLACE FUNCTION worker_tasks_note_failure() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM note_crawl_event('crawl.failed', d.platform, jsonb_build_object(
+            'task_id', NEW.id, 'role', NEW.role, 'store_id', NEW.dispensary_id, 'store', left(d.name, 200),
+            'detail', left(NEW.error_message, 500)))
+     FROM (SELECT) one LEFT JOIN dispensaries d ON d.id = NEW.dispensary_id;
+  RETURN NULL;
+END $f$;
+
+CREATE OR REPLACE FUNCTION quality_findings_note() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM note_crawl_event(CASE NEW.kind WHEN 'blind_store' THEN 'store.blind' ELSE 'quality.found' END, d.platform, jsonb_build_object(
+            'kind', NEW.kind, 'store_id', NEW.dispensary_id, 'store', left(d.name, 200), 'detail', left(NEW.detail, 500)))
+     FROM dispensaries d WHERE d.id = NEW.dispensary_id;
   RETURN NULL;
 END $f$;
 

@@ -31,7 +31,13 @@ BEGIN
     CREATE OR REPLACE TRIGGER notify_end AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
       WHEN (NEW.status IN ('completed', 'failed') AND OLD.status IS DISTINCT FROM NEW.status AND NEW.role = ANY (%L::text[]))
       EXECUTE FUNCTION worker_tasks_notify() $sql$, media_roles());
+  EXECUTE format($sql$
+    CREATE OR REPLACE TRIGGER note_failure AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
+      WHEN (NEW.status = 'failed' AND OLD.status IS DISTINCT FROM NEW.status AND NEW.role = ANY (%L::text[]))
+      EXECUTE FUNCTION worker_tasks_note_failure() $sql$, array_remove(crawl_roles(), 'notify'));
 END $do$;
+
+CREATE OR REPLACE TRIGGER note_finding AFTER INSERT ON quality_findings FOR EACH ROW EXECUTE FUNCTION quality_findings_note();
 
 CREATE OR REPLACE TRIGGER guard_pending BEFORE UPDATE OF scheduled_for, dispensary_id, ready, role, priority ON worker_tasks FOR EACH ROW
   WHEN (OLD.status = 'pending' AND NEW.status = 'pending' AND current_setting('xmlbinary') <> 'hex')

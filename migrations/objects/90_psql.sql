@@ -45,6 +45,7 @@ END $f$;
 
 -- Runs the periodic sweeps now, in one transaction: rows that were written by hand become ready. Returns the number of affected tasks.
 CREATE OR REPLACE FUNCTION sweep_all() RETURNS bigint LANGUAGE sql AS $f$
-  SELECT sweep_stopping(1000000, false) + sweep_blocked(1000000, false) + sweep_storeless(1000000, false) + sweep_notifications(1000000)
+  SELECT sweep_stopping(1000000, false) + sweep_blocked(1000000, false) + sweep_storeless(1000000, false) + gather_crawl_events(1000000)
+       + sweep_notifications(1000000)
        + (SELECT s.swept FROM sweep_stores(NULL, 1000000, false) s)
 $f$;

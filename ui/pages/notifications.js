@@ -59,8 +59,8 @@ export function Page({ query }) {
           ? html`<${Empty} icon=${isFiltered ? "search" : "pending"} title=${isFiltered ? "No notification matches" : "There is no notification yet"}>
               ${isFiltered
                 ? html`<a class="btn" href=${link("/admin/notifications")}>Show all</a>`
-                : html`<p>A <a class="link" href=${link("/admin/media", { kind: "rules" })}>rule</a> says which ends of jobs
-                    an <a class="link" href=${ENDPOINTS}>endpoint</a> is sent.</p>`}</${Empty}>`
+                : html`<p>A <a class="link" href=${link("/admin/media", { kind: "rules" })}>rule</a> says which ends of jobs and
+                    events of the crawl an <a class="link" href=${ENDPOINTS}>endpoint</a> is sent.</p>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
                 <thead><tr><th scope="col">Event</th><th scope="col">State</th><th scope="col">Endpoint</th>
                   <th scope="col" class="num">Attempts</th><th scope="col">Next</th><th scope="col" class="w-third">Last answer</th>
@@ -86,12 +86,20 @@ const Row = memo((/** @type {{ of: NotificationView }} */ { of: each }) => {
   </tr>`;
 });
 
-/** The job that ended; a test has none. @param {NotificationView} each */
+/** The job that ended, or the number of events of the crawl; a test has neither. @param {NotificationView} each */
 function subjectOf({ event, subject, body }) {
-  if (!event.startsWith("job.")) return "of the endpoint";
+  if (event === "test") return "of the endpoint";
+  if (!event.startsWith("job.")) return eventsOf(body);
   const { job_type: type, account } = /** @type {{ job_type?: string, account?: string | null }} */ (body);
   const task = subject.split(":")[0];
   return html`<a class="link" href=${link(`/admin/tasks/${task}`)}>job ${task}</a> ${type}${account && html` <bdi>${account}</bdi>`}`;
+}
+
+/** @param {Record<string, unknown>} body */
+function eventsOf(body) {
+  const { count: number, events } = /** @type {{ count: number, events?: { store?: string | null, detail?: string | null }[] }} */ (body);
+  const [first] = events ?? [];
+  return html`${plural(number, "event")}${first && html`: <bdi>${first.store ?? first.detail}</bdi>`}`;
 }
 
 /** @param {NotificationView} each */

@@ -24,10 +24,11 @@ use domain::forum::SelectorOverrides;
 use domain::vocabulary::vocabulary;
 
 /// Fields whose values are texts, of every kind: digits given for them are a text, too.
-const TEXT_FIELDS: [&str; 12] = [
+const TEXT_FIELDS: [&str; 13] = [
     "account",
     "base_url",
     "channel_id",
+    "digest",
     "external_id",
     "job_type",
     "kind",
@@ -134,7 +135,7 @@ impl RecordKind {
             RecordKind::Endpoints => &["name", "kind", "target", "credential_id", "previous_credential_id", "enabled"],
             RecordKind::Forums => &["name", "kind", "base_url", "credential_id", "selectors"],
             RecordKind::People => &["tmdb_id", "name", "enabled"],
-            RecordKind::Rules => &["endpoint_id", "events", "job_type", "platform", "account"],
+            RecordKind::Rules => &["endpoint_id", "events", "job_type", "platform", "account", "digest"],
             RecordKind::Searches => &["query", "extensions", "min_bytes", "download", "enabled"],
             RecordKind::Threads => &["forum_id", "external_id", "download", "enabled"],
         }

@@ -17,9 +17,9 @@ pub struct NotificationView {
     pub endpoint_id: EndpointId,
     /// Name of the endpoint.
     pub endpoint: String,
-    /// `job.completed`, `job.failed` or `test`.
+    /// An event that a rule may ask for, or `test`.
     pub event: String,
-    /// The id of a job, and after a colon the number of its run.
+    /// The id of a job, and after a colon the number of its run; `rule`, its id and after a colon the first of its events.
     pub subject: String,
     /// Its id at the receiver: the header `webhook-id`, and the first half of `Message-ID`. The same in every try.
     pub message_id: String,

@@ -6,7 +6,7 @@
 use std::time::Duration;
 use strum::VariantArray;
 
-use super::row::{read_all, rows, word};
+use super::row::{first_column, read_all, rows, word};
 use super::tasks::take_turn;
 use super::{Client, DbError};
 use contract::quality::{Finding, FindingFilter, QualityCount};
@@ -37,6 +37,11 @@ pub async fn look_unless_recent(client: &Client, every: Duration) -> Result<Opti
 /// Records which stores have faulty data now; returns the changes since the previous check.
 pub async fn look(client: &Client) -> Result<Vec<FindingChange>, DbError> {
     read_all(&client.query(include_str!("sql/quality/look.sql"), &[&LOOK_BACK.as_secs_f64()]).await?)
+}
+
+/// Notes as events which faults of the whole crawl last: unusable proxies, long pauses; returns their number.
+pub async fn note_faults(client: &Client) -> Result<i64, DbError> {
+    first_column(&client.query_one("SELECT note_crawl_faults()", &[]).await?)
 }
 
 /// The newest first, at most `limit`.

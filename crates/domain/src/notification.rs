@@ -34,14 +34,55 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// An end of a job that a rule may ask for.
-    pub enum JobEvent {
+    /// An event that a rule may ask for.
+    pub enum NotifiedEvent {
         #[serde(rename = "job.completed")]
         #[strum(serialize = "job.completed")]
-        Completed,
+        JobCompleted,
         #[serde(rename = "job.failed")]
         #[strum(serialize = "job.failed")]
-        Failed,
+        JobFailed,
+        /// A task of the crawl failed, and does not run again by itself.
+        #[serde(rename = "crawl.failed")]
+        #[strum(serialize = "crawl.failed")]
+        CrawlFailed,
+        /// A store has not been crawled whole for three intervals of its schedule.
+        #[serde(rename = "store.blind")]
+        #[strum(serialize = "store.blind")]
+        StoreBlind,
+        /// Another finding about a store's data.
+        #[serde(rename = "quality.found")]
+        #[strum(serialize = "quality.found")]
+        QualityFound,
+        /// No proxy has been usable for a minute.
+        #[serde(rename = "proxies.unusable")]
+        #[strum(serialize = "proxies.unusable")]
+        ProxiesUnusable,
+        /// A pause has lasted for four hours.
+        #[serde(rename = "pause.long")]
+        #[strum(serialize = "pause.long")]
+        PauseLong,
+    }
+}
+
+impl NotifiedEvent {
+    /// Events of jobs have a notification each, others are gathered.
+    pub fn is_of_jobs(self) -> bool {
+        matches!(self, NotifiedEvent::JobCompleted | NotifiedEvent::JobFailed)
+    }
+}
+
+vocabulary! {
+    /// How often a rule's events of the crawl become a notification.
+    #[derive(Default)]
+    pub enum Digest {
+        /// At once.
+        #[default]
+        None,
+        /// At most once an hour.
+        Hourly,
+        /// At most once a day.
+        Daily,
     }
 }
 

@@ -32,7 +32,7 @@ pub const MAX_TIME: Duration = Duration::from_secs(21 * 60);
 pub struct Notice {
     /// Unique in the world.
     pub message_id: String,
-    /// `job.completed`, `job.failed` or `test`.
+    /// An event that a rule may ask for, or `test`.
     pub event: String,
     pub created_at: DateTime<Utc>,
     pub body: Value,

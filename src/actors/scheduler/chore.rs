@@ -254,6 +254,9 @@ pub async fn recover(db: &Db, config: &Config) -> Result<u64, DbError> {
 async fn look_at_quality(db: &Db, interval: Duration) -> Result<Option<u64>, DbError> {
     let client = db.client().await?;
     let changes = quality::look_unless_recent(&client, interval).await?;
+    if changes.is_some() {
+        quality::note_faults(&client).await?;
+    }
     for change in changes.iter().flatten() {
         match change.begins {
             true => events::quality_fault_began(change.store, &change.kind, &change.detail),

@@ -1,5 +1,6 @@
-//! Notifications of ended jobs: which rows there are, how they are sent, and how people see them.
+//! Notifications of ended jobs and of the crawl: which rows there are, how they are sent, and how people see them.
 
+mod crawl_events;
 mod deliveries;
 mod kill;
 mod odd_receivers;

@@ -272,7 +272,7 @@ const credentials = {
 const endpoints = {
   title: "Endpoints",
   noun: "endpoint",
-  about: "Notifications of ended jobs are sent to them, as rules say.",
+  about: "Notifications of ended jobs and of the crawl are sent to them, as rules say.",
   stays: "Its rules and notifications are removed, too.",
   head: "Endpoint",
   name: ({ name }) => name,
@@ -300,9 +300,20 @@ const endpoints = {
 };
 
 const EVENTS = /** @type {[string, string][]} */ ([
-  ["job.failed", "failed"],
-  ["job.completed", "completed"],
-  ["job.completed,job.failed", "completed or failed"],
+  ["job.failed", "jobs that failed"],
+  ["job.completed", "jobs that completed"],
+  ["job.completed,job.failed", "jobs that completed or failed"],
+  ["crawl.failed,pause.long,proxies.unusable,quality.found,store.blind", "every trouble of the crawl"],
+  ["crawl.failed", "crawls that failed"],
+  ["store.blind", "stores that are not crawled any more"],
+  ["quality.found", "findings about the data of stores"],
+  ["proxies.unusable", "no proxy is usable"],
+  ["pause.long", "pauses of more than four hours"],
+]);
+const DIGESTS = /** @type {[string, string][]} */ ([
+  ["none", "at once"],
+  ["hourly", "at most once an hour"],
+  ["daily", "at most once a day"],
 ]);
 const ANY_TYPE = /** @type {[string, string][]} */ ([["", "every type"], ...MEDIA_ROLES.map((role) => [role, role])]);
 /** @param {string[]} events */
@@ -314,23 +325,25 @@ const orEvery = (text) => (text ? html`<bdi>${text}</bdi>` : html`<span class="d
 const rules = {
   title: "Rules",
   noun: "rule",
-  about: "A rule says which ends of jobs an endpoint is sent.",
+  about: "A rule says which ends of jobs and which events of the crawl an endpoint is sent.",
   stays: "Notifications that it made stay.",
   head: "Rule",
   name: ({ id }) => String(id),
   columns: [
-    { word: "Jobs that", of: ({ events }) => EVENTS.find(([key]) => key === eventsText(events))?.[1] ?? events.join(", ") },
+    { word: "Events", of: ({ events }) => EVENTS.find(([key]) => key === eventsText(events))?.[1] ?? events.join(", ") },
     { word: "Endpoint", of: (record, names) => orNone(named(names, record.endpoint_id)), key: (record) => record.endpoint_id },
     { word: "Type", of: (record) => orEvery(record.job_type), key: (record) => record.job_type },
     { word: "Platform", of: ({ platform }) => orEvery(platform) },
     { word: "Account", of: ({ account }) => orEvery(account) },
+    { word: "Sent", of: ({ digest }) => DIGESTS.find(([key]) => key === digest)?.[1] ?? digest },
   ],
   fields: [
     { name: "endpoint_id", label: "Endpoint", refers: "endpoints", required: true, isFixed: true },
-    { name: "events", label: "Jobs that", type: "select", options: EVENTS, read: list, write: eventsText },
-    { name: "job_type", label: "Type", type: "select", options: ANY_TYPE, empty: null },
+    { name: "events", label: "Events", type: "select", options: EVENTS, read: list, write: eventsText },
+    { name: "digest", label: "Sent", type: "select", options: DIGESTS, help: "events of the crawl; each end of a job is sent at once" },
+    { name: "job_type", label: "Type of jobs", type: "select", options: ANY_TYPE, empty: null },
     { name: "platform", label: "Platform", empty: null, help: "empty: every one" },
-    { name: "account", label: "Account", empty: null, help: "empty: every one" },
+    { name: "account", label: "Account of jobs", empty: null, help: "empty: every one" },
   ],
 };
 

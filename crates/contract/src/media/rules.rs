@@ -1,4 +1,4 @@
-//! Rules of notifications: the jobs of whose ends an endpoint is notified.
+//! Rules of notifications: the ends of jobs and the events of the crawl of which an endpoint is notified.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,23 @@ use utoipa::ToSchema;
 use super::{Fields, NO_CHANGE, Record, RecordKind};
 use crate::checks::{BadField, bad, check_text, present};
 use crate::jobs::job_type;
-use domain::notification::JobEvent;
-use domain::vocabulary::Word;
+use domain::notification::{Digest, NotifiedEvent};
+use domain::vocabulary::{Word, words};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Rule {
     pub id: i64,
     pub endpoint_id: i64,
-    #[schema(value_type = Vec<JobEvent>)]
-    pub events: Vec<Word<JobEvent>>,
+    #[schema(value_type = Vec<NotifiedEvent>)]
+    pub events: Vec<Word<NotifiedEvent>>,
     /// Null: jobs of every type.
     pub job_type: Option<String>,
     /// Null: jobs of every platform.
     pub platform: Option<String>,
     /// Null: jobs for every account.
     pub account: Option<String>,
+    #[schema(value_type = Digest)]
+    pub digest: Word<Digest>,
     pub created_at: DateTime<Utc>,
 }
 
@@ -30,14 +32,17 @@ pub struct Rule {
 pub struct RuleDraft {
     #[schema(minimum = 1)]
     pub endpoint_id: i64,
-    #[schema(min_items = 1, max_items = 2, example = json!(["job.failed"]))]
-    pub events: Vec<JobEvent>,
+    #[schema(min_items = 1, max_items = 7, example = json!(["job.failed"]))]
+    pub events: Vec<NotifiedEvent>,
     /// Such as `scrape_account`; absent or null: every type.
     pub job_type: Option<String>,
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub platform: Option<String>,
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub account: Option<String>,
+    /// How often events of the crawl become a notification; `none`: at once.
+    #[serde(default)]
+    pub digest: Digest,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -45,8 +50,8 @@ pub struct RuleDraft {
 #[schema(min_properties = 1)]
 pub struct RuleChange {
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(min_items = 1, max_items = 2)]
-    pub events: Option<Vec<JobEvent>>,
+    #[schema(min_items = 1, max_items = 7)]
+    pub events: Option<Vec<NotifiedEvent>>,
     /// Null: every type.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>)]
@@ -59,6 +64,8 @@ pub struct RuleChange {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub account: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
 }
 
 impl Record for Rule {
@@ -77,14 +84,15 @@ impl Fields for RuleDraft {
             return Err(bad("endpoint_id", "must be the id of an endpoint"));
         }
         check_events(&self.events)?;
+        check_kinds(self)?;
         check_filter(self.job_type.as_deref(), self.platform.as_deref(), self.account.as_deref())
     }
 }
 
 impl Fields for RuleChange {
     fn check(&self) -> Result<(), BadField> {
-        let RuleChange { events, job_type, platform, account } = self;
-        if events.is_none() && job_type.is_none() && platform.is_none() && account.is_none() {
+        let RuleChange { events, job_type, platform, account, digest } = self;
+        if events.is_none() && job_type.is_none() && platform.is_none() && account.is_none() && digest.is_none() {
             return Err(bad("events", NO_CHANGE));
         }
         events.as_deref().map_or(Ok(()), check_events)?;
@@ -93,13 +101,28 @@ impl Fields for RuleChange {
     }
 }
 
-fn check_events(events: &[JobEvent]) -> Result<(), BadField> {
-    let is_repeated = |(nth, event): (usize, &JobEvent)| events[..nth].contains(event);
+fn check_events(events: &[NotifiedEvent]) -> Result<(), BadField> {
+    let is_repeated = |(nth, event): (usize, &NotifiedEvent)| events[..nth].contains(event);
     match events {
-        [] => Err(bad("events", "is empty: job.completed, job.failed, or both")),
+        [] => Err(bad("events", format!("is empty: some of {}", words::<NotifiedEvent>()))),
         _ if events.iter().enumerate().any(is_repeated) => Err(bad("events", "names an event twice")),
         _ => Ok(()),
     }
+}
+
+/// Whether each filter is one of the events that it is for.
+fn check_kinds(draft: &RuleDraft) -> Result<(), BadField> {
+    let (of_jobs, of_crawl) = draft.events.iter().partition::<Vec<&NotifiedEvent>, _>(|event| event.is_of_jobs());
+    if !of_crawl.is_empty() && draft.job_type.is_some() {
+        return Err(bad("job_type", "is a filter for jobs alone: make a rule for the events of the crawl"));
+    }
+    if !of_crawl.is_empty() && draft.account.is_some() {
+        return Err(bad("account", "is a filter for jobs alone: make a rule for the events of the crawl"));
+    }
+    if !of_jobs.is_empty() && draft.digest != Digest::None {
+        return Err(bad("digest", "is for events of the crawl alone: each end of a job has a notification of its own"));
+    }
+    Ok(())
 }
 
 fn check_filter(of_type: Option<&str>, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
@@ -122,6 +145,10 @@ mod tests {
     #[case::twice(json!({"endpoint_id": 1, "events": ["job.failed", "job.failed"]}), Some("events"))]
     #[case::no_endpoint(json!({"endpoint_id": 0, "events": ["job.failed"]}), Some("endpoint_id"))]
     #[case::a_crawl_role(json!({"endpoint_id": 1, "events": ["job.failed"], "job_type": "payload_fetch"}), Some("job_type"))]
+    #[case::the_crawl(json!({"endpoint_id": 1, "events": ["crawl.failed", "store.blind"], "platform": "dutchie", "digest": "hourly"}), None)]
+    #[case::the_crawl_of_an_account(json!({"endpoint_id": 1, "events": ["crawl.failed"], "account": "ann"}), Some("account"))]
+    #[case::the_crawl_by_jobs(json!({"endpoint_id": 1, "events": ["pause.long"], "job_type": "scrape_account"}), Some("job_type"))]
+    #[case::a_digest_of_jobs(json!({"endpoint_id": 1, "events": ["job.failed"], "digest": "daily"}), Some("digest"))]
     #[case::no_platform(json!({"endpoint_id": 1, "events": ["job.failed"], "platform": ""}), Some("platform"))]
     fn a_rule_is_checked(#[case] draft: Value, #[case] fault: Option<&str>) {
         let draft: RuleDraft = serde_json::from_value(draft).unwrap();

@@ -7,16 +7,45 @@ use super::Notice;
 /// Maximum bytes of a message: what ntfy takes as a text, and not as an attachment.
 const MAX_MESSAGE: usize = 4000;
 
-/// `Job 7 failed: scrape_account`.
+/// `Job 7 failed: scrape_account`, or `3 crawls failed`.
 pub fn title(notice: &Notice) -> String {
-    let Some(job_type) = notice.body["job_type"].as_str() else { return "drover: a test".to_owned() };
-    let end = notice.event.strip_prefix("job.").unwrap_or(&notice.event);
-    let title = format!("Job {} {end}: {job_type}", notice.body["id"]);
+    let title = match notice.body["events"].as_array() {
+        Some(events) => title_of_crawl(notice, events),
+        None => title_of_job(notice),
+    };
     title.chars().filter(|char| char.is_ascii() && !char.is_ascii_control()).collect()
 }
 
-/// A line for each field that has a value.
+fn title_of_job(notice: &Notice) -> String {
+    let Some(job_type) = notice.body["job_type"].as_str() else { return "drover: a test".to_owned() };
+    let end = notice.event.strip_prefix("job.").unwrap_or(&notice.event);
+    format!("Job {} {end}: {job_type}", notice.body["id"])
+}
+
+fn title_of_crawl(notice: &Notice, events: &[Value]) -> String {
+    let count = notice.body["count"].as_u64().unwrap_or(events.len() as u64);
+    let many = |one: &str, more: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {more}") };
+    match notice.event.as_str() {
+        "crawl.failed" => many("crawl failed", "crawls failed"),
+        "store.blind" => many("store is not crawled", "stores are not crawled"),
+        "quality.found" => many("finding about the data of stores", "findings about the data of stores"),
+        "proxies.unusable" => "No proxy is usable: nothing is crawled".to_owned(),
+        "pause.long" => many("pause lasts", "pauses last"),
+        other => format!("{other}: {count}"),
+    }
+}
+
+/// A line for each field that has a value, or for each event.
 pub fn message(notice: &Notice) -> String {
+    let mut message = match notice.body["events"].as_array() {
+        Some(events) => message_of_crawl(notice, events),
+        None => message_of_job(notice),
+    };
+    message.truncate(message.floor_char_boundary(MAX_MESSAGE));
+    message
+}
+
+fn message_of_job(notice: &Notice) -> String {
     let fields = ["message", "platform", "account", "error_message", "result", "started_at", "completed_at"];
     let lines = fields.into_iter().filter_map(|name| {
         let value = match &notice.body[name] {
@@ -26,9 +55,25 @@ pub fn message(notice: &Notice) -> String {
         };
         Some(if name == "message" { value } else { format!("{name}: {value}") })
     });
-    let mut message = lines.collect::<Vec<_>>().join("\n");
-    message.truncate(message.floor_char_boundary(MAX_MESSAGE));
-    message
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// `Store Three, payload_fetch: the proxy refused the tunnel`, and how many there are beside those listed.
+fn message_of_crawl(notice: &Notice, events: &[Value]) -> String {
+    let mut lines: Vec<String> = events.iter().map(line).collect();
+    let count = notice.body["count"].as_u64().unwrap_or_default();
+    if let Some(more) = count.checked_sub(events.len() as u64).filter(|more| *more > 0) {
+        // the message is cut at its end
+        lines.insert(0, format!("{more} more than are listed here"));
+    }
+    lines.join("\n")
+}
+
+fn line(event: &Value) -> String {
+    let subjects = ["store", "role", "scope", "target", "kind"].into_iter().filter_map(|name| event[name].as_str());
+    let subject = subjects.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    let detail = event["detail"].as_str().unwrap_or("no reason was given");
+    if subject.is_empty() { detail.to_owned() } else { format!("{subject}: {detail}") }
 }
 
 #[cfg(test)]
@@ -55,6 +100,25 @@ mod tests {
         let notice = notice("job.failed", body);
         assert_eq!(title(&notice), "Job 7 failed: scrape_account");
         assert_eq!(message(&notice), "platform: site\nerror_message: away");
+    }
+
+    #[test]
+    fn failed_crawls_are_listed_with_their_stores_and_reasons() {
+        let events = json!([{"store": "Three", "role": "payload_fetch", "detail": "away"}, {"store": null, "role": "store_discovery", "detail": null}]);
+        let notice = notice("crawl.failed", json!({"count": 5, "events": events, "is_cut": true}));
+        assert_eq!(title(&notice), "5 crawls failed");
+        let lines = "3 more than are listed here\nThree, payload_fetch: away\nstore_discovery: no reason was given";
+        assert_eq!(message(&notice), lines);
+    }
+
+    #[test]
+    fn a_fault_of_the_whole_crawl_is_its_detail() {
+        let events = json!([{"proxies": 3, "detail": "all proxies are benched"}]);
+        let notice = notice("proxies.unusable", json!({"count": 1, "events": events, "is_cut": false}));
+        assert_eq!(
+            (title(&notice).as_str(), message(&notice).as_str()),
+            ("No proxy is usable: nothing is crawled", "all proxies are benched")
+        );
     }
 
     #[test]
