@@ -1,10 +1,53 @@
 //! Names of pods: `Aethelgard`, `Xylos`.
+//!
+//! In: the configured names, and the names that others use. Out: pods with names of their own, which are taken under a lock: processes
+//! that start at once take different ones. It must not know what a pod runs.
 
 use std::collections::HashSet;
 
+use thiserror::Error;
+
 use super::plan::PodPlan;
+use db::{Db, DbError, pod_names, workers};
 use domain::role::UnknownRole;
+use foundation::process::ProcessIdentity;
 use settings::{Config, Topology};
+
+#[derive(Debug, Error)]
+pub enum TakeError {
+    #[error(transparent)]
+    Roles(#[from] UnknownRole),
+    #[error("no name can be taken for a pod")]
+    Db(#[from] DbError),
+}
+
+/// Takes the names of the pods that `choose` makes from the names in use.
+pub async fn take(
+    db: &Db,
+    host: &str,
+    choose: impl FnOnce(&[String]) -> Result<Vec<PodPlan>, UnknownRole>,
+) -> Result<Vec<PodPlan>, TakeError> {
+    let own = ProcessIdentity::own(host);
+    let tx = db.begin().await?;
+    let taken = pod_names::lock(&tx).await?.into_iter().map(|taken| (taken.name, Some(taken.process)));
+    let live = workers::live(&tx).await?.into_iter().map(|worker| (worker.pod, worker.process));
+    let in_use: Vec<String> =
+        taken.chain(live).filter(|(_, process)| !is_replaced(&own, process.as_ref())).map(|(name, _)| name).collect();
+    let pods = choose(&in_use)?;
+    let names: Vec<String> = pods.iter().map(|pod| pod.name.clone()).collect();
+    pod_names::take(&tx, &names, &own).await?;
+    tx.commit().await?;
+    Ok(pods)
+}
+
+/// Whether the process has ended, or is the predecessor of this one: a container that is started again has the name
+/// of its predecessor, and cannot see whether that has ended.
+fn is_replaced(own: &ProcessIdentity, process: Option<&ProcessIdentity>) -> bool {
+    process.is_some_and(|process| {
+        own.knows_end_of(process)
+            || !own.host.is_empty() && own.host == process.host && own.pid_space != process.pid_space
+    })
+}
 
 /// `count` pods, as several in one process have them: with the first names that are not among `names_in_use`.
 pub fn pods(config: &Config, count: usize, names_in_use: &[String]) -> Result<Vec<PodPlan>, UnknownRole> {

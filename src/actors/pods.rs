@@ -28,7 +28,7 @@ use super::tree::{StartError, TreeDeps};
 use crate::handlers::TaskServices;
 use crate::stealth::{ProxySource, Sessions};
 use db::listen::Listener;
-use db::{DbError, tasks, workers};
+use db::{DbError, tasks};
 use deps::ActorDeps;
 use domain::pause::Pauses;
 use domain::task::{Blame, TaskLease};
@@ -262,14 +262,13 @@ async fn new_pods(deps: &ActorDeps, config: &Config, missing: usize, pods: &[Pod
     }
     let mut is_logged = false;
     loop {
-        let read = async { workers::live(&deps.db.client().await?).await };
-        match read.await {
-            Ok(live) => {
-                let others = live.into_iter().map(|worker| worker.pod);
-                let names: Vec<String> = others.chain(pods.iter().map(|pod| pod.name.clone())).collect();
-                // the roles were parsed at the start
-                return names::pods(config, missing, &names).unwrap_or_default();
-            }
+        let choose = |in_use: &[String]| {
+            let own = pods.iter().map(|pod| pod.name.clone());
+            let names: Vec<String> = in_use.iter().cloned().chain(own).collect();
+            names::pods(config, missing, &names)
+        };
+        match names::take(&deps.db, &config.worker.host, choose).await {
+            Ok(pods) => return pods,
             Err(error) if !is_logged => events::pods_not_started(missing, &error),
             Err(_) => {}
         }

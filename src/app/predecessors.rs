@@ -1,7 +1,6 @@
 //! Workers of processes that ran here before: a process that starts puts their tasks back at once, instead of when the leases end.
 //!
-//! In: the registry, and the identity of this process. Out: pending tasks, and the names of pods that others use. It must not know
-//! what this process will run. `drover tasks recover` does the same without starting anything.
+//! In: the registry, and the identity of this process. Out: pending tasks. It must not know what this process will run. `drover tasks recover` does the same without starting anything.
 
 use db::workers::{self, LiveWorker};
 use db::{Client, Db, DbError, tasks};
@@ -17,18 +16,14 @@ pub struct Recovered {
     pub failed: i32,
 }
 
-/// Recovers as [`recover`] does; returns the names of pods that other processes use.
-pub async fn take_over(db: &Db, host: &str) -> Result<Vec<String>, DbError> {
-    let own = ProcessIdentity::own(host);
-    let client = db.client().await?;
-    let (ended, others): (Vec<_>, Vec<_>) =
-        workers::live(&client).await?.into_iter().partition(|worker| has_ended(&own, worker));
-    let Recovered { workers, requeued, failed } = put_back(&client, ids(ended)).await?;
+/// Recovers as [`recover`] does, and says so in the log.
+pub async fn take_over(db: &Db, host: &str) -> Result<(), DbError> {
+    let Recovered { workers, requeued, failed } = recover(&db.client().await?, host).await?;
     if workers > 0 {
         let [requeued, failed] = [requeued, failed].map(|tasks| i64::from(tasks).unsigned_abs());
         events::ended_processes_tasks_recovered(workers, requeued, failed);
     }
-    Ok(others.into_iter().filter(|worker| !is_replaced(&own, worker)).map(|worker| worker.pod).collect())
+    Ok(())
 }
 
 /// Takes the workers out of the registry whose process has ended on this machine, and puts their tasks back. A
@@ -66,10 +61,4 @@ fn ids(workers: impl IntoIterator<Item = LiveWorker>) -> Vec<String> {
 
 fn has_ended(own: &ProcessIdentity, worker: &LiveWorker) -> bool {
     worker.process.as_ref().is_some_and(|process| own.knows_end_of(process))
-}
-
-/// A container that is started again has the name of its predecessor, and cannot see whether that has ended.
-fn is_replaced(own: &ProcessIdentity, worker: &LiveWorker) -> bool {
-    let Some(process) = &worker.process else { return false };
-    !own.host.is_empty() && own.host == process.host && own.pid_space != process.pid_space
 }

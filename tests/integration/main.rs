@@ -36,6 +36,7 @@ mod outage;
 mod pauses;
 mod pinned_plans;
 mod platforms;
+mod pod_names;
 mod pooler;
 mod private_server;
 mod promises;

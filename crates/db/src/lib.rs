@@ -53,6 +53,7 @@ pub mod payload_removals;
 pub mod payload_replays;
 pub mod payload_views;
 pub mod payloads;
+pub mod pod_names;
 pub mod product_search;
 pub mod product_series;
 pub mod product_views;
