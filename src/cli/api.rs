@@ -1,6 +1,6 @@
 //! `drover api`: the HTTP API and the schedules, without workers.
 
-use super::service::{self, Http};
+use super::service::{self, Http, Look};
 use super::{Env, ExitCode};
 use crate::actors::plan::Plan;
 
@@ -8,5 +8,5 @@ use crate::actors::plan::Plan;
 pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    service::run(env, Http::Api, async |_| Ok(Plan { schedules: true, ..Plan::default() })).await
+    service::run(env, Http::Api, Look::Log, async |_| Ok(Plan { schedules: true, ..Plan::default() })).await
 }

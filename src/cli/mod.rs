@@ -54,6 +54,7 @@ mod schedules;
 mod service;
 mod sparkline;
 mod stats;
+mod status_line;
 mod stores;
 mod tasks;
 mod tip;
@@ -231,17 +232,32 @@ impl Command {
         if self.is_service() { "auto" } else { "pretty" }
     }
 
-    /// Log settings: beside a progress bar only errors, unless the level is set.
+    /// Log settings: beside a progress bar only errors, and beside a status line no line for each task, unless the level is set.
     fn log(&self, loaded: &LoadedConfig) -> Log {
         let mut log = loaded.config.log.clone();
         if !self.is_service() {
             log.format = self.log_format().to_owned();
         }
-        let shows_bar = (self.is_demo() || matches!(self, Command::Images(_))) && std::io::stderr().is_terminal();
-        if !shows_bar || loaded.is_changed("log.level") {
+        if !std::io::stderr().is_terminal() || loaded.is_changed("log.level") {
             return log;
         }
-        Log { level: "error".to_owned(), ..log }
+        match self.quiet_level() {
+            Some(level) if log.format != "json" => Log { level: level.to_owned(), ..log },
+            _ => log,
+        }
+    }
+
+    /// The level on a terminal, where something else shows the progress.
+    fn quiet_level(&self) -> Option<&'static str> {
+        match self {
+            #[cfg(feature = "demo")]
+            Command::Demo(args) if !args.verbose => Some("error"),
+            Command::Images(_) => Some("error"),
+            Command::Up(up::Args { verbose: false }) | Command::Worker(worker::Args { verbose: false, .. }) => {
+                Some(WITHOUT_RUNS)
+            }
+            _ => None,
+        }
     }
 
     /// Whether it is a demo, which shows a progress bar.
@@ -264,6 +280,9 @@ impl Command {
         matches!(self, Command::Api(_) | Command::Scheduler(_) | Command::Up(_) | Command::Worker(_))
     }
 }
+
+/// The levels without a line for each task.
+const WITHOUT_RUNS: &str = "info,drover::events::runs=warn";
 
 /// Runs the whole program.
 pub fn main() -> std::process::ExitCode {

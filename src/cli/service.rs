@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::http::{Listeners, for_local_clients};
-use super::{CliError, Env, ExitCode, Stop, reload};
+use super::{CliError, Env, ExitCode, Stop, reload, status_line};
 use crate::actors::plan::Plan;
 use crate::actors::tree::Drained;
 use crate::app::{App, PreparedApp};
@@ -23,8 +23,28 @@ pub enum Http {
     Nothing,
 }
 
+/// How a service looks on a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// The log, as it looks everywhere else.
+    Log,
+    /// A status line in place of the log's lines for each task.
+    Status,
+}
+
+impl Look {
+    pub fn of(verbose: bool) -> Look {
+        if verbose { Look::Log } else { Look::Status }
+    }
+}
+
 /// Runs the tree that `plan` makes from the database, until a signal or a failure.
-pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Result<Plan>) -> anyhow::Result<ExitCode> {
+pub async fn run(
+    env: &Env,
+    http: Http,
+    look: Look,
+    plan: impl AsyncFn(&Db) -> anyhow::Result<Plan>,
+) -> anyhow::Result<ExitCode> {
     // bound first, so that a port in use ends the command at once
     let listeners = Listeners::bind(&env.config, http == Http::Api).await?;
     let ServiceParts { db, app, has_token } = once_available(async || prepare(env, http, &plan).await).await?;
@@ -39,6 +59,7 @@ pub async fn run(env: &Env, http: Http, plan: impl AsyncFn(&Db) -> anyhow::Resul
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
         never = reload::follow(&env.sources, &env.live) => match never {},
+        never = status_line::keep_showing(), if look == Look::Status => match never {},
     }
     service_manager::stopping();
     let (Drained { tasks, cause }, ()) = tokio::join!(app.stop(second_signal(&stop)), drain_delay(env, &stop));

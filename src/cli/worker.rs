@@ -1,6 +1,6 @@
 //! `drover worker`: runs one pod of workers, without API and schedules.
 
-use super::service::{self, Http};
+use super::service::{self, Http, Look};
 use super::{Env, ExitCode, values};
 use crate::actors::names;
 use crate::actors::plan::{Follows, Plan};
@@ -20,6 +20,9 @@ pub struct Args {
     /// Number of tasks that each worker runs at once [default: topology.slots, or media.slots with media roles]
     #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
     slots: Option<u16>,
+    /// Logs a line for each task on a terminal, too, in place of the status line
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 impl Args {
@@ -39,15 +42,17 @@ impl Args {
     }
 }
 
-pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    service::run(env, Http::Nothing, async |db| plan(env, db).await).await
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    service::run(env, Http::Nothing, Look::of(args.verbose), async |db| plan(env, db).await).await
 }
 
 async fn plan(env: &Env, db: &Db) -> anyhow::Result<Plan> {
     require_proxies(env, db).await?;
-    let names_in_use = predecessors::take_over(db, &env.config.worker.host).await?;
-    let pod = names::own_pod(&env.config, &env.config.worker.host, &names_in_use)?;
-    Ok(Plan { schedules: false, pods: vec![pod], follows: Follows::Workers })
+    let host = &env.config.worker.host;
+    predecessors::take_over(db, host).await?;
+    let choose = |in_use: &[String]| names::own_pod(&env.config, host, in_use).map(|pod| vec![pod]);
+    let pods = names::take(db, host, choose).await?;
+    Ok(Plan { schedules: false, pods, follows: Follows::Workers })
 }
 
 /// A worker whose roles need a proxy does not start without one that is switched on.

@@ -4,7 +4,7 @@
 //! for.
 
 mod lines;
-mod terminal_fields;
+mod terminal_lines;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{LazyLock, OnceLock};
@@ -18,7 +18,7 @@ use tracing_subscriber::{Layer, Registry, fmt, reload};
 
 use lines::Lines;
 use settings::Log;
-use terminal_fields::TerminalFields;
+use terminal_lines::{SpanFields, TerminalLines};
 
 /// Whether log lines are JSON; set when logging begins.
 static JSON: OnceLock<bool> = OnceLock::new();
@@ -67,6 +67,14 @@ pub fn report_error(message: &str, format: &str) {
     };
 }
 
+/// Shows one line below the log's lines on a terminal, in place of the one before; empty: none. Without a
+/// terminal nothing is shown.
+pub fn show_status(text: &str) {
+    if let Some(lines) = LINES.as_ref().filter(|_| !is_json() && io::stderr().is_terminal()) {
+        lines.show_status(text);
+    }
+}
+
 /// Waits, for a bounded time, until everything logged is written: the last call of a process.
 pub fn flush() {
     if let Some(lines) = LINES.as_ref() {
@@ -94,7 +102,7 @@ fn begin(level: &str, format: &str, colour: &str) -> bool {
     let lines = if json {
         lines.json().flatten_event(true).with_current_span(false).with_span_list(true).boxed()
     } else {
-        lines.with_ansi(colour).with_target(false).fmt_fields(TerminalFields).boxed()
+        lines.with_ansi(colour).fmt_fields(SpanFields).event_format(TerminalLines).boxed()
     };
     // fails when a test has installed its own subscriber, which then is used
     let (levels, handle) = reload::Layer::new(filter(level));

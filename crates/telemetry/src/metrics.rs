@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use prometheus::core::Collector;
+use prometheus::proto::MetricFamily;
 use prometheus::{
     CounterVec, Error, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry, TextEncoder,
@@ -104,6 +105,33 @@ metrics! {
     LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");
     SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules made");
     BUILD_INFO: GaugeVec = gauges("drover_build_info", "1, with the version as label", &["version"]);
+}
+
+/// Runs of this process, for people who watch it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunCounts {
+    /// Tasks that may run at once.
+    pub slots: u64,
+    pub busy: u64,
+    pub completed: u64,
+    /// Runs, of which a task may have several.
+    pub failed: u64,
+}
+
+pub fn run_counts() -> RunCounts {
+    let ended = |outcome: &str| {
+        let families = TASKS_FINISHED.collect();
+        let series = families.iter().flat_map(MetricFamily::get_metric);
+        let of_outcome = series.filter(|series| series.get_label().iter().any(|label| label.value() == outcome));
+        of_outcome.map(|series| series.get_counter().get_value() as u64).sum()
+    };
+    let gauge = |gauge: &IntGauge| u64::try_from(gauge.get()).unwrap_or(0);
+    RunCounts {
+        slots: gauge(&WORKER_SLOTS),
+        busy: gauge(&WORKER_SLOTS_BUSY),
+        completed: ended("completed"),
+        failed: ended("failed"),
+    }
 }
 
 /// This process's counts, in Prometheus's text format.

@@ -24,6 +24,8 @@ pub struct Lines {
 #[derive(Debug)]
 enum Entry {
     Line(Vec<u8>),
+    /// The text that stays below the lines.
+    Status(String),
     /// Answered when every line before it is written.
     Flush(SyncSender<()>),
 }
@@ -34,6 +36,11 @@ impl Lines {
         let (queue, entries) = sync_channel(MAX_QUEUED_LINES);
         thread::Builder::new().name("log".to_owned()).spawn(move || write_all(stream, &entries))?;
         Ok(Lines { queue })
+    }
+
+    /// Shows one line below all others, in place of the one before; empty: none. A full queue leaves it as it is.
+    pub fn show_status(&self, text: &str) {
+        let _ = self.queue.try_send(Entry::Status(text.to_owned()));
     }
 
     /// Waits until everything logged is written, or `limit` has passed.
@@ -67,12 +74,26 @@ impl Write for Lines {
     }
 }
 
+/// Back to the beginning of a terminal's line, which becomes empty.
+const CLEAR_LINE: &str = "\r\u{1b}[K";
+
 fn write_all(mut stream: impl Write, entries: &Receiver<Entry>) {
+    let mut status = String::new();
     let mut reported = metrics::LOG_LINES_LOST.get();
     for entry in entries {
         match entry {
             // an error means that the stream is closed: there is no other place to report it
-            Entry::Line(bytes) => drop(stream.write_all(&bytes)),
+            Entry::Line(bytes) if status.is_empty() => drop(stream.write_all(&bytes)),
+            Entry::Line(bytes) => {
+                let line = [CLEAR_LINE.as_bytes(), &bytes, status.as_bytes()].concat();
+                let _ = stream.write_all(&line).and_then(|()| stream.flush());
+            }
+            Entry::Status(text) => {
+                if status != text {
+                    let _ = write!(stream, "{CLEAR_LINE}{text}").and_then(|()| stream.flush());
+                }
+                status = text;
+            }
             Entry::Flush(written) => {
                 let _ = stream.flush();
                 let _ = written.try_send(());
@@ -102,6 +123,20 @@ mod tests {
         let mut text = [0; 8];
         reader.read_exact(&mut text).unwrap();
         assert_eq!(&text, b"one\ntwo\n");
+    }
+
+    #[test]
+    fn the_status_stays_below_the_lines() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut lines = Lines::start(writer).unwrap();
+        lines.show_status("2 run");
+        lines.write_all(b"one\n").unwrap();
+        lines.show_status("");
+        lines.flush(Duration::from_secs(10));
+        drop(lines);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(text, format!("{CLEAR_LINE}2 run{CLEAR_LINE}one\n2 run{CLEAR_LINE}"));
     }
 
     #[test]
