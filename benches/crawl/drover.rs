@@ -17,7 +17,7 @@ use settings::Config;
 use tokio::process::Command;
 
 use crate::server::connect;
-use crate::stand::{Site, Store};
+use crate::stand::{REFUSED_HOST, Site, Store};
 use crate::sums::{self, SumsByStore};
 use crate::{heartbeats, processes};
 
@@ -37,6 +37,8 @@ pub struct Options {
     /// Slots of each worker, where not the default.
     pub slots: Option<u16>,
     pub shows_heartbeats: bool,
+    /// From a host that the proxies refuse.
+    pub downloads_images: bool,
 }
 
 pub struct Worker {
@@ -65,13 +67,16 @@ pub async fn seed(url: &str, site: &Site) -> Result<()> {
 impl Worker {
     /// Returns once it is idle.
     pub async fn start(url: &str, site: &Site, dir: &Path, options: Options) -> Result<Worker> {
-        let Options { slots, shows_heartbeats } = options;
+        let Options { slots, shows_heartbeats, downloads_images } = options;
         let metrics = if shows_heartbeats { Some(heartbeats::port().await?) } else { None };
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, site, dir));
         // settings to try, such as DROVER__DATABASE__POOL_WORK=4
         command.envs(std::env::vars().filter(|(key, _)| key.starts_with("DROVER__")));
+        if downloads_images {
+            command.env("DROVER__IMAGES__DOWNLOAD", "true").env("DROVER__PLATFORM__DUTCHIE__IMAGE_HOSTS", REFUSED_HOST);
+        }
         command.args(slots.map(|slots| format!("--slots={slots}")));
         // each slot has a session of its own
         let sessions = usize::from(slots.unwrap_or_default()) * WORKERS / site.proxies.len() + 1;

@@ -1,7 +1,7 @@
 //! A whole crawl as a user sees it, beside other programs that do the same job, interleaved in one run; each
 //! result is verified.
 //!
-//! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale]
+//! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale,refused]
 //! [--stores 100] [--products 500] [--rounds 5] [--slots N] [--peers] [--statements] [--heartbeats] [--json]`
 //!
 //! The stand (`stand.rs`) is one process with the simulated upstream and eight forward proxies, which serves
@@ -26,6 +26,7 @@
 //! | latency | first, with 50 ms added to each answer |
 //! | small | first, 1,000 stores of 50 products |
 //! | scale | first, ten times the stores |
+//! | refused | first, with images, whose host every proxy refuses: for drover alone |
 //!
 //! How to read the table: products/s is the median of the rounds, with the range. `x bare` and `x first` are
 //! medians of the rounds' own ratios (to bare in the same run, to drover's first crawl of the same round),
@@ -110,6 +111,7 @@ enum Run {
     Latency,
     Small,
     Scale,
+    Refused,
 }
 
 fn main() -> Result<()> {

@@ -6,7 +6,7 @@ use crate::Run;
 use crate::peer::Peer;
 use crate::rounds::Figure;
 
-const RUNS: [Run; 6] = [Run::First, Run::Unchanged, Run::Changed, Run::Latency, Run::Small, Run::Scale];
+const RUNS: [Run; 7] = [Run::First, Run::Unchanged, Run::Changed, Run::Latency, Run::Small, Run::Scale, Run::Refused];
 const PEERS: [Peer; 4] = [Peer::Drover, Peer::Bare, Peer::Asyncio, Peer::Scrapy];
 
 pub fn print(figures: &[Figure], as_json: bool) -> Result<()> {

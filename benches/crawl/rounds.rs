@@ -63,6 +63,9 @@ pub async fn run(args: &Args, peers: &[Peer], server: &Server) -> Result<Vec<Fig
             // each peer is the first as often as the others
             for at in 0..peers.len() {
                 let peer = peers[(at + round) % peers.len()];
+                if workload.runs == [Run::Refused] && peer != Peer::Drover {
+                    continue;
+                }
                 let crawled = bench.round(peer, round, &workload.runs).await;
                 figures.extend(crawled.with_context(|| format!("{}, round {}", peer.name(), round + 1))?);
             }
@@ -84,6 +87,7 @@ fn workloads(args: &Args) -> Vec<Workload> {
         alone(Run::Latency, Menus { latency: LATENCY, ..menus }),
         alone(Run::Small, Menus { stores: args.stores * 10, products: args.products / 10, ..menus }),
         alone(Run::Scale, Menus { stores: args.stores * 10, ..menus }),
+        alone(Run::Refused, menus),
     ];
     all.into_iter().filter(|workload| !workload.runs.is_empty()).collect()
 }
@@ -97,7 +101,8 @@ impl<'a> Bench<'a> {
         let changes = workload.runs.contains(&Run::Changed);
         let repriced = if changes { stand.serve(CHANGED_PERCENT).await? } else { SumsByStore::new() };
         let expected = stand.serve(0).await?;
-        let options = Options { slots: args.slots, shows_heartbeats: args.heartbeats };
+        let downloads_images = workload.runs == [Run::Refused];
+        let options = Options { slots: args.slots, shows_heartbeats: args.heartbeats, downloads_images };
         let dir = tempfile::Builder::new().prefix("drover-crawl-").tempdir()?;
         Ok(Bench { server, options, shows_statements: args.statements, stand, dir, expected, repriced })
     }

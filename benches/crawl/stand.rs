@@ -18,6 +18,8 @@ use crate::sums::{self, SumsByStore};
 /// Products asked for in one page, by every peer.
 pub const PER_PAGE: usize = 100;
 const PROXIES: usize = 8;
+/// Host of the images; every proxy refuses it.
+pub const REFUSED_HOST: &str = "images.simulated.test";
 /// Approximate share of a simulated store's products that is on its first menu.
 const SHARE_ON_MENU: f64 = 0.844;
 
@@ -131,6 +133,7 @@ fn settings(menus: Menus) -> Settings {
         proxies: PROXIES,
         plain_proxies: true,
         blocked_proxies: 0,
+        refused_hosts: vec![REFUSED_HOST.to_owned()],
         ..Settings::default()
     }
 }
