@@ -6,14 +6,16 @@
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
+use tokio_postgres::Row;
 
 use super::arrays::{potency_max, potency_min, potency_unit};
 use super::columns::{columns, update_rows, update_statement};
 use super::copy::copy_in;
-use super::row::{first_columns, read_all, rows};
+use super::row::{FromRow, first_columns, read_all, rows};
 use super::{DbError, MAX_BATCH, Tx};
+use domain::known_units::KnownUnits;
 use domain::menu_diff::KnownProduct;
-use domain::product::{Product, ProductId, SpecialsJson};
+use domain::product::{PotencyUnit, Product, ProductId, SpecialsJson};
 use domain::store::{Platform, StoreId};
 
 /// The products of a store, as one platform (column `provider`) names them.
@@ -92,6 +94,26 @@ pub(super) static UPDATE: LazyLock<String> =
 pub async fn known(tx: &Tx, scope: ProductScope) -> Result<Vec<KnownProduct>, DbError> {
     let sql = include_str!("sql/products/known.sql");
     read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?)
+}
+
+/// Units and sizes of the products with these ids of the platform.
+pub async fn known_units(tx: &Tx, scope: ProductScope, ids: &[&str]) -> Result<Vec<KnownUnits>, DbError> {
+    let sql = include_str!("sql/products/known_units.sql");
+    read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name(), &ids]).await?)
+}
+
+impl FromRow for KnownUnits {
+    fn from_row(row: &Row) -> Result<KnownUnits, DbError> {
+        let unit = |column| Ok::<_, DbError>(row.try_get::<_, Option<&str>>(column)?.and_then(PotencyUnit::read));
+        let (labels, nths): (Vec<String>, Vec<i16>) = (row.try_get("labels")?, row.try_get("nths")?);
+        let sizes: Vec<i64> = row.try_get("sizes")?;
+        Ok(KnownUnits {
+            provider_product_id: row.try_get("provider_product_id")?,
+            thc_unit: unit("thc_unit")?,
+            cbd_unit: unit("cbd_unit")?,
+            sizes: labels.into_iter().zip(nths).zip(sizes).collect(),
+        })
+    }
 }
 
 /// Reserves `count` ids for new products.

@@ -80,6 +80,7 @@ impl ContentHasher {
             specials: specials,
             upstream_created_at: time,
             upstream_updated_at: left_out,
+            has_unknown_unit: left_out,
             variants: variants,
         });
     }

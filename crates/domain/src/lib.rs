@@ -18,6 +18,7 @@ pub mod forum;
 pub mod group;
 pub mod host;
 pub mod image;
+pub mod known_units;
 pub mod legacy;
 pub mod media_account;
 pub mod media_item;

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use strum::IntoStaticStr;
 
 use super::content_hash;
+use super::switches::word;
 
 /// Id of a row of `store_products`.
 pub type ProductId = i64;
@@ -36,6 +37,8 @@ pub struct Product {
     pub stock_status: StockStatus,
     /// None where the platform does not say, or says neither: the last known one holds.
     pub upstream_status: Option<UpstreamStatus>,
+    /// The platform gives a value without a unit, or with one that is unknown: the last known unit holds.
+    pub has_unknown_unit: bool,
     pub image_url: Option<String>,
     pub brand_image_url: Option<String>,
     pub specials: Option<SpecialsJson>,
@@ -102,8 +105,16 @@ pub enum PotencyUnit {
 }
 
 impl PotencyUnit {
+    pub const ALL: [PotencyUnit; 3] =
+        [PotencyUnit::Percentage, PotencyUnit::Milligrams, PotencyUnit::MilligramsPerGram];
+
     pub fn name(self) -> &'static str {
         self.into()
+    }
+
+    /// None: the word is unknown.
+    pub fn read(name: &str) -> Option<PotencyUnit> {
+        word(name, &PotencyUnit::ALL.map(|unit| (unit.name(), unit)))
     }
 }
 

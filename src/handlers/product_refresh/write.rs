@@ -17,6 +17,7 @@ use db::brands::MenuBrand;
 use db::products::{ProductScope, ProductWrite};
 use db::stores::CrawlState;
 use db::{DbError, Tx, pipeline};
+use domain::known_units;
 use domain::menu::NormalMenu;
 use domain::menu_diff::{self, KnownProduct, MenuDiff, RowChange};
 use domain::payload::Payload;
@@ -96,10 +97,23 @@ impl MenuWrite {
             return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
         let known = db::products::known(tx, self.scope()).await?;
-        match menu_diff::with_known_statuses(self.products(), &known) {
-            Some(products) => self.with_products(products).write_known(tx, state, known).await,
-            None => self.write_known(tx, state, known).await,
+        let with_units = self.with_known_units(tx).await?;
+        let menu = with_units.as_ref().unwrap_or(self);
+        match menu_diff::with_known_statuses(menu.products(), &known) {
+            Some(products) => menu.with_products(products).write_known(tx, state, known).await,
+            None => menu.write_known(tx, state, known).await,
         }
+    }
+
+    /// None where the menu says every unit.
+    async fn with_known_units(&self, tx: &Tx) -> Result<Option<MenuWrite>, DbError> {
+        let unknown = self.products().iter().filter(|product| product.has_unknown_unit);
+        let ids: Vec<&str> = unknown.map(|product| product.provider_product_id.as_str()).collect();
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let known = db::products::known_units(tx, self.scope(), &ids).await?;
+        Ok(Some(self.with_products(known_units::with_known_units(self.products(), &known))))
     }
 
     fn with_products(&self, products: Vec<Product>) -> MenuWrite {

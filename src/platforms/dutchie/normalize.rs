@@ -175,6 +175,7 @@ fn normalise_product<'a>(
         upstream_created_at: time(item.created_at, "createdAt", &mut read),
         upstream_updated_at: time(item.updated_at, "updatedAt", &mut read),
         variants: offer.variants,
+        has_unknown_unit: read.has_unknown_unit(),
         provider_product_id: id,
     }
 }

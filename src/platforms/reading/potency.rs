@@ -6,7 +6,6 @@ use serde::Deserialize;
 use super::reader::{Reader, unquoted};
 use super::{Raw, decimal};
 use domain::product::{Potency, PotencyUnit};
-use domain::switches::word;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -28,15 +27,13 @@ pub fn potency(raw: Raw<'_>, field: &'static str, read: &mut Reader<'_>) -> Opti
 }
 
 fn structured(content: Content<'_>, field: &'static str, read: &mut Reader<'_>) -> Option<Potency> {
-    let unit = read.text(content.unit, field).and_then(|name| {
-        let known = [PotencyUnit::Percentage, PotencyUnit::Milligrams, PotencyUnit::MilligramsPerGram];
-        let unit = word(&name, &known.map(|unit| (unit.name(), unit)));
-        if unit.is_none() {
-            read.warn("unknown_unit", &format!("{field}: '{name}'"));
-        }
-        unit
-    });
-    let values = read.list(content.range, field).into_iter().filter_map(|value| decimal::float(value.get())).collect();
+    let values: Vec<f64> =
+        read.list(content.range, field).into_iter().filter_map(|value| decimal::float(value.get())).collect();
+    let name = read.text(content.unit, field);
+    let unit = name.as_deref().and_then(PotencyUnit::read);
+    if unit.is_none() && (name.is_some() || !values.is_empty()) {
+        read.unknown_unit(name.as_deref(), field);
+    }
     of(values, unit)
 }
 

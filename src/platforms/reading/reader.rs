@@ -25,16 +25,29 @@ pub fn key_text(raw: Raw<'_>) -> Option<String> {
 pub struct Reader<'w> {
     id: &'w str,
     warnings: &'w mut Warnings,
+    has_unknown_unit: bool,
 }
 
 impl<'w> Reader<'w> {
     pub fn new(id: &'w str, warnings: &'w mut Warnings) -> Self {
-        Reader { id, warnings }
+        Reader { id, warnings, has_unknown_unit: false }
     }
 
     pub fn warn(&mut self, kind: &'static str, detail: &str) {
         let provider_product_id = Some(self.id.to_owned());
         self.warnings.push(Warning { provider_product_id, kind, detail: detail.to_owned() });
+    }
+
+    /// A value has no unit, or one of which the program does not know how much it is.
+    pub fn unknown_unit(&mut self, name: Option<&str>, field: &'static str) {
+        self.has_unknown_unit = true;
+        if let Some(name) = name {
+            self.warn("unknown_unit", &format!("{field}: '{name}'"));
+        }
+    }
+
+    pub fn has_unknown_unit(&self) -> bool {
+        self.has_unknown_unit
     }
 
     /// A string, or a number as its text. Trimmed; blank is absent.

@@ -4,6 +4,8 @@
 use db::quality;
 use domain::role::Role;
 use queue::Committed;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sim::{Settings, Simulator};
@@ -18,14 +20,18 @@ const ENABLED: &str = "SELECT count(*) FROM dispensaries WHERE crawl_enabled AND
 
 /// A menu whose first products have this status, and the others are active.
 fn menu(changed: usize, status: &Value) -> String {
-    let product = |nth: usize| {
-        let status = if nth < changed { status.clone() } else { json!("Active") };
-        json!({ "_id": format!("p{nth}"), "Name": format!("Product {nth}"), "type": "Flower", "Options": ["1g"],
-                "Prices": [10], "recPrices": [10], "Status": status,
-                "POSMetaData": { "children": [{ "option": "1g", "quantity": 9 }] } })
-    };
-    let products: Vec<Value> = (0..PRODUCTS).map(product).collect();
-    let info = json!({ "totalCount": PRODUCTS, "totalPages": 1 });
+    menu_of((0..PRODUCTS).map(|nth| product(nth, if nth < changed { status.clone() } else { json!("Active") })))
+}
+
+fn product(nth: usize, status: Value) -> Value {
+    json!({ "_id": format!("p{nth}"), "Name": format!("Product {nth}"), "type": "Flower", "Options": ["1g"],
+            "Prices": [10], "recPrices": [10], "Status": status,
+            "POSMetaData": { "children": [{ "option": "1g", "quantity": 9 }] } })
+}
+
+fn menu_of(products: impl Iterator<Item = Value>) -> String {
+    let products: Vec<Value> = products.collect();
+    let info = json!({ "totalCount": products.len(), "totalPages": 1 });
     json!({ "data": { "filteredProducts": { "products": products, "queryInfo": info } } }).to_string()
 }
 
@@ -135,6 +141,61 @@ async fn a_menu_as_before_ends_the_suspicion_and_an_accepted_one_is_written() {
 }
 
 /// Twelve stores that discovery has found.
+/// Menus that follow each other within hours, each with words of its own for every product.
+#[tokio::test]
+async fn no_sequence_of_menus_takes_more_than_half_of_the_stock_in_silence() {
+    let words = [json!("Active"), json!("Inactive"), json!("INACTIVE "), Value::Null, json!("gone"), json!(7)];
+    let harness = stocked().await;
+    let mut rng = StdRng::seed_from_u64(47);
+    let (mut refused, mut second) = (0, 0);
+    for _ in 0..40 {
+        second += 1;
+        let before = harness.store.count(IN_STOCK).await;
+        let inactive = rng.random_range(0.0..1.0);
+        let status = |rng: &mut StdRng| {
+            let nth = if rng.random_bool(inactive) { rng.random_range(1..3) } else { rng.random_range(0..words.len()) };
+            words[nth].clone()
+        };
+        let products: Vec<Value> = (0..PRODUCTS).map(|nth| product(nth, status(&mut rng))).collect();
+        crawl(&harness, second, &menu_of(products.into_iter())).await;
+        let after = harness.store.count(IN_STOCK).await;
+        assert!(before < 10 || 2 * after >= before, "menu {second}: {before} in stock, then {after}");
+        let is_refused = faults(&harness).await.contains(&"suspicious_switch".to_owned());
+        refused += usize::from(is_refused);
+        if !is_refused && before < 10 {
+            second += 1;
+            crawl(&harness, second, &menu(0, &Value::Null)).await;
+        }
+    }
+    assert!(refused > 0, "no menu was refused");
+}
+
+#[tokio::test]
+async fn an_unknown_unit_keeps_the_last_known_unit_and_size() {
+    let harness = HandlerHarness::new().await;
+    let with_units = |potency: Value, weight: Value| {
+        let mut product = product(0, json!("Active"));
+        product["Options"] = json!(["N/A"]);
+        product["THCContent"] = json!({ "unit": potency, "range": [20, 22] });
+        product["measurements"] = json!({ "netWeight": { "unit": weight, "values": [3500] } });
+        menu_of(std::iter::once(product))
+    };
+    let row = async || {
+        let sql = "SELECT p.thc_unit, v.size_mg FROM store_products p JOIN store_product_variants v ON v.store_product_id = p.id";
+        let row = harness.store.database.raw.query_one(sql, &[]).await.unwrap();
+        (row.get::<_, Option<String>>(0), row.get::<_, Option<i64>>(1))
+    };
+    let known = (Some("PERCENTAGE".to_owned()), Some(3500));
+    let words = [("PERCENTAGE", "MILLIGRAMS"), ("percentage", " milligrams"), ("PCT", "GRAINS"), ("", "")];
+    for (nth, (potency, weight)) in words.into_iter().enumerate() {
+        let second = i64::try_from(nth).unwrap();
+        crawl(&harness, second, &with_units(json!(potency), json!(weight))).await;
+        assert_eq!(row().await, known, "{potency:?}, {weight:?}");
+    }
+    crawl(&harness, 9, &with_units(json!("MILLIGRAMS"), json!("MILLIGRAMS"))).await;
+    assert_eq!(row().await.0.as_deref(), Some("MILLIGRAMS"), "a unit that is known is taken");
+}
+
 async fn discovered() -> (Simulator, HandlerHarness) {
     let sim = simulator(Settings { stores: 12, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;

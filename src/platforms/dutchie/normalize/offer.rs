@@ -41,7 +41,10 @@ fn net_weights(item: &WireProduct<'_>, options: usize, read: &mut Reader<'_>) ->
     let Some(weight) = measurements.and_then(|measurements| measurements.net_weight) else { return Vec::new() };
     let values = read.list(weight.values, "measurements.netWeight");
     let unit = read.text(weight.unit, "measurements.netWeight");
-    let in_milligrams = unit.is_some_and(|unit| word(&unit, &[("MILLIGRAMS", ())]).is_some());
+    let in_milligrams = unit.as_deref().is_some_and(|unit| word(unit, &[("MILLIGRAMS", ())]).is_some());
+    if !in_milligrams && !values.is_empty() {
+        read.unknown_unit(unit.as_deref(), "measurements.netWeight");
+    }
     if !in_milligrams || values.len() != options {
         return Vec::new();
     }
