@@ -84,8 +84,15 @@ RETURNS boolean LANGUAGE sql STABLE AS $f$
              AND (r.drained_at >= claim_time OR r.last_heartbeat_at > lease_end AND r.started_at <= claim_time)) IS NULL
 $f$;
 
+-- True if the worker is of another program: no process of drover has ever registered it.
+CREATE OR REPLACE FUNCTION is_foreign(worker text) RETURNS boolean LANGUAGE sql STABLE AS $f$
+  SELECT NOT EXISTS (SELECT FROM worker_registry r WHERE r.worker_id = worker)
+     AND NOT EXISTS (SELECT FROM worker_names n WHERE n.worker_id = worker)
+$f$;
+
 -- Recovers at most 1,000 tasks whose lease has expired, or that had no heartbeat for `silence` (null: the lease alone decides). Any process
--- may call it. Silence alone blames no task: the caller may have chosen too short a time.
+-- may call it. Silence alone blames no task: the caller may have chosen too short a time. Of the workers of other programs it does after ten
+-- minutes, or a task that ends them again and again would never be given up.
 DROP FUNCTION IF EXISTS recover_tasks(interval, boolean);
 CREATE OR REPLACE FUNCTION recover_tasks(silence interval, may_blame boolean DEFAULT true, OUT requeued int, OUT failed int) LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -99,8 +106,11 @@ BEGIN
     INTO to_blame, blameless
     FROM (
       SELECT t.id,
-             may_blame AND t.status = 'running' AND t.lease_expires_at <= now()
-             AND died_alone(t.worker_id, t.claimed_at, t.last_heartbeat_at, t.lease_expires_at, queue_unbroken_since) IS TRUE AS is_blamed
+             may_blame AND t.status = 'running'
+             AND CASE WHEN t.lease_expires_at <= now()
+                      THEN died_alone(t.worker_id, t.claimed_at, t.last_heartbeat_at, t.lease_expires_at, queue_unbroken_since) IS TRUE
+                      WHEN t.last_heartbeat_at <= now() - interval '10 minutes' THEN is_foreign(t.worker_id)
+                      ELSE false END AS is_blamed
         FROM worker_tasks t
        WHERE t.status IN ('claimed', 'running')
          AND (t.lease_expires_at IS NULL OR NOT isfinite(t.lease_expires_at) OR t.lease_expires_at <= now()

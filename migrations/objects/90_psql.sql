@@ -5,6 +5,9 @@
 DROP FUNCTION IF EXISTS claim_task(text, text);
 CREATE FUNCTION claim_task(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
 BEGIN
+  IF btrim(worker, E' \t\n') = '' IS NOT FALSE THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'claim_task needs the name of the worker';
+  END IF;
   RETURN QUERY SELECT * FROM claim_ready(task_role, worker);
   IF NOT FOUND AND sweep_all() > 0 THEN RETURN QUERY SELECT * FROM claim_ready(task_role, worker); END IF;
 END $f$;

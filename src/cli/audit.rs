@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
     /// Maximum number of changes
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 

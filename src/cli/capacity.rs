@@ -18,13 +18,13 @@ pub struct Args {
     #[arg(conflicts_with_all = ["stores", "every", "slots"])]
     role: Option<String>,
     /// Forecast what this number of stores needs [default: the stores of the schedules]
-    #[arg(long, value_name = "N", value_parser = values::number(STORES))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(STORES))]
     stores: Option<i64>,
     /// Forecast what a crawl of each store at this interval needs, such as 4h [default: the schedules]
     #[arg(long, value_name = "DURATION", value_parser = durations::parse)]
     every: Option<Duration>,
     /// Forecast what this number of slots can do [default: the slots of the live workers]
-    #[arg(long, value_name = "N", value_parser = values::number(SLOTS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(SLOTS))]
     slots: Option<i64>,
 }
 

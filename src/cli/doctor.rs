@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
+use serde_json::json;
 
 use self::finding::Finding;
 use super::env::database_name;
+use super::output::shown;
 use super::{Env, ExitCode, process};
 use crate::app::predecessors;
 use db::migrate::{self, MigrateError};
@@ -28,6 +30,8 @@ use geo::{Geo, GeoError};
 
 /// Open files that 75 workers with their sockets and files need, with a margin.
 const FILES_NEEDED: u64 = 4096;
+/// Maximum number of characters of a detail or a remedy.
+const MAX_TEXT: usize = 2_000;
 /// Maximum difference of the clocks: logs have this machine's time and are compared with rows in the
 /// database's.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
@@ -39,11 +43,20 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let mut findings = vec![configuration(env), disk::place(&env.config).await, files(), places(env).await];
     findings.extend(media::check(&env.config).await);
     findings.extend(database(env).await);
-    env.out.listed("findings", &findings, &["check", "result", "finding"], |finding| {
-        let remedy = finding.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
-        vec![finding.check.to_owned(), finding.mark().to_owned(), format!("{}{remedy}", finding.detail)]
-    })?;
+    match env.out.is_json() {
+        true => env.out.value(&json!({ "findings": findings }))?,
+        false => findings.iter().try_for_each(|finding| env.out.line(text(finding)))?,
+    }
     Ok(if findings.iter().all(|finding| finding.ok) { ExitCode::Ok } else { ExitCode::Failure })
+}
+
+/// A finding and, in a line of its own, its remedy. Neither is cut: a remedy may be a command to copy.
+fn text(finding: &Finding) -> String {
+    let line = format!("{:<14} {:<7} {}", finding.check, finding.mark(), shown(&finding.detail, MAX_TEXT));
+    match &finding.remedy {
+        Some(remedy) => format!("{line}\n{:22} remedy: {}", "", shown(remedy, MAX_TEXT)),
+        None => line,
+    }
 }
 
 /// Always good: a bad configuration ends the process before a command runs.

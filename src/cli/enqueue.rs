@@ -14,7 +14,7 @@ pub struct Args {
     #[arg(long, help = kinds_of_work())]
     role: String,
     /// Store id, as shown by `stores list`; required for roles that work on a store
-    #[arg(long, alias = "dispensary", value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, alias = "dispensary", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: Option<StoreId>,
     /// The menu platform [default: the store's]
     #[arg(long)]
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
     /// Run it after this task or job has completed; repeat the option for several
-    #[arg(long = "after", value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     after: Vec<TaskId>,
     /// Refuse the task while another open task has this key [default: role, store and payload]
     #[arg(long, value_name = "KEY")]

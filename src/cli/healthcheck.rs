@@ -31,8 +31,9 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let service = service(&env.config).await?;
     let path = if args.live { "/livez" } else { "/readyz" };
-    let late = format!("{service}: no answer within {:?}", args.timeout);
-    let asked = tokio::time::timeout(args.timeout, ask(&service, path)).await;
+    let limit = args.timeout;
+    let late = format!("{service}: no answer within {limit:?}");
+    let asked = tokio::time::timeout(limit, ask(&service, path)).await;
     let (status, answer) = asked.map_err(|_| failure(late)).flatten()?;
     env.out.either(&answer, |answer| text(&service, status, answer))?;
     Ok(if status == StatusCode::OK { ExitCode::Ok } else { ExitCode::Failure })

@@ -14,6 +14,7 @@ use super::output::time;
 use super::{CliError, Env, ExitCode, values};
 use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
 use domain::host::HostState;
+use domain::host_name::HostName;
 
 /// Hosts per request.
 const PAGE: &str = "500";
@@ -137,7 +138,8 @@ fn path(host: &str) -> String {
 fn host_name(text: &str) -> Result<String, String> {
     let url = Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
     let host = url.unwrap_or_else(|| text.trim().to_ascii_lowercase());
-    if host.is_empty() { Err("expected a host such as menu.example.com".to_owned()) } else { Ok(host) }
+    let name = host.parse::<HostName>().map_err(|_| "expected a host such as menu.example.com")?;
+    Ok(name.to_string())
 }
 
 /// For a host that does not exist, names the command that lists the existing ones.

@@ -42,7 +42,7 @@ struct BackfillArgs {
     #[arg(long, value_name = "ID")]
     store: Option<StoreId>,
     /// Maximum number of images
-    #[arg(long, value_name = "N", value_parser = values::number(1..=u32::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=u32::MAX))]
     limit: Option<u32>,
     /// Count the images, and the failed ones beside them, and download nothing
     #[arg(long)]

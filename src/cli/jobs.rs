@@ -31,7 +31,7 @@ enum Command {
     /// Show a job with its progress
     Show {
         /// Job id, as shown by `jobs list`
-        #[arg(value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
         id: TaskId,
     },
     /// Queue a job. Example: jobs run scrape_account --platform instagram --account someone
@@ -66,10 +66,10 @@ struct List {
     #[arg(long = "type", value_name = "TYPE")]
     job_type: Option<String>,
     /// Only jobs that this job or task has made
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     parent: Option<TaskId>,
     /// Maximum number of jobs
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 
@@ -85,7 +85,7 @@ struct Add {
     #[arg(long)]
     account: Option<String>,
     /// Priority from 1 (first) to 10 [default: 2, or 5 with --at]
-    #[arg(long, value_name = "N", value_parser = values::whole_number)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     priority: Option<i64>,
     /// Input of the job, such as {"creator_id": 7}
     #[arg(long, value_name = "JSON", value_parser = values::json)]
@@ -94,7 +94,7 @@ struct Add {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
     /// Run it after this task or job has completed; repeat the option for several
-    #[arg(long = "after", value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     after: Vec<TaskId>,
 }
 
@@ -103,7 +103,7 @@ struct Set {
     #[command(flatten)]
     jobs: Ids,
     /// Priority from 1 (first) to 10
-    #[arg(long, value_name = "N", value_parser = values::whole_number)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     priority: Option<i64>,
     /// Run it no earlier than this time, such as 2025-01-10T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = values::time, conflicts_with = "now")]

@@ -33,7 +33,7 @@ enum Command {
         #[command(flatten)]
         kind: Kind,
         /// Maximum number of records
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+        #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
         limit: i64,
     },
     /// Show a record
@@ -41,7 +41,7 @@ enum Command {
         #[command(flatten)]
         kind: Kind,
         /// Record id, as shown by `media list`
-        #[arg(value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
         id: i64,
     },
     /// Add a record. Example: media add channels channel_id=UC… download=true
@@ -56,7 +56,7 @@ enum Command {
         #[command(flatten)]
         kind: Kind,
         /// Record id, as shown by `media list`
-        #[arg(value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
         id: i64,
         #[command(flatten)]
         fields: Fields,
@@ -66,7 +66,7 @@ enum Command {
         #[command(flatten)]
         kind: Kind,
         /// Record ids, as shown by `media list`
-        #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
+        #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
         ids: Vec<i64>,
     },
 }

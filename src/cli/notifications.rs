@@ -34,7 +34,7 @@ enum Command {
     /// Send notifications again, under the same ids
     Resend {
         /// Notification ids, as shown by `notifications list`
-        #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
+        #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
         ids: Vec<i64>,
     },
     /// Send a test to an endpoint, and show what its receiver answers; exit code 1 if it does not arrive
@@ -48,7 +48,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct List {
     /// Only notifications of the endpoint with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     endpoint: Option<i64>,
     /// Only notifications in this state: pending, delivered or failed
     #[arg(long, value_parser = values::word::<NotificationState>)]
@@ -57,7 +57,7 @@ struct List {
     #[arg(long, default_value_t, value_parser = values::word::<AgeSort>)]
     sort: AgeSort,
     /// Maximum number of notifications
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 

@@ -29,7 +29,7 @@ enum Command {
     /// Show a payload and the contents of its file
     Show {
         /// Payload id, as shown by `payload list`
-        #[arg(value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
         id: PayloadId,
         /// Print the answers of the platform unchanged, in one JSON array
         #[arg(long)]

@@ -42,7 +42,7 @@ enum Command {
         #[arg(long, value_parser = values::word::<ShownHealth>)]
         health: Option<ShownHealth>,
         /// How many, at most
-        #[arg(long, value_name = "N", default_value_t = 500, value_parser = values::number(1..=500_i64))]
+        #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
         limit: i64,
     },
     /// Write every proxy as a CSV that `import` reads
@@ -70,7 +70,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct IdArg {
     /// The proxy's id, as `proxies list` shows it
-    #[arg(value_parser = values::whole_number)]
+    #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
     id: ProxyId,
 }
 

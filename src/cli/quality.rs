@@ -26,10 +26,10 @@ struct List {
     #[arg(long)]
     kind: Option<String>,
     /// Only the store with this id
-    #[arg(long, alias = "dispensary", value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, alias = "dispensary", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: Option<StoreId>,
     /// Maximum number of findings
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 

@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = durations::parse)]
     step: Option<Duration>,
     /// Maximum number of lines; further series are added up in one [default: 20, by store 100]
-    #[arg(long, value_name = "N", value_parser = values::number(1..=MAX_SERIES))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=MAX_SERIES))]
     series: Option<i64>,
 }
 

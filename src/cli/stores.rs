@@ -34,7 +34,7 @@ enum Command {
     Import(import::Args),
     /// List stores with their last crawl
     List(list::Args),
-    /// Correct the name, slug, menu URL, platform id or place of a store. With another address or id, it is looked up or crawled at once
+    /// Correct the name, slug, menu URL, platform id or place of a store. With another platform id it is crawled at once; without one, it is looked up by another slug or URL at once
     Edit(edit::Args),
     /// Start crawling disabled stores again
     Enable(Ids),
@@ -58,7 +58,7 @@ struct GroupArgs {
     #[arg(value_parser = group::name)]
     group: String,
     /// Store ids, as shown by `stores list`
-    #[arg(required = true, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     stores: Vec<StoreId>,
 }
 

@@ -15,10 +15,10 @@ pub struct Args {
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
     /// Number of workers in this pod [default: topology.workers_per_pod, or media.workers with media roles]
-    #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=u16::MAX))]
     workers: Option<u16>,
     /// Number of tasks that each worker runs at once [default: topology.slots, or media.slots with media roles]
-    #[arg(long, value_name = "N", value_parser = values::number(1..=u16::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=u16::MAX))]
     slots: Option<u16>,
     /// Logs a line for each task on a terminal, too, in place of the status line
     #[arg(long, short)]

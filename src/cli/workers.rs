@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::output::time;
 use super::{Env, ExitCode};
+use crate::app::predecessors;
 use contract::workers::{Registry, ScaleRequest, WorkerOrder, WorkerReplicas};
 use domain::worker::{WorkerCommand, WorkerDocument};
 
@@ -79,20 +80,34 @@ fn scaled(set: &WorkerReplicas) -> String {
 
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let registry: Registry = env.api_to_read().await?.get("/api/worker-registry").await?;
+    let killed = killed(env).await?;
     let headers =
         ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "backing off"];
-    env.out.list(&registry, &registry.workers, &headers, cells)?;
+    env.out.list(&registry, &registry.workers, &headers, |worker| cells(worker, &killed))?;
+    if !killed.is_empty() {
+        env.out.note("the process of those that are killed has ended on this machine: start it again, or put their tasks back with `drover tasks recover`");
+    }
     env.out.note_of_none(&registry.workers, "no workers to show: start them with `drover up` or `drover worker`");
     Ok(ExitCode::Ok)
 }
 
-fn cells(worker: &WorkerDocument) -> Vec<String> {
+/// Ids of registered workers whose process has ended on this machine; their rows say so within three heartbeats.
+/// Another machine's processes are known to its own commands alone.
+async fn killed(env: &Env) -> anyhow::Result<Vec<String>> {
+    match env.is_remote() {
+        true => Ok(Vec::new()),
+        false => Ok(predecessors::ended(&env.db_to_read().await?.client().await?, &env.config.worker.host).await?),
+    }
+}
+
+fn cells(worker: &WorkerDocument, killed: &[String]) -> Vec<String> {
+    let is_killed = killed.contains(&worker.worker_id);
     let ids: Vec<String> = worker.current_task_ids.iter().map(|id| id.to_string()).collect();
     vec![
         worker.friendly_name.clone(),
         worker.worker_id.clone(),
         worker.role.clone(),
-        worker.status.name().to_owned(),
+        if is_killed { "killed" } else { worker.status.name() }.to_owned(),
         format!("{}/{}", worker.active_task_count, worker.max_concurrent_tasks),
         ids.join(","),
         format!("{:.0}%", worker.resources.memory_percent),

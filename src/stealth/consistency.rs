@@ -141,7 +141,7 @@ fn name_errors(entry: &Fingerprint) -> Vec<String> {
         errors.push(format!("family, version and os make the id {expected_id}"));
     }
     if entry.engine != entry.family.engine() {
-        errors.push(format!("{} is not built on {:?}", entry.family.name(), entry.engine));
+        errors.push(format!("{} is not built on {}", entry.family.name(), <&str>::from(entry.engine)));
     }
     let tokens = [entry.os.token().to_owned(), entry.family.version_token(&entry.version)];
     for token in tokens.iter().filter(|token| !entry.user_agent.contains(token.as_str())) {

@@ -84,7 +84,7 @@ async fn a_queue_is_imported_once_while_its_worker_runs() {
     let first = queue.import(&database, &["--json"]).await;
     let said = String::from_utf8_lossy(&first.stderr).into_owned();
     let first = answer(&first, 5);
-    assert!(said.contains("the older worker runs jobs (5, 6)"), "{said}");
+    assert!(said.contains("the older worker still runs jobs, there with the ids 5, 6"), "{said}");
     assert_eq!((&first["imported"], &first["skipped"]), (&json!(JOBS - 3), &json!(0)));
     let refused = [&first["refused"][0], &first["refused"][1]];
     assert_eq!((&refused[0]["old_id"], &refused[1]["old_id"]), (&json!(7), &json!(8)), "{}", first["refused"]);

@@ -133,7 +133,7 @@ async fn a_raised_budget_ends_the_rest_of_the_proxies() {
     farm.db.client().await.unwrap().batch(PROXIES_AT_REST).await.unwrap();
     let directory = directory(&format!("{QUICK}\nproxies.budget_bytes_per_day = \"1MiB\""));
     let worker = start(&farm, "worker", directory.path()).allow_errors(&["No proxy is usable"]);
-    worker.logged("has carried 1048576 bytes today", PATIENCE).await;
+    worker.logged("has carried the 1048576 bytes that it may carry in a day", PATIENCE).await;
     farm.enqueue(domain::role::Role::PayloadFetch).await;
     write(directory.path(), &format!("{QUICK}\nproxies.budget_bytes_per_day = \"1GiB\""));
     farm.until_crawled().await;

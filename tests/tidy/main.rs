@@ -66,6 +66,25 @@ const SPAWNS: [(&str, &str); 19] = [
 /// The same of the requests to a host.
 const SPAWNS_OF_REQUESTS: &str = "src/stealth/";
 
+/// Texts with `{:?}` that users may read: a duration is written as settings are (`1.5s`), a text between quotes,
+/// with what cannot be seen escaped.
+const DEBUG_OF_DURATIONS: [&str; 11] =
+    ["after", "busy", "deadline", "grace", "limit", "longest", "pause", "silent", "tick", "time_limit", "waited"];
+const DEBUG_OF_TEXTS: [(&str, &str); 11] = [
+    // it compares what a field shows with the message
+    ("crates/telemetry/src/log/terminal_lines.rs", "value"),
+    ("crates/media/src/clients/easynews.rs", "shown"),
+    ("crates/media/src/clients/easynews.rs", "field"),
+    ("crates/media/src/clients/forum_page.rs", "id"),
+    ("crates/media/src/clients/selectors.rs", "format"),
+    ("crates/media/src/clients/selectors.rs", "one"),
+    ("crates/media/src/clients/tmdb.rs", "date"),
+    ("crates/media/src/clients/youtube.rs", "text"),
+    ("src/stealth/consistency.rs", "name"),
+    ("src/stealth/consistency.rs", "value"),
+    ("src/cli/platforms/hashes.rs", "other"),
+];
+
 /// A file that needs more has more than one subject.
 const MAX_LINES: usize = 400;
 
@@ -278,6 +297,34 @@ fn the_simulator_does_not_know_the_product() {
     assert!(!manifest.contains("drover ="), "sim depends on drover");
     let knows = rust_files("sim").into_iter().filter(|file| file.code.contains("drover::"));
     assert_none(knows.map(|file| file.path).collect());
+}
+
+#[test]
+fn no_text_shows_users_the_debug_form_of_a_value() {
+    let is_constant =
+        |shown: &str| !shown.is_empty() && shown.chars().all(|char| char.is_ascii_uppercase() || char == '_');
+    let is_allowed = |file: &Source, shown: &str| {
+        is_constant(shown)
+            || DEBUG_OF_DURATIONS.contains(&shown)
+            || DEBUG_OF_TEXTS.contains(&(file.path.as_str(), shown))
+    };
+    let mut wrong = Vec::new();
+    for file in product() {
+        for text in &file.strings {
+            let shown = text.match_indices(":?}").map(|(at, _)| text[..at].rsplit('{').next().unwrap_or_default());
+            wrong.extend(
+                shown.filter(|shown| !is_allowed(&file, shown)).map(|shown| format!("{}: {{{shown}:?}}", file.path)),
+            );
+        }
+        // fields of a log line: `warn!(?kind, …)`, `warn!(kind = ?kind, …)`
+        wrong.extend(
+            [",?", "(?", "=?"]
+                .iter()
+                .filter(|form| file.code.contains(**form))
+                .map(|form| format!("{}: {form}", file.path)),
+        );
+    }
+    assert_none(wrong);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 
 use super::authenticate::RequestContext;
 use super::description::{Describe, Description};
+use super::strict::Strict;
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
@@ -99,10 +100,6 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     }
     // where every field may be left out, so may the body
     let bytes = if matches!(bytes.trim_ascii(), b"" | b"null") { b"{}" } else { bytes };
-    // serde would read a list as an object's fields in their order
-    if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return Err(ApiError::BadBody("expected an object".to_owned()));
-    }
     let value = document(bytes)
         .or_else(|error| with_whole_numbers(bytes).and_then(|bytes| document(&bytes).ok()).ok_or(error))?;
     // a typed object refuses a doubled field itself; of one that may have any fields, the last would count
@@ -112,7 +109,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 
 fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut document = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut document).map_err(|error| bad_field(&error))?;
+    let value = serde_path_to_error::deserialize(Strict(&mut document)).map_err(|error| bad_field(&error))?;
     document.end().map_err(|error| ApiError::BadBody(error.to_string()))?;
     Ok(value)
 }

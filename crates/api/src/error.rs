@@ -44,7 +44,7 @@ pub enum ApiError {
     MissingReference { field: &'static str, what: String },
     #[error("{path} does not answer {method}")]
     NotAllowed { method: Method, path: String },
-    #[error("the body did not arrive within {0:?}")]
+    #[error("the body did not arrive within {limit:?}", limit = .0)]
     SlowBody(Duration),
     #[error("{0}")]
     Conflict(String),
@@ -89,7 +89,7 @@ pub enum ApiError {
     /// No error: the request was answered before, and gets that answer again.
     #[error("answered before")]
     Answered(Box<KeptAnswer>),
-    #[error("not answered within {0:?}")]
+    #[error("not answered within {limit:?}", limit = .0)]
     TimedOut(Duration),
     /// Kubernetes did not do it.
     #[error(transparent)]

@@ -190,7 +190,7 @@ records! {
     "Lists the rules of notifications.", "Shows a rule of notifications.",
     "Adds a rule: the ends of these jobs are sent to an endpoint.",
     "Changes a rule; fields that are not given stay as they are.", "Removes a rule. Notifications that it made stay.";
-    update: {}, remove: {}
+    update: { (status = 409, response = Problem) }, remove: {}
 }
 
 async fn list<R: Record>(
@@ -323,7 +323,7 @@ fn target<R: Record>(id: i64) -> String {
 impl From<RecordError> for ApiError {
     fn from(error: RecordError) -> Self {
         match error {
-            RecordError::DuplicateKey { .. } => ApiError::Conflict(error.to_string()),
+            RecordError::DuplicateKey { .. } | RecordError::InUse { .. } => ApiError::Conflict(error.to_string()),
             RecordError::Field(bad) => bad.into(),
             RecordError::Missing { noun, id } => ApiError::NotFound(format!("{noun} {id}")),
             RecordError::Db(error) => error.into(),

@@ -87,7 +87,7 @@ pub async fn data(
 ) -> Result<Response, ApiError> {
     let payload = find(&api, id).await?;
     let form = form(raw, &headers);
-    let tag = format!("\"{}-{form:?}\"", payload.sha256);
+    let tag = format!("\"{}-{}\"", payload.sha256, form.name());
     if known.holds(&tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }

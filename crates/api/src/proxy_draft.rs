@@ -7,6 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use url::{ParseError, Url};
 
+use domain::host_name::HostName;
 use domain::proxy::{ProxyEntry, ProxyProtocol};
 use domain::state_code::two_letters;
 use domain::{time_zone, vocabulary};
@@ -127,14 +128,11 @@ fn split_host(address: &str) -> Option<(&str, &str)> {
 }
 
 fn host(text: &str, is_shown: bool) -> Result<String, String> {
-    let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     if text.is_empty() {
         return Err("the host is missing".to_owned());
     }
-    let is_v6 = text.parse::<std::net::Ipv6Addr>().is_ok();
-    let is_name = text.len() <= 253 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
-    if is_v6 || is_name {
-        return Ok(text.to_ascii_lowercase());
+    if let Ok(host) = text.parse::<HostName>() {
+        return Ok(host.to_string());
     }
     // the text in the host's place may be half of a password
     match is_shown && text.len() <= 40 && !text.contains('@') {

@@ -7,6 +7,7 @@ use url::Url;
 
 use contract::stores::StoreChange;
 use domain::group;
+use domain::host_name::HostName;
 use domain::public_host::is_public;
 use domain::state_code::two_letters;
 use domain::store::{MenuUrlFault, NewStore, Platform};
@@ -197,8 +198,17 @@ fn bad_api_host(text: &str) -> Option<String> {
             && url.username().is_empty()
             && !text.contains('/')
             && !text.contains('#')
+            && without_port(text).parse::<HostName>().is_ok()
     });
     host.is_none().then(|| format!("api_host '{text}' is not a host such as menu.example.com or menu.example.com:8443"))
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        // IPv6 with a port has brackets
+        Some((name, _)) if !name.contains(':') || name.ends_with(']') => name,
+        _ => host,
+    }
 }
 
 fn bad_path(text: &str) -> Option<String> {

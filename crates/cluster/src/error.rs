@@ -16,7 +16,7 @@ pub enum ClusterError {
     #[error("the file of `kubernetes.kubeconfig` cannot be used: {0}")]
     BadKubeconfig(String),
     #[error(
-        "Kubernetes forbids get and patch of {target}: bind the service account of this process to the Role scraper-scale \
+        "Kubernetes forbids get and patch of {target}: bind the service account of this process to the Role worker-scaler \
          (deploy/k8s/base/scale-role.yaml); {message}"
     )]
     Forbidden { target: String, message: String },
@@ -28,7 +28,7 @@ pub enum ClusterError {
     Throttled(Duration),
     #[error("the API of Kubernetes cannot be reached: {0}")]
     Unreachable(String),
-    #[error("the API of Kubernetes did not answer within {0:?} (`kubernetes.timeout`): the number may have been set")]
+    #[error("the API of Kubernetes did not answer within {limit:?} (`kubernetes.timeout`): the number may have been set", limit = .0)]
     Slow(Duration),
     /// Another status.
     #[error("Kubernetes answered {status}: {message}")]

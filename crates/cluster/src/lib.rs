@@ -1,7 +1,7 @@
 //! `Cluster`: the number of replicas of the workers' StatefulSet in Kubernetes, read and set.
 //!
 //! In: the settings, and the service account of this pod or a kubeconfig. Out: the numbers and the autoscaler, or an error that
-//! names the remedy. It calls what the Role `scraper-scale` of `deploy/k8s` grants and no more: get and patch of one StatefulSet.
+//! names the remedy. It calls what the Role `worker-scaler` of `deploy/k8s` grants and no more: get and patch of one StatefulSet.
 //! It must not know who asks, or which numbers are permitted.
 
 #[cfg(feature = "client")]

@@ -110,6 +110,19 @@ impl RecordKind {
         }
     }
 
+    /// The fields that no two of the kind have alike.
+    pub fn key(self) -> &'static str {
+        match self {
+            RecordKind::Accounts => "platform and username",
+            RecordKind::Channels => "channel_id",
+            RecordKind::Credentials | RecordKind::Endpoints | RecordKind::Forums => "name",
+            RecordKind::People => "tmdb_id",
+            RecordKind::Rules => "endpoint_id, events, job_type, platform and account",
+            RecordKind::Searches => "query",
+            RecordKind::Threads => "forum_id and external_id",
+        }
+    }
+
     /// The field that says how its last use by a job ended.
     pub fn result_field(self) -> Option<&'static str> {
         match self {

@@ -84,9 +84,10 @@ impl Server {
         application_name: &str,
         statement_timeout: Duration,
     ) -> Result<(Client, Connection), DbError> {
-        match tokio::time::timeout(self.timeout, self.open(application_name, statement_timeout)).await {
+        let limit = self.timeout;
+        match tokio::time::timeout(limit, self.open(application_name, statement_timeout)).await {
             Ok(opened) => opened,
-            Err(_) => Err(DbError::Unavailable(format!("the server did not answer within {:?}", self.timeout))),
+            Err(_) => Err(DbError::Unavailable(format!("the server did not answer within {limit:?}"))),
         }
     }
 

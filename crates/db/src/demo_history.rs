@@ -50,8 +50,7 @@ pub async fn write_products(db: &Db, seed: u64) -> Result<bool, DbError> {
         return Ok(false);
     }
     let seed = salt(seed);
-    tx.execute(include_str!("sql/demo_history/snapshots.sql"), &[&seed]).await?;
-    tx.execute(include_str!("sql/demo_history/options.sql"), &[&seed]).await?;
+    tx.execute(include_str!("sql/demo_history/prices.sql"), &[&seed]).await?;
     tx.execute(include_str!("sql/demo_history/first_seen.sql"), &[]).await?;
     tx.execute(include_str!("sql/demo_history/days.sql"), &[]).await?;
     tx.commit().await?;

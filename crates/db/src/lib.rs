@@ -22,6 +22,7 @@ pub mod demo_limits;
 pub mod demo_report;
 #[cfg(feature = "demo")]
 pub mod demo_schedules;
+pub mod demo_tasks;
 pub mod discovery;
 pub mod error;
 pub mod fetch_minute;

@@ -18,9 +18,11 @@ const DELETE: &str = include_str!("sql/media_records/delete.sql");
 /// Reason why a record is as it was.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// `detail` names the key: `Key (channel_id)=(…) already exists.`
-    #[error("another {noun} has this key: {detail}")]
-    DuplicateKey { noun: &'static str, detail: String },
+    #[error("another {} has the same {}", .kind.noun(), .kind.key())]
+    DuplicateKey { kind: RecordKind },
+    /// Records of the kind `by` refer to it.
+    #[error("{} {id} is in use: first remove or change the {by} that name it", .kind.noun())]
+    InUse { kind: RecordKind, id: i64, by: RecordKind },
     #[error(transparent)]
     Field(#[from] BadField),
     #[error("{noun} {id} does not exist")]
@@ -59,7 +61,11 @@ pub async fn delete(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordErro
         tx.execute(include_str!("sql/media_accounts/hand_over_items.sql"), &[&id]).await?;
     }
     let sql = of_kind(DELETE, kind);
-    found(kind, id, tx.execute(&sql, &[&id]).await?)
+    let rows = tx.execute(&sql, &[&id]).await.map_err(|error| match error {
+        DbError::Reference(detail) => in_use(kind, id, &detail),
+        other => RecordError::Db(other),
+    })?;
+    found(kind, id, rows)
 }
 
 /// The statements of every kind, each with the name of its template.
@@ -131,12 +137,21 @@ fn found(kind: RecordKind, id: i64, rows: u64) -> Result<(), RecordError> {
 
 fn refused(kind: RecordKind, error: DbError) -> RecordError {
     match error {
-        DbError::Conflict { detail, .. } => RecordError::DuplicateKey { noun: kind.noun(), detail },
+        DbError::Conflict { .. } => RecordError::DuplicateKey { kind },
         DbError::Reference(detail) => match referring_field(kind, &detail) {
-            Some(field) => BadField { field, fault: detail }.into(),
+            Some(field) => BadField { field, fault: "names a record that does not exist".to_owned() }.into(),
             None => RecordError::Db(DbError::Reference(detail)),
         },
         other => RecordError::Db(other),
+    }
+}
+
+/// `detail`: `Key (id)=(7) is still referenced from table "watched_threads".`
+fn in_use(kind: RecordKind, id: i64, detail: &str) -> RecordError {
+    let by = RecordKind::VARIANTS.iter().find(|by| detail.ends_with(&format!("table \"{}\".", table(**by))));
+    match by {
+        Some(by) => RecordError::InUse { kind, id, by: *by },
+        None => RecordError::Db(DbError::Reference(detail.to_owned())),
     }
 }
 

@@ -17,6 +17,7 @@ pub mod forecast;
 pub mod forum;
 pub mod group;
 pub mod host;
+pub mod host_name;
 pub mod image;
 pub mod known_units;
 pub mod legacy;

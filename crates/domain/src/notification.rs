@@ -8,6 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 use url::{Host, Url};
 
+use super::host_name::HostName;
 use super::public_host;
 use crate::credential::CredentialKind;
 use crate::vocabulary::{Word, vocabulary};
@@ -216,7 +217,8 @@ impl MailTarget {
                 _ => return Err(BadTarget::Parameter(name.into_owned())),
             }
         }
-        let server = url.host_str().and_then(|host| Host::parse(host).ok());
+        let name = url.host_str().filter(|host| host.parse::<HostName>().is_ok());
+        let server = name.and_then(|host| Host::parse(host).ok());
         let server = server.ok_or(BadTarget::NoAddress { example: MAIL_EXAMPLE })?;
         let begins_with_tls = url.scheme() == "smtps";
         let port = url.port().unwrap_or(if begins_with_tls { SMTPS_PORT } else { SUBMISSION_PORT });
@@ -251,6 +253,11 @@ mod tests {
     #[case::a_topic(EndpointKind::Ntfy, "https://ntfy.sh/mine", Ok(()))]
     #[case::no_topic(EndpointKind::Ntfy, "https://ntfy.sh/", Err("no topic"))]
     #[case::mail(EndpointKind::Email, "smtps://mail.example.org/?from=a@b.example&to=c@d.example", Ok(()))]
+    #[case::a_mail_server_without_a_name(
+        EndpointKind::Email,
+        "smtps://mail_.example.org/?from=a@b.example&to=c@d.example",
+        Err("such as")
+    )]
     #[case::mail_to_no_one(EndpointKind::Email, "smtps://mail.example.org/?from=a@b.example", Err("1 to 20 `to`"))]
     #[case::mail_by_the_web(
         EndpointKind::Email,

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use strum::IntoStaticStr;
 
 use super::content_hash;
@@ -68,7 +69,7 @@ impl Product {
 }
 
 /// One option of a product. Its key within the product is (label, nth).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Variant {
     pub option_label: String,
     /// The n-th variant of that label, from 0: labels repeat.

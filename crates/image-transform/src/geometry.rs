@@ -64,6 +64,8 @@ fn shrink((width, height): Size, transform: &Transform) -> (f64, f64) {
     let ratio = |side: u32, target: u32| f64::from(side) / f64::from(target);
     let (horizontal, vertical) = match (transform.width, transform.height) {
         (None, None) => (1.0, 1.0),
+        (Some(target), None) if transform.fit == Fit::Fill => (ratio(width, target), 1.0),
+        (None, Some(target)) if transform.fit == Fit::Fill => (1.0, ratio(height, target)),
         (Some(target), None) => (ratio(width, target), ratio(width, target)),
         (None, Some(target)) => (ratio(height, target), ratio(height, target)),
         (Some(target_width), Some(target_height)) => {
@@ -106,7 +108,8 @@ mod tests {
     #[case::cover((300, 200), (100, 100), Fit::Cover, false, (100, 100))]
     #[case::contain((300, 200), (100, 100), Fit::Contain, false, (100, 100))]
     #[case::fill((300, 200), (10, 150), Fit::Fill, false, (10, 150))]
-    #[case::fill_by_one_side_keeps_the_ratio((300, 200), (150, 0), Fit::Fill, false, (150, 100))]
+    #[case::fill_by_width_keeps_the_height((60, 80), (30, 0), Fit::Fill, false, (30, 80))]
+    #[case::fill_by_height_keeps_the_width((60, 80), (0, 100), Fit::Fill, true, (60, 100))]
     #[case::no_growth((300, 200), (600, 0), Fit::Inside, false, (300, 200))]
     #[case::growth((300, 200), (600, 0), Fit::Inside, true, (600, 400))]
     #[case::cover_without_growth_crops_what_it_can((100, 50), (200, 40), Fit::Cover, false, (100, 40))]

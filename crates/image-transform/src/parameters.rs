@@ -188,6 +188,7 @@ mod tests {
     #[case::sorted("w=200&h=100&fit=cover&q=60", "fit=cover&h=100&q=60&w=200")]
     #[case::zeros_before_a_number("w=0200", "w=200")]
     #[case::a_fit_without_two_sides("w=200&fit=cover", "w=200")]
+    #[case::a_fill_by_one_side("w=200&fit=fill", "fit=fill&w=200")]
     #[case::quality_of_png("format=png&q=60", "format=png")]
     #[case::a_background_that_hides("w=200&bg=ff0000", "w=200")]
     #[case::a_background_that_shows("w=2&h=2&fit=contain&bg=FF0000", "bg=ff0000ff&fit=contain&h=2&w=2")]

@@ -105,6 +105,8 @@ impl Transform {
     pub fn key(&self) -> String {
         let has_both_sides = self.width.is_some() && self.height.is_some();
         let has_a_side = self.width.is_some() || self.height.is_some();
+        // by one side alone, all but `fill` keep the ratio
+        let shows_fit = has_both_sides || (has_a_side && self.fit == Fit::Fill);
         let shows_background = self.format == Format::Jpeg || (has_both_sides && self.fit == Fit::Contain);
         let white_is_default = self.format == Format::Jpeg && self.background == Some([255; 4]);
         let is_lossy = self.format != Format::Png;
@@ -113,7 +115,7 @@ impl Transform {
             background.map(|[r, g, b, a]| format!("bg={r:02x}{g:02x}{b:02x}{a:02x}")),
             self.blur.map(|sigma| format!("blur={sigma}")),
             (self.enlarge && has_a_side).then(|| "enlarge=1".to_owned()),
-            (self.fit != Fit::default() && has_both_sides).then(|| format!("fit={}", self.fit.name())),
+            (shows_fit && self.fit != Fit::default()).then(|| format!("fit={}", self.fit.name())),
             (self.format != Format::WebP).then(|| format!("format={}", self.format.name())),
             self.gray.then(|| "gray=1".to_owned()),
             self.height.map(|height| format!("h={height}")),

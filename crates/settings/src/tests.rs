@@ -179,7 +179,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
     &[("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "2GiB"), ("DROVER__RETENTION__STATS", "1d")],
     "retention.stats: must be at least 2d"
 )]
-#[case::replicas(&[("DROVER__KUBERNETES__MIN_REPLICAS", "16")], "must not be greater than kubernetes.max_replicas")]
+#[case::replicas(&[("DROVER__KUBERNETES__MIN_REPLICAS", "51")], "must not be greater than kubernetes.max_replicas")]
 #[case::long_call(&[("DROVER__KUBERNETES__TIMEOUT", "9s")], "at most 8s")]
 #[case::name_in_kubernetes(&[("DROVER__KUBERNETES__NAMESPACE", "a/b")], "1 to 63 small letters")]
 #[case::section(&[("DROVER__QUEUE", "x")], "is a section")]

@@ -9,6 +9,7 @@ use strum::VariantArray;
 use super::Config;
 use super::errors::ConfigErrors;
 use super::show::Setting;
+use domain::host_name::HostName;
 use domain::media_account::check_platform;
 use domain::robots::RobotsPolicy;
 use domain::role::{Role, RoleSet};
@@ -192,7 +193,8 @@ impl Config {
         rules.share("platform.dutchie.min_coverage", dutchie.min_coverage);
         let path = dutchie.api_path.starts_with('/');
         rules.require(path, "platform.dutchie.api_path", "must begin with a slash");
-        let web = url::Url::parse(&dutchie.base_url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        let web = url::Url::parse(&dutchie.base_url)
+            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && has_host(&url));
         rules.require(web, "platform.dutchie.base_url", "must be an http or https address");
 
         let plus = &self.platform.dutchie_plus;
@@ -366,5 +368,10 @@ pub(super) fn is_base_path(text: &str) -> bool {
 
 /// A bare host: no scheme, port, path or wildcard.
 fn is_host(text: &str) -> bool {
-    !text.is_empty() && !text.contains(['/', '*', '@', '?', '#']) && url::Host::parse(text).is_ok()
+    text.parse::<HostName>().is_ok()
+}
+
+/// Whether the host of an address is one that can exist.
+fn has_host(url: &url::Url) -> bool {
+    url.host_str().is_some_and(is_host)
 }

@@ -34,6 +34,17 @@ pub enum PayloadForm {
     Json,
 }
 
+impl PayloadForm {
+    /// Distinguishes the answers to requests for different forms of one payload.
+    pub fn name(self) -> &'static str {
+        match self {
+            PayloadForm::File => "file",
+            PayloadForm::Gzip => "gzip",
+            PayloadForm::Json => "json",
+        }
+    }
+}
+
 /// Text before and after a payload's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SurroundingText {

@@ -131,7 +131,8 @@ impl Watchdog {
         let limit = limits.hung_after;
         let mut all = self.lock();
         if let Some(blocker) = all.iter().find(|actor| actor.busy_for() > limit) {
-            return Some(format!("{} has blocked its thread for {:?}", blocker.name, blocker.busy_for()));
+            let busy = blocker.busy_for();
+            return Some(format!("{} has blocked its thread for {busy:?}", blocker.name));
         }
         let is_one_busy = all.iter().any(|actor| actor.busy_for() > limit / 4);
         for actor in all.iter_mut() {

@@ -132,7 +132,12 @@ impl WorkerActor {
             (Some(_), None) => events::worker_resumed(&self.plan.friendly_name),
             _ => {}
         }
+        let has_turned = self.backing_off.is_some() != now.is_some();
         self.backing_off = now;
+        if has_turned {
+            // lists show it at once: a back-off is often over before the next heartbeat
+            self.register();
+        }
         now.is_some()
     }
 

@@ -38,11 +38,15 @@ pub struct Fetched<'a> {
 /// Makes the tasks of the crawl, unless they exist, and waits until all of them have ended.
 pub async fn fetch<'a>(db: &Db, crawl: Crawl<'a>) -> Result<Fetched<'a>, DbError> {
     generate(db, FETCH, crawl).await?;
-    let due_at = due_at(crawl.number);
-    let since = demo_report::begun(&db.client().await?, FETCH, due_at).await?.unwrap_or(due_at);
+    let since = begun(db, crawl.number).await?.unwrap_or(due_at(crawl.number));
     let bar = bar(crawl.number, crawl.stores);
     wait(db, since, crawl.apart, &bar).await?;
     Ok(Fetched { crawl, since, bar })
+}
+
+/// Time at which the tasks of the crawl with that number were made; None before.
+pub async fn begun(db: &Db, number: u32) -> Result<Option<DateTime<Utc>>, DbError> {
+    demo_report::begun(&db.client().await?, FETCH, due_at(number)).await
 }
 
 impl Fetched<'_> {

@@ -8,6 +8,7 @@ mod crawl;
 mod faults;
 mod history;
 mod images;
+mod leftovers;
 mod limits;
 mod oracle;
 mod state;
@@ -48,16 +49,16 @@ pub struct Args {
     #[arg(long)]
     once: bool,
     /// Number of simulated stores [default: 60]
-    #[arg(long, value_name = "N", value_parser = values::number(1..=5000_u16))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=5000_u16))]
     stores: Option<u16>,
     /// Seed of the simulated stores and products [default: 1]
-    #[arg(long, value_name = "N", value_parser = values::number(0..=u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(0..=u64::MAX))]
     seed: Option<u64>,
     /// Delay of each simulated answer in milliseconds [default: 150, give or take 100; with --once: 0]
-    #[arg(long, value_name = "MS", value_parser = values::number(0..=60_000_u64))]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = values::number(0..=60_000_u64))]
     latency: Option<u64>,
     /// Seconds from the start of one crawl to the next; a crawl that takes longer is followed at once
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = values::number(0..=86_400_u64))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = values::number(0..=86_400_u64))]
     every: u64,
     /// Logs a line for each task on a terminal, too
     #[arg(long, short)]
@@ -170,6 +171,7 @@ impl Demo<'_> {
         drop(client);
         // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;
+        leftovers::clear(&opened.db, state.crawl, &apart).await?;
         let plan = Plan { pods: names::pods(config, config.topology.pods, &[])?, ..Plan::default() };
         let app =
             App::prepare(LiveConfig::fixed(Config::clone(config)), opened.db.clone(), self.env.runtime.clone(), plan)

@@ -1,8 +1,9 @@
 //! Compares products, their options and their latest snapshots with the simulator's oracle, field by field.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use sim::Simulator;
 
 use crate::simulated;
@@ -10,6 +11,8 @@ use db::demo_report::products::{self, ProductRecord};
 use db::{Client, DbError};
 use domain::store::Platform;
 
+/// Maximum number of fields that an example names.
+const MAX_FIELDS: usize = 3;
 /// Maximum listed differences; all are counted.
 const MAX_EXAMPLES: usize = 20;
 
@@ -36,14 +39,49 @@ pub async fn compare(client: &Client, sim: &Simulator, apart: Option<&str>) -> R
             let key = (store.platform_dispensary_id.clone(), truth.provider_product_id.clone());
             let expected = simulated::product_record(&key.0, truth);
             match found.remove(&key) {
-                None => differences.push(format!("missing: {expected:?}")),
-                Some(row) if row != expected => differences.push(format!("is {row:?}, should be {expected:?}")),
+                None => differences.push(format!("{} is missing", named(&expected))),
+                Some(row) if row != expected => {
+                    differences.push(format!("{}: {}", named(&row), fields(&row, &expected)));
+                }
                 Some(_) => {}
             }
         }
     }
-    differences.extend(found.values().map(|row| format!("should not be there: {row:?}")));
+    differences.extend(found.values().map(|row| format!("{} should not be there", named(row))));
     let (equal, count) = (differences.is_empty(), differences.len());
     differences.truncate(MAX_EXAMPLES);
     Ok(OracleReport { equal, differences: count, examples: differences })
+}
+
+fn named(record: &ProductRecord) -> String {
+    format!("product {} ({}) of store {}", record.provider_product_id, record.name, record.platform_dispensary_id)
+}
+
+/// The fields that differ, with both values.
+fn fields(row: &ProductRecord, expected: &ProductRecord) -> String {
+    let (mut is, mut should_be) = (BTreeMap::new(), BTreeMap::new());
+    collect(String::new(), &json!(row), &mut is);
+    collect(String::new(), &json!(expected), &mut should_be);
+    let names: BTreeSet<&String> = is.keys().chain(should_be.keys()).collect();
+    let value = |of: &BTreeMap<String, String>, name| of.get(name).cloned().unwrap_or_else(|| "absent".to_owned());
+    let differing = names.into_iter().filter(|name| is.get(*name) != should_be.get(*name));
+    let texts: Vec<String> = differing
+        .map(|name| format!("{name} is {} and should be {}", value(&is, name), value(&should_be, name)))
+        .collect();
+    match texts.len().checked_sub(MAX_FIELDS) {
+        None | Some(0) => texts.join(", "),
+        Some(more) => format!("{}, and {more} fields more", texts[..MAX_FIELDS].join(", ")),
+    }
+}
+
+/// Every single value of a document, under its path: `offer.price_rec`, `variants.0.nth`.
+fn collect(path: String, value: &Value, into: &mut BTreeMap<String, String>) {
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(below(name), value, into)),
+        Value::Array(values) => {
+            values.iter().enumerate().for_each(|(at, value)| collect(below(&at.to_string()), value, into));
+        }
+        single => drop(into.insert(path, single.to_string())),
+    }
 }

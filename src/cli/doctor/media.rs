@@ -2,6 +2,7 @@
 //!
 //! A tool that is missing is no fault: who runs no media jobs needs none.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -37,6 +38,14 @@ struct Tool {
     remedy: String,
 }
 
+impl Tool {
+    /// `deno or node`.
+    fn names(&self) -> String {
+        let names: Vec<String> = self.programs.iter().map(|program| program.display().to_string()).collect();
+        names.join(" or ")
+    }
+}
+
 pub async fn check(config: &Config) -> Vec<Finding> {
     let media = &config.media;
     let has_python = tool::find("python3".as_ref(), media.tool_path.as_ref()).is_some();
@@ -55,9 +64,14 @@ pub async fn check(config: &Config) -> Vec<Finding> {
         runtime(&media.tool_path),
     ];
     let mut findings = Vec::new();
+    let mut missing = Vec::new();
     for tool in tools {
-        findings.push(found(tool, &media.tool_path).await);
+        match place_of(&tool, &media.tool_path) {
+            Some((name, path)) => findings.push(found(&tool, &name, &path, &media.tool_path).await),
+            None => missing.push(tool),
+        }
     }
+    findings.extend(absent(&missing, &media.tool_path));
     findings.push(limits());
     findings.push(work_directory(&config.media_work_dir()));
     findings
@@ -108,20 +122,33 @@ pub async fn secrets(db: &Db, keys: &SecretKeys) -> Finding {
     }
 }
 
-async fn found(asked: Tool, search_path: &str) -> Finding {
-    let names: Vec<String> = asked.programs.iter().map(|program| program.display().to_string()).collect();
-    let mut paths = asked.programs.iter().map(|program| (program, tool::find(program, search_path.as_ref())));
-    let Some((program, path)) = paths.find_map(|(program, path)| Some((program, path?))) else {
-        let detail = format!("{} is not in media.tool_path ({search_path})", names.join(" or "));
-        return Finding::advice("media tool", detail, asked.remedy);
-    };
-    let shown = program.display();
-    match version(&path, asked.version_flag, search_path).await {
+/// The first of its programs that is there.
+fn place_of(asked: &Tool, search_path: &str) -> Option<(String, PathBuf)> {
+    asked.programs.iter().find_map(|program| {
+        let path = tool::find(program, search_path.as_ref())?;
+        Some((program.display().to_string(), path))
+    })
+}
+
+/// One finding for all tools that are not there: who crawls menus alone needs none of them.
+fn absent(missing: &[Tool], search_path: &str) -> Option<Finding> {
+    let names: Vec<String> = missing.iter().map(Tool::names).collect();
+    let remedies: Vec<&str> =
+        missing.iter().map(|tool| tool.remedy.as_str()).collect::<BTreeSet<_>>().into_iter().collect();
+    let detail =
+        format!("not in media.tool_path ({search_path}), and needed by media jobs alone: {}", names.join(", "));
+    (!missing.is_empty())
+        .then(|| Finding::advice("media tool", detail, format!("for media jobs, {}", remedies.join("; "))))
+}
+
+async fn found(asked: &Tool, name: &str, path: &Path, search_path: &str) -> Finding {
+    let remedy = asked.remedy.as_str();
+    match version(path, asked.version_flag, search_path).await {
         Ok(version) if major(&version).is_some_and(|major| major < asked.oldest) => {
-            Finding::advice("media tool", format!("{shown} is too old: {version}"), asked.remedy)
+            Finding::advice("media tool", format!("{name} is too old: {version}"), remedy)
         }
-        Ok(version) => Finding::well("media tool", format!("{shown}: {version}")),
-        Err(fault) => Finding::fault("media tool", format!("{shown} does not run: {fault}"), asked.remedy),
+        Ok(version) => Finding::well("media tool", format!("{name}: {version}")),
+        Err(fault) => Finding::fault("media tool", format!("{name} does not run: {fault}"), remedy),
     }
 }
 

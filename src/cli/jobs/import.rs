@@ -138,7 +138,7 @@ fn warn_of_running(running: &[i64]) {
         return;
     }
     tracing::warn!(
-        "the older worker runs jobs ({}): they are imported as pending, and run twice unless it is stopped before a worker of \
+        "the older worker still runs jobs, there with the ids {}: they are imported as pending, and run twice unless it is stopped before a worker of \
          drover starts",
         named(running)
     );

@@ -16,13 +16,13 @@ pub struct Args {
     #[arg(long, value_parser = values::word::<ItemState>)]
     state: Option<ItemState>,
     /// Only items of the account with this id, as `drover media list accounts` shows it
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     account: Option<i64>,
     /// Order: newest or oldest first
     #[arg(long, default_value_t, value_parser = values::word::<AgeSort>)]
     sort: AgeSort,
     /// Maximum number of items
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 

@@ -12,13 +12,13 @@ use domain::store::StoreId;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Store id, as shown by `stores list`
-    #[arg(value_parser = values::whole_number)]
+    #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
     store: StoreId,
     /// Older payload, as shown by `payload list` [default: the one before --to]
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     from: Option<PayloadId>,
     /// Newer payload [default: the latest of the store]
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     to: Option<PayloadId>,
 }
 

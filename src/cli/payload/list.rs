@@ -11,7 +11,7 @@ use domain::store::{Platform, StoreId};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only payloads of the store with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: Option<StoreId>,
     /// Only payloads of this platform
     #[arg(long)]
@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long, value_name = "DAY|TIME", value_parser = values::until)]
     until: Option<DateTime<Utc>>,
     /// Maximum number of payloads
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 

@@ -37,10 +37,10 @@ const MAX_STORES: usize = 10_000;
 #[command(group = clap::ArgGroup::new("choice").required(true).multiple(true))]
 pub struct Args {
     /// Payload id, to re-parse one payload of any age
-    #[arg(group = "choice", conflicts_with_all = ["store", "since", "until", "all", "dry_run", "restart"], value_parser = values::whole_number)]
+    #[arg(group = "choice", conflicts_with_all = ["store", "since", "until", "all", "dry_run", "restart"], allow_negative_numbers = true, value_parser = values::whole_number)]
     id: Option<PayloadId>,
     /// Only payloads of these stores
-    #[arg(long, group = "choice", value_name = "ID", num_args = 1.., value_parser = values::whole_number)]
+    #[arg(long, group = "choice", value_name = "ID", num_args = 1.., allow_negative_numbers = true, value_parser = values::whole_number)]
     store: Vec<StoreId>,
     /// Only payloads fetched from this day (UTC) or time on
     #[arg(long, group = "choice", value_name = "DAY|TIME", value_parser = values::since)]

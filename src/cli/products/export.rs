@@ -26,7 +26,7 @@ const PAGE: &str = "500";
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only the store with this id [default: all stores]
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: Option<StoreId>,
     /// csv, or json: an array with one product a line [default: csv, with --json json]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]

@@ -11,7 +11,7 @@ use domain::product::ProductId;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Product id, as shown by `products search`
-    #[arg(value_parser = values::whole_number)]
+    #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
     id: ProductId,
     /// Start at this day (UTC) or time [default: 90 days ago]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
@@ -23,10 +23,10 @@ pub struct Args {
     #[arg(long, value_name = "LABEL")]
     option: Option<String>,
     /// Show the n-th option with that label, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "option", value_parser = values::number(0..=i16::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "option", allow_negative_numbers = true, value_parser = values::number(0..=i16::MAX))]
     nth: i16,
     /// Maximum number of lines; crawls without a change are left out first
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = values::number(1..=1000_i64))]
+    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true, value_parser = values::number(1..=1000_i64))]
     points: i64,
 }
 

@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(long)]
     city: Option<String>,
     /// Only the store with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: Option<StoreId>,
     /// Only products of this category
     #[arg(long)]
@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, value_parser = values::word::<SearchSort>)]
     sort: Option<SearchSort>,
     /// Maximum number of products
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 

@@ -128,6 +128,9 @@ mod tests {
     #[case::three_parts("h:1:user", "expected host:port, host:port:user:password or a URL")]
     #[case::url_without_port("http://h", "the port is missing")]
     #[case::bad_host("ho st:1", "'ho st' is not a host name or address")]
+    #[case::a_number_as_host("0:1", "'0' is not a host name or address")]
+    #[case::a_number_as_host_of_a_url("http://u:p@0:1", "the host is not a host name or address")]
+    #[case::a_long_number_as_host(&format!("{}:1", "0".repeat(250)), "the host is not a host name or address")]
     #[case::no_host(":1", "the host is missing")]
     #[case::the_other_order(
         "u:12345:10.0.0.1:8080",

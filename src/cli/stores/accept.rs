@@ -7,7 +7,7 @@ use domain::store::StoreId;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The store's id, as `stores list` shows it
-    #[arg(value_name = "ID", value_parser = values::whole_number)]
+    #[arg(value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: StoreId,
 }
 

@@ -8,7 +8,7 @@ use domain::store::StoreId;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The store's id, as `stores list` shows it
-    #[arg(value_name = "ID", value_parser = values::whole_number)]
+    #[arg(value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: StoreId,
     #[command(flatten)]
     given: Given,
@@ -20,10 +20,12 @@ struct Given {
     /// Name of the store
     #[arg(long)]
     name: Option<String>,
-    /// Last part of the menu's URL; an empty text removes it
+    /// Last part of the menu's URL; an empty text removes it. A store that has its platform id is crawled by that: where
+    /// it moved, give --platform-id '' too
     #[arg(long)]
     slug: Option<String>,
-    /// URL of the menu, which leads the look-up before the slug does; an empty text removes it
+    /// URL of the menu, which leads the look-up before the slug does; an empty text removes it. As for --slug, a
+    /// platform id comes before it
     #[arg(long, value_name = "URL")]
     menu_url: Option<String>,
     /// Id of the store at the platform; an empty text removes it, and it is looked up again

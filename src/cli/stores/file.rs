@@ -47,6 +47,8 @@ pub fn read<'a>(
 
     let mut stores = Vec::new();
     let mut first_lines = HashMap::new();
+    // of stores without an id: one store is known by each
+    let mut first_slugs = HashMap::new();
     let rows = lines.filter(|(_, line)| !header.is_comment(line));
     let bad = list_file::read_lines(file, rows, |n, line| {
         let store = header.row::<StoreDraft>(line).map_err(|fault| vec![fault])?.check()?;
@@ -57,6 +59,14 @@ pub fn read<'a>(
             let first = *first_lines.entry((store.platform.name(), id.clone())).or_insert(n);
             if first != n {
                 return Err(vec![format!("platform_dispensary_id '{id}' is already in line {first}")]);
+            }
+        }
+        if let Some(slug) = store.slug.as_ref().filter(|_| store.platform_dispensary_id.is_none()) {
+            let first = *first_slugs.entry((store.platform.name(), slug.clone())).or_insert(n);
+            if first != n {
+                return Err(vec![format!(
+                    "slug '{slug}' is already in line {first}: give the platform's id of another store with it"
+                )]);
             }
         }
         stores.push(store);
@@ -107,6 +117,15 @@ mod tests {
         let faults = parse("s.csv", text).unwrap_err();
         let expected = format!("s.csv line {line}: state 'ARIZONA' is not two letters such as AZ");
         assert_eq!(faults.last(), Some(&expected), "{faults:?}");
+    }
+
+    #[test]
+    fn a_slug_that_would_be_one_store_twice_is_refused_with_both_lines() {
+        let text = "name,slug,platform_dispensary_id\nA,leaf,\nB,leaf,\nC,leaf,7\n";
+        let faults = parse("stores.csv", text).unwrap_err();
+        let expected =
+            "stores.csv line 3: slug 'leaf' is already in line 2: give the platform's id of another store with it";
+        assert_eq!(faults, [expected]);
     }
 
     #[test]

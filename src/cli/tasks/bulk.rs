@@ -1,6 +1,7 @@
 //! `drover tasks bulk`: one action on all tasks that a filter finds. A large number becomes an operation,
 //! which this command follows.
 
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use super::filter::{Filter, flag};
@@ -31,7 +32,7 @@ pub struct Args {
     /// Count the tasks that match and the tasks that can be changed, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Confirm the action; required for cancel and delete
+    /// Confirm the action; required for cancel and delete, and for all at a terminal
     #[arg(long)]
     yes: bool,
 }
@@ -44,7 +45,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let (action, priority) = (args.action, args.priority);
     let request = |dry_run| BulkRequest { action, filter: Some(filter.clone()), ids: None, priority, dry_run };
     let api = env.api().await?;
-    if args.dry_run || !args.yes && destroys(action) {
+    if args.dry_run || !args.yes && (destroys(action) || io::stdin().is_terminal()) {
         let counts = send(&api, &request(true)).await?;
         let BulkAnswer::DryRun { matched, eligible } = counts else { return Err(unexpected()) };
         if !args.dry_run {

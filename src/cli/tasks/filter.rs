@@ -43,7 +43,7 @@ flags! {
     #[arg(long)]
     role: RoleSet => roles,
     /// Only tasks of the store with this id
-    #[arg(long, alias = "dispensary", value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, alias = "dispensary", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     store: StoreId => dispensary_id,
     /// Only tasks of this platform
     #[arg(long)]
@@ -52,16 +52,16 @@ flags! {
     #[arg(long, value_name = "ID")]
     worker: String => worker_id,
     /// Only tasks created by the schedule with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     schedule: i64 => schedule_id,
     /// Only tasks created by the task with this id
-    #[arg(long, value_name = "ID", value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
     parent: TaskId => parent_task_id,
     /// Only tasks with this text in their error, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     error: String => error,
     /// Only tasks with at least this number of retries
-    #[arg(long, value_name = "N", value_parser = values::number(0..=i32::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(0..=i32::MAX))]
     min_retries: i32 => min_retries,
     /// Only tasks created from this day (UTC) or time on
     #[arg(long, value_name = "TIME", value_parser = values::since)]

@@ -23,7 +23,7 @@ enum GenerateCommand {
     /// Create one crawl for each store, in batches over a day. Stores with an open crawl are skipped
     Resync {
         /// Number of batches, from 1 to 24 [default: 6]
-        #[arg(long, value_name = "N", value_parser = values::whole_number)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
         batches: Option<i64>,
         /// Day of the crawls in UTC, such as 2025-01-10 [default: today]
         #[arg(long)]
@@ -57,7 +57,7 @@ enum GenerateCommand {
 #[derive(Debug, clap::Args)]
 pub struct Recover {
     /// Also put tasks back without a heartbeat for this number of minutes [default: 10]
-    #[arg(long, value_name = "N", value_parser = values::whole_number)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number)]
     minutes: Option<i64>,
 }
 

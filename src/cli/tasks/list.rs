@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use chrono::TimeDelta;
+
 use super::filter::{Filter, flag, list_path};
 use super::stopped::reasons;
 use crate::cli::output::time;
@@ -10,9 +12,12 @@ use contract::age_sort::AgeSort;
 use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
 use domain::retry_state::RetryState;
 use domain::vocabulary::Word;
+use foundation::clock::Clock;
 
 /// Maximum number of reasons shown why pending tasks are not claimed.
 const MAX_REASONS: usize = 5;
+/// Totals that are older say so.
+const MAX_LAG: TimeDelta = TimeDelta::seconds(5);
 /// Ends the summary above tasks that a filter chose.
 const WHOLE_QUEUE: &str = " (of the whole queue)";
 
@@ -24,7 +29,7 @@ pub struct Args {
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = values::word::<AgeSort>)]
     sort: AgeSort,
     /// Maximum number of tasks
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = values::number(1..=500_i64))]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
 }
 
@@ -37,7 +42,9 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;
         let is_filtered = filter != TaskFilter::default();
         env.out.line(format_args!("{}{}", summary(&counts.all), if is_filtered { WHOLE_QUEUE } else { "" }))?;
-        if page.tasks.iter().any(|task| task.completed_at > Some(counts.as_of)) {
+        // the totals of ended tasks are kept, and brought up to date now and then
+        let lag = Clock::system().utc().signed_duration_since(counts.as_of);
+        if lag > MAX_LAG || page.tasks.iter().any(|task| task.completed_at > Some(counts.as_of)) {
             env.out.line(format_args!("Completed and failed tasks are counted up to {}", time(counts.as_of)))?;
         }
     }

@@ -10,6 +10,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::server::{Answer, send};
+use db::{Db, PoolSizes, demo_limits};
 use testkit::{Child, PATIENCE, connect, drover, until};
 
 /// Enough for two crawls of `continuous`, each of which waits for tasks that fail on purpose and are retried.
@@ -35,8 +36,7 @@ async fn tasks_that_a_request_generates_meanwhile_do_not_end_the_demo() {
     let crawls = || demo.stdout().iter().filter(|line| line.starts_with("Oracle")).count();
     until("a crawl has ended", PATIENCE, async || crawls() > 0).await;
 
-    let url = drover().args(["db", "url", "--dir"]).arg(dir.path()).output().await.unwrap();
-    let request = connect(String::from_utf8(url.stdout).unwrap().trim()).await;
+    let request = database_of(dir.path()).await;
     request.execute("SELECT pg_advisory_lock(7343, hashtext('payload_fetch'))", &[]).await.unwrap();
     let refused = "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()";
     let refused = async || request.query_one(refused, &[]).await.unwrap().get::<_, i64>(0);
@@ -99,6 +99,33 @@ async fn a_demo_whose_port_is_taken_takes_a_free_one_shows_its_next_crawl_and_en
     assert!(demo.stdout().iter().any(|line| line.starts_with("Stopping: ")));
 }
 
+#[tokio::test]
+async fn a_demo_is_as_simulated_after_another_command_made_tasks_in_its_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let crawl = async || {
+        let mut command = drover();
+        command.args(["demo", "--once", "--json", "--stores", "2", "--dir"]).arg(dir.path());
+        let ended = command.env("DROVER__API__LISTEN", "127.0.0.1:0").output().await.unwrap();
+        (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
+    };
+    assert_eq!(crawl().await.0, Some(0));
+    for store in ["1", "2"] {
+        let mut command = drover();
+        let made = command
+            .args(["enqueue", "--role", "payload_fetch", "--store", store, "--dir"])
+            .arg(dir.path())
+            .output()
+            .await;
+        assert!(made.unwrap().status.success());
+    }
+    // as workers leave a task whose platform did not answer: the next try is far away
+    let spent =
+        "UPDATE worker_tasks SET retry_count = 2, scheduled_for = now() + interval '1 hour' WHERE status = 'pending'";
+    assert_eq!(database_of(dir.path()).await.execute(spent, &[]).await.unwrap(), 2);
+    let (code, summary) = crawl().await;
+    assert_eq!(code, Some(0), "{summary}");
+}
+
 /// Every summary that the demo has printed, as JSON.
 fn summaries(demo: &Child) -> Vec<Value> {
     demo.stdout().iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -114,9 +141,33 @@ fn continuous(dir: &Path) -> Child {
 }
 
 async fn database_of(dir: &Path) -> tokio_postgres::Client {
-    let url = drover().args(["db", "url", "--dir"]).arg(dir).output().await.unwrap();
-    connect(String::from_utf8(url.stdout).unwrap().trim()).await
+    connect(&url_of(dir).await).await
 }
+
+async fn url_of(dir: &Path) -> String {
+    let url = drover().args(["db", "url", "--dir"]).arg(dir).output().await.unwrap();
+    String::from_utf8(url.stdout).unwrap().trim().to_owned()
+}
+
+const OPTIONS_UNLIKE_THEIR_HISTORY: &str = "store_product_variants v
+    LEFT JOIN LATERAL (SELECT * FROM store_product_variant_history h
+                        WHERE (h.store_product_id, h.option_label, h.nth) = (v.store_product_id, v.option_label, v.nth)
+                        ORDER BY h.crawled_at DESC, h.crawl_id DESC LIMIT 1) h ON true
+    WHERE (v.price_rec, v.price_med, v.special_price_rec, v.special_price_med, v.quantity, v.is_in_stock)
+          IS DISTINCT FROM (h.price_rec, h.price_med, h.special_price_rec, h.special_price_med, h.quantity, h.is_in_stock)";
+
+const PRODUCTS_OUT_OF_BOUNDS: &str = "store_products p
+    CROSS JOIN LATERAL (SELECT min(coalesce(s.special_price_rec, s.price_rec)) AS lowest, max(coalesce(s.special_price_rec, s.price_rec)) AS highest
+                          FROM store_product_snapshots s WHERE s.store_product_id = p.id) s
+    WHERE coalesce(p.special_price_rec, p.price_rec) NOT BETWEEN s.lowest AND s.highest";
+
+/// At the time of each simulated snapshot, and of the last real one.
+const SNAPSHOTS_UNLIKE_OPTIONS: &str = "store_product_snapshots s
+    CROSS JOIN LATERAL (SELECT min(coalesce(o.special_price_rec, o.price_rec)) AS price, sum(o.quantity) AS quantity
+                          FROM (SELECT DISTINCT ON (h.option_label, h.nth) h.* FROM store_product_variant_history h
+                                 WHERE h.store_product_id = s.store_product_id AND h.crawled_at <= s.crawled_at
+                                 ORDER BY h.option_label, h.nth, h.crawled_at DESC, h.crawl_id DESC) o WHERE NOT o.gone) o
+    WHERE (coalesce(s.special_price_rec, s.price_rec), s.quantity) IS DISTINCT FROM (o.price, o.quantity)";
 
 #[tokio::test]
 async fn a_continuous_demo_has_faults_that_its_comparison_counts_apart() {
@@ -167,6 +218,13 @@ async fn a_continuous_demo_begins_with_seven_days_of_history_and_keeps_only_the_
                    AND first_seen_at < now() - interval '6 days'";
     assert_eq!(count(without).await, 0, "products that claim to be old and have no history");
     assert!(count("worker_tasks WHERE worker_id = 'simulated' AND status = 'failed'").await > 10);
+    until("three crawls have ended", TWO_CRAWLS, async || summaries(&demo).len() >= 3).await;
+    let db = Db::new(&url_of(dir.path()).await, &testkit::database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
+    assert!(demo_limits::apply(&db, Duration::ZERO).await.unwrap() > 0);
+    assert_eq!(count(OPTIONS_UNLIKE_THEIR_HISTORY).await, 0, "options whose last row has not their price");
+    assert_eq!(count(PRODUCTS_OUT_OF_BOUNDS).await, 0, "products cheaper or dearer than all of their snapshots");
+    assert_eq!(count(SNAPSHOTS_UNLIKE_OPTIONS).await, 0, "snapshots with another price or stock than their options");
+    assert!(count("store_product_variant_history WHERE crawl_id < -5").await > 0, "options are as old as products");
     let real = count("store_product_snapshots WHERE crawl_id > 0").await;
     client
         .execute(

@@ -250,6 +250,17 @@ async fn a_product_and_a_brand_have_addresses_that_stay() {
         assert_eq!(size(&answer), (Format::WebP, 30, 20));
         assert_eq!(answer.headers["cache-control"], "public, max-age=60", "another image may come");
     }
+    for older in ["/storage/images", "/images"] {
+        let sql = format!(
+            "UPDATE store_products SET local_image_path = '{older}/{IMAGE}' WHERE id = 1;
+             UPDATE brands SET local_image_path = '{older}/{IMAGE}'"
+        );
+        server.database.raw.batch_execute(&sql).await.unwrap();
+        assert_eq!(size(&server.get("/img/product/1?w=30").await), (Format::WebP, 30, 20), "{older}");
+        assert_eq!(size(&server.get("/img/brand/bud-bros?w=30").await), (Format::WebP, 30, 20), "{older}");
+        let product = server.get("/api/products/1").await.expect(200);
+        assert_eq!(product["local_image_path"], format!("images/{IMAGE}"), "{older}");
+    }
     let missing = server.get("/img/product/2?w=30").await;
     missing.problem(404);
     assert_eq!(missing.headers["link"], "<https://i/b>; rel=\"original\"");

@@ -22,7 +22,7 @@ async fn replicas_are_read_and_set() {
     let (cluster, server) = with_cluster().await;
     let shown = json!({
         "namespace": "dispensary-scraper", "statefulset": "scraper-worker", "replicas": 5, "current_replicas": 5, "ready_replicas": 4,
-        "min_replicas": 5, "max_replicas": 15, "autoscaler": null,
+        "min_replicas": 0, "max_replicas": 50, "autoscaler": null,
     });
     assert_eq!(server.get(READ).await.expect(200), shown);
     let scaled = server.post(SCALE, json!({ "replicas": 8 })).await.expect(202);
@@ -40,7 +40,9 @@ async fn replicas_are_read_and_set() {
 #[case::too_many(16)]
 #[tokio::test]
 async fn only_numbers_within_the_bounds_are_set(#[case] replicas: u32) {
-    let (cluster, server) = with_cluster().await;
+    let cluster = FakeCluster::start().await;
+    let bounds = Kubernetes { min_replicas: 5, max_replicas: 15, ..cluster.settings() };
+    let server = Server::with_cluster(bounds).await;
     let problem = server.post(SCALE, json!({ "replicas": replicas })).await.problem(400);
     assert_eq!(problem["field"], "replicas");
     assert!(problem["detail"].as_str().unwrap().contains("must be 5 to 15"), "{problem}");
@@ -55,8 +57,8 @@ async fn an_autoscaler_is_shown() {
 }
 
 #[rstest]
-#[case::forbidden(ClusterMood::Refuses(403), 403, "Role scraper-scale")]
-#[case::an_unknown_token(ClusterMood::Refuses(401), 403, "Role scraper-scale")]
+#[case::forbidden(ClusterMood::Refuses(403), 403, "Role worker-scaler")]
+#[case::an_unknown_token(ClusterMood::Refuses(401), 403, "Role worker-scaler")]
 #[case::missing(ClusterMood::Refuses(404), 404, "kubernetes.statefulset")]
 #[case::changed_meanwhile(ClusterMood::Refuses(409), 409, "try again")]
 #[case::throttled(ClusterMood::Throttles(7), 429, "try again in 7s")]
@@ -138,5 +140,5 @@ async fn the_command_scales_and_says_so() {
     let answer: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&answer["replicas"], cluster.replicas()), (&json!(9), 9));
     let refused = scale(&["99"]).await;
-    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("must be 5 to 15"));
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("must be 0 to 50"));
 }

@@ -71,7 +71,7 @@ async fn an_admin_scales_the_pods_in_kubernetes() {
     world.open("/admin/workers").await;
     world.sees("5 pods wanted, 5 there, 4 ready. KEDA sets the number, too.").await;
     world.press("Scale…").await;
-    dialog_says(&world, "5 to 15").await;
+    dialog_says(&world, "0 to 50").await;
     world.browser.fill("dialog [name=replicas]", "8").await.unwrap();
     world.click(&in_dialog("Scale")).await;
     world.sees("8 pods wanted").await;
@@ -85,7 +85,7 @@ async fn a_refusal_of_kubernetes_is_shown_where_the_pods_would_be() {
     cluster.set_mood(ClusterMood::Refuses(403));
     let world = World::on(Server::with_cluster(cluster.settings()).await).await;
     world.open("/admin/workers").await;
-    world.sees("Role scraper-scale").await;
+    world.sees("Role worker-scaler").await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use domain::role::Role;
+use http::Method;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -89,6 +90,24 @@ async fn a_forum_on_a_private_network_is_refused() {
     for address in ["http://127.0.0.1/board", "http://10.0.0.7", "http://[::1]:8080", "http://localhost/board"] {
         let forum = json!({"name": "board", "kind": "phpbb", "base_url": address});
         assert_eq!(server.post("/api/media/forums", forum).await.problem(400)["field"], "base_url", "{address}");
+    }
+}
+
+#[tokio::test]
+async fn selectors_of_a_forum_are_an_object_of_texts() {
+    let server = Server::start().await;
+    let draft = |selectors| json!({"name": "board", "kind": "phpbb", "base_url": "https://forum.example", "selectors": selectors});
+    let forum = server.post("/api/media/forums", draft(json!({}))).await.expect(201)["id"].clone();
+    for (selectors, field) in [
+        (json!([null, null, null, null, null, null, null, null]), "selectors"),
+        (json!([]), "selectors"),
+        (json!({"media": [null]}), "selectors.media[0]"),
+    ] {
+        assert_eq!(server.post("/api/media/forums", draft(selectors.clone())).await.problem(400)["field"], field);
+        let change = server.request(Method::PUT, &format!("/api/media/forums/{forum}"));
+        let change =
+            change.header("content-type", "application/json").body(json!({"selectors": selectors}).to_string().into());
+        assert_eq!(server.send(change.unwrap()).await.problem(400)["field"], field);
     }
 }
 

@@ -127,7 +127,8 @@ async fn no_key_and_no_password_is_shown() {
     let database = database().await;
     import(&database, "a:1:u:s3cret").await;
     let plain = String::from_utf8(run(&database, &["doctor"], "", "").await.stdout).unwrap();
-    assert!(plain.contains("advice  stored in plain text; set secrets.key"), "{plain}");
+    assert!(plain.contains("advice  stored in plain text\n"), "{plain}");
+    assert!(plain.contains("remedy: set secrets.key, then run `drover proxies rekey`\n"), "nothing is cut: {plain}");
     rekey(&database, &[], OLD, "").await;
     let mut said = String::new();
     for args in [&["config", "show"][..], &["config", "show", "--json"], &["proxies", "list", "--json"], &["doctor"]] {

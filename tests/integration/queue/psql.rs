@@ -67,6 +67,18 @@ async fn average_duration_of_completed_tasks_by_role() {
 }
 
 #[tokio::test]
+async fn claim_task_wants_the_name_of_the_worker() {
+    let queue = Queue::new().await;
+    queue.add(fetch(1)).await;
+    for nameless in ["NULL", "''", "' '"] {
+        let refused =
+            queue.database.raw.batch_execute(&format!("SELECT claim_task('payload_fetch', {nameless})")).await;
+        let said = refused.unwrap_err().as_db_error().unwrap().message().to_owned();
+        assert_eq!(said, "claim_task needs the name of the worker");
+    }
+}
+
+#[tokio::test]
 async fn the_last_failed_have_an_end() {
     let queue = Queue::new().await;
     queue.of_each_kind().await;
@@ -93,6 +105,21 @@ async fn recover_stale_tasks_takes_the_silent_and_the_expired() {
         .await;
     assert_eq!(queue.rows("SELECT recover_stale_tasks(10)").await, [json!({"recover_stale_tasks": 2})]);
     assert_eq!(queue.task(claimed[2].lease.id).await["status"], json!("claimed"));
+}
+
+#[tokio::test]
+async fn a_task_that_ends_workers_of_another_program_again_and_again_is_given_up() {
+    let queue = Queue::new().await;
+    let id = queue.add(fetch(1)).await;
+    for _ in 0..5 {
+        queue.sql("UPDATE worker_tasks SET scheduled_for = NULL").await;
+        queue.rows("SELECT id FROM claim_task('payload_fetch', 'of another program')").await;
+        let silent = "UPDATE worker_tasks SET status = 'running', last_heartbeat_at = now() - interval '20 minutes' WHERE status = 'claimed'";
+        queue.sql(silent).await;
+        queue.rows("SELECT recover_stale_tasks(10)").await;
+    }
+    let task = queue.task(id).await;
+    assert_eq!((&task["status"], &task["loss_count"]), (&json!("failed"), &json!(5)), "{task}");
 }
 
 #[tokio::test]

@@ -120,7 +120,7 @@ fn accept_language_follows_locale_and_engine(#[case] id: &str, #[case] languages
 #[case::hints_of_firefox("[[fingerprint]]\nid = 'firefox-133-linux'\nclient_hints = { ua = 'a', mobile = '?0', platform = 'b' }", &["this family sends no client_hints"])]
 #[case::mobile("[[fingerprint]]\nid = 'edge-131-macos'\nclient_hints = { mobile = '?1' }", &["client_hints.mobile must be ?0"])]
 #[case::coding("[[fingerprint]]\nid = 'edge-131-macos'\naccept_encoding = ['compress']", &["compress cannot be decoded"])]
-#[case::engine("[[fingerprint]]\nid = 'edge-131-macos'\nengine = 'gecko'", &["edge is not built on Gecko"])]
+#[case::engine("[[fingerprint]]\nid = 'edge-131-macos'\nengine = 'gecko'", &["edge is not built on gecko"])]
 #[case::schema("schema = 2", &["schema must be 1"])]
 #[case::several_at_once("a = 1\nb = 2\n[order.x]\ngraphql_get = { h1 = [], h2 = [], h3 = [] }", &["'a'", "'b'", "h3", "graphql_post is missing"])]
 #[case::no_kind_for_a_request("[kind.graphql_post]\nrequest = 'fetch'", &["no kind is for fetch_with_body"])]

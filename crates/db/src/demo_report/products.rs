@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use tokio_postgres::Row;
 
 use crate::row::FromRow;
@@ -11,7 +12,7 @@ use domain::product::Variant;
 use domain::store::Platform;
 
 /// A product as the tables hold it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProductRecord {
     pub platform_dispensary_id: String,
     pub provider_product_id: String,
@@ -30,7 +31,7 @@ pub struct ProductRecord {
 }
 
 /// Fields that both a product's row and its snapshots have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Offer {
     pub price_rec: Option<i32>,
     pub price_med: Option<i32>,
@@ -45,7 +46,7 @@ pub struct Offer {
     pub stock_status: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PotencyRecord {
     pub min: Option<f64>,
     pub max: Option<f64>,

@@ -66,7 +66,11 @@ pub async fn waits_since(client: &Client, id: TaskId) -> Result<Option<DateTime<
 /// the former status.
 pub async fn retry(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeError> {
     let sql = "SELECT was, refusal, other FROM retry_task($1)";
-    status_of(id, client.query_one(sql, &[&id]).await, "only a failed or cancelled task can be retried")
+    status_of(
+        id,
+        client.query_one(sql, &[&id]).await,
+        "only a failed or cancelled task can be retried, and a pending one runs sooner with another time (`drover tasks set ID --now`)",
+    )
 }
 
 /// Removes a task that no worker has, with its runs. Returns the former status.

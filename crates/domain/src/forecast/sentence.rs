@@ -42,10 +42,10 @@ fn there_is(forecast: &Forecast) -> String {
         paused => format!(", {paused} of them paused,"),
     };
     let slots = counted(forecast.slots, "slot");
-    let slots = format!("{slots}{paused}");
     match forecast.requests_per_second_permitted {
-        Some(rate) => format!("you have {slots} and may send {}/s", decimal(rate)),
-        None => format!("you have {slots}, and the request rate is not limited"),
+        Some(rate) => format!("you have {slots}{paused} and may send {}/s", decimal(rate)),
+        None if paused.is_empty() => format!("you have {slots}, and the request rate is not limited"),
+        None => format!("you have {slots}{paused} and the request rate is not limited"),
     }
 }
 

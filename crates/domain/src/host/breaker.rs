@@ -110,7 +110,10 @@ impl Breaker {
             return None;
         }
         match verdict {
-            Verdict::Accepted => self.turn(BreakerState::Closed, None, now),
+            Verdict::Accepted => {
+                self.why = None;
+                self.turn(BreakerState::Closed, None, now);
+            }
             Verdict::Refused => {
                 let why = self.why.take().unwrap_or_default();
                 self.open(Opening { why, is_first: false }, limits, now);

@@ -136,7 +136,7 @@ fn config(coding: Coding, picture: &Picture) -> Result<sys::WebPConfig, ImageErr
 }
 
 fn failed(picture: &Picture) -> ImageError {
-    undecodable(&format!("libwebp cannot encode it: {:?}", picture.raw.error_code))
+    undecodable(&format!("libwebp cannot encode it (error {})", picture.raw.error_code as i32))
 }
 
 fn length(value: usize) -> Result<c_int, ImageError> {

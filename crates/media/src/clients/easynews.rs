@@ -128,7 +128,10 @@ fn file(row: &Value) -> Result<File, ReadError> {
         return Err(strange("0", "is not a hash".to_owned()));
     }
     let bytes = required("rawSize")?;
-    let bytes = bytes.parse().map_err(|error| strange("rawSize", format!("{:?}: {error}", bounded(&bytes, MAX_ID))))?;
+    let bytes = bytes.parse().map_err(|error| {
+        let shown = bounded(&bytes, MAX_ID);
+        strange("rawSize", format!("{shown:?}: {error}"))
+    })?;
     Ok(File {
         hash,
         bytes,

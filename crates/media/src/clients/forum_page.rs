@@ -58,7 +58,8 @@ fn post(element: ElementRef<'_>, base: &Url, selectors: &Selectors) -> Result<Fo
     let id = selectors.post_id.values(element).into_iter().next().unwrap_or_default();
     let digits = id.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     if !(1..=MAX_DIGITS).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(ReadError::strange("post_id", format!("{:?} has no number", bounded(&id, MAX_ID))));
+        let id = bounded(&id, MAX_ID);
+        return Err(ReadError::strange("post_id", format!("{id:?} has no number")));
     }
     let author = selectors.author.values(element).into_iter().next().unwrap_or_default();
     Ok(ForumPost {

@@ -102,8 +102,10 @@ fn has_long_tag(text: &str) -> bool {
 
 fn time(field: &str, of: &str, text: &str) -> Result<DateTime<Utc>, ReadError> {
     let time: Option<DateTime<Utc>> = text.parse().ok();
-    let fault = || ReadError::strange(format!("{field} of {of}"), format!("{:?} is not a time", bounded(text, MAX_ID)));
-    time.filter(|time| is_usual(time.year())).ok_or_else(fault)
+    time.filter(|time| is_usual(time.year())).ok_or_else(|| {
+        let text = bounded(text, MAX_ID);
+        ReadError::strange(format!("{field} of {of}"), format!("{text:?} is not a time"))
+    })
 }
 
 /// `of`: how faults name the entry.

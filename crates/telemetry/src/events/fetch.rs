@@ -120,14 +120,14 @@ pub fn proxy_notice(notice: &Notice) {
             warn!(
                 proxy = proxy.id,
                 budget,
-                "Proxy {proxy} has carried {budget} bytes today, and rests for {}",
+                "Proxy {proxy} has carried the {budget} bytes that it may carry in a day, and rests for {}",
                 whole_minutes(left)
             );
         }
         Notice::BudgetSpent { proxy: None, budget, left } => {
             error!(
                 budget,
-                "All proxies have carried {budget} bytes today: nothing is fetched for {}",
+                "All proxies have carried the {budget} bytes that they may carry in a day: nothing is fetched for {}",
                 whole_minutes(left)
             );
         }

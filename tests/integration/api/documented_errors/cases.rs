@@ -107,6 +107,7 @@ pub const THINGS: &str = "
     INSERT INTO media_accounts (platform, username, kind, credential_id) VALUES ('site', 'ann', 'public', 101);
     INSERT INTO notification_endpoints (id, name, kind, target, enabled)
     VALUES (101, 'disabled', 'ntfy', 'https://ntfy.example/a', false), (102, 'enabled', 'ntfy', 'https://ntfy.example/a', true);
+    INSERT INTO notification_rules (id, endpoint_id, events) VALUES (101, 101, '{job.failed}'), (102, 101, '{job.completed}');
     INSERT INTO notifications (id, endpoint_id, event, subject, body) VALUES (101, 101, 'job.failed', '1:1', '{}');
     INSERT INTO forums (id, name, kind, base_url) VALUES (101, 'with threads', 'phpbb', 'https://forum.example');
     INSERT INTO watched_threads (forum_id, external_id) VALUES (101, '3');
@@ -114,7 +115,7 @@ pub const THINGS: &str = "
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 31] = [
+pub const REFUSED: [(&str, u16, i64, &str); 32] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/stores/{id}", 409, 4000, ""),
@@ -129,6 +130,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 31] = [
     ("POST /api/notifications/{id}/resend", 409, 101, ""),
     ("POST /api/media/credentials", 409, ID, r#"{"name": "a", "platform": "b", "kind": "token", "secret": "s"}"#),
     ("PUT /api/media/credentials/{id}", 409, 101, r#"{"secret": "s"}"#),
+    ("PUT /api/media/rules/{id}", 409, 101, r#"{"events": ["job.completed"]}"#),
     ("POST /api/pauses", 409, ID, r#"{"scope": "all", "reason": "closed"}"#),
     ("POST /api/proxies/{id}/test", 409, 101, ""),
     ("POST /api/schedules/{id}/trigger", 409, 102, ""),

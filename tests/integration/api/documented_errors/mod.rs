@@ -384,6 +384,7 @@ fn error(operation: &Operation, answer: &Answer) -> Option<Error> {
     if status < 400 {
         return None;
     }
+    assert!(!answer.text().contains("Key ("), "{name} answers in the database's words: {}", answer.text());
     static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi::document);
     let described = resolved(&DOCUMENT, &operation.description["responses"][status.to_string()]);
     if !described.is_null() {

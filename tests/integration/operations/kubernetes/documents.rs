@@ -24,7 +24,7 @@ impl Document {
         self.value["kind"].as_str().unwrap()
     }
 
-    /// `Deployment/scraper-api`.
+    /// `Deployment/scraper`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.kind(), self.value["metadata"]["name"].as_str().unwrap_or_default())
     }

@@ -162,13 +162,40 @@ async fn keda_counts_the_crawl_tasks_that_are_ready_or_run() {
 }
 
 #[test]
-fn autoscalers_have_the_bounds_of_the_settings() {
+fn autoscalers_have_the_same_bounds_within_those_of_the_settings() {
     let spec = |kind| written_of(kind).next().unwrap().value["spec"].clone();
     let (hpa, keda) = (spec("HorizontalPodAutoscaler"), spec("ScaledObject"));
+    let number = |value: &Value| u32::try_from(value.as_u64().unwrap()).unwrap();
+    let bounds = (number(&hpa["minReplicas"]), number(&hpa["maxReplicas"]));
+    assert_eq!((number(&keda["minReplicaCount"]), number(&keda["maxReplicaCount"])), bounds);
     let settings = settings_of(&json!({})).kubernetes;
-    let bounds = (json!(settings.min_replicas), json!(settings.max_replicas));
-    assert_eq!((hpa["minReplicas"].clone(), hpa["maxReplicas"].clone()), bounds);
-    assert_eq!((keda["minReplicaCount"].clone(), keda["maxReplicaCount"].clone()), bounds);
+    assert!(settings.min_replicas <= bounds.0 && bounds.1 <= settings.max_replicas, "{bounds:?}");
+}
+
+#[test]
+fn the_names_are_those_that_clients_know() {
+    let written: Vec<String> = documents::written().iter().map(Document::name).collect();
+    for name in [
+        "Namespace/dispensary-scraper",
+        "StatefulSet/scraper-worker",
+        "Deployment/scraper",
+        "Service/scraper",
+        "Role/worker-scaler",
+        "RoleBinding/scraper-worker-scaler",
+        "Deployment/task-worker-resync",
+    ] {
+        assert!(written.iter().any(|known| known == name), "{name} is not among {written:?}");
+    }
+}
+
+#[test]
+fn the_workers_of_resyncs_claim_their_roles_alone() {
+    let workers = documents::written();
+    let workers = workers.iter().find(|document| document.name() == "Deployment/task-worker-resync").unwrap();
+    let env = workers.containers()[0]["env"].as_array().unwrap();
+    let given = env.iter().map(|env| (text(&env["name"]), text(&env["value"]))).collect();
+    let plan = load(&dir().join("base"), given).unwrap().worker.role;
+    assert_eq!(plan, "product_resync");
 }
 
 #[rstest]
@@ -179,6 +206,7 @@ fn autoscalers_have_the_bounds_of_the_settings() {
 #[case::autoscale_keda("overlays/autoscale-keda")]
 #[case::media("overlays/media")]
 #[case::monitoring("overlays/monitoring")]
+#[case::task_worker_resync("overlays/task-worker-resync")]
 #[ignore = "needs kubectl: ./dev ops-test"]
 fn kustomize_makes_what_the_rules_permit(#[case] overlay: &str) {
     let documents = kustomized(overlay);
@@ -222,7 +250,7 @@ fn the_monitoring_overlay_has_the_alerts_themselves() {
 #[case::keda("autoscale-keda")]
 #[ignore = "needs kubectl: ./dev ops-test"]
 fn components_go_together(#[case] autoscaler: &str) {
-    let documents = combined(&[autoscaler, "media", "monitoring"]);
+    let documents = combined(&[autoscaler, "media", "monitoring", "task-worker-resync"]);
     assert_eq!(pods::faults(&documents), Vec::<String>::new());
     let replicas = |name: &str| {
         let set = documents.iter().find(|document| document.name() == format!("StatefulSet/{name}")).unwrap();
@@ -272,7 +300,7 @@ fn written_of(kind: &str) -> impl Iterator<Item = Document> {
 
 /// The settings of a container with these variables beside those of its manifest.
 fn settings_of(variables: &Value) -> Config {
-    let api = written_of("Deployment").find(|document| document.name() == "Deployment/scraper-api").unwrap();
+    let api = written_of("Deployment").find(|document| document.name() == "Deployment/scraper").unwrap();
     let own =
         api.containers()[0]["env"].as_array().unwrap().iter().map(|env| (text(&env["name"]), text(&env["value"])));
     let given = variables.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), text(value)));

@@ -78,7 +78,7 @@ fn faults_of(document: &Document) -> Vec<String> {
         faults.extend(missing.map(|volume| format!("{}: it mounts {volume}, which it has not", document.name())));
     }
     let may_call_kubernetes = pod["automountServiceAccountToken"] != false;
-    if may_call_kubernetes != (document.name() == "Deployment/scraper-api") {
+    if may_call_kubernetes != (document.name() == "Deployment/scraper") {
         faults.push(format!("{}: only the API calls Kubernetes", document.name()));
     }
     faults
