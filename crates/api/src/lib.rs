@@ -81,6 +81,7 @@ mod query;
 mod rates;
 mod router;
 mod state;
+mod store_hosts;
 mod unique;
 
 use std::future::Future;
