@@ -14,6 +14,7 @@ use super::{CliError, Env};
 use crate::actors::proxy_pool::ProxyPool;
 use crate::app::App;
 use crate::platforms;
+use crate::stealth::AllowList;
 use api::rendered_images::Renderer;
 use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles, Scrape};
 use cluster::Cluster;
@@ -155,6 +156,7 @@ fn part<T: Clone + Send + Sync + 'static>(env: &Env, config: &Arc<Config>, of: f
 /// The state of an API in this process, with `config`.
 pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Result<ApiState, PlaceError> {
     let place = Place::of(config)?;
+    let image_hosts = AllowList::new(config.platform.dutchie.image_hosts.clone());
     let services = ApiServices {
         files: PayloadFiles::new(place.clone(), platforms::normalise),
         health,
@@ -168,6 +170,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Res
         menu_url_fault: platforms::menu_url_fault(config),
         selectors_fault: media::clients::selectors::fault,
         images: config.images.clone(),
+        image_is_permitted: Arc::new(move |address| image_hosts.permits(address)),
         renderer: Renderer::of(config, place),
         geo: Geo::new(config.geo.database.as_deref()),
         cluster: Cluster::new(&config.kubernetes),

@@ -164,7 +164,7 @@ enum Command {
     Scheduler(scheduler::Args),
     /// List, add or change schedules, or run one now
     Schedules(schedules::Args),
-    /// Chart tasks, waits, runs, products, requests, blocks or bytes over time
+    /// Chart tasks, waits, runs, products, requests, blocks, unanswered or bytes over time
     Stats(stats::Args),
     /// Add, import, list, group, enable or disable stores
     Stores(stores::Args),

@@ -13,10 +13,10 @@ use settings::durations;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Metric: tasks, waits, runs, products, requests, blocks or bytes
+    /// Metric: tasks, waits, runs, products, requests, blocks, unanswered or bytes
     #[arg(default_value = "tasks", value_parser = values::word::<Metric>)]
     metric: Metric,
-    /// Group by role or outcome; requests, blocks and bytes by host, proxy or outcome; requests and bytes also by store [default: role or host]
+    /// Group by role or outcome; requests, blocks, unanswered and bytes by host, proxy or outcome; requests and bytes also by store [default: role or host]
     #[arg(long, value_parser = values::word::<Dimension>)]
     by: Option<Dimension>,
     /// Start at this day (UTC) or time [default: a day before the end]

@@ -9,7 +9,6 @@ import { PageHead } from "../parts/panel.js";
 import { PauseButton, Pauses } from "../parts/pause.js";
 import { usePage } from "../parts/page.js";
 import { useIsPhone } from "../parts/secondary.js";
-import { useSeries } from "../parts/series.js";
 import { Behind } from "./overview/behind.js";
 import { Charts } from "./overview/charts.js";
 import { Failures } from "./overview/failures.js";
@@ -20,7 +19,7 @@ import { Proxies } from "./overview/proxies.js";
 import { Quality } from "./overview/quality.js";
 import { Scraping } from "./overview/scraping.js";
 import { Verdict } from "./overview/verdict.js";
-import { fleetOf } from "../parts/proxy-health.js";
+import { fleetOf, useProxySeries } from "../parts/proxy-health.js";
 
 /** @import { Seen } from "./overview/verdict.js" */
 
@@ -30,15 +29,13 @@ export function Page({ query }) {
   const schedules = useSchedules();
   const proxies = useProxies();
   const hosts = useHeldHosts();
-  const requests = useSeries({ metric: "requests", by: "proxy", series: 100 });
-  const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 });
+  const [requests, blocks, unanswered] = useProxySeries();
   usePage("Overview", overview, proxies);
 
-  const fleet = proxies.data ? fleetOf(proxies.data.proxies, requests.data, blocks.data) : null;
+  const fleet = proxies.data ? fleetOf(proxies.data.proxies, requests, blocks, unanswered) : null;
   /** @type {Seen} */
   const seen = {
     overview: overview.data,
-    schedules: schedules.data?.schedules,
     hosts: hosts.data?.hosts,
     proxies: fleet,
   };
@@ -55,7 +52,7 @@ export function Page({ query }) {
       <div class="stack"><${Pods} of=${overview} />
         <${Behind} of=${overview} schedules=${schedules.data?.schedules} /></div>
     </div>
-    <${Images} overview=${overview.data} />
     <${Scraping} of=${overview} tasks=${overview.data?.running} counts=${overview.data?.counts} shown=${useIsPhone() ? 4 : 8} />
+    <${Images} overview=${overview.data} />
   </div>`;
 }

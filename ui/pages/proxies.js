@@ -11,13 +11,15 @@ import { may } from "../core/session.js";
 import { PROTOCOLS } from "../core/vocabulary.js";
 import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
+import { SparkKeys } from "../parts/chart.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { fleetOf, goodOf, HEALTH, numberOf } from "../parts/proxy-health.js";
+import { fleetOf, goodOf, HEALTH, numberOf, useProxySeries } from "../parts/proxy-health.js";
 import { filtersOf, QueryBox } from "../parts/query-box.js";
 import { useSteadyRows } from "../parts/rows.js";
 import { headsOf, orderText, ordersOf, sorted } from "../parts/sort.js";
 import { allOf, total, useSeries } from "../parts/series.js";
+import { useHourOfDemo } from "../parts/simulated.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { BytesADay, RefusedByProxy } from "./proxies/charts.js";
 import { TroubledHosts } from "./proxies/hosts.js";
@@ -53,12 +55,11 @@ const KEYS = {
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const answer = useProxies();
-  const requests = useSeries({ metric: "requests", by: "proxy", series: 100 }).data;
-  const blocks = useSeries({ metric: "blocks", by: "proxy", series: 100 }).data;
+  const [requests, blocks, unanswered] = useProxySeries();
   const cost = useSeries({ metric: "bytes", by: "proxy", minutes: MINUTES_A_DAY, step: "1h", series: 100 }).data;
   const [form, open] = useState(/** @type {"import" | "add" | null} */ (null));
   usePage("Proxies", answer);
-  const fleet = fleetOf(answer.data?.proxies ?? [], requests, blocks);
+  const fleet = fleetOf(answer.data?.proxies ?? [], requests, blocks, unanswered);
   const bytesOf = (/** @type {number} */ id) => cost?.series.find((each) => each.key === String(id))?.total ?? 0;
   const filters = filtersOf(QUALIFIERS, query, [], ordersOf(KEYS, INITIAL));
   const found = fleet.filter((each) => matches(each, filters.query)).map((each) => ({ ...each, bytes: bytesOf(each.proxy.id) }));
@@ -90,8 +91,8 @@ export function Page({ query }) {
                   ${head("Bytes, 24 h", ["bytes_desc", "bytes"], "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((each) =>
                   html`<${Row} key=${each.proxy.id} proxy=${each.proxy} health=${each.health}
-                    requests=${each.requests} blocked=${each.blocked} bytes=${each.bytes} />`)}</tbody>
-              </table>`}</${Loaded}>
+                    requests=${each.requests} blocked=${each.blocked} unanswered=${each.unanswered} bytes=${each.bytes} />`)}</tbody>
+              </table><${SparkKeys} />`}</${Loaded}>
     </${Panel}>
     <${TroubledHosts} />
     <div class="cols two even">
@@ -113,6 +114,7 @@ function matches({ proxy, health }, query) {
 
 /** @param {{ fleet: ProxyHealth[], cost: StatsSeries | null }} properties */
 function Figures({ fleet, cost }) {
+  const demo = useHourOfDemo();
   const [asked, refused] = [total(fleet.map((each) => each.asked)), total(fleet.map((each) => each.refused))];
   const [benched, failing] = [numberOf(fleet, "benched"), numberOf(fleet, "failing")];
   const used = cost ? total(allOf(cost).map((each) => each.total)) : null;
@@ -127,8 +129,8 @@ function Figures({ fleet, cost }) {
     <${Figure} label="Benched" value=${count(benched)} kind=${benched > 0 ? "hold" : ""}
       icon=${benched > 0 && html`<${Icon} name="pause" />`} scope="now, everywhere or at a host"
       href=${link("/admin/proxies", { health: "benched" })} />
-    <${Figure} label="Refused requests" value=${share(refused, asked)} scope=${`last hour, of ${count(asked)} requests`} />
-    <${Figure} label="Bytes" value=${used === null ? "–" : bytes(used)} scope="last 24 hours, both directions" />
+    <${Figure} label="Refused requests" value=${share(refused, asked)} scope=${`last hour, of ${count(asked)} requests${demo.counted}`} />
+    <${Figure} label="Bytes" value=${used === null ? "–" : bytes(used)} scope=${`last 24 hours, both directions${demo.counted}`} />
   </${Strip}>`;
 }
 

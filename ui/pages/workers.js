@@ -14,7 +14,7 @@ import { Meter } from "../parts/meter.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
 import { PauseButton, Pauses, usePauses } from "../parts/pause.js";
-import { isLive, podsOf } from "../parts/pods.js";
+import { isLive, podsOf, sharedProcesses } from "../parts/pods.js";
 import { Ring } from "../parts/ring.js";
 import { RowAction } from "../parts/row-action.js";
 import { useSteadyRows } from "../parts/rows.js";
@@ -48,6 +48,8 @@ export function Page({ query }) {
   const pods = podsOf(answer.data?.workers ?? []).sort((one, other) => worst(one) - worst(other));
   const rows = sorted(pods.flatMap(inTroubleFirst), query, KEYS);
   const steady = useSteadyRows(rows, (worker) => worker.worker_id, query.get("sort") ?? "");
+  const shown = groups(steady.rows, pods);
+  const shared = sharedProcesses(shown.map(([pod]) => pod));
   const head = headsOf(query, INITIAL);
   const beats = pods.flatMap(({ workers }) => workers.map(({ last_heartbeat_at }) => last_heartbeat_at ?? ""));
   return html`<${PageHead} title="Workers" scope=${beats.length > 0 && html`last beat <${Ago} at=${beats.sort().pop()} after="ago" />`} />
@@ -64,8 +66,8 @@ export function Page({ query }) {
               <thead><tr>${head("Worker", ["name", "name_desc"])}${head("Tasks", ["tasks_desc", "tasks"], "num")}<th>Ids</th>
                 ${head("State", [INITIAL])}
                 <th class="w-quarter">Why</th><th class="num"><span class="sr">Actions</span></th></tr></thead>
-              <tbody>${groups(steady.rows, pods).map(([pod, workers]) =>
-                html`<${Group} key=${pod.name} pod=${pod} workers=${workers} pauses=${pauses} />`)}</tbody>
+              <tbody>${shown.map(([pod, workers]) =>
+                html`<${Group} key=${pod.name} pod=${pod} process=${shared.get(pod.name)} workers=${workers} pauses=${pauses} />`)}</tbody>
             </table>`}</${Loaded}>
     </${Panel}>`;
 }
@@ -104,14 +106,16 @@ function Figures({ pods, capacity }) {
   </${Strip}>`;
 }
 
-/** @param {{ pod: Pod, workers: Worker[], pauses: Pause[] | undefined }} properties */
-const Group = ({ pod, workers, pauses }) =>
+/** `process`: the pod above whose process this one shares. @param {{ pod: Pod, process?: string, workers: Worker[], pauses: Pause[] | undefined }} properties */
+const Group = ({ pod, process, workers, pauses }) =>
   html`<tr class="group" id=${pod.name.toLowerCase()}>
     <th scope="colgroup" colspan="6" class="key">
       <span class="row"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a>
         <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span>
-        <span class="row nowrap"><span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} /></span>
-        <span class="row nowrap"><span class="scope">CPU</span><${Meter} of="CPU" percent=${pod.cpu} /></span>
+        ${process
+          ? html`<span class="scope">process of <bdi>${process}</bdi></span>`
+          : html`<span class="row nowrap"><span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} /></span>
+            <span class="row nowrap"><span class="scope">CPU</span><${Meter} of="CPU" percent=${pod.cpu} /></span>`}
         <${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} /></span></th></tr>
     ${workers.map((worker) => html`<${Row} key=${worker.worker_id} worker=${worker} isPaused=${isPaused(worker, pauses)} />`)}`;
 

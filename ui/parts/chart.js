@@ -4,7 +4,8 @@
 
 import { html } from "../core/html.js";
 import { now } from "../core/clock.js";
-import { clockTime, day, decimal, exactClockTime, shortTime } from "../core/format.js";
+import { clockTime, count, day, decimal, exactClockTime, shortTime } from "../core/format.js";
+import { SimulatedPart } from "./simulated.js";
 
 /** @import { Children } from "../core/html.js" */
 
@@ -36,6 +37,7 @@ export function ticksTo(max) {
  * @param {Children} [properties.legend]
  * @param {number[]} properties.ticks from zero up
  * @param {(value: number) => string} [properties.format] of a tick
+ * @param {string | number} [properties.from] the time of its first point, where a demo simulates such points
  * @param {string[]} [properties.axis] labels from left to right
  * @param {string} properties.label what is to be seen, as a sentence
  * @param {number} [properties.height] rem
@@ -43,10 +45,10 @@ export function ticksTo(max) {
  * @param {Children} [properties.words] HTML inside the plot
  * @param {Children} [properties.children] SVG
  */
-export function Chart({ title, unit, legend, ticks, format = plain, axis = [], label, height = 6.5, right = 0, words, children }) {
+export function Chart({ title, unit, from, legend, ticks, format = plain, axis = [], label, height = 6.5, right = 0, words, children }) {
   const top = ticks[ticks.length - 1] || 1;
   return html`<figure class="chart" style=${{ "--h": `${height}rem`, "--right": `${right}rem` }}>
-    <figcaption><b>${title}</b> ${unit}</figcaption>
+    <figcaption><b>${title}</b> ${unit}<${SimulatedPart} from=${from} /></figcaption>
     <p class="key-list">${legend ?? " "}</p>
     <div class="plot">
       <ol class="ticks" aria-hidden="true">
@@ -194,18 +196,35 @@ export function timeAxis(from, to) {
   return labels.map((label, at) => (label === labels[at - 1] ? "" : label));
 }
 
-/** Minimum height of the bad part: one bad answer of many is seen, too. */
-const MIN_BAD = 18;
+/** Minimum height of a part: one bad answer of many is seen, too. */
+const MIN_PART = 18;
+const OK_HEIGHT = 60;
+const SPARK_WIDTH = 4;
+const SPARK_MS = 3_600_000;
 
-/** Answers of some minutes, and the bad ones among them, at a glance. @param {{ all: number[], bad: number[] }} properties */
-export function Spark({ all, bad }) {
-  const width = 4;
+/**
+ * Requests of some minutes at a glance: answers, and from the bottom up the refusals and the requests without an answer.
+ * @param {{ all: number[], bad: number[], none: number[] }} properties
+ */
+export function Spark({ all, bad, none }) {
   if (all.length === 0) return null;
-  return html`<svg class="spark" viewBox=${`0 0 ${all.length * width - 1} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-    ${all.map((number, at) => {
-      const share = bad[at] > 0 ? Math.max(MIN_BAD, (HEIGHT * bad[at]) / Math.max(number, bad[at])) : 0;
-      return html`${number > 0 && html`<rect class="ok" x=${at * width} y="40" width="3" height=${HEIGHT - 40} />`}
-        ${share > 0 && html`<rect class="bad" x=${at * width} y=${HEIGHT - share} width="3" height=${share} />`}`;
-    })}
-  </svg>`;
+  const sum = (/** @type {number[]} */ values) => values.reduce((before, value) => before + value, 0);
+  const words = `${count(sum(all))} requests: ${count(sum(bad))} refused, ${count(sum(none))} without an answer`;
+  return html`<span title=${words}><span class="sr">${words}</span><svg class="spark" viewBox=${`0 0 ${all.length * SPARK_WIDTH - 1} ${HEIGHT}`}
+    preserveAspectRatio="none" aria-hidden="true">${all.map((number, at) => minuteOf(at, number, bad[at] ?? 0, none[at] ?? 0))}</svg></span>`;
 }
+
+/** @param {number} at @param {number} number @param {number} bad @param {number} none */
+function minuteOf(at, number, bad, none) {
+  const requests = Math.max(number, bad + none);
+  const heightOf = (/** @type {number} */ part) => (part > 0 ? Math.max(MIN_PART, (HEIGHT * part) / requests) : 0);
+  const [refused, silent] = [heightOf(bad), heightOf(none)];
+  const x = at * SPARK_WIDTH;
+  return html`${requests > bad + none && html`<rect class="ok" x=${x} y=${HEIGHT - OK_HEIGHT} width="3" height=${OK_HEIGHT} />`}
+    ${refused > 0 && html`<rect class="bad" x=${x} y=${HEIGHT - refused} width="3" height=${refused} />`}
+    ${silent > 0 && html`<rect class="none" x=${x} y=${Math.max(0, HEIGHT - refused - silent)} width="3" height=${silent} />`}`;
+}
+
+/** The colours of a `Spark`. */
+export const SparkKeys = () => html`<p class="panel-foot key-list not-phone"><${Key} kind="bars">answered</${Key}>
+  <${Key} kind="cbad" box=${true}>refused</${Key}><${Key} kind="cnone" box=${true}>no answer<${SimulatedPart} from=${now() - SPARK_MS} /></${Key}></p>`;

@@ -28,6 +28,28 @@ export function podsOf(workers) {
   return [...byName.keys()].sort().map((name) => podOf(name, /** @type {Worker[]} */ (byName.get(name))));
 }
 
+/**
+ * By the names of pods, the first pod of the same process: it has one memory and one CPU time. Empty for the first ones.
+ * @param {Pod[]} pods
+ * @returns {Map<string, string>}
+ */
+export function sharedProcesses(pods) {
+  /** @type {Map<string, string>} */
+  const first = new Map();
+  /** @type {Map<string, string>} */
+  const shared = new Map();
+  for (const pod of pods) {
+    const starts = new Set(pod.workers.filter(isLive).map((worker) => worker.started_at));
+    const [start] = starts;
+    // workers of another program do not say when they started
+    if (starts.size !== 1 || !start) continue;
+    const known = first.get(start);
+    if (known === undefined) first.set(start, pod.name);
+    else shared.set(pod.name, known);
+  }
+  return shared;
+}
+
 /** @param {string} name @param {Worker[]} unsorted */
 function podOf(name, unsorted) {
   const workers = unsorted.sort((a, b) => a.friendly_name.localeCompare(b.friendly_name, "en", { numeric: true }));

@@ -1,25 +1,21 @@
 //! `/api/tasks/capacity/forecast`: whether slots, politeness and proxies suffice for the schedules, or for
 //! other stores at another interval.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use url::Url;
 use utoipa::IntoParams;
 
 use super::access::{Caller, Viewer};
 use super::query::{Query, number_within};
-use super::{ApiError, ApiState};
-use contract::pauses::Pause;
-use db::forecast::{self, HostStores};
+use super::{ApiError, ApiState, store_hosts};
+use contract::verdict::{StoresOfHost, stopped};
+use db::forecast;
 use db::{Client, DbError, pauses, proxies};
 use domain::forecast::{Forecast, HostPoliteness, SLOTS, STORES, Supply, WhatIf};
-use domain::proxy::RestingProxies;
-use domain::role::Role;
 use domain::schedule::INTERVALS;
 use settings::durations;
 
@@ -57,7 +53,7 @@ pub async fn show(
 }
 
 async fn supply(api: &ApiState, client: &Client) -> Result<Supply, DbError> {
-    let stores = forecast::stores_by_host(client).await?;
+    let hosts = store_hosts::read(api, client).await?;
     let users = forecast::proxy_users(client).await?;
     let resting = proxies::resting(client, api.budgets()).await?;
     let sessions = i64::try_from(api.proxies.current().sessions).unwrap_or(i64::MAX);
@@ -65,51 +61,29 @@ async fn supply(api: &ApiState, client: &Client) -> Result<Supply, DbError> {
         schedules: forecast::schedules(client).await?,
         costs: forecast::costs(client).await?,
         workers: forecast::workers(client).await?,
-        crawlable_stores: stores.iter().map(|host| host.stores).sum(),
-        permitted_rate: permitted_rate(api, client, &stores).await?,
+        crawlable_stores: hosts.iter().map(|host| host.stores).sum(),
+        permitted_rate: permitted_rate(api, client, &hosts).await?,
         // without a process yet: as many as one would have
         sessions: users.proxies.saturating_mul(users.processes.max(1)).saturating_mul(sessions),
-        stopped: stopped(&pauses::list(client).await?, &resting),
+        stopped: stopped(&pauses::list(client).await?, &hosts, &resting),
     })
 }
 
-/// Why no store is crawled now, the widest reason first.
-fn stopped(pauses: &[Pause], resting: &RestingProxies) -> Option<String> {
-    let stops = |pause: &&Pause| pause.parsed().is_some_and(|target| target.stops_role(Role::PayloadFetch));
-    let paused = pauses.iter().find(stops);
-    let paused = paused.map(|pause| format!("{} is paused by {} ({})", pause.target(), pause.created_by, pause.reason));
-    paused.or_else(|| resting.is_all().then(|| resting.to_string()))
-}
-
 /// Each host has a limit of its own: the one with the most stores is the first that reaches it.
-async fn permitted_rate(api: &ApiState, client: &Client, stores: &[HostStores]) -> Result<Option<f64>, DbError> {
-    let mut hosts = BTreeMap::<String, i64>::new();
-    for group in stores {
-        *hosts.entry(host_of(api, group)).or_default() += group.stores;
-    }
-    let all: i64 = hosts.values().sum();
-    let (host, share) = match hosts.into_iter().max_by_key(|(_, stores)| *stores) {
-        Some((host, most)) => (host, most as f64 / all as f64),
-        None => (String::new(), 1.0),
+async fn permitted_rate(api: &ApiState, client: &Client, hosts: &[StoresOfHost]) -> Result<Option<f64>, DbError> {
+    let all: i64 = hosts.iter().map(|host| host.stores).sum();
+    let (host, share) = match hosts.iter().max_by_key(|host| host.stores) {
+        Some(most) => (most.host.as_str(), most.stores as f64 / all as f64),
+        None => ("", 1.0),
     };
     let settings::Politeness { requests_per_second: rate, concurrency, .. } = api.politeness.current();
     let politeness = HostPoliteness {
         rate,
         concurrency,
-        seconds_per_request: forecast::seconds_per_request(client, &host).await?,
+        seconds_per_request: forecast::seconds_per_request(client, host).await?,
         share,
     };
     Ok(politeness.permitted_rate())
-}
-
-/// Without a port, as requests are counted.
-fn host_of(api: &ApiState, stores: &HostStores) -> String {
-    let base = match &stores.api_host {
-        Some(host) => format!("https://{host}"),
-        None => api.crawl_limits.base_urls.get(&stores.platform).cloned().unwrap_or_default(),
-    };
-    let host = Url::parse(&base).ok().and_then(|url| url.host_str().map(str::to_owned));
-    host.unwrap_or_else(|| stores.platform.clone())
 }
 
 impl ForecastQuery {

@@ -82,6 +82,7 @@ mod rates;
 mod router;
 mod state;
 mod strict;
+mod store_hosts;
 mod unique;
 
 use std::future::Future;

@@ -5,8 +5,9 @@ use axum::extract::State;
 
 use super::access::{Caller, Viewer};
 use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
-use contract::overview::{ImagesServed, Navigation, OverviewAnswer, OverviewQuery};
+use super::{ApiError, ApiState, store_hosts};
+use contract::overview::{ImagesServed, Navigation, Overview, OverviewAnswer, OverviewQuery};
+use contract::verdict::{Facts, StoresOfHost, Verdict};
 use db::overview;
 use telemetry::metrics;
 
@@ -29,12 +30,31 @@ pub async fn show(
     if !(1..=MAX_HOURS).contains(&hours) {
         return Err(ApiError::bad("hours", format!("{hours} is out of range (1 to {MAX_HOURS})")));
     }
-    let overview = overview::read(&api.db.api_snapshot().await?, hours, api.budgets()).await?;
+    let snapshot = api.db.api_snapshot().await?;
+    let overview = overview::read(&snapshot, hours, api.budgets(), &*api.image_is_permitted).await?;
+    let hosts = store_hosts::read(&api, &snapshot).await?;
     Ok(Json(OverviewAnswer {
+        verdict: verdict(&overview, &hosts),
         overview,
         images_served: images_served(),
         breaker_share: api.politeness.current().breaker_share,
     }))
+}
+
+fn verdict(overview: &Overview, hosts: &[StoresOfHost]) -> Verdict {
+    Verdict::of(&Facts {
+        counts: &overview.counts,
+        ready: &overview.ready,
+        workers: &overview.workers,
+        stores: &overview.stores,
+        hosts,
+        proxies: &overview.proxies,
+        usable_proxies: overview.usable_proxies,
+        resting: &overview.resting_proxies,
+        pauses: &overview.pauses,
+        next_run_at: overview.next_run_at,
+        now: overview.now,
+    })
 }
 
 /// The numbers beside the names of the dashboard's pages: proxies, hosts and stores in trouble, stores and products.

@@ -48,6 +48,8 @@ pub struct ApiServices {
     /// Judges the selectors that forums are given.
     pub selectors_fault: fn(&SelectorOverrides) -> Option<String>,
     pub images: settings::Images,
+    /// Judges the addresses of images that were refused by their host.
+    pub image_is_permitted: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     pub renderer: Renderer,
     pub geo: Geo,
     pub cluster: Cluster,

@@ -23,7 +23,7 @@ use settings::durations;
 pub struct SeriesQuery {
     #[param(inline)]
     metric: Metric,
-    /// Tasks, waits, runs and products: by role or outcome, by default by role. Requests, blocks and bytes: by host, proxy or outcome, by
+    /// Tasks, waits, runs and products: by role or outcome, by default by role. Requests, blocks, unanswered requests and bytes: by host, proxy or outcome, by
     /// default by host. Requests and bytes also by store.
     #[param(inline)]
     by: Option<Dimension>,

@@ -41,6 +41,8 @@ vocabulary! {
         Requests,
         /// Requests that a host refused or challenged.
         Blocks,
+        /// Requests without an answer: their proxy failed, or their host was silent.
+        Unanswered,
         /// On connections to proxies, in both directions, as their vendors count them.
         Bytes,
     }
@@ -139,7 +141,7 @@ impl Metric {
             Metric::Requests | Metric::Bytes => {
                 &[Dimension::Host, Dimension::Proxy, Dimension::Outcome, Dimension::Store]
             }
-            Metric::Blocks => &[Dimension::Host, Dimension::Proxy, Dimension::Outcome],
+            Metric::Blocks | Metric::Unanswered => &[Dimension::Host, Dimension::Proxy, Dimension::Outcome],
         }
     }
 

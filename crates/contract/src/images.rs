@@ -13,7 +13,7 @@ pub struct ImageTotals {
     pub stored: i64,
     /// As downloaded.
     pub bytes: i64,
-    /// Images whose last try failed, the most frequent reason first.
+    /// Images whose last try failed, the most frequent reason first; without those of hosts that are permitted by now.
     pub failed: Vec<FailedImages>,
 }
 

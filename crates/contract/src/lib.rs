@@ -39,5 +39,6 @@ pub mod task_changes;
 pub mod task_requests;
 pub mod tasks;
 pub mod tokens;
+pub mod verdict;
 pub mod visitors;
 pub mod workers;

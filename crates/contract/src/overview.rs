@@ -7,6 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::images::ImageTotals;
 use super::pauses::Pause;
 use super::tasks::{ReadyTasks, TaskCounts, TaskView};
+use super::verdict::Verdict;
 use domain::capacity::Capacity;
 use domain::proxy::{HealthCounts, RestingProxies};
 use domain::role::Role;
@@ -30,9 +31,14 @@ pub struct Overview {
     pub stores: StoreCounts,
     pub images: ImageTotals,
     pub proxies: HealthCounts,
+    /// Proxies that are neither off nor benched everywhere.
+    pub usable_proxies: i64,
     pub resting_proxies: RestingProxies,
     /// The pauses in force, the widest scope first.
     pub pauses: Vec<Pause>,
+    /// The next run of an enabled schedule; null: none is enabled.
+    pub next_run_at: Option<DateTime<Utc>>,
+    pub now: DateTime<Utc>,
 }
 
 /// Failures within some hours. A failure is mended when its store was deleted, was crawled completely since,
@@ -131,6 +137,8 @@ pub struct OverviewQuery {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct OverviewAnswer {
+    /// The state of the crawl in words.
+    pub verdict: Verdict,
     #[serde(flatten)]
     pub overview: Overview,
     pub images_served: ImagesServed,

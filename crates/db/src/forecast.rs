@@ -25,6 +25,8 @@ pub struct HostStores {
     /// None: the platform's own host.
     pub api_host: Option<String>,
     pub stores: i64,
+    /// Stores among these that are paused themselves.
+    pub paused: i64,
 }
 
 /// Proxies in use, and the processes that use them.
@@ -112,6 +114,6 @@ rows! {
     ScheduleRow { role, interval_hours, cron, time_zone, now, stores }
     SlotsRow { roles, slots, paused }
     RunCost { seconds, runs, requests }
-    HostStores { platform, api_host, stores }
+    HostStores { platform, api_host, stores, paused }
     ProxyUsers { proxies, processes }
 }

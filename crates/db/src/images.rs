@@ -1,16 +1,18 @@
 //! Images of products and brands: the ones to download, their files, their failures.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::row::{FromRow, document, first_columns, read_all, rows};
+use super::row::{FromRow, first_columns, read_all, rows, word};
 use super::{Client, DbError, pipeline};
-use contract::images::ImageTotals;
+use contract::images::{FailedImages, ImageTotals};
 use domain::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, WantedImage};
 use domain::product::ProductId;
 use domain::store::StoreId;
+use domain::vocabulary::Word;
 
 /// Location of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,9 +168,24 @@ pub async fn add_totals(client: &Client, images: u64, bytes: u64) -> Result<(), 
     Ok(())
 }
 
-/// Number of images ever stored, and number of failed ones.
-pub async fn totals(client: &Client) -> Result<ImageTotals, DbError> {
-    ImageTotals::from_row(&client.query_one(include_str!("sql/images/totals.sql"), &[]).await?)
+/// Number of images ever stored, and of failed ones by reason, the most frequent first. `is_permitted` is that of
+/// [`of_store_and_brands`]: an image whose host is permitted by now has not failed, but waits.
+pub async fn totals(client: &Client, is_permitted: &(dyn Fn(&str) -> bool + Sync)) -> Result<ImageTotals, DbError> {
+    let row = client.query_one(include_str!("sql/images/totals.sql"), &[]).await?;
+    let mut failed: Vec<FailedImages> = Vec::new();
+    for row in &client.query(include_str!("sql/images/failed.sql"), &[&MAX_REFUSING_HOSTS]).await? {
+        let reason: Word<ImageFailure> = word(row, "reason")?;
+        if reason == Word::Known(ImageFailure::RefusedHost) && is_permitted(row.try_get("address")?) {
+            continue;
+        }
+        let images: i64 = row.try_get("images")?;
+        match failed.iter_mut().find(|known| known.reason == reason) {
+            Some(known) => known.images += images,
+            None => failed.push(FailedImages { reason, images }),
+        }
+    }
+    failed.sort_by_key(|each| Reverse(each.images));
+    Ok(ImageTotals { stored: row.try_get("stored")?, bytes: row.try_get("bytes")?, failed })
 }
 
 /// Counts a failed try; the next one comes after `base`, doubled with each failure.
@@ -187,7 +204,6 @@ fn columns(images: &[(ImageOwner, String)], id: fn(ImageOwner) -> Option<i64>) -
 
 rows! {
     OriginalImage { path: "local_image_path", url: "image_url" }
-    ImageTotals { stored, bytes, failed: document }
 }
 
 /// With whether its host refused it.

@@ -22,7 +22,15 @@ const MAX_RUNNING_SHOWN: i64 = 8;
 const MAX_RUNNING: i64 = 500;
 
 /// `snapshot`: all that it reads is of one moment.
-pub async fn read(snapshot: &Tx, hours: i32, budgets: Budgets) -> Result<Overview, DbError> {
+/// `is_permitted` judges the addresses of images that were refused by their host.
+pub async fn read(
+    snapshot: &Tx,
+    hours: i32,
+    budgets: Budgets,
+    is_permitted: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Overview, DbError> {
+    let proxies = proxies::usable(snapshot).await?;
+    let next_run = snapshot.query_one(include_str!("sql/overview/next_run.sql"), &[]).await?;
     Ok(Overview {
         counts: counts::counts(snapshot).await?,
         ready: counts::ready(snapshot).await?,
@@ -31,10 +39,13 @@ pub async fn read(snapshot: &Tx, hours: i32, budgets: Budgets) -> Result<Overvie
         workers: workers::list_with_tasks(snapshot).await?,
         failures: failures(snapshot, hours).await?,
         stores: stores(snapshot, MAX_TROUBLED).await?,
-        images: images::totals(snapshot).await?,
-        proxies: proxies::count(snapshot).await?,
+        images: images::totals(snapshot, is_permitted).await?,
+        proxies: proxies.counts,
+        usable_proxies: proxies.usable,
         resting_proxies: proxies::resting(snapshot, budgets).await?,
         pauses: pauses::list(snapshot).await?,
+        next_run_at: next_run.try_get("next_run_at")?,
+        now: next_run.try_get("now")?,
     })
 }
 

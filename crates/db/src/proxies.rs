@@ -124,6 +124,26 @@ pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
     client.query(include_str!("sql/proxies/count.sql"), &[]).await?.iter().map(health).collect()
 }
 
+/// Proxies by their health, and those through which requests may go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsableProxies {
+    pub counts: HealthCounts,
+    /// Neither off nor benched everywhere.
+    pub usable: i64,
+}
+
+pub async fn usable(client: &Client) -> Result<UsableProxies, DbError> {
+    let mut found = UsableProxies::default();
+    let mut healths = Vec::new();
+    for row in &client.query(include_str!("sql/proxies/count.sql"), &[]).await? {
+        let facts = HealthFacts::from_row(row)?;
+        healths.push(ShownHealth::of(&facts));
+        found.usable += i64::from(!facts.is_off && !facts.is_on_trial);
+    }
+    found.counts = healths.into_iter().collect();
+    Ok(found)
+}
+
 /// The proxies that have spent their budget of today. Reads every minute of the day, and without a budget nothing.
 pub async fn resting(client: &Client, budgets: Budgets) -> Result<RestingProxies, DbError> {
     if !budgets.is_set() {

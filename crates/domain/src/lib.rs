@@ -3,6 +3,7 @@
 //! Nothing here knows tokio, hyper, Postgres, the environment or the clock: values go in, values come out.
 
 pub mod access;
+pub mod amounts;
 pub mod appearance;
 pub mod args;
 pub mod brand;

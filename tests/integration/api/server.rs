@@ -160,6 +160,7 @@ impl Server {
             selectors_fault: ::media::clients::selectors::fault,
             proxy_tester: Arc::new(ApiTester(whole)),
             images,
+            image_is_permitted: Arc::new(|address| address.starts_with("https://permitted.test/")),
             renderer: Renderer::new(
                 Images::under(storage.path()),
                 Variants::new(storage.path().join("image-cache"), 1 << 20),

@@ -65,6 +65,17 @@ async fn each_metric_is_charted_by_what_it_was_counted_by(#[case] query: &str, #
 }
 
 #[tokio::test]
+async fn requests_without_an_answer_are_charted_apart_from_refused_ones() {
+    let server = counted().await;
+    let sql = "INSERT INTO fetch_minute (minute, process, host, proxy_id, outcome, requests, bytes_sent, bytes_received, seconds)
+               SELECT '2026-11-22T11:05Z', 1, 'menu.test', 7, outcome, 2, 10, 0, 9
+                 FROM unnest('{proxy_down,timeout,unreachable,proxy_outage,http,decode}'::text[]) AS outcome";
+    server.database.raw.batch_execute(sql).await.unwrap();
+    assert_eq!(points(&chart(&server, "metric=unanswered&by=proxy").await), expected([("7", [0, 8])]));
+    assert_eq!(points(&chart(&server, "metric=blocks&by=proxy").await), expected([("8", [0, 4]), ("7", [1, 0])]));
+}
+
+#[tokio::test]
 async fn a_chart_says_what_it_shows_and_how_long_things_took() {
     let server = counted().await;
     let runs = chart(&server, "metric=runs").await;

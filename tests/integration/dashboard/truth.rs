@@ -42,11 +42,45 @@ async fn the_verdict_tells_workers_that_take_no_task() {
     world.says_of_workers(&["active", "draining"], "Crawling with 1 of 2 workers, and keeping up.").await;
     world.says_of_workers(&["active", "draining"], "1 worker drains of 2").await;
     world.says_of_workers(&["active", "active"], "Crawling, and keeping up.").await;
-    world
-        .execute("INSERT INTO pauses (scope, target, reason, created_by) VALUES ('all', '', 'maintenance', 'me')")
-        .await;
+    world.execute("DELETE FROM worker_tasks WHERE status = 'pending'; INSERT INTO worker_tasks (role) VALUES ('scrape_account')").await;
+    world.says_of_workers(&["active"], "Idle: no task of the crawl waits.").await;
+    let pause = |scope: &str, of: &str| {
+        format!(
+            "INSERT INTO pauses (scope, target, reason, created_by) VALUES ('{scope}', '{of}', 'maintenance', 'me')"
+        )
+    };
+    world.execute(&pause("host", "dutchie.com")).await;
+    world.says_of_workers(&["active"], "Not crawling: host dutchie.com is paused. me: maintenance.").await;
+    world.execute(&pause("role", "payload_fetch")).await;
+    world.says_of_workers(&["active"], "Not crawling: role payload_fetch is paused. me: maintenance.").await;
+    world.execute(&pause("all", "")).await;
     world.says_of_workers(&["active"], "Paused: no task is claimed. me: maintenance.").await;
     world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn the_memory_of_a_process_is_shown_once_for_all_its_pods() {
+    let world = World::start().await;
+    let workers = |pod: &str, start: &str| {
+        format!(
+            "INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, resources, started_at)
+             VALUES ('{pod}', '{pod}-1', '{pod}', 'any', '{{}}', 'active', 3, '{{\"memory_percent\": 10, \"cpu_percent\": 12}}', '{start}');"
+        )
+    };
+    world
+        .execute(&format!(
+            "DELETE FROM worker_registry; {} {} {}",
+            workers("Aethelgard", "2026-11-28 10:00Z"),
+            workers("Kryll", "2026-11-28 10:00Z"),
+            workers("Xylos", "2026-11-28 11:00Z")
+        ))
+        .await;
+    for page in ["/admin", "/admin/workers", "/admin/job-queue"] {
+        world.open(page).await;
+        world.sees("process of Aethelgard").await;
+        let shown = "[...document.querySelectorAll('main .meter, main th .scope')].filter((each) => /12 %/.test(each.innerText)).length";
+        assert_eq!(world.browser.read(shown).await.unwrap(), 2, "once a process on {page}");
+    }
 }
 
 /// The verdict where this is not read yet.
@@ -54,7 +88,7 @@ const VERDICT_WITHOUT: &str = "
     const base = document.querySelector('script[type=module]').src.replace(/[^/]*$/, '');
     const [{ Verdict }, { html, render }] = await Promise.all([import(base + 'pages/overview/verdict.js'), import(base + 'core/html.js')]);
     const overview = await (await fetch('/api/overview')).json();
-    const seen = { overview, schedules: [], hosts: [], proxies: [] };
+    const seen = { overview, hosts: [], proxies: [] };
     delete seen[args[0]];
     const place = document.createElement('div');
     render(html`<${Verdict} ...${seen} />`, place);
@@ -64,7 +98,7 @@ const VERDICT_WITHOUT: &str = "
 async fn the_verdict_says_nothing_before_all_that_it_judges_is_read() {
     let world = World::start().await;
     world.open("/admin").await;
-    for missing in ["overview", "schedules", "hosts", "proxies"] {
+    for missing in ["overview", "hosts", "proxies"] {
         let verdict = world.browser.run(VERDICT_WITHOUT, vec![json!(missing)]).await.unwrap();
         assert_eq!(verdict, "Reading how it is.", "without {missing}");
     }
@@ -143,6 +177,17 @@ async fn every_page_of_a_demo_says_which_of_its_history_is_simulated() {
         world.open(page).await;
         world.sees("is simulated: charts, prices and failed tasks.").await;
     }
+    world.open("/admin").await;
+    world.says_no_more("partly simulated").await;
+    world.execute("UPDATE installation SET simulated_until = now() - interval '5 minutes'").await;
+    world.open("/admin").await;
+    world.sees("a minute, none simulated").await;
+    world.sees("mended since, partly simulated").await;
+    world
+        .browser
+        .until("the charts say it", "document.querySelectorAll('.charts figcaption .tag').length === 3")
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -283,6 +328,25 @@ async fn the_charts_show_the_breakers_threshold_and_the_roles() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_never_answers_has_a_colour_of_its_own() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO fetch_minute (minute, process, host, proxy_id, outcome, requests, bytes_sent, bytes_received, seconds)
+             SELECT date_trunc('minute', now()) - interval '5 minutes', 1, 'menu.test', p.id, 'proxy_down', 7, 10, 0, 9 FROM proxies p WHERE p.port = 3128",
+        )
+        .await;
+    for page in ["/admin", "/admin/proxies"] {
+        world.open(page).await;
+        let bars = "(() => { const row = [...document.querySelectorAll('main tr')].find((row) => row.querySelector('.spark .none'));
+            return row ? ['ok', 'bad', 'none'].map((kind) => row.querySelectorAll(`.spark .${kind}`).length).join() + row.querySelector('.spark').parentElement.title : ''; })()";
+        let expected = "0,0,17 requests: 0 refused, 7 without an answer";
+        world.browser.until(&format!("its strip on {page}"), &format!("({bars}) === '{expected}'")).await.unwrap();
+    }
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
 async fn a_chart_by_day_ends_today() {
     let world = World::start().await;
     world.open("/admin/proxies").await;
@@ -319,7 +383,17 @@ async fn images_of_a_host_that_is_not_permitted_are_a_thing_to_look_at() {
         )
         .await;
     world.says_of_workers(&["active"], "1 image not downloaded: its host is not in platform.dutchie.image_hosts").await;
-    world.sees("1 from a host that platform.dutchie.image_hosts lacks").await;
+    world.says_of_workers(&["active"], "once they are added and drover is restarted").await;
+    world.sees("1 image not stored: 1 from a host that platform.dutchie.image_hosts lacks.").await;
+    // its host is permitted by now
+    world.execute("UPDATE product_image_failures SET image_url = 'https://permitted.test/a.jpg'").await;
+    world.open("/admin").await;
+    world.sees("What fails").await;
+    world.says_no_more("image_hosts").await;
+    world.says_no_more("not stored").await;
+    world.execute("UPDATE image_totals SET stored = 4050, bytes = 81000000").await;
+    world.open("/admin").await;
+    world.sees("4,050 images downloaded, 81.0 MB.").await;
     world.assert_no_errors().await;
 }
 

@@ -6,6 +6,7 @@ import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Panel } from "../../parts/panel.js";
 import { PauseButton } from "../../parts/pause.js";
+import { sharedProcesses } from "../../parts/pods.js";
 import { WorkerState } from "../../parts/status.js";
 import { Usage } from "./usage.js";
 
@@ -49,13 +50,16 @@ function Selected({ pod, failed, pauses }) {
 const failedText = (tasks) => (tasks ? `${count(tasks)} failed in the last hour` : "none failed in the last hour");
 
 /** @param {Known & { pods: Pod[] }} properties */
-const Pods = ({ pods, failed, pauses }) =>
-  html`<${Panel} title="Pods" scope="failed: tasks of the last hour">
+function Pods({ pods, failed, pauses }) {
+  const shared = sharedProcesses(pods);
+  return html`<${Panel} title="Pods" scope="failed: tasks of the last hour">
     <table class="table fold"><thead><tr><th>Pod</th><th class="num">Tasks</th><th class="num">Failed</th><th>Workers</th>
       <th class="num"><span class="sr">Actions</span></th></tr></thead>
       <tbody>${pods.map((pod) => html`<tr key=${pod.name}>
         <th scope="row" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a><br />
-          <span class="scope">memory ${Math.round(pod.memory)} %, CPU ${Math.round(pod.cpu)} %</span></th>
+          <span class="scope">${shared.has(pod.name)
+            ? html`process of <bdi>${shared.get(pod.name)}</bdi>`
+            : `memory ${Math.round(pod.memory)} %, CPU ${Math.round(pod.cpu)} %`}</span></th>
         <td class="num fact" data-l="tasks">${count(pod.tasks)} / ${count(pod.slots)}</td>
         <td class="num fact" data-l="failed">${failed[pod.name] ? html`<b class="bad">${count(failed[pod.name])}</b>` : "0"}</td>
         <td class="fact" data-l="workers">${statesOf(pod)}</td>
@@ -63,6 +67,7 @@ const Pods = ({ pods, failed, pauses }) =>
       </tr>`)}</tbody></table>
     <p class="panel-foot">Select a pod to see its workers, and its tasks below.</p>
   </${Panel}>`;
+}
 
 /** `5 active`, `4 active, 1 paused`. @param {Pod} pod */
 function statesOf({ workers }) {

@@ -96,7 +96,7 @@ function Throughput({ data, by, range }) {
     : `No ended attempt of the ${range.period} is counted yet`;
   const choose = (/** @type {EventOf<HTMLSelectElement>} */ event) =>
     setQuery({ split: event.target.value === "role" ? "role" : null }, { replace: true });
-  return html`<${Chart} title="Throughput" ticks=${ticks} axis=${axisOf(data)} label=${label}
+  return html`<${Chart} title="Throughput" from=${data?.from} ticks=${ticks} axis=${axisOf(data)} label=${label}
     unit=${html`each ${range.each}, ${range.span} <select class="small" aria-label="Parts of the throughput chart" onChange=${choose}>
       ${["outcome", "role"].map((word) => html`<option key=${word} value=${word} selected=${word === by}>by ${word}</option>`)}</select>`}
     legend=${parts.map(({ name, kind, values }) =>
@@ -137,7 +137,7 @@ function Latency({ query, runs, waits, range: { span, period } }) {
     ? `Seconds of ${role} runs in the ${period}: half took at most ${decimal(run.p50.whole)}, 95 % ${decimal(run.p95.whole)}, 99 % ${decimal(run.p99.whole)}; 95 % waited at most ${decimal(wait?.p95.whole)}`
     : `No run of ${role} was counted in the ${period}`;
   const choose = (/** @type {EventOf<HTMLSelectElement>} */ event) => setQuery({ role: event.target.value }, { replace: true });
-  return html`<${Chart} title="Latency" ticks=${ticks} axis=${axisOf(runs)} label=${label}
+  return html`<${Chart} title="Latency" from=${runs?.from} ticks=${ticks} axis=${axisOf(runs)} label=${label}
     unit=${html`seconds, ${span} <select class="small" aria-label="Role of the latency chart" onChange=${choose}>
       ${roles.map((each) => html`<option key=${each} selected=${each === role}>${each}</option>`)}</select>`}
     legend=${html`<${Key} kind="c1">p50 ${decimal(run?.p50.whole)}</${Key}><${Key} kind="c2">p95 ${decimal(run?.p95.whole)}</${Key}>
@@ -163,7 +163,7 @@ function Refused({ requests, blocks, range, breakerShare }) {
   const label = whole === null
     ? `No request was made in the ${range.period}`
     : `${decimal(whole)} % of ${count(total(asked))} requests of the ${range.period} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
-  return html`<${Chart} title="Block rate" unit=${`% of ${count(total(asked))} requests, ${range.span}`} ticks=${ticks}
+  return html`<${Chart} title="Block rate" from=${requests?.from} unit=${`% of ${count(total(asked))} requests, ${range.span}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>
       ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}

@@ -6,6 +6,7 @@ import { count, decimal, duration, plural, share, shortCount } from "../../core/
 import { html } from "../../core/html.js";
 import { Icon } from "../../parts/icon.js";
 import { Failure } from "../../parts/panel.js";
+import { useHourOfDemo } from "../../parts/simulated.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { isLive } from "../../parts/pods.js";
 import { hrefOf, mendedSince } from "./failures.js";
@@ -17,6 +18,7 @@ import { oldestReady, runningOf } from "./verdict.js";
 
 /** @param {Seen & { error: Refusal | null }} properties */
 export function Figures({ overview, error }) {
+  const demo = useHourOfDemo();
   if (!overview) {
     return error
       ? html`<section class="panel"><${Failure} error=${error} what="The summary" /></section>`
@@ -41,11 +43,11 @@ export function Figures({ overview, error }) {
       href=${link("/admin/tasks", { status: "running" })}
       scope=${`now, on ${plural(workers.length, "worker")}${others > 0 ? `; ${count(others)} on none of them` : ""}`} />
     <${Figure} label="Completed tasks" value=${completed} unit=${unit} href=${link("/admin/tasks", { status: "completed" })}
-      scope=${`last hour, ${decimal(hour.completed / 60)} a minute`} />
+      scope=${`last hour, ${decimal(hour.completed / 60)} a minute${demo.real}`} />
     <${Figure} label="Failed tasks" value=${count(failures.tasks)} href=${hrefOf(failures)}
       kind=${failures.tasks > 0 ? "bad" : ""}
       icon=${failures.tasks > 0 && html`<${Icon} name="failed" />`}
-      scope=${`last hour, ${share(failures.tasks, hour.failed + hour.completed)} of ended${mendedSince(failures)}`} />
+      scope=${`last hour, ${share(failures.tasks, hour.failed + hour.completed)} of ended${mendedSince(failures)}${demo.counted}`} />
     <${Figure} label="Oldest ready task" value=${late ? duration(oldest) : "–"}
       href=${link("/admin/tasks", { status: "pending", role: late?.role })}
       scope=${late ? `now, ${late.role}` : "none is ready"} />

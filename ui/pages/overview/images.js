@@ -1,13 +1,11 @@
 // @ts-check
-// Images of products and brands: the number stored, the reasons for the missing ones, and the requests
-// served.
+// Images of products and brands in one line, and the reasons for the missing ones in another.
 
-import { bytes, count, share } from "../../core/format.js";
+import { bytes, count, plural, share } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { Secondary } from "../../parts/secondary.js";
-import { Figure, Strip } from "../../parts/strip.js";
+import { Icon } from "../../parts/icon.js";
 
-/** @import { OverviewAnswer } from "../../types/api" */
+/** @import { ImagesServed, OverviewAnswer } from "../../types/api" */
 
 /** Words for a missing image, by the API's reason. @type {Record<string, string>} */
 const REASONS = {
@@ -28,11 +26,15 @@ export function Images({ overview }) {
   const failed = images.failed.reduce((sum, each) => sum + each.images, 0);
   if (images.stored + failed === 0) return null;
   const reasons = images.failed.map((each) => `${count(each.images)} ${REASONS[each.reason] ?? each.reason}`);
-  const made = served.rendered + served.cached;
-  return html`<${Secondary} title="Images" scope=${`${count(images.stored)} downloaded, ${count(failed)} not stored`}><${Strip} label="Images">
-    <${Figure} label="Images downloaded" value=${count(images.stored)} scope=${`${bytes(images.bytes)} in all`} />
-    <${Figure} label="Images not stored" value=${count(failed)} scope=${reasons.join("; ") || "none failed"} />
-    <${Figure} label="Images rendered" value=${count(served.rendered)} scope="by this server, since its start" />
-    <${Figure} label="Hit rate" value=${made > 0 ? share(served.cached, made) : "–"} scope=${`of ${count(made)} resized images`} />
-  </${Strip}></${Secondary}>`;
+  return html`<section aria-label="Images">
+    <p class="scope">${plural(images.stored, "image")} downloaded, ${bytes(images.bytes)}${servedText(served)}.</p>
+    ${failed > 0 && html`<p class="scope"><span class="warn"><${Icon} name="warn" /></span> ${plural(failed, "image")} not stored: ${reasons.join("; ")}.</p>`}
+  </section>`;
+}
+
+/** @param {ImagesServed} served */
+function servedText({ rendered, cached }) {
+  const made = rendered + cached;
+  if (made === 0) return "";
+  return `; ${count(made)} resized by this server since its start, ${share(cached, made)} of them from its cache`;
 }

@@ -6,7 +6,7 @@ import { count, plural } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Meter } from "../../parts/meter.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
-import { isLive, podsOf } from "../../parts/pods.js";
+import { isLive, podsOf, sharedProcesses } from "../../parts/pods.js";
 import { Ring } from "../../parts/ring.js";
 import { Status } from "../../parts/status.js";
 
@@ -19,6 +19,7 @@ const MAX_RINGS = 20;
 /** @param {{ of: Answer<OverviewAnswer> }} properties */
 export function Pods({ of }) {
   const pods = podsOf(of.data?.workers ?? []);
+  const shared = sharedProcesses(pods);
   const workers = of.data?.workers.filter(isLive).length ?? 0;
   const slots = pods.reduce((sum, pod) => sum + pod.slots, 0);
   const more = html`<a class="more" href=${link("/admin/job-queue")}>Job queue</a>`;
@@ -30,12 +31,13 @@ export function Pods({ of }) {
             <p><code>drover up</code> starts API, schedules and workers; <code>drover worker</code> starts a pod.</p></${Empty}>`
         : html`<table class="table fold">
             <thead><tr><th>Pod</th><th>Workers</th><th class="num">Tasks</th><th>Memory</th><th>CPU</th></tr></thead>
-            <tbody>${pods.map((pod) => html`<${Row} key=${pod.name} pod=${pod} />`)}</tbody>
+            <tbody>${pods.map((pod) => html`<${Row} key=${pod.name} pod=${pod} process=${shared.get(pod.name)} />`)}</tbody>
           </table>`}</${Loaded}>
   </${Panel}>`;
 }
 
-const Row = memo((/** @type {{ pod: Pod }} */ { pod }) => {
+/** `process`: the pod above whose process this one shares. */
+const Row = memo((/** @type {{ pod: Pod, process?: string }} */ { pod, process }) => {
   const held = pod.workers.filter((worker) => worker.status !== "active");
   return html`<tr data-row>
     <th scope="row" class="key"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a><br />
@@ -52,7 +54,9 @@ const Row = memo((/** @type {{ pod: Pod }} */ { pod }) => {
       ${pod.workers.length > MAX_RINGS && html`<span class="dim">+${count(pod.workers.length - MAX_RINGS)}</span>`}
     </span></td>
     <td class="num fact" data-l="tasks">${count(pod.tasks)} / ${count(pod.slots)}</td>
-    <td class="fact" data-l="memory"><${Meter} of="memory" percent=${pod.memory} /></td>
-    <td class="fact" data-l="CPU"><${Meter} of="CPU" percent=${pod.cpu} /></td>
+    ${process
+      ? html`<td class="fact" colspan="2"><span class="dim">process of <bdi>${process}</bdi></span></td>`
+      : html`<td class="fact" data-l="memory"><${Meter} of="memory" percent=${pod.memory} /></td>
+        <td class="fact" data-l="CPU"><${Meter} of="CPU" percent=${pod.cpu} /></td>`}
   </tr>`;
 });

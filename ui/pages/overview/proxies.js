@@ -4,7 +4,7 @@
 import { link } from "../../core/base.js";
 import { count, milliseconds, plural, share } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
-import { Spark } from "../../parts/chart.js";
+import { Spark, SparkKeys } from "../../parts/chart.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { goodOf, HEALTH, isInTrouble } from "../../parts/proxy-health.js";
 import { total } from "../../parts/series.js";
@@ -31,7 +31,7 @@ export function Proxies({ of, fleet }) {
             <thead><tr><th class="w-third">Address</th><th>State</th><th>Answers, 60 min</th><th class="num">Good</th>
               <th class="num">Latency</th></tr></thead>
             <tbody>${rowsOf(all).map((row) => html`<${Row} key=${row.name + row.health} ...${row} />`)}</tbody>
-          </table>`}</${Loaded}>
+          </table><${SparkKeys} />`}</${Loaded}>
   </${Panel}>`;
 }
 
@@ -62,6 +62,7 @@ function numbers(group) {
     latency: milliseconds(times.length > 0 ? total(times) / times.length : null),
     requests: add((each) => each.requests),
     blocked: add((each) => each.blocked),
+    unanswered: add((each) => each.unanswered),
   };
 }
 
@@ -69,7 +70,7 @@ const Row = memo((/** @type {RowOf} */ row) =>
   html`<tr data-row>
     <th scope="row" class="key cut"><a href=${link("/admin/proxies", row.to ? { q: row.to } : { health: row.health })} title=${row.name}>${row.name}</a></th>
     <td class="end"><${ProxyState} of=${row.health} /></td>
-    <td class="low"><${Spark} all=${row.requests} bad=${row.blocked} /></td>
+    <td class="low"><${Spark} all=${row.requests} bad=${row.blocked} none=${row.unanswered} /></td>
     <td class="num fact" data-l="good">${row.good}</td>
     <td class="num fact" data-l="latency">${row.latency}</td>
   </tr>`);

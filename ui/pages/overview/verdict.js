@@ -1,31 +1,25 @@
 // @ts-check
-// One sentence on the state, and the worst problems.
+// One sentence on the state, which is the API's, and the worst problems.
 
 import { link } from "../../core/base.js";
-import { age, count, duration, plural, shortTime } from "../../core/format.js";
+import { count, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { now } from "../../core/clock.js";
 import { may } from "../../core/session.js";
 import { Icon } from "../../parts/icon.js";
 import { pausedThing } from "../../parts/pause.js";
-import { isLive } from "../../parts/pods.js";
 import { HEALTH, isInTrouble, TROUBLE } from "../../parts/proxy-health.js";
 import { hrefOf } from "./failures.js";
 
-/** Wait from which on a ready task is blocked by something. */
-const LATE_SECONDS = 600;
 /** Maximum number of problems that are shown. */
 const MAX_TROUBLES = 6;
 
 /** @import { Failures, HealthCounts, HostListing, ImageTotals, OverviewAnswer, Pause, ReadyTasks } from "../../types/api" */
-/** @import { Schedule } from "../../types/api" */
-/** @import { ProxyListing, StoreCounts, TaskCounts, WorkerDocument, WorkerStatus } from "../../types/api" */
+/** @import { StoreCounts, TaskCounts, WorkerDocument, WorkerStatus } from "../../types/api" */
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 
 /**
  * @typedef {object} Seen data that the overview has read so far; missing data is undefined or null
  * @property {OverviewAnswer | null} overview
- * @property {Schedule[]} [schedules]
  * @property {HostListing[]} [hosts] whose breakers are not closed
  * @property {ProxyHealth[] | null} proxies
  */
@@ -39,14 +33,14 @@ const MAX_TROUBLES = 6;
 
 /** @param {Seen} seen */
 export function Verdict(seen) {
-  const { overview, schedules, hosts, proxies } = seen;
-  if (!overview || !schedules || !hosts || !proxies) {
+  const { overview, hosts, proxies } = seen;
+  if (!overview || !hosts || !proxies) {
     return html`<section class="verdict" aria-label="Verdict"><p class="dim">Reading how it is.</p></section>`;
   }
   const read = { ...seen, overview };
   const troubles = troublesOf(read);
   const shown = troubles.slice(0, MAX_TROUBLES);
-  const { state, why } = sentence(read);
+  const { state, why } = overview.verdict;
   const lead = leadOf(troubles.length);
   return html`<section class="verdict" aria-label="Verdict">
     <p><b>${state}</b> ${why}${lead}</p>
@@ -62,36 +56,6 @@ function leadOf(troubles) {
   const number = ["", "One", "Two", "Three", "Four", "Five", "Six"][troubles] ?? count(troubles);
   const shown = troubles > MAX_TROUBLES ? `, the worst ${count(MAX_TROUBLES)}` : "";
   return ` ${number} ${troubles === 1 ? "thing" : "things"} to look at${shown}:`;
-}
-
-/** @param {Read} read @returns {{ state: string, why: string }} */
-export function sentence({ overview, schedules = [], proxies }) {
-  const { counts, stores } = overview;
-  const workers = overview.workers.filter(isLive);
-  const running = runningOf(counts);
-  const usable = (proxies ?? []).filter(({ proxy }) => mayBeUsed(proxy)).length;
-  const resting = overview.resting_proxies;
-  const isWaiting = counts.pending > 0;
-  const next = nextRun(schedules);
-  const fresh = `${count(stores.fresh)} of ${plural(stores.enabled, "store")} ${stores.fresh === 1 ? "is" : "are"} fresh.`;
-  if (workers.length === 0) return { state: "Not crawling: no worker runs.", why: "Start some by drover up, or drover worker." };
-  if (usable === 0) return { state: "Not crawling: no proxy is usable.", why: "Import some, or wait until they are no longer benched." };
-  if (resting.proxies > 0 && resting.proxies === resting.switched_on) {
-    const until = resting.until ? ` until ${shortTime(resting.until)}` : "";
-    return { state: `Not crawling: every proxy rests${until}.`, why: "The budget of the day is spent (proxies.budget_bytes_per_day)." };
-  }
-  if (stores.enabled === 0) return { state: "No store to crawl yet.", why: "Import some, or let discovery find them." };
-  const all = overview.pauses.find(({ scope }) => scope === "all");
-  if (all) return { state: "Paused: no task is claimed.", why: `${all.created_by}: ${all.reason}. ${goesOn(running)}${fresh}` };
-  const taking = workers.filter(({ status }) => status === "active").length;
-  if (taking === 0) return { state: `Taking no new task: ${heldText(workers)}.`, why: `${goesOn(running)}${fresh}` };
-  if (running > 0 || isWaiting) {
-    const on = taking < workers.length ? ` with ${count(taking)} of ${plural(workers.length, "worker")}` : "";
-    const late = oldestReady(overview.ready);
-    const pace = late > LATE_SECONDS ? `but behind: a task is ready for ${duration(late)}` : "and keeping up";
-    return { state: `Crawling${on}, ${pace}.`, why: fresh };
-  }
-  return { state: "Idle: nothing waits.", why: `${fresh} ${whenNext(next)}` };
 }
 
 /** Tasks in the hands of a worker. @param {TaskCounts} counts */
@@ -114,23 +78,8 @@ function heldText(workers) {
   return parts.map(({ number, words }, at) => `${at === 0 ? plural(number, "worker") : count(number)} ${words}`).join(", ");
 }
 
-/** @param {number} running */
-const goesOn = (running) => (running > 0 ? `${plural(running, "task")} ${running === 1 ? "goes" : "go"} on. ` : "");
-
 /** @param {ReadyTasks[]} ready */
 export const oldestReady = (ready) => Math.max(0, ...ready.map(({ oldest_seconds }) => oldest_seconds));
-
-/** @param {number | null} seconds until the next run */
-function whenNext(seconds) {
-  if (seconds === null) return "No schedule is enabled.";
-  return seconds > 0 ? `The next run is in ${age(seconds)}.` : "The next run is due.";
-}
-
-/** Seconds until then; null: never. @param {Schedule[]} schedules */
-function nextRun(schedules) {
-  const times = schedules.flatMap(({ enabled, next_run_at: at }) => (enabled && at ? [Date.parse(at)] : []));
-  return times.length > 0 ? Math.max(0, (Math.min(...times) - now()) / 1000) : null;
-}
 
 /** The worst first. @param {Read} read @returns {Trouble[]} */
 function troublesOf({ overview, hosts = [], proxies }) {
@@ -182,9 +131,6 @@ function troubledProxies(counts, fleet) {
   };
 }
 
-/** At some host at least. @param {ProxyListing} proxy */
-const mayBeUsed = ({ is_active: isActive, benched }) => isActive && benched.every(({ host }) => host !== null);
-
 /** @param {HostListing[]} open @returns {Trouble | false} */
 function openHosts(open) {
   if (open.length === 0) return false;
@@ -232,7 +178,7 @@ function refusedImages({ failed }) {
     icon: "warn",
     href: may("admin") ? link("/admin/settings", { q: "image_hosts" }) : undefined,
     text: `${plural(number, "image")} not downloaded`,
-    more: `: ${number === 1 ? "its host is" : "their hosts are"} not in platform.dutchie.image_hosts; once added, later crawls try again`,
+    more: `: ${number === 1 ? "its host is" : "their hosts are"} not in platform.dutchie.image_hosts; once they are added and drover is restarted, later crawls try again`,
   };
 }
 

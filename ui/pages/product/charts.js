@@ -30,7 +30,7 @@ export function PriceChart({ series, span, period, hasGaps }) {
   const market = priced.some((each) => each.points.some(({ price_rec }) => price_rec !== null)) ? "recreational" : "medical";
   const left = !hasGaps && "crawls that repeat the one before are left out, so a time without a crawl does not show";
   return html`<section class="panel panel-body" aria-label="Price history">
-    <${Chart} title="Price" unit=${`US dollars, ${market}, what is paid, ${period}`} ticks=${ticks} height=${13} right=${5}
+    <${Chart} title="Price" from=${span.from} unit=${`US dollars, ${market}, what is paid, ${period}`} ticks=${ticks} height=${13} right=${5}
       axis=${timeAxis(span.from, span.to)} label=${sentenceOf(priced, span, sales, period)}
       legend=${html`<${Legend} series=${priced} sales=${sales} span=${span} />`}
       words=${html`<${Gaps} span=${span} />

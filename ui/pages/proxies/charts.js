@@ -33,7 +33,7 @@ export function RefusedByProxy({ fleet, series }) {
   const label = lines.length > 0
     ? lines.map((line) => `${line.name}: at most ${decimal(Math.max(0, ...line.shares.map(Number)))} % refused in a minute`).join("; ")
     : "There is no proxy";
-  return html`<${Chart} title="Refused by proxy" unit=${`% of its requests, ${left > 0 && shown ? `since ${clockTime(shown.from)}` : "60 min"}`} ticks=${ticks}
+  return html`<${Chart} title="Refused by proxy" from=${shown?.from} unit=${`% of its requests, ${left > 0 && shown ? `since ${clockTime(shown.from)}` : "60 min"}`} ticks=${ticks}
     axis=${shown ? timeAxis(shown.from, shown.to) : []} label=${label} height=${7}
     legend=${lines.map((line) => html`<${Key} kind=${line.kind}>${line.name}</${Key}>`)}>
     ${lines.map((line) => html`<${Line} values=${line.shares} top=${ticks[ticks.length - 1]}
@@ -66,7 +66,7 @@ export function BytesADay() {
   const ticks = ticksTo(Math.max(1, ...points));
   const today = points[points.length - 1] ?? 0;
   const label = `Bytes through proxies on each day, ${span}: at most ${bytes(Math.max(0, ...points))}, ${bytes(today)} so far today`;
-  return html`<${Chart} title="Bytes a day" unit=${`both directions, ${span}`} ticks=${ticks}
+  return html`<${Chart} title="Bytes a day" from=${data?.from} unit=${`both directions, ${span}`} ticks=${ticks}
     format=${(/** @type {number} */ tick) => short(tick)} axis=${data ? timeAxis(data.from, data.to) : []}
     label=${label} height=${7} legend=${html`<${Key} kind="bars">today until now ${bytes(today)}</${Key}>`}>
     <${Bars} parts=${[{ values: points }]} top=${ticks[ticks.length - 1]} />

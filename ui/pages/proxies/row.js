@@ -16,10 +16,10 @@ import { act } from "../../parts/toast.js";
 
 /** @import { ProxyHealth } from "../../parts/proxy-health.js" */
 /** @import { ProxyListing as Proxy, ProxyTest } from "../../types/api" */
-/** @typedef {Pick<ProxyHealth, "proxy" | "health" | "requests" | "blocked"> & { bytes: number }} RowOf */
+/** @typedef {Pick<ProxyHealth, "proxy" | "health" | "requests" | "blocked" | "unanswered"> & { bytes: number }} RowOf */
 
 export const Row = memo(
-  (/** @type {RowOf} */ { proxy, health, requests, blocked, bytes }) => {
+  (/** @type {RowOf} */ { proxy, health, requests, blocked, unanswered, bytes }) => {
     const name = `${proxy.host}:${proxy.port}`;
     return html`<tr data-row>
       <th scope="row" class="key cut" title=${name}>${name}<br />
@@ -27,7 +27,7 @@ export const Row = memo(
         <${CopyId} id=${proxy.id} what="proxy" /></th>
       <td class="end"><${ProxyState} of=${health} /></td>
       <td class="line soft wrap">${whyOf(proxy)}</td>
-      <td class="low"><${Spark} all=${requests} bad=${blocked} /></td>
+      <td class="low"><${Spark} all=${requests} bad=${blocked} none=${unanswered} /></td>
       <td class="num fact" data-l="good" title=${`of its ${plural(proxy.recent_requests, "latest request")}`}>${share(...goodOf([{ proxy }]))}</td>
       <td class="num fact" data-l="latency">${milliseconds(proxy.avg_response_time_ms)}</td>
       <td class="num fact" data-l="bytes">${inBytes(bytes)}</td>

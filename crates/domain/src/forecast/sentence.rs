@@ -1,6 +1,7 @@
 //! A forecast in plain sentences, the same on the command line and in the dashboard.
 
 use super::{Forecast, Limit};
+use crate::amounts::counted;
 
 /// The needs and what there is, the bottleneck, the duration of one crawl, and roles that are left out.
 pub(super) fn of(forecast: &Forecast) -> String {
@@ -93,19 +94,6 @@ fn missing(limit: Limit) -> &'static str {
 fn crawl(forecast: &Forecast) -> Option<String> {
     let took = span(forecast.crawl_seconds.filter(|_| forecast.stores > 0)?);
     Some(format!("One crawl of {} takes about {took}.", counted(forecast.stores, "store")))
-}
-
-/// `1 slot`, `2,000 stores`.
-fn counted(number: i64, noun: &str) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{text} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// `4 h`, `1.5 h`, `20 min`, `8 s`.

@@ -12,9 +12,10 @@ WITH counted AS (
   SELECT f.minute, CASE $5 WHEN 'host' THEN f.host WHEN 'proxy' THEN f.proxy_id::text ELSE f.outcome END,
          CASE $4 WHEN 'bytes' THEN f.bytes_sent + f.bytes_received ELSE f.requests END, f.seconds
     FROM fetch_minute f
-   WHERE $4 IN ('requests', 'blocks', 'bytes') AND f.minute >= $1 AND f.minute < $2
+   WHERE $4 IN ('requests', 'blocks', 'unanswered', 'bytes') AND f.minute >= $1 AND f.minute < $2
      AND $5 <> 'store'
      AND ($4 <> 'blocks' OR f.outcome IN ('blocked', 'challenged'))
+     AND ($4 <> 'unanswered' OR f.outcome IN ('proxy_down', 'proxy_outage', 'unreachable', 'timeout'))
   UNION ALL
   SELECT d.day::timestamp AT TIME ZONE 'UTC', CASE d.dispensary_id WHEN 0 THEN 'none' ELSE d.dispensary_id::text END,
          CASE $4 WHEN 'bytes' THEN d.bytes_sent + d.bytes_received ELSE d.requests END, 0
