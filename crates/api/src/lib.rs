@@ -81,8 +81,8 @@ mod query;
 mod rates;
 mod router;
 mod state;
-mod strict;
 mod store_hosts;
+mod strict;
 mod unique;
 
 use std::future::Future;
