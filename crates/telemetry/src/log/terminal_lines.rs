@@ -116,7 +116,7 @@ impl Record {
     /// The fields whose values the message does not hold. Each place in the message stands for one field.
     fn unsaid(&self) -> impl Iterator<Item = (&str, String)> {
         let mut message = self.message.clone();
-        self.fields.iter().filter_map(move |(name, value)| match place_in(&message, value) {
+        self.fields.iter().filter_map(move |(name, value)| match place_in(&message, name, value) {
             Some(at) => {
                 message.replace_range(at..at + value.len(), "\u{1f}");
                 None
@@ -154,15 +154,27 @@ fn quoted(value: &str) -> String {
     if is_word { value.to_owned() } else { format!("\"{}\"", value.replace('"', "\\\"")) }
 }
 
-/// Where the text holds the value as words of its own: `task 12` does not say 1.
-fn place_in(message: &str, value: &str) -> Option<usize> {
+/// Where the text holds the value as words of its own: `task 12` does not say 1. A number counts beside its name
+/// alone: `task 1` says nothing of a fence.
+fn place_in(message: &str, name: &str, value: &str) -> Option<usize> {
     let is_apart = |neighbour: Option<char>| neighbour.is_none_or(|letter| !letter.is_alphanumeric());
     if value.is_empty() {
         return None;
     }
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
     let mut places = message.match_indices(value).map(|(at, _)| at);
-    places
-        .find(|at| is_apart(message[..*at].chars().next_back()) && is_apart(message[at + value.len()..].chars().next()))
+    places.find(|at| {
+        let (before, after) = (&message[..*at], &message[at + value.len()..]);
+        let is_whole = is_apart(before.chars().next_back()) && is_apart(after.chars().next());
+        is_whole && (!is_number || is_named(before, after, name))
+    })
+}
+
+/// Whether the name, or its plural, stands before the number or after it: `task 1`, `workers: 5`, `15 tasks`.
+fn is_named(before: &str, after: &str, name: &str) -> bool {
+    let before = before.trim_end_matches([' ', ':', '=']).to_ascii_lowercase();
+    let before = before.trim_end_matches('s');
+    before.ends_with(name.trim_end_matches('s')) || after.trim_start().starts_with(name)
 }
 
 #[cfg(test)]
@@ -223,19 +235,22 @@ mod tests {
     }
 
     #[rstest]
-    #[case::word("Starting pod Xylos for role: any, workers: 5", "Xylos", true)]
-    #[case::number("Starting pod Xylos for role: any, workers: 5", "5", true)]
-    #[case::address("Listening on http://127.0.0.1:8080", "127.0.0.1:8080", true)]
-    #[case::second_place("15 tasks of 5", "5", true)]
-    #[case::part_of_a_number("task 12", "1", false)]
-    #[case::part_of_a_word("any worker", "work", false)]
-    #[case::absent("Task 123 completed successfully", "payload_fetch", false)]
-    #[case::empty("Task 123 completed successfully", "", false)]
+    #[case::word("Starting pod Xylos for role: any, workers: 5", "pod", "Xylos", true)]
+    #[case::number("Starting pod Xylos for role: any, workers: 5", "workers", "5", true)]
+    #[case::number_before_its_name("15 tasks of 5", "tasks", "15", true)]
+    #[case::singular("Task 1 completed successfully", "task", "1", true)]
+    #[case::another_name("Claimed task 2 (payload_fetch) for dispensary 1", "fence", "1", false)]
+    #[case::address("Listening on http://127.0.0.1:8080", "address", "127.0.0.1:8080", true)]
+    #[case::part_of_a_number("task 12", "task", "1", false)]
+    #[case::part_of_a_word("any worker", "role", "work", false)]
+    #[case::absent("Task 123 completed successfully", "role", "payload_fetch", false)]
+    #[case::empty("Task 123 completed successfully", "role", "", false)]
     fn a_message_holds_a_value_where_it_stands_alone(
         #[case] message: &str,
+        #[case] name: &str,
         #[case] value: &str,
         #[case] expected: bool,
     ) {
-        assert_eq!(place_in(message, value).is_some(), expected);
+        assert_eq!(place_in(message, name, value).is_some(), expected);
     }
 }
