@@ -4,8 +4,9 @@ use std::net::IpAddr;
 
 use clap::Subcommand;
 
-use super::{Env, ExitCode};
+use super::{CliError, Env, ExitCode};
 use contract::geo::LocatedAddress;
+use geo::Geo;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -25,9 +26,23 @@ enum Command {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::Lookup { address } = args.command;
-    let located: LocatedAddress = env.api_to_read().await?.get(&format!("/api/geo/{address}")).await?;
+    let located: LocatedAddress = match env.is_remote() {
+        true => env.api_to_read().await?.get(&format!("/api/geo/{address}")).await?,
+        false => look_up(address, env).await?,
+    };
     env.out.either(&located, text)?;
     Ok(ExitCode::Ok)
+}
+
+/// In the file alone: no database is needed.
+async fn look_up(ip: IpAddr, env: &Env) -> Result<LocatedAddress, CliError> {
+    let geo = Geo::new(env.config.geo.database.as_deref());
+    geo.refresh().await;
+    match geo.look_up(ip) {
+        Ok(Some(place)) => Ok(LocatedAddress { ip, place }),
+        Ok(None) => Err(CliError::not_found(format!("{ip} is not in the geo database"))),
+        Err(error) => Err(CliError { code: ExitCode::Unavailable, message: error.to_string() }),
+    }
 }
 
 fn text(LocatedAddress { ip, place }: &LocatedAddress) -> String {

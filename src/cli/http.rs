@@ -21,7 +21,7 @@ use cluster::Cluster;
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
-use settings::{Config, Live};
+use settings::{Config, Live, LiveConfig};
 use storage::{Place, PlaceError};
 use supervision::background::Background;
 use supervision::lifecycle::Lifecycle;
@@ -59,8 +59,20 @@ impl Listeners {
     }
 
     /// `config`: the configuration that `app` uses.
-    pub fn serve(self, env: &Env, config: &Arc<Config>, app: &App, db: Db) -> anyhow::Result<Servers> {
-        let state = state(env, config, app, db)?;
+    /// `live`: what the API shows of it.
+    pub fn serve(
+        self,
+        env: &Env,
+        live: LiveConfig,
+        config: &Arc<Config>,
+        app: &App,
+        db: Db,
+    ) -> anyhow::Result<Servers> {
+        let proxies = app.proxies().map(ProxyPool::state);
+        let lifecycle = app.lifecycle().clone();
+        let health = Health::new(proxies, move || actors(&lifecycle));
+        let state =
+            ApiState::new(db, Arc::new(config.api.clone()), ApiServices { live, ..services(env, config, health)? });
         let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
         let background = Background::new(&config.supervision, app.lifecycle().clone());
         let scrape = if self.api.is_some() { Scrape::Service } else { Scrape::Process };
@@ -141,13 +153,6 @@ fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn state(env: &Env, config: &Arc<Config>, app: &App, db: Db) -> Result<ApiState, PlaceError> {
-    let proxies = app.proxies().map(ProxyPool::state);
-    let lifecycle = app.lifecycle().clone();
-    let health = Health::new(proxies, move || actors(&lifecycle));
-    api_state(env, config, db, health)
-}
-
 /// Follows the configuration, unless the command has one of its own.
 fn part<T: Clone + Send + Sync + 'static>(env: &Env, config: &Arc<Config>, of: fn(&Config) -> T) -> Live<T> {
     if Arc::ptr_eq(config, &env.config) { env.live.part(of) } else { of(config).into() }
@@ -155,9 +160,13 @@ fn part<T: Clone + Send + Sync + 'static>(env: &Env, config: &Arc<Config>, of: f
 
 /// The state of an API in this process, with `config`.
 pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Result<ApiState, PlaceError> {
+    Ok(ApiState::new(db, Arc::new(config.api.clone()), services(env, config, health)?))
+}
+
+fn services(env: &Env, config: &Arc<Config>, health: Health) -> Result<ApiServices, PlaceError> {
     let place = Place::of(config)?;
     let image_hosts = AllowList::new(config.platform.dutchie.image_hosts.clone());
-    let services = ApiServices {
+    Ok(ApiServices {
         files: PayloadFiles::new(place.clone(), platforms::normalise),
         health,
         keys: config.secrets.keys(),
@@ -174,8 +183,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Res
         renderer: Renderer::of(config, place),
         geo: Geo::new(config.geo.database.as_deref()),
         cluster: Cluster::new(&config.kubernetes),
-    };
-    Ok(ApiState::new(db, Arc::new(config.api.clone()), services))
+    })
 }
 
 fn actors(lifecycle: &Lifecycle) -> Actors {

@@ -50,7 +50,7 @@ pub async fn run(
     let ServiceParts { db, app, has_token } = once_available(async || prepare(env, http, &plan).await).await?;
     let stop = env.stop.take_over();
     let app = app.start().await?;
-    let servers = listeners.serve(env, &env.config, &app, db)?;
+    let servers = listeners.serve(env, env.live.clone(), &env.config, &app, db)?;
     if let Some(address) = servers.api {
         announce(env, address, has_token);
     }

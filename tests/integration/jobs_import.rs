@@ -86,6 +86,7 @@ async fn a_queue_is_imported_once_while_its_worker_runs() {
     let first = answer(&first, 5);
     assert!(said.contains("the older worker still runs jobs, there with the ids 5, 6"), "{said}");
     assert_eq!((&first["imported"], &first["skipped"]), (&json!(JOBS - 3), &json!(0)));
+    assert_eq!(first["without_address"], json!({ "site": JOBS - 3 }), "{}", first["without_address"]);
     let refused = [&first["refused"][0], &first["refused"][1]];
     assert_eq!((&refused[0]["old_id"], &refused[1]["old_id"]), (&json!(7), &json!(8)), "{}", first["refused"]);
     assert!(refused[0]["reason"].as_str().unwrap().starts_with("payload: it is not JSON"), "{}", first["refused"]);
@@ -134,7 +135,9 @@ async fn a_dry_run_answers_and_changes_nothing() {
     let (database, queue) = (testkit::database().await, OlderQueue::new());
     queue.add_accounts(1, 3);
     let output = queue.import(&database, &["--dry-run"]).await;
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "jobs to import: 3, known already: 0, refused: 0");
+    let expected = "jobs to import: 3, known already: 0, refused: 0\n\
+                    of site, 3 jobs without an address: set media.platforms.site.url, or they fail";
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
     assert_eq!(count(&database, "true").await, 0);
     let known = "SELECT count(*) FROM imported_jobs";
     assert_eq!(database.raw.query_one(known, &[]).await.unwrap().get::<_, i64>(0), 0);

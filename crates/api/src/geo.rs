@@ -15,6 +15,7 @@ use super::{ApiError, ApiState};
 use contract::geo::LocatedAddress;
 use contract::problem::Problem;
 use domain::proxy::ProxyEntry;
+use domain::time_zone;
 use geo::{Geo, GeoError};
 
 #[derive(Deserialize, IntoParams)]
@@ -49,15 +50,21 @@ pub async fn show(
     Ok(Json(LocatedAddress { ip, place }))
 }
 
-/// Gives proxies without a state the one in which their address is; returns how many got one. A host's name
-/// gives no address.
+/// Gives proxies without a state the one in which their address is, with its time zone unless they have one; returns
+/// how many got a state. A host's name gives no address.
 pub(super) async fn locate(geo: &Geo, proxies: &mut [ProxyEntry]) -> usize {
     geo.refresh().await;
     let mut located = 0;
     for proxy in proxies.iter_mut().filter(|proxy| proxy.state_code.is_none()) {
         let place = proxy.host.parse().ok().and_then(|address| geo.look_up(address).ok().flatten());
-        proxy.state_code = place.and_then(|place| place.us_state()).map(str::to_owned);
-        located += usize::from(proxy.state_code.is_some());
+        let Some((state, place)) = place.and_then(|place| Some((place.us_state()?.to_owned(), place))) else {
+            continue;
+        };
+        proxy.state_code = Some(state);
+        // files of IP2Location may have an offset in its place
+        let zone = place.timezone.filter(|zone| time_zone::exists(zone));
+        proxy.timezone = proxy.timezone.take().or(zone);
+        located += 1;
     }
     located
 }

@@ -1,5 +1,7 @@
 //! Imports of jobs from an older queue, part by part, with all checks that need no database.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -80,6 +82,9 @@ pub struct ImportedJobs {
     pub skipped: Vec<ImportedJob>,
     /// Jobs whose ids an earlier import of this source had for other jobs.
     pub refused: Vec<RefusedJob>,
+    /// Imported jobs to scrape an account whose address is not known, by platform: they fail until
+    /// `media.platforms.PLATFORM.url` is set.
+    pub without_address: BTreeMap<String, usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -9,8 +9,9 @@ use super::{Db, DbError};
 /// Deletes older rows; returns their number.
 pub async fn apply(db: &Db, keep: Duration) -> Result<u64, DbError> {
     let (client, seconds) = (db.maintenance_client().await?, keep.as_secs_f64());
-    let mut deleted = client.execute(include_str!("sql/demo_limits/snapshots.sql"), &[&seconds]).await?;
-    deleted += client.execute(include_str!("sql/demo_limits/options.sql"), &[&seconds]).await?;
+    // options first: a snapshot that a crawl makes needless meanwhile must not outlive its options
+    let mut deleted = client.execute(include_str!("sql/demo_limits/options.sql"), &[&seconds]).await?;
+    deleted += client.execute(include_str!("sql/demo_limits/snapshots.sql"), &[&seconds]).await?;
     deleted += client.execute(include_str!("sql/demo_limits/runs_of_schedules.sql"), &[]).await?;
     deleted += client.execute(include_str!("sql/demo_limits/days.sql"), &[]).await?;
     deleted += client.execute(include_str!("sql/demo_limits/requests.sql"), &[]).await?;

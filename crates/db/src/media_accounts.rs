@@ -1,5 +1,7 @@
 //! `media_accounts`, as scrapes read and write them; people's changes are [`super::media_records`].
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::row::{first_column, known_word, read_all, rows};
@@ -55,6 +57,13 @@ pub struct KnownFile {
 
 pub async fn get(client: &Client, id: i64) -> Result<Option<ScrapedAccount>, DbError> {
     read_one(client, Some(id), None, None).await
+}
+
+/// The accounts among these, each a platform and a name, that have an address of their own.
+pub async fn with_address(client: &Client, asked: &[(&str, &str)]) -> Result<HashSet<(String, String)>, DbError> {
+    let (platforms, names): (Vec<&str>, Vec<&str>) = asked.iter().copied().unzip();
+    let rows = client.query(include_str!("sql/media_accounts/with_address.sql"), &[&platforms, &names]).await?;
+    rows.iter().map(|row| Ok((row.try_get("platform")?, row.try_get("username")?))).collect()
 }
 
 pub async fn find(client: &Client, platform: &str, username: &str) -> Result<Option<ScrapedAccount>, DbError> {

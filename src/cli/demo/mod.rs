@@ -11,6 +11,7 @@ mod images;
 mod leftovers;
 mod limits;
 mod oracle;
+mod overrides;
 mod state;
 mod summary;
 mod world;
@@ -182,7 +183,10 @@ impl Demo<'_> {
     /// None when the API cannot be served: the demo crawls without it.
     async fn serve(&self, config: &Arc<Config>, app: &App, db: &Db) -> Option<Servers> {
         let listeners = self.listeners().await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
-        listeners.serve(self.env, config, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
+        listeners
+            .serve(self.env, overrides::shown(&self.env.live.current(), config), config, app, db.clone())
+            .inspect_err(|error| tracing::warn!("{error:#}"))
+            .ok()
     }
 
     /// On a free port where the configured one is taken, as by a real drover.

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use super::older_queue::{OldRow, OlderQueue, OlderQueueError};
 use crate::cli::input;
-use crate::cli::output::shown;
+use crate::cli::output::{counted, shown};
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, OldJobRequest, RefusedJob};
@@ -49,6 +49,8 @@ struct Answer {
     ids: BTreeMap<i64, TaskId>,
     /// Ids of jobs that the older worker was running.
     running: Vec<i64>,
+    /// Jobs to scrape accounts whose addresses are not known, by platform.
+    without_address: BTreeMap<String, usize>,
     /// Jobs not imported because the command was stopped.
     remaining: usize,
 }
@@ -121,7 +123,10 @@ impl Answer {
         self.refused.push(RefusedJob { old_id, reason: shown(&reason, MAX_REASON) });
     }
 
-    fn add(&mut self, ImportedJobs { imported, skipped, refused }: ImportedJobs) {
+    fn add(&mut self, ImportedJobs { imported, skipped, refused, without_address }: ImportedJobs) {
+        for (platform, jobs) in without_address {
+            *self.without_address.entry(platform).or_default() += jobs;
+        }
         self.imported += imported.len();
         self.skipped += skipped.len();
         self.refused.extend(refused);
@@ -164,6 +169,12 @@ fn text_of(answer: &Answer, dry_run: bool) -> String {
     if answer.refused.len() > MAX_NAMED {
         lines.push(format!("  and {} more; --json names them all", answer.refused.len() - MAX_NAMED));
     }
+    lines.extend(answer.without_address.iter().take(MAX_NAMED).map(|(platform, jobs)| {
+        format!(
+            "of {platform}, {} without an address: set media.platforms.{platform}.url, or they fail",
+            counted(*jobs as i64, "job")
+        )
+    }));
     lines.extend(input::outcome(answer.remaining, 0, None));
     lines.join("\n")
 }

@@ -73,6 +73,16 @@ async fn a_lookup_on_the_command_line_answers_for_people_and_programs() {
     assert_eq!(serde_json::from_slice::<Value>(&answer.stdout).unwrap()["country"], "DE");
 }
 
+#[tokio::test]
+async fn a_lookup_on_the_command_line_needs_no_database() {
+    let (dir, path) = geo_database();
+    let mut command = drover();
+    command.args(["geo", "lookup", "198.51.100.7", "--dir"]).arg(dir.path().join("nothing")).env_remove("DATABASE_URL");
+    let shown = command.env("DROVER__GEO__DATABASE", &path).output().await.unwrap();
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("city      Phoenix"), "{shown:?}");
+    assert!(shown.status.success(), "{shown:?}");
+}
+
 #[rstest]
 #[case::off("", "198.51.100.7", 69, "geo.database")]
 #[case::no_file("/nowhere/geo.mmdb", "198.51.100.7", 69, "cannot be read")]
@@ -113,9 +123,9 @@ async fn a_proxy_without_a_state_gets_that_of_its_address_at_import() {
         run(&database, path.to_str().unwrap(), &["proxies", "import", list.to_str().unwrap(), "--json"]).await;
     let imported: Value = serde_json::from_slice(&imported.stdout).unwrap();
     assert_eq!((&imported["created"], &imported["located"]), (&json!(4), &json!(1)));
-    let rows = database.raw.query("SELECT state_code FROM proxies ORDER BY host", &[]).await.unwrap();
-    let states: Vec<Option<String>> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(states, [Some("AZ".to_owned()), Some("CA".to_owned()), None, None]);
+    let places = "SELECT concat_ws(' ', state_code, timezone) FROM proxies ORDER BY host";
+    let places: Vec<String> = database.raw.query(places, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(places, ["AZ America/Phoenix", "CA", "", ""]);
 }
 
 #[tokio::test]

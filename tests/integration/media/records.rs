@@ -217,5 +217,5 @@ async fn a_credential_that_an_account_has_stays() {
                    SELECT 'site', 'ann', 'public', id FROM credentials";
     server.database.raw.batch_execute(account).await.unwrap();
     let refused = call(&server, Method::DELETE, &format!("/api/media/credentials/{}", added["id"]), None).await;
-    assert!(refused.problem(409)["detail"].as_str().unwrap().contains("media_accounts"));
+    assert!(refused.problem(409)["detail"].as_str().unwrap().contains("the accounts that name it"));
 }
