@@ -3,9 +3,8 @@
 
 import { setUnauthenticatedListener } from "./core/api.js";
 import { link } from "./core/base.js";
-import { focusPage } from "./core/focus.js";
 import { html, render, useEffect, useRef, useState } from "./core/html.js";
-import { currentPath, followLinks, openedLink, useLocation } from "./core/router.js";
+import { currentPath, followLinks, placeBefore, useLocation } from "./core/router.js";
 import { loginAddress, openSession } from "./core/session.js";
 import { startStream } from "./core/stream.js";
 import { PAGES } from "./pages.js";
@@ -89,8 +88,8 @@ function addStyles() {
 }
 
 /**
- * Begins another page at its top, where screen readers announce it, and one that is shown again at the link
- * that was opened there. The first one begins at its top anyway.
+ * Begins another page at its top, where screen readers announce it, and one that is shown again where it was left, at the
+ * link that was opened there. The first one begins at its top anyway.
  * @param {string} path
  */
 function useNewPage(path) {
@@ -100,9 +99,32 @@ function useNewPage(path) {
     isFirst.current = false;
     const main = document.getElementById("main");
     if (isLoaded || !main) return undefined;
-    scrollTo(0, 0);
-    return focusPage(main, openedLink());
+    const place = placeBefore();
+    if (!place) scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+    return place?.href ? later(({ focusLink }) => focusLink(main, place)) : undefined;
   }, [path]);
+  const place = placeBefore();
+  useEffect(() => {
+    const main = document.getElementById("main");
+    return place && main ? later(({ returnTo }) => returnTo(main, place)) : undefined;
+  }, [place]);
+}
+
+/**
+ * Does something with the module of places once it is loaded.
+ * @param {(places: typeof import("./core/place.js")) => (() => void) | undefined} act answers how it is ended
+ * @returns {() => void} ends it
+ */
+function later(act) {
+  let isOver = false;
+  /** @type {(() => void) | undefined} */
+  let end;
+  import("./core/place.js").then((places) => (isOver ? undefined : (end = act(places))), () => {});
+  return () => {
+    isOver = true;
+    end?.();
+  };
 }
 
 /** @param {{ path: string }} properties */

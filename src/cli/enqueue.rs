@@ -3,19 +3,19 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use super::store_name::StoreName;
 use super::{Env, ExitCode, values};
 use contract::task_requests::{RequestedTask, TaskRequest};
 use domain::role::Role;
-use domain::store::StoreId;
 use domain::task::TaskId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[arg(long, help = kinds_of_work())]
     role: String,
-    /// Store id, as shown by `stores list`; required for roles that work on a store
-    #[arg(long, alias = "dispensary", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: Option<StoreId>,
+    /// Id, slug or name of the store; required for roles that work on a store
+    #[arg(long, alias = "dispensary", value_name = "STORE")]
+    store: Option<StoreName>,
     /// The menu platform [default: the store's]
     #[arg(long)]
     platform: Option<String>,
@@ -37,9 +37,14 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let store = match &args.store {
+        Some(store) => Some(store.id(&api).await?),
+        None => None,
+    };
     let request = TaskRequest {
         role: args.role,
-        dispensary_id: args.store,
+        dispensary_id: store,
         platform: args.platform,
         priority: args.priority,
         scheduled_for: args.at,
@@ -48,7 +53,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         dedup_key: args.dedup_key,
         ..TaskRequest::default()
     };
-    let made = env.api().await?.post("/api/tasks", &request).await;
+    let made = api.post("/api/tasks", &request).await;
     let made: RequestedTask = made.map_err(|error| error.naming_flags(flag))?;
     env.out.either(&made, text)?;
     Ok(ExitCode::Ok)

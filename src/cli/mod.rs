@@ -13,6 +13,7 @@ pub mod output;
 pub mod process;
 pub mod proxies;
 pub mod stop;
+mod store_name;
 
 mod api;
 mod audit;

@@ -149,7 +149,7 @@ fn row(proxy: &ProxyListing, now: DateTime<Utc>) -> Vec<String> {
         proxy.username.clone().unwrap_or_default(),
         proxy.health.to_string(),
         proxy.healthy_share.map(|share| good_of_latest(share, proxy.recent_requests)).unwrap_or_default(),
-        proxy.hosts_text(),
+        proxy.hosts_text.clone(),
         proxy.benched.iter().map(|bench| bench_text(bench, now)).collect::<Vec<_>>().join(", "),
         proxy.success_count.to_string(),
         proxy.failure_count.to_string(),

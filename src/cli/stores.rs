@@ -1,6 +1,7 @@
 //! `drover stores`: adds, imports, edits, groups, lists, switches and deletes the stores whose menus are crawled.
 
 mod accept;
+mod crawl;
 mod delete;
 mod edit;
 mod file;
@@ -36,6 +37,8 @@ enum Command {
     List(list::Args),
     /// Correct the name, slug, menu URL, platform id or place of a store. With another platform id it is crawled at once; without one, it is looked up by another slug or URL at once
     Edit(edit::Args),
+    /// Crawl stores now
+    Crawl(crawl::Args),
     /// Start crawling disabled stores again
     Enable(Ids),
     /// Stop crawling stores until you enable them again. Their products are kept
@@ -68,6 +71,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, env).await,
         Command::List(args) => list::run(args, env).await,
         Command::Edit(args) => edit::run(args, env).await,
+        Command::Crawl(args) => crawl::run(args, env).await,
         Command::Enable(args) => switch::run(args, true, env).await,
         Command::Disable(args) => switch::run(args, false, env).await,
         Command::Delete(args) => delete::run(args, env).await,
@@ -106,7 +110,7 @@ fn bad_host_here(store: &NewStore, env: &Env) -> Option<String> {
 
 async fn import_part(api: &ApiClient, stores: &[NewStore]) -> Result<ImportedStores, ClientError> {
     let stores = stores.iter().cloned().map(StoreFields::from).collect();
-    api.post("/api/stores/import", &StoreImport { stores }).await
+    api.post("/api/stores/import", &StoreImport { stores, dry_run: false }).await
 }
 
 async fn tag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Result<ExitCode> {

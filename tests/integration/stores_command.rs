@@ -447,3 +447,34 @@ async fn a_schedule_of_ones_own_is_added_changed_and_removed() {
     stdout(&schedules(&["remove", "rivals"]).await);
     assert_eq!(schedules(&["remove", "rivals"]).await.status.code(), Some(3));
 }
+
+#[tokio::test]
+async fn a_store_is_crawled_by_its_name_and_an_ambiguous_one_is_refused_with_the_candidates() {
+    let database = testkit::database().await;
+    let sql = "INSERT INTO dispensaries (id, name, slug, state, platform_dispensary_id) VALUES
+        (7, 'Store Three', 'three', 'AZ', 'a'), (8, 'Leaf', 'leaf-az', 'AZ', 'b'), (9, 'Leaf', 'leaf-nv', 'NV', 'c')";
+    database.raw.batch_execute(sql).await.unwrap();
+    let made =
+        stdout(&run(&database, &["enqueue", "--role", "payload_fetch", "--store", "store three", "--json"]).await);
+    assert_eq!(made["dispensary_id"], 7);
+    let crawled = run(&database, &["stores", "crawl", "leaf-az", "9", "--json"]).await;
+    assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));
+    let waits = "SELECT array_agg(dispensary_id ORDER BY dispensary_id) FROM worker_tasks WHERE role = 'payload_fetch' AND priority = 20";
+    let stores: Vec<i64> = database.raw.query_one(waits, &[]).await.unwrap().get(0);
+    assert_eq!(stores, [8, 9]);
+    for (name, said) in [
+        ("Leaf", "'Leaf' is ambiguous: give the id of one of 8 Leaf (leaf-az, AZ), 9 Leaf (leaf-nv, NV)"),
+        ("Moss", "no store has the slug or name 'Moss'"),
+    ] {
+        let refused = run(&database, &["stores", "crawl", "three", name]).await;
+        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(2) && text.contains(said), "{text}");
+    }
+    let raised: i64 = database
+        .raw
+        .query_one("SELECT count(*) FROM worker_tasks WHERE dispensary_id = 7 AND priority = 20", &[])
+        .await
+        .unwrap()
+        .get(0);
+    assert_eq!(raised, 0, "a wrong name makes no task at all");
+}

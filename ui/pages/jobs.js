@@ -8,7 +8,7 @@ import { count, sentence } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
-import { MEDIA_ROLES } from "../core/vocabulary.js";
+import { JOB_PRIORITY, MEDIA_ROLES } from "../core/vocabulary.js";
 import { confirm } from "../parts/dialog.js";
 import { useProgress } from "../parts/follow.js";
 import { FormDialog, given } from "../parts/form.js";
@@ -73,7 +73,7 @@ export function Page({ query }) {
                 : html`<p>Media jobs scrape accounts, forums and channels; crawls of menus are above.</p>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
                 <thead><tr><th>Job</th><th>Status</th><th>Account</th><th class="w-quarter">Progress</th>
-                  <th class="num">Priority</th>${head("Made", AGES, "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
+                  <th class="num" title=${JOB_PRIORITY}>Priority, 1 first</th>${head("Made", AGES, "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((job) => html`<${Row} key=${job.id} job=${job} onMove=${move} />`)}</tbody></table></div>
               <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} jobs on this page</${Pager}>`}</${Loaded}>
     </${Panel}>
@@ -87,7 +87,7 @@ export function Page({ query }) {
         type: "number",
         required: true,
         value: moved.priority,
-        help: "1 runs first, 10 last",
+        help: JOB_PRIORITY,
       }]}
       submit=${(/** @type {JobChange} */ values) => send("PUT", pathOf("/api/jobs/{id}", { id: moved.id }), values)} />`}`;
 }
@@ -151,7 +151,7 @@ const NewJob = ({ onClose }) =>
       { name: "job_type", label: "Type", type: "select", options: MEDIA_ROLES },
       { name: "platform", label: "Platform" },
       { name: "account", label: "Account" },
-      { name: "priority", label: "Priority", type: "number", value: 2, help: "1 runs first, 10 last" },
+      { name: "priority", label: "Priority", type: "number", value: 2, help: JOB_PRIORITY },
       { name: "payload", label: "Payload", type: "textarea", placeholder: "{ }", help: "JSON; empty for none" },
     ]}
     submit=${async (/** @type {Omit<JobRequest, "payload"> & { payload: string | null }} */ values) =>

@@ -29,6 +29,8 @@ const STATES = {
   delivered: ["done", "done", "Delivered"],
   failed: ["failed", "failed", "Failed"],
 };
+/** @type {Record<string, string>} */
+const RECIPIENTS = { delivered: "has it", refused: "refused it for good", waiting: "refused it for now" };
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "state", parameter: "state", values: Object.keys(STATES) },
@@ -102,10 +104,15 @@ function eventsOf(body) {
   return html`${plural(number, "event")}${first && html`: <bdi>${first.store ?? first.detail}</bdi>`}`;
 }
 
-/** @param {NotificationView} each */
-function answerOf({ last_status: status, last_error: error }) {
-  if (error) return html`<span class="wrap bad">${error}</span>`;
-  return typeof status === "number" ? `status ${status}` : null;
+/** A mail has an answer for each recipient. @param {NotificationView} each */
+function answerOf({ last_status: status, last_error: error, recipients }) {
+  const answers = Object.entries(recipients);
+  return html`${error
+    ? html`<span class="wrap bad">${error}</span>`
+    : typeof status === "number" && `status ${status}`}
+    ${answers.length > 0 && html`<ul class="scope wrap" aria-label="Recipients">${answers.map(([address, { state, status: code, text }]) =>
+      html`<li key=${address} class=${state === "refused" ? "bad" : ""}><bdi>${address}</bdi>: ${RECIPIENTS[state] ?? state}, ${code}${
+        state !== "delivered" && text && html` <bdi>${text}</bdi>`}</li>`)}</ul>`}`;
 }
 
 /** @param {{ of: NotificationView }} properties */

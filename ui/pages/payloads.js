@@ -6,6 +6,7 @@ import { link, pick } from "../core/base.js";
 import { bytes, count, plural, share } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
+import { suggestStores } from "../core/stores.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { asText, filtersOf, PLATFORM, QueryBox, readId } from "../parts/query-box.js";
@@ -35,8 +36,9 @@ const QUALIFIERS = [
   {
     word: "store",
     parameter: "dispensary_id",
-    help: "its id; or type its name alone",
+    help: "a part of its name, or its id",
     read: readId,
+    find: suggestStores,
   },
   PLATFORM,
   { word: "from", parameter: "from", help: "a day, as 2026-11-22", read: readDay, write: writeDay, accepts: isDay },

@@ -65,8 +65,8 @@ export function Page({ id, query }) {
 }
 
 /**
- * The series to show, and their beginning: there is no data before the product was first seen, nor before the
- * first crawl that is kept.
+ * The series to show, over the whole chosen time, and since when there is data: none before the product was first seen, nor before
+ * the first crawl that is kept.
  * @param {ProductDetail} product
  * @param {ProductHistory[]} data
  * @param {number} from
@@ -80,7 +80,7 @@ function shownOf(product, data, from) {
   const begin = Math.max(from, Math.min(kept, end - MIN_SHOWN_MS));
   const gaps = gapsOf(data[0], begin, end);
   const since = kept > seen ? `since ${shortTime(begin)}` : "since it was first seen";
-  return { series, span: { from: begin, to: end, gaps: gaps ?? [] }, since: begin > from ? since : null, hasGaps: gaps !== null };
+  return { series, span: { from: Math.min(from, begin), to: end, gaps: gaps ?? [] }, since: begin > from ? since : null, hasGaps: gaps !== null };
 }
 
 /** @param {OptionView[]} options @returns {OptionView[][]} at least one, by threes */

@@ -5,6 +5,7 @@ import { pathOf } from "../core/api.js";
 import { link, pick } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html } from "../core/html.js";
+import { suggestStores } from "../core/stores.js";
 import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
 import { Icon } from "../parts/icon.js";
@@ -28,7 +29,7 @@ const QUALIFIERS = [
   ...PRODUCT_QUALIFIERS,
   { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
   { word: "city", parameter: "city", help: 'a name; with spaces in quotes, "like this"' },
-  { word: "store", parameter: "store", help: "its number", read: readId },
+  { word: "store", parameter: "store", help: "a part of its name, or its id", read: readId, find: suggestStores },
 ];
 const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "sort", "cursor"];
 /** @type {[string, string][]} */

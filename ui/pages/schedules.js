@@ -7,7 +7,7 @@ import { link } from "../core/base.js";
 import { count, duration, exactTime, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { may } from "../core/session.js";
-import { PLATFORMS, ROLES } from "../core/vocabulary.js";
+import { PLATFORMS, ROLES, TASK_PRIORITY } from "../core/vocabulary.js";
 import { confirm } from "../parts/dialog.js";
 import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
@@ -175,7 +175,7 @@ function Form({ schedule, onClose }) {
     { name: "platform", label: "Platform", type: "select", options: PLATFORM_OPTIONS, value: schedule?.platform ?? "" },
     { name: "state_code", label: "State", value: schedule?.state_code, placeholder: "AZ", help: "two letters; empty for all" },
     { name: "group_name", label: "Group", value: schedule?.group_name, help: "of stores; empty for all" },
-    { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: schedule?.priority ?? 0 },
+    { name: "priority", label: "Priority", type: "number", min: -1000, max: 1000, value: schedule?.priority ?? 0, help: TASK_PRIORITY },
     { name: "enabled", label: "Enabled", type: "checkbox", value: schedule?.enabled ?? true },
   ];
   const submit = (/** @type {ScheduleRequest} */ values) => {

@@ -1,14 +1,14 @@
 // @ts-check
 // One store: its current task, its last crawls, its facts, payloads and products.
 
-import { pathOf, Refusal, send } from "../core/api.js";
+import { pathOf } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, share } from "../core/format.js";
 import { html, useState } from "../core/html.js";
-import { reloadAll, useResource } from "../core/resource.js";
+import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
-import { BY_HAND } from "../core/vocabulary.js";
 import { Actions } from "../parts/actions.js";
+import { crawlNow, hindranceOf } from "../parts/crawl-now.js";
 import { CrawlState, switchCrawls } from "../parts/crawl-switch.js";
 import { usePage } from "../parts/page.js";
 import { Pauses, usePauseAction, usePauses } from "../parts/pause.js";
@@ -16,7 +16,6 @@ import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { CopyId } from "../parts/copy-id.js";
 import { Figure, Strip } from "../parts/strip.js";
 import { Ago } from "../parts/time.js";
-import { refusalText, toast } from "../parts/toast.js";
 import { Crawls, Now } from "./store/crawls.js";
 import { deleteStore } from "./store/delete.js";
 import { EditStore } from "./store/edit.js";
@@ -25,6 +24,7 @@ import { Products } from "./store/products.js";
 import { Remedy } from "./store/remedy.js";
 
 /** @import { Answer } from "../core/resource.js" */
+/** @import { Refusal } from "../core/api.js" */
 /** @import { Pause, StoreView } from "../types/api" */
 /** @import { TaskEvent, Topic } from "../types/requests" */
 
@@ -85,28 +85,8 @@ function StoreActions({ of, pauses }) {
     { word: of.crawl_enabled ? "Disable…" : "Enable…", of: `the crawls of ${of.name}`, onClick: () => switchCrawls(of) },
     may("admin") && { word: "Delete…", of: of.name, onClick: () => deleteStore(of) },
   ].filter((action) => action !== false);
-  return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawl(of), hindrance: hindranceOf(of) }} others=${others} />
+  return html`<${Actions} main=${{ word: "Crawl now", icon: "retrying", onClick: () => crawlNow(of), hindrance: hindranceOf(of) }} others=${others} />
     ${pause.form}${isEdited && html`<${EditStore} of=${of} onClose=${() => edit(false)} />`}`;
-}
-
-/** Why a task of this store would fetch nothing. @param {StoreView} store */
-function hindranceOf({ crawl_enabled: isEnabled, platform_dispensary_id: platformId }) {
-  if (!isEnabled) return "Its crawls are disabled.";
-  return platformId ? undefined : "Its id at the platform is not known yet.";
-}
-
-/** @param {StoreView} store */
-async function crawl({ id }) {
-  try {
-    const task = await send("POST", pathOf("/api/tasks"), { role: "payload_fetch", dispensary_id: id, priority: BY_HAND });
-    const did = task.raised ? "waited already and goes first now" : "was created";
-    toast("good", `Task ${task.id} ${did}.`, { href: link(`/admin/tasks/${task.id}`), linkText: "Show the task" });
-    reloadAll();
-  } catch (error) {
-    const task = error instanceof Refusal && error.status === 409 ? error.taskId : null;
-    if (task === null) return toast("bad", refusalText(error));
-    toast("warn", `Task ${task} already waits or runs.`, { href: link(`/admin/tasks/${task}`), linkText: "Show the task" });
-  }
 }
 
 /** @param {{ of: StoreView }} properties */

@@ -11,7 +11,7 @@ import { SimulatedPart } from "./simulated.js";
 
 /** Size of the plot, in its own units. */
 export const WIDTH = 600;
-const HEIGHT = 100;
+export const HEIGHT = 100;
 
 /**
  * Round ticks from zero to at least `max`, three to five.
@@ -38,7 +38,7 @@ export function ticksTo(max) {
  * @param {number[]} properties.ticks from zero up
  * @param {(value: number) => string} [properties.format] of a tick
  * @param {string | number} [properties.from] the time of its first point, where a demo simulates such points
- * @param {string[]} [properties.axis] labels from left to right
+ * @param {Label[]} [properties.axis] labels from left to right
  * @param {string} properties.label what is to be seen, as a sentence
  * @param {number} [properties.height] rem
  * @param {number} [properties.right] rem, for words beside the plot
@@ -56,15 +56,21 @@ export function Chart({ title, unit, from, legend, ticks, format = plain, axis =
       <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${label}>${children}</svg>
       ${words}
     </div>
-    ${axis.length > 0 && html`<ol class="axis" aria-hidden="true">${axis.map((text) => html`<li>${text}</li>`)}</ol>`}
+    ${axis.length > 0 && html`<${Axis} labels=${axis} />`}
   </figure>`;
 }
+
+/** A label and its place, in percent of the width. @typedef {{ text: string, at: number }} Label */
+
+/** @param {{ labels: Label[] }} properties */
+export const Axis = ({ labels }) => html`<ol class="axis" aria-hidden="true">${labels.map(({ text, at }) =>
+  html`<li class=${at <= 5 ? "first" : at >= 95 ? "last" : ""} style=${{ "--at": at }}>${text}</li>`)}</ol>`;
 
 /** @param {number} tick */
 const plain = (tick) => (tick >= 1000 ? `${tick / 1000} k` : Number.isInteger(tick) ? String(tick) : decimal(tick));
 
-/** @param {number} value @param {number} top */
-const y = (value, top) => HEIGHT - (HEIGHT * Math.min(value, top)) / top;
+/** A height in the plot. @param {number} value @param {number} top */
+export const y = (value, top) => HEIGHT - (HEIGHT * Math.min(value, top)) / top;
 
 /**
  * Bars of some parts, one on top of the other.
@@ -142,26 +148,6 @@ function runsOf(values) {
   return runs;
 }
 
-/**
- * Steps: each value lasts until the next. `at` is a share of the width, 0 to 1; null breaks the line.
- * @param {{ points: { at: number, value: number | null }[], top: number, kind: string, area?: boolean }} properties
- */
-export function Steps({ points, top, kind, area = false }) {
-  let d = "";
-  let isDrawing = false;
-  for (const { at, value } of points) {
-    const x = (at * WIDTH).toFixed(1);
-    if (isDrawing) d += `H${x}`;
-    if (value !== null) d += isDrawing ? `V${y(value, top).toFixed(1)}` : `M${x} ${y(value, top).toFixed(1)}`;
-    isDrawing = value !== null;
-  }
-  if (isDrawing) d += `H${WIDTH}`;
-  const filled = area && d
-    ? d.replace(/(?!^)M/g, `V${HEIGHT}M`).replace(/M([\d.]+) ([\d.]+)/g, (_, x, at) => `M${x} ${HEIGHT}V${at}`).replace(/$/, `V${HEIGHT}`)
-    : "";
-  return html`${filled && html`<path class=${`area ${kind}`} d=${filled} />`}<path class=${`line ${kind}`} d=${d} />`;
-}
-
 /** A dotted line. @param {{ at: number, top: number }} properties */
 export const Limit = ({ at, top }) => html`<path class="limit" d=${`M0 ${y(at, top)}H${WIDTH}`} />`;
 
@@ -178,22 +164,40 @@ const DAY_MS = 86_400_000;
 /** A shorter axis would repeat its minutes. */
 const SECONDS_BELOW_MS = 180_000;
 
+/** Maximum number of days that an axis names. */
+const MAX_DAYS = 5;
+
 /**
- * Four labels over a period, none twice: the time of day, from a day on with the day where it is another, or the
- * day if it is longer than two days. The last one is not ahead of now, though the last point of a period may not
- * be over.
+ * Labels over a period, none twice, each where its time is: four times of day, from a day on with the day where it is another; or
+ * the beginnings of some days if it is longer than two, the last one among them.
  * @param {string | number} from
  * @param {string | number} to
+ * @returns {Label[]}
  */
 export function timeAxis(from, to) {
   const [begin, end] = [new Date(from).getTime(), new Date(to).getTime()];
+  return end - begin > 2 * DAY_MS ? dayAxis(begin, end) : clockAxis(begin, end);
+}
+
+/** @param {number} begin @param {number} end */
+function clockAxis(begin, end) {
   const length = end - begin;
-  const write = length > 2 * DAY_MS ? day : length < SECONDS_BELOW_MS ? exactClockTime : clockTime;
-  const last = Math.min(write === day ? end - 1 : end, now());
+  const write = length < SECONDS_BELOW_MS ? exactClockTime : clockTime;
+  // the last point of a period may not be over
+  const last = Math.min(end, now());
   const times = [0, 1, 2, 3].map((at) => Math.min(begin + (length * at) / 3, last));
-  const isNewDay = (/** @type {number} */ at) => length >= DAY_MS && write !== day && (at === 0 || day(times[at]) !== day(times[at - 1]));
-  const labels = times.map((time, at) => (isNewDay(at) ? shortTime(time) : write(time)));
-  return labels.map((label, at) => (label === labels[at - 1] ? "" : label));
+  const isNewDay = (/** @type {number} */ at) => length >= DAY_MS && (at === 0 || day(times[at]) !== day(times[at - 1]));
+  const labels = times.map((time, at) => ({ text: isNewDay(at) ? shortTime(time) : write(time), at: (100 * at) / 3 }));
+  return labels.filter(({ text }, at) => text !== labels[at - 1]?.text);
+}
+
+/** @param {number} begin @param {number} end */
+function dayAxis(begin, end) {
+  const last = Math.floor(Math.min(end - 1, now()) / DAY_MS) * DAY_MS;
+  const step = Math.ceil((end - begin) / DAY_MS / MAX_DAYS) * DAY_MS;
+  const labels = [];
+  for (let time = last; time >= begin; time -= step) labels.unshift({ text: day(time), at: (100 * (time - begin)) / (end - begin) });
+  return labels;
 }
 
 /** Minimum height of a part: one bad answer of many is seen, too. */

@@ -7,6 +7,7 @@ import { count } from "../core/format.js";
 import { html, useEffect, useRef, useState } from "../core/html.js";
 import { reloadAll } from "../core/resource.js";
 import { Dialog } from "./dialog.js";
+import { StoreField } from "./store-field.js";
 import { refusalText, toast } from "./toast.js";
 
 /** @import { Children, EventOf } from "../core/html.js" */
@@ -24,7 +25,7 @@ const MAX_FAULTS = 20;
  * @property {string} name as the API names it
  * @property {string} label
  * @property {string} [help]
- * @property {"text" | "number" | "select" | "checkbox" | "textarea" | "password" | "datetime-local" | "file"} [type]
+ * @property {"text" | "number" | "select" | "checkbox" | "textarea" | "password" | "datetime-local" | "file" | "store"} [type] of a store: its value is the id
  * @property {(string | [string, string])[]} [options] of a select: values, or pairs of value and word
  * @property {string | number | boolean | null} [value] at first
  * @property {boolean} [required]
@@ -109,6 +110,8 @@ function Input({ field, wrong }) {
         })}</select>`
       : type === "textarea"
         ? html`<textarea ...${common} rows="6" placeholder=${placeholder} defaultValue=${value ?? ""}></textarea>`
+        : type === "store"
+          ? html`<${StoreField} id=${id} name=${name} required=${required} described=${described} isWrong=${!!wrong} />`
         : type === "file"
           ? html`<input ...${common} type="file" accept=${accept} />`
           : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined}
@@ -130,7 +133,7 @@ function valuesOf(form, fields) {
     if (type === "checkbox") values[name] = input.checked;
     else if (type === "file") values[name] = input.files?.[0] ?? null;
     else if (input.value.trim() === "") values[name] = null;
-    else if (type === "number") values[name] = Number(input.value);
+    else if (type === "number" || type === "store") values[name] = Number(input.value);
     else if (type === "datetime-local") values[name] = new Date(`${input.value}Z`).toISOString();
     else values[name] = type === "password" ? input.value : input.value.trim();
   }

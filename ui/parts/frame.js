@@ -60,8 +60,8 @@ function useStream() {
 const LIVE = { on: ["dot", "Live"], paused: ["pause", "Paused"], lost: ["warn", "Not live"] };
 
 function LiveState() {
-  const { state, heardAt, retryAt } = useStream();
-  const isFirst = state === "lost" && !heardAt && !retryAt;
+  const { state, heardAt } = useStream();
+  const isFirst = state === "lost" && !heardAt;
   const [icon, word] = isFirst ? ["stale", "Connecting"] : LIVE[state];
   const title = heardAt ? `Heard last at ${clockTime(heardAt)} UTC` : "Nothing was heard yet";
   return html`<p class=${`live ${state === "on" ? "" : "is-stale"}`} role="status" title=${title}><${Icon} name=${icon} />${word}</p>`;
@@ -77,10 +77,11 @@ function Banner() {
     return () => clearTimeout(timer);
   }, [state]);
   if (state !== "lost" || !isLate) return null;
-  const since = heardAt ? `Stale since ${clockTime(heardAt)} UTC.` : "Not live.";
+  const since = heardAt ? `Stale since ${clockTime(heardAt)} UTC.` : "Connecting.";
+  const what = heardAt ? "Connection lost: you see old data." : "The stream of events has not answered yet.";
   const wait = Math.max(1, (retryAt - now()) / 1000);
   return html`<div class="banner" role="status"><${Icon} name="warn" />
-    <p><b>${since}</b> Connection lost: you see old data. Trying again every ${duration(Math.ceil(wait))}.</p>
+    <p><b>${since}</b> ${what} Trying again every ${duration(Math.ceil(wait))}.</p>
     <button class="btn small" type="button" onClick=${connect}>Try now</button>
   </div>`;
 }

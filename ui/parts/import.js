@@ -9,6 +9,11 @@ import { html } from "../core/html.js";
 
 /** @import { Fault, Line } from "../core/csv.js" */
 /** @template V @typedef {{ line: number, value: V }} Entry */
+/**
+ * Entries, and the faults that were found without the server. A faulty entry is among the entries, too, without its faulty cells:
+ * the server finds its other faults.
+ * @template V @typedef {{ entries: Entry<V>[], faults: Fault[] }} List
+ */
 
 /** Maximum entries of a request; the API takes no more. */
 const PART = 1_000;
@@ -21,24 +26,28 @@ const MAX_FILE_BYTES = 20_000_000;
  * @param {string} properties.label of the lines
  * @param {string} properties.help
  * @param {string} properties.placeholder
- * @param {(lines: Line[]) => { entries: Entry<V>[], faults: Fault[] }} properties.read
- * @param {(values: V[]) => Promise<A>} properties.send one part; a refusal names an entry as `name[3]`
+ * @param {(lines: Line[]) => List<V>} properties.read
+ * @param {(values: V[], isCheck: boolean) => Promise<A>} properties.send one part, or only its check; a refusal names an entry as `name[3]`
  * @param {(answers: A[]) => string} properties.done
  * @param {() => void} properties.onClose
  */
 export function ImportDialog({ title, label, help, placeholder, read, send, done, onClose }) {
   const submit = async (/** @type {{ lines: string | null, file: File | null }} */ { lines, file }) => {
     const { entries, faults } = read(linesOf(await textOf(lines, file)));
-    if (faults.length > 0) throw refusal(faults);
-    if (entries.length === 0) throw refusal([{ field: "list", detail: "it holds no entry: paste lines or choose a file" }]);
+    if (faults.length === 0 && entries.length === 0) throw refusal([{ field: "list", detail: "it holds no entry: paste lines or choose a file" }]);
+    const parts = partsOf(entries);
+    // one part alone is checked by its import, all or nothing
+    if (faults.length > 0 || parts.length > 1) {
+      const all = [...faults, ...(await checked(parts, (values) => send(values, true)))];
+      if (all.length > 0) throw refusal(inOrder(all));
+    }
     /** @type {A[]} */
     const answers = [];
-    for (let at = 0; at < entries.length; at += PART) {
-      const part = entries.slice(at, at + PART);
+    for (const [at, part] of parts.entries()) {
       try {
-        answers.push(await send(part.map(({ value }) => value)));
+        answers.push(await send(part.map(({ value }) => value), false));
       } catch (error) {
-        throw byLine(error, part, at);
+        throw byLine(error, part, at * PART);
       }
     }
     return answers;
@@ -49,6 +58,37 @@ export function ImportDialog({ title, label, help, placeholder, read, send, done
       { name: "file", label: "Or a file", type: "file", accept: ".csv,.txt,text/csv,text/plain", help: "in place of the lines above" },
     ]} />`;
 }
+
+/** @template V @param {Entry<V>[]} entries @returns {Entry<V>[][]} */
+const partsOf = (entries) =>
+  Array.from({ length: Math.ceil(entries.length / PART) }, (_, at) => entries.slice(at * PART, (at + 1) * PART));
+
+/**
+ * The faults that the server finds in each part.
+ * @template V
+ * @param {Entry<V>[][]} parts
+ * @param {(values: V[]) => Promise<unknown>} check
+ */
+async function checked(parts, check) {
+  /** @type {Fault[]} */
+  const faults = [];
+  for (const part of parts) {
+    try {
+      await check(part.map(({ value }) => value));
+    } catch (error) {
+      const lined = byLine(error, part, 0);
+      if (!(lined instanceof Refusal) || lined.fields.length === 0) throw lined;
+      faults.push(...lined.fields);
+    }
+  }
+  return faults;
+}
+
+/** By their lines. @param {Fault[]} faults */
+const inOrder = (faults) => [...faults].sort((one, other) => lineOf(one) - lineOf(other));
+
+/** @param {Fault} fault */
+const lineOf = ({ field }) => Number(/\d+/.exec(field)?.[0] ?? 0);
 
 /** @param {string | null} lines @param {File | null} file */
 async function textOf(lines, file) {

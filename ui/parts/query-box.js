@@ -2,7 +2,7 @@
 // Filters as words in one box: `status:failed retries:>1 refused`. In: the qualifiers of a list, and the page's
 // address. Out: the filters that are understood, a line for each that is not, and parameters of the address.
 
-import { html, useRef, useState } from "../core/html.js";
+import { html, useEffect, useRef, useState } from "../core/html.js";
 import { setQuery } from "../core/router.js";
 import { PLATFORMS } from "../core/vocabulary.js";
 import { Icon } from "./icon.js";
@@ -18,10 +18,13 @@ import { SavedViews } from "./saved-views.js";
  * @property {string[]} [values] that are suggested; without `read`, no others are possible
  * @property {boolean} [isOpen] others are possible, too
  * @property {string} [help]
+ * @property {(text: string, signal: AbortSignal) => Promise<Suggestion[]>} [find] values for a typed text, which are suggested
  * @property {(text: string) => string | null} [read] the parameter's value; null: not understood
  * @property {(value: string) => string} [write] how a value is shown
  * @property {(value: string) => boolean} [accepts] whether a value in the address is understood, where `read` does not say it
  */
+
+/** @typedef {{ line: string, help: string }} Suggestion a word or a value, and what it means */
 
 /**
  * The filters of a list, as its address has them.
@@ -113,15 +116,17 @@ export function QueryBox({ filters, label, text, placeholder }) {
   const [isOpen, open] = useState(false);
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const set = qualifiers.filter(({ parameter }) => query.get(parameter));
-  const suggestions = suggest(qualifiers, typed);
+  const found = useFound(qualifiers, typed);
+  const suggestions = suggest(qualifiers, typed, found);
+  const isShown = isOpen && suggestions.length > 0;
 
   const take = (/** @type {string} */ line) => {
     const { changes, unknown } = read(qualifiers, text, line);
     refuse(unknown);
+    open(false);
     if (unknown) return;
     type("");
     choose(0);
-    open(false);
     setQuery({ ...changes, cursor: null });
   };
   const pick = (/** @type {string} */ line) => {
@@ -143,7 +148,7 @@ export function QueryBox({ filters, label, text, placeholder }) {
     } else if (event.key === "Backspace" && typed === "" && set.length > 0) {
       remove(set[set.length - 1]);
     } else if (event.key === "Escape") {
-      if (isOpen) open(false);
+      if (isShown) open(false);
       else input.current?.blur();
     }
   };
@@ -155,7 +160,7 @@ export function QueryBox({ filters, label, text, placeholder }) {
     ${set.map((each) => html`<span class="chip" key=${each.parameter}><span>${each.word}:</span><b><bdi>${shown(each, query)}</bdi></b>
       <button type="button" aria-label=${`Remove ${each.word}`} onClick=${() => remove(each)}><${Icon} name="close" /></button></span>`)}
     <input ref=${input} data-key="/" aria-label=${label} value=${typed} autocomplete="off" spellcheck=${false}
-      placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded=${isOpen} aria-controls="suggestions"
+      placeholder=${set.length ? "" : placeholder} role="combobox" aria-expanded=${isShown} aria-controls="suggestions"
       aria-autocomplete="list"
       aria-activedescendant=${chosen > 0 ? `suggestion-${chosen}` : undefined} aria-invalid=${wrong ? "true" : undefined}
       aria-describedby=${wrong ? "query-wrong" : undefined}
@@ -165,7 +170,8 @@ export function QueryBox({ filters, label, text, placeholder }) {
         refuse("");
         open(true);
       }} onFocus=${() => open(true)} onBlur=${() => open(false)} onKeyDown=${onKeyDown} />
-    <ul class=${`suggest ${isOpen ? "is-shown" : ""}`} id="suggestions" role="listbox" aria-label="Suggestions">
+    <kbd aria-hidden="true">/</kbd>
+    <ul class=${`suggest ${isShown ? "is-shown" : ""}`} id="suggestions" role="listbox" aria-label="Suggestions">
       ${suggestions.map(
         ({ line, help }, at) => html`<li role="option" id=${`suggestion-${at + 1}`} key=${line} aria-selected=${chosen === at + 1}
           onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => pick(line)}>
@@ -199,12 +205,48 @@ export function asBody({ qualifiers, query }) {
   return Object.fromEntries(set);
 }
 
-/** The values and words that begin with the last typed word. @param {Qualifier[]} qualifiers @param {string} typed */
-function suggest(qualifiers, typed) {
-  const last = typed.split(/\s+/).pop() ?? "";
+/** Pause after the last key, before the server is asked. */
+const PAUSE_MS = 200;
+
+/** The values that the server finds for the last typed word. @param {Qualifier[]} qualifiers @param {string} typed */
+function useFound(qualifiers, typed) {
+  const [found, show] = useState(/** @type {Suggestion[]} */ ([]));
+  const { qualifier, value } = lastOf(qualifiers, typed);
+  useEffect(() => {
+    show([]);
+    const find = qualifier?.find;
+    if (!find || !value) return undefined;
+    const control = new AbortController();
+    const timer = setTimeout(() => {
+      find(value, control.signal).then((all) => !control.signal.aborted && show(all), () => {});
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  }, [qualifier?.word, value]);
+  return found;
+}
+
+/** The last typed word: the text before it, and its qualifier where it has one. @param {Qualifier[]} qualifiers @param {string} typed */
+function lastOf(qualifiers, typed) {
+  const last = /(?:[a-z_]+:"[^"]*|\S*)$/i.exec(typed)?.[0] ?? "";
   const before = typed.slice(0, typed.length - last.length);
   const [word, value] = last.split(":", 2);
   const qualifier = value === undefined ? undefined : qualifiers.find((each) => each.word === word);
+  return { last, before, word, value: value?.replace(/^"/, ""), qualifier };
+}
+
+/**
+ * The values and words that begin with the last typed word, and the values that were found for it.
+ * @param {Qualifier[]} qualifiers
+ * @param {string} typed
+ * @param {Suggestion[]} found
+ * @returns {Suggestion[]}
+ */
+function suggest(qualifiers, typed, found) {
+  const { last, before, word, value = "", qualifier } = lastOf(qualifiers, typed);
+  if (qualifier?.find) return found.map(({ line, help }) => ({ line: `${before}${word}:${line}`, help }));
   if (qualifier) {
     const values = (qualifier.values ?? []).filter((each) => each.startsWith(value) && each !== value);
     return values.slice(0, 9).map((each) => ({ line: `${before}${word}:${each}`, help: "" }));
@@ -212,7 +254,7 @@ function suggest(qualifiers, typed) {
   return qualifiers
     .filter((each) => each.word.startsWith(last))
     .slice(0, 9)
-    .map((each) => ({ line: `${before}${each.word}:`, help: each.help ?? "" }));
+    .map((each) => ({ line: `${before}${each.word}:`, help: each.help ?? each.values?.join(", ") ?? "" }));
 }
 
 /**

@@ -6,7 +6,7 @@ import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
 import { may } from "../core/session.js";
-import { PLATFORMS, ROLES } from "../core/vocabulary.js";
+import { PLATFORMS, ROLES, TASK_PRIORITY } from "../core/vocabulary.js";
 import { Actions } from "./actions.js";
 import { confirm } from "./dialog.js";
 import { FormDialog, given } from "./form.js";
@@ -45,7 +45,7 @@ const NewTask = ({ onClose }) =>
     done=${(/** @type {TaskView} */ task) => `Task ${task.id} waits`}
     fields=${[
       { name: "role", label: "Role", type: "select", options: ROLES },
-      { name: "dispensary_id", label: "Store", type: "number", min: 1, help: "its id; roles of a store need one" },
+      { name: "dispensary_id", label: "Store", type: "store", help: "roles of a store need one" },
       {
         name: "priority",
         label: "Priority",
@@ -53,7 +53,7 @@ const NewTask = ({ onClose }) =>
         min: -1000,
         max: 1000,
         value: 10,
-        help: "higher is claimed first; schedules make 0",
+        help: `${TASK_PRIORITY}; schedules make 0`,
       },
       { name: "scheduled_for", label: "Not before", type: "datetime-local", help: "UTC; empty: now" },
     ]}

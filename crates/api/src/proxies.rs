@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -124,12 +124,15 @@ pub async fn import(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
     _: Query<NoParameters>,
-    Body(ProxyImport { proxies: given }): Body<ProxyImport>,
+    Body(ProxyImport { proxies: given, dry_run }): Body<ProxyImport>,
 ) -> Result<Response, ApiError> {
     if !(1..=MAX_IMPORTED).contains(&given.len()) {
         return Err(ApiError::bad("proxies", format!("must hold 1 to {MAX_IMPORTED} proxies")));
     }
     let mut entries = entries(given)?;
+    if dry_run {
+        return Ok(Json(Imported::default()).into_response());
+    }
     let located = geo::locate(&api.geo, &mut entries).await;
     let mut change = changes.begin(&api).await?;
     let counts = proxies::import_into(&change, &entries, &api.keys).await?;

@@ -1,8 +1,9 @@
 //! `/api/stores/import`: adds stores, which are crawled from then on.
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::access::{Changes, Operator};
@@ -23,12 +24,15 @@ pub async fn import(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
     _: Query<NoParameters>,
-    BatchBody { value: StoreImport { stores }, .. }: BatchBody<StoreImport>,
+    BatchBody { value: StoreImport { stores, dry_run }, .. }: BatchBody<StoreImport>,
 ) -> Result<Response, ApiError> {
     if !(1..=MAX_IMPORTED).contains(&stores.len()) {
         return Err(ApiError::bad("stores", format!("must hold 1 to {MAX_IMPORTED} stores")));
     }
     let stores = checked("stores", stores, |_, store| imported(store, &api))?;
+    if dry_run {
+        return Ok(Json(ImportedStores::default()).into_response());
+    }
     let mut change = changes.begin(&api).await?;
     let answer = store_requests::import(&change, &stores).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {

@@ -161,6 +161,7 @@ fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
             groups: Vec::new(),
             disabled_reason: None,
             empty_menus: 0,
+            suspicious: Vec::new(),
             lookup_task_id: None,
             lookup_error: None,
             lookup_next_at: None,

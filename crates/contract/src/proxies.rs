@@ -32,6 +32,8 @@ pub struct ProxyListing {
     /// How its latest requests to each host ended, of the 16 hosts asked last: those of the crawl first. Its health
     /// follows from those of the crawl.
     pub hosts: Vec<ProxyHost>,
+    /// `refused by images.test, answers menu.test`: the hosts that it does not reach first; empty where it reaches all of them.
+    pub hosts_text: String,
     pub is_active: bool,
     pub state_code: Option<String>,
     pub timezone: Option<String>,
@@ -67,10 +69,15 @@ pub struct ProxyHost {
 }
 
 impl ProxyListing {
-    /// `refused by images.test, answers menu.test`: the hosts that it does not reach first; empty where it reaches
-    /// all of them.
-    pub fn hosts_text(&self) -> String {
-        let of = |wanted: ShownHealth| self.hosts.iter().filter(move |host| host.health == wanted);
+    /// Notes the hosts that were asked through it.
+    pub fn with_hosts(self, hosts: Vec<ProxyHost>) -> ProxyListing {
+        ProxyListing { hosts_text: ProxyHost::text(&hosts), hosts, ..self }
+    }
+}
+
+impl ProxyHost {
+    fn text(hosts: &[ProxyHost]) -> String {
+        let of = |wanted: ShownHealth| hosts.iter().filter(move |host| host.health == wanted);
         let parts = [
             (ShownHealth::Refused, "refused by"),
             (ShownHealth::Failing, "no answer from"),
@@ -79,7 +86,7 @@ impl ProxyListing {
         let named =
             parts.iter().flat_map(|(health, verb)| of(*health).map(move |host| format!("{verb} {}", host.host)));
         let named: Vec<String> = named.collect();
-        let reaches_all = self.hosts.iter().all(|host| host.health == ShownHealth::Healthy);
+        let reaches_all = hosts.iter().all(|host| host.health == ShownHealth::Healthy);
         if reaches_all { String::new() } else { named.join(", ") }
     }
 }
@@ -177,6 +184,9 @@ pub enum ImportedProxy {
 pub struct ProxyImport {
     #[schema(min_items = 1, max_items = 1000)]
     pub proxies: Vec<ImportedProxy>,
+    /// Only checks the list, and answers as if nothing were in it: its faults are those of the import.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// Result of an import.

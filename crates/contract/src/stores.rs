@@ -8,6 +8,7 @@ use super::checks::present;
 use domain::payload::PayloadId;
 use domain::state_code;
 use domain::store::{NewStore, Platform, StoreId, StoreStatus};
+use domain::switches::SwitchKind;
 use domain::task::TaskId;
 use domain::vocabulary::{Word, vocabulary};
 
@@ -109,6 +110,8 @@ pub struct StoreView {
     pub crawl_status: Word<StoreStatus>,
     /// Number of empty menus that its latest crawls found and did not keep, one after the other. With three, its state is `empty_menu`.
     pub empty_menus: i64,
+    /// Answers that would close it among most of its state, or put most of its products out of stock, and are not believed yet.
+    pub suspicious: Vec<SuspiciousAnswer>,
     /// Why discovery switched it off; None where a person did.
     pub disabled_reason: Option<String>,
     /// The latest task that looks up its id at the platform, as long as it has none.
@@ -134,6 +137,19 @@ pub struct StoreView {
     pub in_stock: i64,
     /// Number in stock and on special.
     pub on_special: i64,
+}
+
+/// An answer that would switch off more than half of what it covers. Nothing of it is kept until enough answers agree, or it is accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SuspiciousAnswer {
+    #[schema(value_type = SwitchKind)]
+    pub kind: Word<SwitchKind>,
+    /// Number of stores or products that it would switch, of `covered`.
+    pub switched: i64,
+    pub covered: i64,
+    pub seen_at: DateTime<Utc>,
+    /// A person accepted it: the next answer that says the same is believed.
+    pub is_accepted: bool,
 }
 
 /// Results for the stores of a list.
@@ -250,6 +266,9 @@ pub struct StorePage {
 pub struct StoreImport {
     #[schema(min_items = 1, max_items = 1000)]
     pub stores: Vec<StoreFields>,
+    /// Only checks the list, and answers as if nothing were in it: its faults are those of the import.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// A store by what is known of it: at least one of the platform's id, the slug and the menu's URL.

@@ -69,15 +69,16 @@ pub async fn list(
 }
 
 async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
-    let mut found = matching(client, filter, limit).await?;
+    let found = matching(client, filter, limit).await?;
     let ids = column(&found, |proxy| proxy.id);
     let mut benches = proxy_benches::list(client, &ids).await?;
     let mut hosts = proxy_hosts::list(client, &ids).await?;
-    for proxy in &mut found {
+    let complete = |mut proxy: ProxyListing| {
         proxy.benched = benches.remove(&proxy.id).unwrap_or_default();
-        proxy.hosts = hosts.remove(&proxy.id).unwrap_or_default();
-    }
-    Ok(found)
+        let hosts = hosts.remove(&proxy.id).unwrap_or_default();
+        proxy.with_hosts(hosts)
+    };
+    Ok(found.into_iter().map(complete).collect())
 }
 
 /// Reads part by part where a health is wanted: it is judged here, and not a column.
@@ -327,6 +328,7 @@ impl FromRow for ProxyListing {
             recent_requests: counters.recent.requests.round() as i64,
             benched: Vec::new(),
             hosts: Vec::new(),
+            hosts_text: String::new(),
             is_active: row.try_get("is_active")?,
             state_code: row.try_get("state_code")?,
             timezone: row.try_get("timezone")?,

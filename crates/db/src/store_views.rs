@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use tokio_postgres::types::Type;
 
 use self::filter::FilterValues;
-use super::row::{FromRow, page, read_all, rows, word};
+use super::row::{FromRow, document, page, read_all, rows, word};
 use super::{Client, DbError};
 use contract::stores::{StoreCursor, StoreFilter, StoreView};
 use domain::store::StoreId;
@@ -64,6 +64,7 @@ rows! {
         timezone, is_recreational, is_medical, groups, crawl_enabled,
         crawl_status: word,
         empty_menus,
+        suspicious: document,
         disabled_reason, lookup_task_id, lookup_error, lookup_next_at,
         last_fetch_at, last_crawl_at, last_payload_id, last_payload_at, last_complete_at,
         last_coverage, products, in_stock, on_special,

@@ -254,7 +254,7 @@ impl Supply {
     }
 
     fn cost(&self, role: Role) -> RunCost {
-        let cost = self.costs.get(&role).copied().unwrap_or_default();
+        let cost = self.costs.get(&role).or_else(|| self.costs.get(&stand_in(role)?)).copied().unwrap_or_default();
         match role.spec().needs_proxy {
             true => cost,
             false => RunCost { requests: Some(0.0), ..cost },
@@ -313,6 +313,15 @@ fn is_needed(role: Role) -> bool {
 
 fn is_crawl(role: Role) -> bool {
     matches!(role, Role::PayloadFetch | Role::ProductDiscovery)
+}
+
+/// The role whose runs tell the cost of this one while it has none: on the first day all crawls are first ones, later none is.
+fn stand_in(role: Role) -> Option<Role> {
+    match role {
+        Role::PayloadFetch => Some(Role::ProductDiscovery),
+        Role::ProductDiscovery => Some(Role::PayloadFetch),
+        _ => None,
+    }
 }
 
 /// A crawl is followed by a refresh.

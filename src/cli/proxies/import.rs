@@ -51,7 +51,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         if progress.is_stopped() {
             break;
         }
-        let part_of = ProxyImport { proxies: part.iter().cloned().map(|entry| Fields(entry.into())).collect() };
+        let part_of =
+            ProxyImport { dry_run: false, proxies: part.iter().cloned().map(|entry| Fields(entry.into())).collect() };
         let answered = api.post::<Imported>("/api/proxies/import", &part_of).await;
         let stopped = || format!("{done} of {} were imported; import the list again", list.entries.len());
         let Imported { counts, located } = answered.with_context(stopped)?;

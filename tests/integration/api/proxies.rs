@@ -249,7 +249,7 @@ async fn a_proxy_names_the_hosts_that_it_does_not_reach_and_images_alone_make_no
     let listed = listed(&server, "").await["proxies"][0].clone();
     assert_eq!((&listed["health"], listed["benched"].as_array().unwrap().len()), (&json!("healthy"), 1));
     let proxy: ProxyListing = serde_json::from_value(listed).unwrap();
-    assert_eq!(proxy.hosts_text(), "refused by images.test, no answer from cdn.test, answers menu.test");
+    assert_eq!(proxy.hosts_text, "refused by images.test, no answer from cdn.test, answers menu.test");
     assert_eq!(server.get("/api/overview").await.expect(200)["proxies"]["healthy"], 1);
 }
 

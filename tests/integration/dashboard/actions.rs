@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use xtask::browser::Key;
+use xtask::look::Look;
 
 use super::world::{World, in_dialog};
 use crate::api::server::Server;
@@ -76,6 +77,10 @@ async fn an_admin_scales_the_pods_in_kubernetes() {
     world.click(&in_dialog("Scale")).await;
     world.sees("8 pods wanted").await;
     assert_eq!(cluster.replicas(), 8);
+    world.click("//button[@aria-label='One pod more']").await;
+    world.reports("9 pods wanted").await;
+    world.click("//button[@aria-label='One pod less'][not(@disabled)]").await;
+    world.reports("8 pods wanted").await;
     world.assert_no_errors().await;
 }
 
@@ -280,6 +285,107 @@ async fn a_list_of_stores_is_imported_and_its_faults_have_their_lines() {
     world.sees("Fern, The").await;
     world.sees("4 of 4 stores, trouble first").await;
     assert_eq!(world.count("SELECT count(*) FROM dispensaries WHERE groups @> '{rivals,near}'").await, 1);
+}
+
+#[tokio::test]
+async fn all_faults_of_a_list_are_named_in_the_order_of_its_lines() {
+    let world = World::start().await;
+    let faults =
+        "[...document.querySelectorAll('dialog[open] .faults li')].map((each) => each.innerText.split(':')[0]).join()";
+    for (page, list, lines) in [
+        (
+            "/admin/stores",
+            "name,slug,state,platform\nLeaf,leaf,ZZ,\nFern,fern,AZ,jane\n,moss,AZ,\nMoss,moss\nIvy,a shop,QQ,jane\nOak,oak,AZ,dutchie",
+            "line 2,line 3,line 4,line 5,line 6,line 6,line 6",
+        ),
+        (
+            "/admin/proxies",
+            "host,port,protocol,state_code\nh.example,0,http,\nh.example,80,ftp,ZZ9\nh.example,x,,\n,81,,\nh.example,82,http,AZ",
+            "line 2,line 3,line 3,line 4,line 5",
+        ),
+    ] {
+        world.open(page).await;
+        world.press("Import").await;
+        world.browser.fill("dialog textarea", list).await.unwrap();
+        world.click(&in_dialog("Import")).await;
+        world.browser.until(&format!("the faults on {page}"), &format!("({faults}) === '{lines}'")).await.unwrap();
+    }
+    let counts = "SELECT (SELECT count(*) FROM dispensaries) + (SELECT count(*) FROM proxies)";
+    assert_eq!(world.count(counts).await, 4, "nothing was imported");
+}
+
+#[tokio::test]
+async fn a_task_is_made_for_a_store_that_is_found_by_its_name() {
+    let world = World::start().await;
+    world.open("/admin/tasks").await;
+    world.press("New task").await;
+    world.browser.fill("dialog #field-dispensary_id", "jalape").await.unwrap();
+    let offered = "document.querySelector('dialog datalist option')?.value ?? ''";
+    let offered = world.browser.until("the store is offered", offered).await.unwrap();
+    world.click(&in_dialog("Create task")).await;
+    assert_eq!(
+        world.browser.read("!!document.querySelector('dialog[open] :invalid')").await.unwrap(),
+        true,
+        "a part is no store"
+    );
+    world.browser.fill("dialog #field-dispensary_id", "").await.unwrap();
+    world.browser.fill("dialog #field-dispensary_id", offered.as_str().unwrap()).await.unwrap();
+    world.click(&in_dialog("Create task")).await;
+    let made =
+        "SELECT count(*) FROM worker_tasks WHERE role = 'payload_fetch' AND status = 'pending' AND dispensary_id = 902";
+    until("its task waits", PATIENCE, async || world.count(made).await == 1).await;
+    world.open("/admin/tasks").await;
+    world.browser.keys("/").await.unwrap();
+    world.browser.keys("store:jalape").await.unwrap();
+    let suggested =
+        "[...document.querySelectorAll('#suggestions li')].map((each) => each.firstElementChild.innerText).join()";
+    world.browser.until("the filter finds it, too", &format!("({suggested}) === 'store:902'")).await.unwrap();
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn a_suspicious_answer_is_shown_and_accepted() {
+    let world = World::start().await;
+    world
+        .execute("INSERT INTO suspicious_switches (kind, scope, covered, switched, dispensary_ids) VALUES ('products', 'dutchie/902', 100, 80, '{902}')")
+        .await;
+    world.open("/admin/stores/902").await;
+    world.sees("Its latest menu would put 80 of 100 products out of stock at once").await;
+    world.press("Accept…").await;
+    dialog_says(&world, "The next answer that says the same is believed.").await;
+    world.click(&in_dialog("Accept")).await;
+    world.sees("It is accepted: the next answer that says the same is believed.").await;
+    assert_eq!(world.count("SELECT count(*) FROM suspicious_switches WHERE accepted_at IS NOT NULL").await, 1);
+    world.open("/admin/stores/901").await;
+    world.sees("What happens now").await;
+    world.says_no_more("out of stock at once").await;
+}
+
+#[tokio::test]
+async fn a_wrong_value_of_the_forecast_is_named_at_its_field_and_the_last_answer_stays() {
+    let world = World::start().await;
+    world.open("/admin/capacity").await;
+    world.sees("; you have").await;
+    world.browser.fill(".what-if [name=every]", "soon").await.unwrap();
+    world.press("Forecast").await;
+    let at_field = "document.querySelector('.what-if .wrong [name=every]')?.parentElement.querySelector('[role=alert]')?.innerText ?? ''";
+    world.browser.until("it is said at the field", at_field).await.unwrap();
+    world.sees("; you have").await;
+    world.says_no_more("could not be read").await;
+}
+
+#[tokio::test]
+async fn a_store_is_crawled_from_its_row_on_a_phone_too() {
+    let world = World::start().await;
+    world.browser.look(Look::phone(false)).await.unwrap();
+    world.open("/admin/stores").await;
+    world.sees("Jalapeño").await;
+    let buttons = "[...document.querySelectorAll('main tbody button')].filter((each) => each.offsetParent).map((each) => each.innerText.trim().split('\\n')[0]).join()";
+    let shown = world.browser.read(buttons).await.unwrap();
+    assert!(!shown.as_str().unwrap().contains("Disable"), "{shown}");
+    world.click("//tr[contains(., 'Jalapeño')]//button[starts-with(normalize-space(), 'Crawl now')]").await;
+    let made = "SELECT count(*) FROM worker_tasks WHERE role = 'payload_fetch' AND status = 'pending' AND dispensary_id = 902 AND priority = 20";
+    until("its task waits", PATIENCE, async || world.count(made).await == 1).await;
 }
 
 #[tokio::test]

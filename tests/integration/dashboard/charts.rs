@@ -76,19 +76,35 @@ async fn a_chart_shows_at_least_ten_minutes() {
     }
 }
 
+/// Days and places of the labels of the first axis, and the places that the days have in the chosen time.
+const PLACES: &str = "(() => {
+    const labels = [...(document.querySelector('main .axis')?.children ?? [])].map((label) => [label.innerText, parseFloat(label.style.getPropertyValue('--at'))]);
+    const now = Date.now(), from = Math.floor((now - DAYS * 86_400_000) / 3_600_000) * 3_600_000;
+    const placeOf = (text) => (100 * (Date.parse(`${text} ${new Date().getUTCFullYear()} UTC`) - from)) / (now - from);
+    const apart = labels.map(([text, at]) => Math.abs((placeOf(text) + 1e4) % 1e4 - at));
+    return labels.length > 2 && Math.max(...apart.filter(Number.isFinite)) < 1.5 && labels[labels.length - 1][1] - labels[0][1] > 70;
+  })()";
+
 #[tokio::test]
-async fn a_products_charts_begin_with_its_first_kept_crawl() {
+async fn a_products_chart_covers_the_chosen_time_and_its_days_stand_where_they_are() {
     let world = World::start().await;
     let begin = world.minute().await - 12 * 60;
     let sql = format!(
-        "UPDATE store_products SET first_seen_at = now() - interval '3 days';
-         INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, is_in_stock, quantity, quantity_censored, gone)
-         SELECT 701, '1g', 0, n, to_timestamp(60 * {begin}) + n * interval '4 hours', 3000, true, 62, false, false FROM generate_series(0, 2) n"
+        "UPDATE store_products SET first_seen_at = now() - interval '3 days', price_rec = 3000, special_price_rec = 2500;
+         INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, special_price_rec, is_in_stock, quantity, quantity_censored, gone)
+         SELECT 701, '1g', 0, n, to_timestamp(60 * {begin}) + n * interval '4 hours', 3000, 2500, true, 189, true, false FROM generate_series(0, 2) n"
     );
     world.execute(&sql).await;
-    world.open("/admin/products/701").await;
-    let first = format!("{AXES}[0]?.[0] === '{}'", clock(begin));
-    world.browser.until("the first label is the first crawl", &first).await.unwrap();
+    for days in [7, 30, 90] {
+        world.open(&format!("/admin/products/701?range={days}")).await;
+        let places = PLACES.replace("DAYS", &days.to_string());
+        world.browser.until(&format!("the axis of {days} days"), &places).await.unwrap();
+    }
+    world.sees("+: there may be more").await;
+    let text = world.browser.read("document.querySelector('main').innerText").await.unwrap();
+    assert!(!text.as_str().unwrap().contains("25+"), "{text}");
+    let sale = "[...document.querySelectorAll('[aria-label=\"Price history\"] rect')].map((each) => Number(each.getAttribute('height'))).join()";
+    assert_eq!(world.browser.read(sale).await.unwrap(), "4", "a sale that lasts is a thin bar");
     world.assert_no_errors().await;
 }
 
@@ -98,7 +114,7 @@ const REPEATING: &str = "
     const end = Date.now();
     return args[0].filter((minutes) => [0, 7, 30, 720].some((before) => {
       const to = end - before * 60_000;
-      const labels = timeAxis(to - minutes * 60_000, to).filter(Boolean);
+      const labels = timeAxis(to - minutes * 60_000, to).map(({ text }) => text);
       return new Set(labels).size < labels.length;
     }));";
 

@@ -65,6 +65,30 @@ async fn the_search_finds_pages_and_states() {
     }
 }
 
+#[tokio::test]
+async fn the_key_of_a_filter_stands_at_it_and_its_suggestions_keep_clear_of_faults() {
+    let world = World::start().await;
+    let marked = "[...document.querySelectorAll('form kbd')].filter((each) => each.offsetParent && each.innerText === '/').map((each) => each.parentElement.className).join()";
+    for (page, form) in [("/admin/tasks", "query"), ("/admin/workers", "find")] {
+        world.open(page).await;
+        world.browser.until(&format!("the mark on {page}"), &format!("({marked}) === '{form}'")).await.unwrap();
+    }
+    world.open("/admin/tasks").await;
+    world.browser.keys("/").await.unwrap();
+    let box_of = "document.querySelector('#suggestions').getBoundingClientRect()";
+    let inside = format!(
+        "[...document.querySelectorAll('#suggestions span')].every((each) => each.getBoundingClientRect().right <= {box_of}.right && each.innerText)"
+    );
+    let shown = "document.querySelectorAll('#suggestions li').length > 5";
+    world.browser.until("the help of each word is in the box", &format!("{shown} && {inside}")).await.unwrap();
+    world.browser.keys("status:failed bogus:3").await.unwrap();
+    world.browser.key(Key::Enter).await.unwrap();
+    world.sees("bogus:3 is not understood").await;
+    assert_eq!(world.browser.read(&format!("{box_of}.height")).await.unwrap(), 0);
+    world.browser.keys(" nonsense").await.unwrap();
+    assert_eq!(world.browser.read(&format!("{box_of}.height")).await.unwrap(), 0, "there is nothing to suggest");
+}
+
 /// The path that the link with the focus leads to.
 const FOCUSED: &str = "(document.activeElement?.getAttribute('href') ?? document.activeElement?.id ?? '')";
 

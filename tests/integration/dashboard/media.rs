@@ -239,7 +239,15 @@ async fn an_item_shows_its_picture_and_a_click_opens_the_larger_one() {
 #[tokio::test]
 async fn a_notification_is_sent_again_and_an_endpoint_is_tested() {
     let world = World::start().await.with_media().await;
+    world
+        .execute(
+            r#"UPDATE notifications SET recipients = '{"ann@c.example": {"state": "delivered", "status": 250, "text": "ok"},
+                "bea@c.example": {"state": "refused", "status": 550, "text": "no such user"}}' WHERE id = 1"#,
+        )
+        .await;
     world.open("/admin/notifications?state=failed").await;
+    world.sees("ann@c.example: has it, 250").await;
+    world.sees("bea@c.example: refused it for good, 550 no such user").await;
     world.sees("https://example.org/hooks/drover answered 500").await;
     world.press("Resend notification 1").await;
     world.reports("Notification 1 is sent to operations again").await;

@@ -11,6 +11,7 @@ mod keyboard;
 mod late_answers;
 mod live;
 mod media;
+mod places;
 mod tables;
 mod truth;
 mod usage;

@@ -387,3 +387,23 @@ async fn a_saved_view_is_one_click_and_belongs_to_its_page() {
     world.browser.until("it is forgotten", &format!("{views} === 0")).await.unwrap();
     world.assert_no_errors().await;
 }
+
+/// The products of the rows of a diff's prices and stock, in their order.
+const DIFF_ROWS: &str = "
+    const base = document.querySelector('script[type=module]').src.replace(/[^/]*$/, '');
+    const [{ Prices, Stock }, { html, render }] = await Promise.all([import(base + 'pages/payload-diff/tables.js'), import(base + 'core/html.js')]);
+    const priced = (name, from, to) => ({ id: name, name, options: [], from: { priceRec: from }, to: { priceRec: to } });
+    const stocked = (name, from, to) => ({ id: name, name, options: [],
+      from: { isInStock: true, quantity: from, quantityCensored: false }, to: { isInStock: to > 0, quantity: to, quantityCensored: false } });
+    const place = document.createElement('div');
+    const shared = { number: 3, store: 1, query: new URLSearchParams() };
+    render(html`<${Prices} rows=${[priced('a', 1000, 990), priced('b', 1000, 400), priced('c', 1000, 1440)]} ...${shared} />
+      <${Stock} rows=${[stocked('d', 20, 19), stocked('e', 20, 0), stocked('f', 10, 14)]} ...${shared} />`, place);
+    return [...place.querySelectorAll('tbody th a')].map((each) => each.textContent).join('');";
+
+#[tokio::test]
+async fn a_diff_shows_the_largest_changes_first() {
+    let world = World::start().await;
+    world.open("/admin").await;
+    assert_eq!(world.browser.run(DIFF_ROWS, Vec::new()).await.unwrap(), "bcaefd");
+}

@@ -393,8 +393,25 @@ async fn images_of_a_host_that_is_not_permitted_are_a_thing_to_look_at() {
     world.says_no_more("not stored").await;
     world.execute("UPDATE image_totals SET stored = 4050, bytes = 81000000").await;
     world.open("/admin").await;
-    world.sees("4,050 images downloaded, 81.0 MB.").await;
+    world.sees("4,050 images downloaded, 81.0 MB").await;
     world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn a_failed_media_job_is_of_no_store_and_first_crawls_have_a_latency() {
+    let world = World::start().await;
+    world
+        .execute(
+            "INSERT INTO worker_tasks (role, status, error_message, completed_at) VALUES ('scrape_account', 'failed', 'no such account', now());
+             INSERT INTO stats_minute (minute, role, outcome, tasks, waits, wait_seconds, runs, run_seconds, products, run_buckets)
+             VALUES (date_trunc('minute', now()) - interval '3 minutes', 'product_discovery', 'completed', 3, 3, 3, 3, 30, 0, '{\"40\": 3}')",
+        )
+        .await;
+    world.open("/admin").await;
+    world.sees("no such account").await;
+    world.says_no_more("0 stores").await;
+    let role = "document.querySelector('[aria-label=\"Role of the latency chart\"]').value";
+    world.browser.until("the role that ran is chosen", &format!("{role} === 'product_discovery'")).await.unwrap();
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 import { pathOf } from "../../core/api.js";
 import { link, pick } from "../../core/base.js";
 import { count, duration, rate } from "../../core/format.js";
-import { html } from "../../core/html.js";
+import { html, useRef } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { setQuery } from "../../core/router.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
@@ -25,25 +25,36 @@ const FIELDS = [
 export function Forecast({ query }) {
   const asked = pick(query, PARAMETERS);
   const answer = useResource(pathOf("/api/tasks/capacity/forecast", asked), { topics: ["worker", "schedule", "rollups"], gap: 15_000 });
+  const last = useRef(/** @type {{ data: Answer | null }} */ ({ data: null }));
+  if (answer.data) last.current.data = answer.data;
+  const faults = answer.error?.fields.filter(({ field }) => FIELDS.some(({ name }) => name === field)) ?? [];
+  // a typing error is said at its field, and the answer before it stays
+  const shown = faults.length > 0 && last.current.data ? { ...answer, data: last.current.data } : answer;
   const isWhatIf = PARAMETERS.some((name) => asked[name]);
   return html`<${Panel} title="Forecast" scope=${isWhatIf ? "what these stores would need" : "what the enabled schedules need"}>
-    <div class="panel-body"><${WhatIf} key=${query.toString()} asked=${asked} isWhatIf=${isWhatIf} /></div>
-    <${Loaded} of=${answer} what="The forecast">${(/** @type {Answer} */ data) => html`
+    <div class="panel-body"><${WhatIf} key=${query.toString()} asked=${asked} isWhatIf=${isWhatIf} faults=${faults} /></div>
+    <${Loaded} of=${shown} what="The forecast">${(/** @type {Answer} */ data) => html`
+      ${faults.length > 0 && html`<p class="panel-body scope">The answer before:</p>`}
       <p class=${`panel-body lead ${data.is_enough === false ? "bad" : ""}`}>${data.summary}</p>
       <${Roles} roles=${data.roles} />`}</${Loaded}>
   </${Panel}>`;
 }
 
-/** @param {{ asked: Record<string, string | null>, isWhatIf: boolean }} properties */
-function WhatIf({ asked, isWhatIf }) {
+/** @param {{ asked: Record<string, string | null>, isWhatIf: boolean, faults: { field: string, detail: string }[] }} properties */
+function WhatIf({ asked, isWhatIf, faults }) {
   const submit = (/** @type {EventOf<HTMLFormElement>} */ event) => {
     event.preventDefault();
     const values = new FormData(event.target);
     setQuery(Object.fromEntries(PARAMETERS.map((name) => [name, String(values.get(name) ?? "").trim()])));
   };
   return html`<form class="row what-if" aria-label="What if" onSubmit=${submit}>
-    ${FIELDS.map(({ name, label, placeholder, mode }) => html`<label class="row" key=${name}>${label}
-      <input name=${name} size="8" inputmode=${mode} placeholder=${placeholder} defaultValue=${asked[name] ?? ""} autocomplete="off" /></label>`)}
+    ${FIELDS.map(({ name, label, placeholder, mode }) => {
+      const wrong = faults.find(({ field }) => field === name)?.detail;
+      return html`<label class=${`row field ${wrong ? "wrong" : ""}`} key=${name}>${label}
+        <input name=${name} size="8" inputmode=${mode} placeholder=${placeholder} defaultValue=${asked[name] ?? ""} autocomplete="off"
+          aria-invalid=${wrong ? "true" : undefined} aria-describedby=${wrong ? `wrong-${name}` : undefined} />
+        ${wrong && html`<small id=${`wrong-${name}`} role="alert">${wrong}</small>`}</label>`;
+    })}
     <button class="btn primary" type="submit">Forecast</button>
     ${isWhatIf && html`<a class="btn" href=${link("/admin/capacity")}>As scheduled</a>`}
   </form>`;

@@ -5,7 +5,8 @@
 import { now } from "../../core/clock.js";
 import { clockTime } from "../../core/format.js";
 import { html, useEffect } from "../../core/html.js";
-import { Chart, Key, Steps, timeAxis } from "../../parts/chart.js";
+import { Chart, Key, timeAxis } from "../../parts/chart.js";
+import { Steps } from "../../parts/steps.js";
 
 /** @import { Pod } from "../../parts/pods.js" */
 /** @typedef {{ at: number, memory: number, cpu: number }} Sample */

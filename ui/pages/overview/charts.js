@@ -30,6 +30,7 @@ const RANGES = [
   { name: "7 d", minutes: 10_080, step: "1h", each: "hour" },
 ];
 const USUAL_ROLE = "payload_fetch";
+const FIRST_ROLE = "product_discovery";
 /** Roles with a part of their own: more than three parts cannot be told apart. */
 const ROLES_SHOWN = 2;
 
@@ -126,8 +127,11 @@ const PARTS = [["p50", "c1"], ["p95", "c2"], ["p99", "c3"]];
 /** The durations of one role. @param {Record<"runs" | "waits", StatsSeries | null> & { query: URLSearchParams, range: Shown }} properties */
 function Latency({ query, runs, waits, range: { span, period } }) {
   const limits = useResource(pathOf("/api/worker-registry/roles"), {}).data;
-  const roles = [...new Set([USUAL_ROLE, ...(runs?.series ?? []).map(({ key }) => key)])];
-  const role = roles.find((each) => each === query.get("role")) ?? USUAL_ROLE;
+  const counted = (runs?.series ?? []).map(({ key }) => key);
+  const roles = [...new Set([USUAL_ROLE, ...counted])];
+  // on the first day, all crawls are first ones
+  const usual = !counted.includes(USUAL_ROLE) && counted.includes(FIRST_ROLE) ? FIRST_ROLE : USUAL_ROLE;
+  const role = roles.find((each) => each === query.get("role")) ?? usual;
   const [run, wait] = [runs, waits].map((data) => data?.series.find(({ key }) => key === role)?.percentiles ?? null);
   const limit = limits?.find((each) => each.role === role)?.time_limit_seconds ?? null;
   const highest = Math.max(0, ...[run?.p99, wait?.p95].flatMap((each) => each?.points ?? []).map(Number));

@@ -44,7 +44,7 @@ const Reason = memo((/** @type {{ of: FailureReason }} */ { of: reason }) => {
   return html`<tr data-row>
     <td class="num pick"><b class="count">${count(reason.tasks)}</b></td>
     <th scope="row" class="key"><a href=${tasks}>${reason.error_message || "no reason was given"}</a><br />
-      <span class="scope">${reason.role} · ${where}</span></th>
+      <span class="scope">${reason.role}${reason.stores > 0 && html` · ${where}`}</span></th>
     <td class="num end nowrap">
       <a class="link" href=${link(`/admin/tasks/${reason.last_task_id}`)}><span class="sr">The last one: </span>
         <${Ago} at=${reason.last_failed_at} /></a></td>

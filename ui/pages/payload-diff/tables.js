@@ -24,8 +24,8 @@ const BAR_WIDTH = 80;
 
 /** @param {{ rows: PriceChange[] } & Shared} properties */
 export function Prices({ rows, ...shared }) {
-  const lines = rows.flatMap((product) => priceLines(product));
-  return html`<${List} id="prices" title="Prices" lines=${lines} what="prices" none="No price changed." ...${shared}>
+  const lines = largestFirst(rows.flatMap((product) => priceLines(product)), ({ from, to }) => changeOf(from, to));
+  return html`<${List} id="prices" title="Prices" lines=${lines} what="prices" order="the largest change first" none="No price changed." ...${shared}>
     ${(/** @type {PriceLine[]} */ shown) => html`<table class="table fold">
       <thead><tr><th scope="col" class="w-third">Product</th><th scope="col">Option</th>
         <th scope="col" class="num">From $</th><th scope="col" class="num">To $</th>
@@ -40,6 +40,20 @@ export function Prices({ rows, ...shared }) {
       </tr>`)}</tbody>
     </table>`}</${List}>`;
 }
+
+/**
+ * Lines of equal size stay in menu order.
+ * @template T
+ * @param {T[]} lines
+ * @param {(line: T) => number} sizeOf
+ */
+const largestFirst = (lines, sizeOf) => [...lines].sort((one, other) => sizeOf(other) - sizeOf(one));
+
+/** The size of a change as a share; that from or to nothing is the largest. @param {number | null} from @param {number | null} to */
+const changeOf = (from, to) => (from && to !== null ? Math.abs(to - from) / from : Number.MAX_VALUE);
+
+/** @param {StockLevel} of */
+const amountOf = (of) => (of.isInStock ? (of.quantity ?? null) : 0);
 
 /** A line per option, or the product's own price where no option has changed. @param {PriceChange} product */
 function priceLines(product) {
@@ -88,8 +102,8 @@ function Bar({ from, to }) {
 
 /** @param {{ rows: StockChange[] } & Shared} properties */
 export function Stock({ rows, ...shared }) {
-  const lines = rows.flatMap((product) => stockLines(product));
-  return html`<${List} id="stock" title="Stock" lines=${lines} what="levels" none="No stock changed." ...${shared}>
+  const lines = largestFirst(rows.flatMap((product) => stockLines(product)), ({ from, to }) => changeOf(amountOf(from), amountOf(to)));
+  return html`<${List} id="stock" title="Stock" lines=${lines} what="levels" order="the largest change first" none="No stock changed." ...${shared}>
     ${(/** @type {StockLine[]} */ shown) => html`<table class="table fold">
       <thead class="sr"><tr><th scope="col">Product</th><th scope="col">Stock</th></tr></thead>
       <tbody>${shown.map(({ product, option, from, to }, at) => html`<tr key=${at} data-row>
@@ -168,10 +182,11 @@ export function Options({ rows, ...shared }) {
  * @param {T[]} properties.lines
  * @param {string} properties.what
  * @param {string} properties.none
+ * @param {string} [properties.order]
  * @param {URLSearchParams} properties.query
  * @param {(shown: T[]) => Children} properties.children
  */
-function List({ id, title, lines, what, none, children, query }) {
+function List({ id, title, lines, what, none, order = "in menu order", children, query }) {
   const isLong = query.get("all") === id;
   const shown = isLong ? lines : lines.slice(0, SHOWN[id]);
   const to = link(currentPath(), { ...Object.fromEntries(query), all: isLong ? null : id });
@@ -179,7 +194,7 @@ function List({ id, title, lines, what, none, children, query }) {
     html`<a class="more" href=${to} aria-label=${isLong ? `Fewer: ${title}` : `All ${lines.length}: ${title}`}>
       ${isLong ? "Fewer" : `All ${count(lines.length)}`}</a>`;
   return html`<${Panel} title=${title} id=${id}
-    scope=${lines.length > 0 && `${count(shown.length)} of ${count(lines.length)} ${what}, in menu order`} more=${more}>
+    scope=${lines.length > 0 && `${count(shown.length)} of ${count(lines.length)} ${what}, ${order}`} more=${more}>
     ${lines.length === 0 ? html`<p class="panel-body dim">${none}</p>` : children(shown)}
   </${Panel}>`;
 }

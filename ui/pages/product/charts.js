@@ -4,9 +4,10 @@
 
 import { clockTime, count, day, exactTime, money, plural, shortTime } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { Chart, Dots, Key, Limit, Steps, ticksTo, timeAxis, WIDTH } from "../../parts/chart.js";
+import { Chart, Dots, Key, Limit, ticksTo, timeAxis, WIDTH } from "../../parts/chart.js";
 import { Panel } from "../../parts/panel.js";
 import { isOnSale, paid, quantityText } from "../../parts/products.js";
+import { Steps } from "../../parts/steps.js";
 import { joined, periodsOf, shownPoints, stepsOf } from "./series.js";
 
 /** @import { Period, Point, Series, Span } from "./series.js" */
@@ -18,6 +19,8 @@ const CAP = 25;
 const WORDS_HEIGHT = 16;
 const LONGEST_NAME = 10;
 const DAY_MS = 86_400_000;
+/** Height of the bar of a sale, in percent: it may last all the time. */
+const SALE_HEIGHT = 4;
 
 /** @param {{ series: Series[], span: Span, period: string, hasGaps: boolean }} properties */
 export function PriceChart({ series, span, period, hasGaps }) {
@@ -36,8 +39,8 @@ export function PriceChart({ series, span, period, hasGaps }) {
       words=${html`<${Gaps} span=${span} />
         ${spread(priced, top).map(({ name, price, at, kind }) =>
           html`<span class=${`mark-at ${kind}`} style=${{ "--at": at }}><bdi>${short(name)}</bdi><br />${price}</span>`)}`}>
-      ${sales.map((sale) => html`<rect class="area c3" x=${x(sale.from, span)} y="0"
-        width=${Math.max(1, x(sale.to, span) - x(sale.from, span))} height="100" />`)}
+      ${sales.map((sale) => html`<rect class="bar c3" x=${x(sale.from, span)} y=${100 - SALE_HEIGHT}
+        width=${Math.max(1, x(sale.to, span) - x(sale.from, span))} height=${SALE_HEIGHT} />`)}
       ${priced.map((each, at) =>
         html`<${Steps} key=${each.key} points=${stepsOf(each, span, (point) => dollars(paid(point)))} top=${top} kind=${KINDS[at]} />`)}
       ${priced.map((each, at) => html`<${Dots} key=${each.key} top=${top} kind=${KINDS[at]}
@@ -87,14 +90,14 @@ function Stock({ of, span, period, isLast }) {
   const words = stockWords(points, soldOut, span);
   const last = of.points[of.points.length - 1];
   const left = last && !last.gone ? leftOf(last) : null;
-  const format = (/** @type {number} */ tick) => (tick === top && isCapped ? `${count(tick)}+` : count(tick));
+  const format = (/** @type {number} */ tick) => (tick === CAP && isCapped ? `${count(tick)}+` : count(tick));
   return html`<${Chart} title=${html`<bdi>${of.name}</bdi>`} unit=${words} ticks=${ticks} format=${format} height=${3.6}
     right=${5} axis=${isLast ? timeAxis(span.from, span.to) : []}
     label=${`Stock of ${of.name}, ${period}: ${words || "no data"}`}
     words=${html`<${Gaps} span=${span} />
       ${left !== null &&
         html`<span class=${`mark-at ${left.kind}`} style=${{ "--at": Math.min(100, (100 * left.quantity) / top) }}>${left.text}</span>`}`}>
-    ${isCapped && html`<${Limit} at=${top} top=${top} />`}
+    ${isCapped && most <= CAP && html`<${Limit} at=${top} top=${top} />`}
     <${Steps} points=${stepsOf(of, span, (point) => (point.is_in_stock ? point.quantity : 0))} top=${top} kind="c1" area=${true} />
     <${Dots} top=${top} kind="c1"
       points=${crawlsOf(of, span, (point) => (point.is_in_stock ? point.quantity : 0), (point) => leftOf(point)?.text ?? "")} />
@@ -128,7 +131,8 @@ function stockWords(points, soldOut, span) {
   if (last && last.to >= span.to) words.push(last.from <= span.from ? "sold out all the time" : `sold out since ${shortTime(last.from)}`);
   else if (soldOut.length === 1) words.push(`sold out ${fromTo(last, span)}`);
   else if (last) words.push(`sold out ${count(soldOut.length)} times, the last ${fromTo(last, span)}`);
-  if (points.some(({ quantity_censored }) => quantity_censored)) words.push(`${CAP}+: the platform reports at most ${CAP}`);
+  const capped = points.filter(({ quantity_censored }) => quantity_censored);
+  if (capped.length > 0) words.push(capped.every(({ quantity }) => quantity === CAP) ? `${CAP}+: the platform reports at most ${CAP}` : "+: there may be more");
   if (points.every(({ quantity }) => quantity === null)) words.push("the platform reports no numbers");
   return words.join("; ");
 }

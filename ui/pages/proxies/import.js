@@ -21,7 +21,8 @@ export const ImportProxies = ({ onClose }) =>
   html`<${ImportDialog} title="Import proxies" label="One a line, or CSV" onClose=${onClose} read=${read} done=${doneText}
     placeholder="http://user:password@203.0.113.14:3128"
     help=${`host:port, host:port:user:password, or an address with http, https or socks5. Columns of CSV: ${COLUMNS.known.join(", ")}`}
-    send=${(/** @type {(string | NewProxy)[]} */ proxies) => send("POST", pathOf("/api/proxies/import"), { proxies })} />`;
+    send=${(/** @type {(string | NewProxy)[]} */ proxies, /** @type {boolean} */ isCheck) =>
+      send("POST", pathOf("/api/proxies/import"), { proxies, dry_run: isCheck })} />`;
 
 /** A first line that names the column `host` makes it CSV. @param {Line[]} lines */
 function read(lines) {
@@ -29,18 +30,23 @@ function read(lines) {
   if (!headerOf(plain[0]).includes("host")) return { entries: plain.map(({ line, text }) => ({ line, value: text })), faults: [] };
   const { entries, faults } = rowsOf(lines, COLUMNS);
   for (const { value } of entries) if (value.protocol) value.protocol = value.protocol.toLowerCase();
-  const wrong = entries.map(({ line, value }) => ({ field: lineName(line), detail: fault(value) })).filter(({ detail }) => detail);
-  const proxies = entries.map(({ line, value }) => ({ line, value: { ...value, port: Number(value.port) } }));
-  return { entries: proxies, faults: [...faults, ...wrong] };
+  const wrong = entries.flatMap(({ line, value }) => faultsOf(value).map((detail) => ({ field: lineName(line), detail })));
+  return { entries: entries.map(({ line, value }) => ({ line, value: readable(value) })), faults: [...faults, ...wrong] };
 }
 
-/** The first field that the API cannot read, in words. @param {Record<string, string>} row */
-function fault({ port, protocol }) {
-  if (port === undefined) return "the port is missing";
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return "the port is not a number from 1 to 65535";
-  if (protocol !== undefined && !PROTOCOLS.includes(protocol)) return `unknown protocol: the protocols are ${PROTOCOLS.join(", ")}`;
-  return "";
+/** @param {string | undefined} port */
+const isPort = (port) => port !== undefined && /^\d{1,5}$/.test(port) && Number(port) <= 65_535;
+
+/** The fields that the API cannot read, in words. @param {Record<string, string>} row */
+function faultsOf({ port, protocol }) {
+  const portFault = port === undefined ? "the port is missing" : !isPort(port) && "the port is not a number from 1 to 65535";
+  const protocolFault = protocol !== undefined && !PROTOCOLS.includes(protocol) && `unknown protocol: the protocols are ${PROTOCOLS.join(", ")}`;
+  return [portFault, protocolFault].filter((fault) => fault !== false);
 }
+
+/** In place of what it cannot read, what it takes, so that it finds the other faults. @param {Record<string, string>} row */
+const readable = ({ port, protocol, ...row }) =>
+  /** @type {NewProxy} */ ({ host: "", ...row, port: isPort(port) ? Number(port) : 1, ...(PROTOCOLS.includes(protocol) && { protocol }) });
 
 /** @param {Imported[]} answers */
 function doneText(answers) {

@@ -38,27 +38,15 @@ export const Row = memo(
 
 /** @param {Proxy} proxy */
 function whyOf(proxy) {
-  if (proxy.health === "healthy" || proxy.health === "untested") return hostsText(proxy);
+  if (proxy.health === "healthy" || proxy.health === "untested") return proxy.hosts_text;
   const streak = proxy.consecutive_403_count > 0 && `${plural(proxy.consecutive_403_count, "refusal")} in a row`;
-  const hosts = hostsText(proxy);
-  // the last error may be of another host than the bench
+    // the last error may be of another host than the bench
   return html`${proxy.benched.length > 0 ? proxy.benched[0].reason : (proxy.last_error ?? "")}
     ${streak && html`<br /><span class="scope">${streak}
       ${proxy.last_failure_at && html`, the last <${Ago} at=${proxy.last_failure_at} after="ago" />`}</span>`}
-    ${hosts && proxy.hosts.length > 1 && html`<br /><span class="scope">${hosts}</span>`}
+    ${proxy.hosts_text && proxy.hosts.length > 1 && html`<br /><span class="scope">${proxy.hosts_text}</span>`}
     ${proxy.benched.map(({ host, until }) =>
       html`<br /><span class="scope">benched ${host === null ? "everywhere" : `at ${host}`}, back <${Until} at=${until} /></span>`)}`;
-}
-
-/**
- * The hosts that it does not reach first; nothing where it reaches all of them.
- * @param {Proxy} proxy
- */
-function hostsText({ hosts }) {
-  if (hosts.every(({ health }) => health === "healthy")) return "";
-  const named = (/** @type {string} */ wanted, /** @type {string} */ verb) =>
-    hosts.filter(({ health }) => health === wanted).map(({ host }) => `${verb} ${host}`);
-  return [...named("refused", "refused by"), ...named("failing", "no answer from"), ...named("healthy", "answers")].join(", ");
 }
 
 /** @param {{ proxy: Proxy, name: string }} properties */

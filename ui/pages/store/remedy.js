@@ -3,19 +3,24 @@
 
 import { pathOf, send } from "../../core/api.js";
 import { link } from "../../core/base.js";
+import { count, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { may } from "../../core/session.js";
 import { EMPTY_MENUS } from "../../core/vocabulary.js";
 import { confirm } from "../../parts/dialog.js";
 import { Icon } from "../../parts/icon.js";
-import { Until } from "../../parts/time.js";
+import { Ago, Until } from "../../parts/time.js";
 import { act } from "../../parts/toast.js";
 import { EditButton } from "./edit.js";
 
-/** @import { StoreView } from "../../types/api" */
+/** @import { StoreView, SuspiciousAnswer } from "../../types/api" */
 
 /** @param {{ of: StoreView }} properties */
-export function Remedy({ of }) {
+export const Remedy = ({ of }) => html`<${Crawls} of=${of} />${of.suspicious.map((answer) =>
+  html`<${Suspicious} key=${answer.kind} of=${of} answer=${answer} />`)}`;
+
+/** @param {{ of: StoreView }} properties */
+function Crawls({ of }) {
   if (!of.crawl_enabled) return null;
   if (of.crawl_status === "needs_menu_id") return html`<${LookUp} of=${of} />`;
   const why = whyOf(of);
@@ -35,6 +40,34 @@ function whyOf({ crawl_status: status, empty_menus: menus, products }) {
   }
   if (status === "never_crawled") return "No menu of this store was kept yet.";
   return null;
+}
+
+/** An answer that is not believed yet, and the way to accept it. @param {{ of: StoreView, answer: SuspiciousAnswer }} properties */
+function Suspicious({ of, answer }) {
+  const { is_accepted: isAccepted, seen_at: at } = answer;
+  const next = isAccepted
+    ? "It is accepted: the next answer that says the same is believed."
+    : "It is believed once enough answers agree, or at once if you accept it.";
+  return html`<p class="banner" role="status"><${Icon} name="warn" /><span>${changeText(answer)}, as seen <${Ago} at=${at} after="ago" />. ${next}</span>
+    ${may("operator") && !isAccepted && html` <button class="btn small" type="button" onClick=${() => accept(of, answer)}>Accept…</button>`}</p>`;
+}
+
+/** @param {SuspiciousAnswer} answer */
+const changeText = ({ kind, switched, covered }) =>
+  kind === "products"
+    ? `Its latest menu would put ${count(switched)} of ${plural(covered, "product")} out of stock at once`
+    : `The latest discovery would close ${count(switched)} of ${plural(covered, "store")} at once`;
+
+/** @param {StoreView} store @param {SuspiciousAnswer} answer */
+async function accept({ id, name }, answer) {
+  const yes = await confirm({
+    title: "Accept this answer?",
+    body: html`<p><bdi>${name}</bdi>: ${changeText(answer)}.</p><p>The next answer that says the same is believed.</p>`,
+    action: "Accept",
+    danger: true,
+  });
+  if (!yes) return;
+  await act(() => send("POST", pathOf("/api/stores/{id}/accept", { id }), {}), `The next answer that says the same of ${name} is believed.`);
 }
 
 /** Why the id at the platform is not known, and when it is looked up next. @param {{ of: StoreView }} properties */

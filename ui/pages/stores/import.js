@@ -22,8 +22,8 @@ const COLUMNS = {
 
 const KNOWN = "A store that exists, by its slug or by one that it had before, is only added to the groups of its line.";
 
-/** @param {Stores} stores */
-const add = (stores) => send("POST", pathOf("/api/stores/import"), { stores });
+/** @param {Stores} stores @param {boolean} [isCheck] */
+const add = (stores, isCheck = false) => send("POST", pathOf("/api/stores/import"), { stores, dry_run: isCheck });
 
 /** @param {{ onClose: () => void }} properties */
 export const ImportStores = ({ onClose }) =>
@@ -39,7 +39,8 @@ function read(lines) {
     field: lineName(line),
     detail: `unknown platform '${value.platform}': the platforms are ${PLATFORMS.join(", ")}`,
   }));
-  return { entries: entries.map(({ line, value }) => ({ line, value: fieldsOf(value) })), faults: [...faults, ...wrong] };
+  const known = (/** @type {Record<string, string>} */ { platform, ...value }) => (PLATFORMS.includes(platform) ? { platform, ...value } : value);
+  return { entries: entries.map(({ line, value }) => ({ line, value: fieldsOf(known(value)) })), faults: [...faults, ...wrong] };
 }
 
 /** @param {Record<string, string | null>} values */

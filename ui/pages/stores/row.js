@@ -6,7 +6,9 @@ import { count, share } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
 import { EMPTY_MENUS } from "../../core/vocabulary.js";
+import { crawlNow, hindranceOf } from "../../parts/crawl-now.js";
 import { CrawlState, CrawlSwitch } from "../../parts/crawl-switch.js";
+import { RowAction } from "../../parts/row-action.js";
 import { Select } from "../../parts/selection.js";
 import { Ago, Until } from "../../parts/time.js";
 
@@ -25,11 +27,15 @@ export const Row = memo((/** @type {RowOf} */ { of: store, isSelected, onSelect 
     <td class="fact">${store.state}</td>
     <td class="end"><${CrawlState} of=${store} /><${Why} of=${store} /></td>
     <td class="num fact" data-l="complete"><${Ago} at=${store.last_complete_at} after="ago" /></td>
-    <td class="num fact" data-l="coverage">${coverageText(store.last_coverage)}</td>
+    <td class="num low" data-l="coverage">${coverageText(store.last_coverage)}</td>
     <td class="num fact" data-l="products"><a href=${`${link(page)}#products`}>${count(store.products)}</a></td>
     <td class="num fact" data-l="in stock"><a href=${`${link(page, { in_stock: true })}#products`}>${count(store.in_stock)}</a></td>
     <td class="line">${store.groups.map((group) => html`<a class="tag" href=${link("/admin/stores", { group })}>${group}</a> `)}</td>
-    ${may("operator") && html`<td class="num line"><${CrawlSwitch} of=${store} kind="small" /></td>`}
+    ${may("operator") && html`<td class="num fact act"><span class="row">
+      ${hindranceOf(store)
+        ? html`<${CrawlSwitch} of=${store} kind="small" />`
+        : html`<${RowAction} action="Crawl now" of=${store.name} onClick=${() => crawlNow(store)} />
+          <span class="not-phone"><${CrawlSwitch} of=${store} kind="small quiet" /></span>`}</span></td>`}
   </tr>`;
 });
 

@@ -4,7 +4,7 @@
 
 import { count, duration, plural } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
-import { timeAxis } from "../../parts/chart.js";
+import { Axis, timeAxis } from "../../parts/chart.js";
 import { Ago } from "../../parts/time.js";
 import { Outcome } from "../../parts/status.js";
 
@@ -51,7 +51,7 @@ export function Attempts({ task, proxies, now }) {
       })
       .reverse()}
     <li aria-hidden="true"><div class="not-phone"></div>
-      <ol class="axis">${timeAxis(axis.begin, axis.begin + axis.length).map((label) => html`<li>${label}</li>`)}</ol></li>
+      <${Axis} labels=${timeAxis(axis.begin, axis.begin + axis.length)} /></li>
   </ol></div>`;
 }
 

@@ -5,6 +5,7 @@ import { get, pathOf, Refusal, send } from "../../core/api.js";
 import { count, plural } from "../../core/format.js";
 import { html, useEffect, useState } from "../../core/html.js";
 import { reloadAll } from "../../core/resource.js";
+import { TASK_PRIORITY } from "../../core/vocabulary.js";
 import { BulkBar } from "../../parts/bulk-bar.js";
 import { confirm } from "../../parts/dialog.js";
 import { FormDialog } from "../../parts/form.js";
@@ -95,7 +96,7 @@ export function Bulk({ selected, onDone, filters, isEmpty }) {
         max: 1000,
         value: 0,
         required: true,
-        help: "higher is claimed first; only of pending tasks",
+        help: `${TASK_PRIORITY}; only of pending tasks`,
       }]}
       done=${(/** @type {Changed} */ answer) => ("id" in answer ? "The change goes on" : `${plural(answer.done, "task")} changed`)} />`}`;
 }

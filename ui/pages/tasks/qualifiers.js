@@ -2,6 +2,7 @@
 // The words that filter tasks, with the API's names in the address.
 
 import { MEDIA_ROLES, ROLES } from "../../core/vocabulary.js";
+import { suggestStores } from "../../core/stores.js";
 import { PLATFORM, readId } from "../../parts/query-box.js";
 
 /** @import { Qualifier } from "../../parts/query-box.js" */
@@ -45,7 +46,7 @@ export const QUALIFIERS = [
     read: retries,
     write: (value) => `>${Number(value) - 1}`,
   },
-  { word: "store", parameter: "dispensary_id", type: "number", help: "a store's id", read: readId },
+  { word: "store", parameter: "dispensary_id", type: "number", help: "a part of its name, or its id", read: readId, find: suggestStores },
   { word: "worker", parameter: "worker_id", help: "a worker's id" },
   PLATFORM,
   { word: "schedule", parameter: "schedule_id", type: "number", help: "a schedule's id", read: readId },

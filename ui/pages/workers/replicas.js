@@ -7,7 +7,9 @@ import { html, useState } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { may } from "../../core/session.js";
 import { FormDialog } from "../../parts/form.js";
+import { Icon } from "../../parts/icon.js";
 import { Loaded, Panel } from "../../parts/panel.js";
+import { act } from "../../parts/toast.js";
 
 /** @import { WorkerReplicas } from "../../types/api" */
 /** @import { Values } from "../../parts/form.js" */
@@ -17,11 +19,22 @@ export function Replicas() {
   const [isAsked, ask] = useState(false);
   const set = answer.data;
   return html`<${Panel} title="Pods in Kubernetes" scope=${set ? `${set.statefulset} in ${set.namespace}` : ""}
-      more=${set && may("admin") && html`<button class="btn small" type="button" onClick=${() => ask(true)}>Scale…</button>`}>
+      more=${set && may("admin") && html`<span class="row actions">
+        <${Step} set=${set} by=${-1} /><b>${count(set.replicas)}</b><${Step} set=${set} by=${1} />
+        <button class="btn small" type="button" onClick=${() => ask(true)}>Scale…</button></span>`}>
       <${Loaded} of=${answer} what="The number of pods" rows=${1}>${(/** @type {WorkerReplicas} */ set) =>
         html`<p class="panel-body">${sentence(set)}</p>`}</${Loaded}>
     </${Panel}>
     ${isAsked && set && html`<${Scale} set=${set} onClose=${() => ask(false)} />`}`;
+}
+
+/** One pod more or less. @param {{ set: WorkerReplicas, by: 1 | -1 }} properties */
+function Step({ set, by }) {
+  const { replicas, min_replicas: min, max_replicas: max } = set;
+  const wanted = replicas + by;
+  const scale = () => act(() => send("POST", pathOf("/api/workers/k8s/scale"), { replicas: wanted }), `${plural(wanted, "pod")} wanted`);
+  return html`<button class="icon-btn" type="button" disabled=${wanted < min || wanted > max} onClick=${scale}
+    aria-label=${by > 0 ? "One pod more" : "One pod less"}><${Icon} name=${by > 0 ? "plus" : "minus"} /></button>`;
 }
 
 /** @param {WorkerReplicas} set */

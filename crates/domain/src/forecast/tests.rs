@@ -131,6 +131,19 @@ fn the_largest_share_limits_first(
 }
 
 #[rstest]
+#[case::first_crawls_alone(Role::ProductDiscovery)]
+#[case::later_ones(Role::PayloadFetch)]
+fn the_runs_of_first_crawls_stand_in_for_later_ones(#[case] measured: Role) {
+    let Supply { costs, .. } = supply();
+    let costs = [(measured, costs[&Role::PayloadFetch]), (Role::ProductRefresh, costs[&Role::ProductRefresh])].into();
+    let forecast = Supply { costs, ..supply() }.forecast(what_if(2000, 4.0));
+    assert_eq!(
+        (forecast.slots_needed, forecast.crawl_seconds, forecast.unmeasured),
+        (Some(31), Some(12_960.0), vec![])
+    );
+}
+
+#[rstest]
 #[case::no_schedule(Supply { schedules: vec![], ..supply() })]
 #[case::a_schedule_of_no_store(Supply { schedules: vec![every(4.0, 0)], ..supply() })]
 #[case::a_crawl_of_no_store_in_all(Supply {

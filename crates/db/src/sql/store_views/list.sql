@@ -33,6 +33,10 @@ SELECT d.place, d.sort_number, d.sort_text, d.id, d.name, d.slug, d.platform, d.
        d.phone, d.timezone, d.is_recreational, d.is_medical, d.groups, d.crawl_enabled, s.crawl_status, d.disabled_reason, d.last_payload_id,
        lookup.id AS lookup_task_id, lookup.error_message AS lookup_error, json_time(lookup.next_at) AS lookup_next_at,
        (SELECT count(*) FROM suspicious_menus m WHERE m.dispensary_id = d.id AND m.product_count = 0) AS empty_menus,
+       (SELECT coalesce(json_agg(json_build_object('kind', w.kind, 'switched', w.switched, 'covered', w.covered, 'seen_at', json_time(w.seen_at),
+                                                   'is_accepted', w.accepted_at IS NOT NULL) ORDER BY w.kind, w.scope), '[]')
+          FROM (SELECT DISTINCT ON (x.kind, x.scope) x.* FROM suspicious_switches x WHERE d.id = ANY (x.dispensary_ids)
+                 ORDER BY x.kind, x.scope, x.seen_at DESC) w) AS suspicious,
        json_time(d.last_fetch_at) AS last_fetch_at,
        json_time(d.last_crawl_at) AS last_crawl_at,
        json_time(d.last_payload_at) AS last_payload_at,
