@@ -26,10 +26,10 @@ pub fn counted(number: i64, noun: &str) -> String {
 pub fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     let (large, unit, small, rest) = match seconds {
-        ..MINUTE => return format!("{seconds} s"),
-        ..HOUR => (MINUTE, "m", 1, "s"),
-        ..DAY => (HOUR, "h", MINUTE, "m"),
-        _ => (DAY, "d", HOUR, "h"),
+        0..MINUTE => return format!("{seconds} s"),
+        MINUTE..HOUR => (MINUTE, "m", 1, "s"),
+        HOUR..DAY => (HOUR, "h", MINUTE, "m"),
+        DAY.. => (DAY, "d", HOUR, "h"),
     };
     match seconds % large / small {
         0 => format!("{} {unit}", seconds / large),
