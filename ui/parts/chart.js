@@ -200,8 +200,9 @@ function dayAxis(begin, end) {
   return labels;
 }
 
-/** Minimum height of a part: one bad answer of many is seen, too. */
-const MIN_PART = 18;
+/** Minimum heights of parts: one refusal of many is seen, too; a silence now and then is none of the proxy's. */
+const MIN_REFUSED = 18;
+const MIN_SILENT = 4;
 const OK_HEIGHT = 60;
 const SPARK_WIDTH = 4;
 const SPARK_MS = 3_600_000;
@@ -221,8 +222,8 @@ export function Spark({ all, bad, none }) {
 /** @param {number} at @param {number} number @param {number} bad @param {number} none */
 function minuteOf(at, number, bad, none) {
   const requests = Math.max(number, bad + none);
-  const heightOf = (/** @type {number} */ part) => (part > 0 ? Math.max(MIN_PART, (HEIGHT * part) / requests) : 0);
-  const [refused, silent] = [heightOf(bad), heightOf(none)];
+  const heightOf = (/** @type {number} */ part, /** @type {number} */ least) => (part > 0 ? Math.max(least, (HEIGHT * part) / requests) : 0);
+  const [refused, silent] = [heightOf(bad, MIN_REFUSED), heightOf(none, MIN_SILENT)];
   const x = at * SPARK_WIDTH;
   return html`${requests > bad + none && html`<rect class="ok" x=${x} y=${HEIGHT - OK_HEIGHT} width="3" height=${OK_HEIGHT} />`}
     ${refused > 0 && html`<rect class="bad" x=${x} y=${HEIGHT - refused} width="3" height=${refused} />`}

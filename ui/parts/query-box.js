@@ -170,7 +170,7 @@ export function QueryBox({ filters, label, text, placeholder }) {
         refuse("");
         open(true);
       }} onFocus=${() => open(true)} onBlur=${() => open(false)} onKeyDown=${onKeyDown} />
-    <kbd aria-hidden="true">/</kbd>
+    <kbd class="not-phone" aria-hidden="true">/</kbd>
     <ul class=${`suggest ${isShown ? "is-shown" : ""}`} id="suggestions" role="listbox" aria-label="Suggestions">
       ${suggestions.map(
         ({ line, help }, at) => html`<li role="option" id=${`suggestion-${at + 1}`} key=${line} aria-selected=${chosen === at + 1}

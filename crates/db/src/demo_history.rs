@@ -18,13 +18,15 @@ pub struct QueueHistory<'a> {
     pub seed: u64,
     pub stores: usize,
     pub host: &'a str,
+    /// Place of the proxy that never answers, from 1, in the order of their ids.
+    pub dead_proxy: i64,
     /// Stores whose menu has been empty for days.
     pub empty: &'a [StoreId],
 }
 
 /// Writes runs, requests and failures; false when they were written before.
 pub async fn write_queue(db: &Db, history: QueueHistory<'_>) -> Result<bool, DbError> {
-    let QueueHistory { seed, stores, host, empty } = history;
+    let QueueHistory { seed, stores, host, dead_proxy, empty } = history;
     let tx = db.begin_maintenance().await?;
     if is_written(&tx).await?.of_queue {
         return Ok(false);
@@ -33,7 +35,7 @@ pub async fn write_queue(db: &Db, history: QueueHistory<'_>) -> Result<bool, DbE
     tx.execute(include_str!("sql/demo_history/runs.sql"), &[&seed, &fetches]).await?;
     tx.execute(include_str!("sql/demo_history/runs_until.sql"), &[]).await?;
     let requests = fetches * REQUESTS_PER_FETCH;
-    tx.execute(include_str!("sql/demo_history/requests.sql"), &[&seed, &host, &requests]).await?;
+    tx.execute(include_str!("sql/demo_history/requests.sql"), &[&seed, &host, &requests, &dead_proxy]).await?;
     tx.execute(include_str!("sql/demo_history/failures.sql"), &[&seed]).await?;
     tx.execute(include_str!("sql/demo_history/mark.sql"), &[]).await?;
     for store in empty {

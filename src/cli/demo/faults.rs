@@ -17,7 +17,7 @@ pub const EXTRA_STORES: usize = 1;
 pub const UNSTEADY_HOST: &str = "unsteady.simulated.test";
 
 /// Positions of proxies; the first two get blocked.
-const DEAD_PROXY: usize = 5;
+pub const DEAD_PROXY: usize = 5;
 const LATE_PROXY: usize = 6;
 const LATENESS: Duration = Duration::from_millis(1500);
 

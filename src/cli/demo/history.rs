@@ -17,7 +17,13 @@ const HOST: &str = "127.0.0.1";
 /// Returns how long it took; None when it was written before.
 pub async fn write_queue(db: &Db, state: &State, apart: &[StoreId]) -> Result<Option<Duration>, DbError> {
     let begun = Instant::now();
-    let history = QueueHistory { seed: state.seed, stores: state.stores, host: HOST, empty: faults::empty(apart) };
+    let history = QueueHistory {
+        seed: state.seed,
+        stores: state.stores,
+        host: HOST,
+        dead_proxy: faults::DEAD_PROXY as i64 + 1,
+        empty: faults::empty(apart),
+    };
     Ok(demo_history::write_queue(db, history).await?.then(|| begun.elapsed()))
 }
 

@@ -33,10 +33,10 @@ export function Forecast({ query }) {
   const isWhatIf = PARAMETERS.some((name) => asked[name]);
   return html`<${Panel} title="Forecast" scope=${isWhatIf ? "what these stores would need" : "what the enabled schedules need"}>
     <div class="panel-body"><${WhatIf} key=${query.toString()} asked=${asked} isWhatIf=${isWhatIf} faults=${faults} /></div>
-    <${Loaded} of=${shown} what="The forecast">${(/** @type {Answer} */ data) => html`
+    ${(faults.length === 0 || shown.data) && html`<${Loaded} of=${shown} what="The forecast">${(/** @type {Answer} */ data) => html`
       ${faults.length > 0 && html`<p class="panel-body scope">The answer before:</p>`}
       <p class=${`panel-body lead ${data.is_enough === false ? "bad" : ""}`}>${data.summary}</p>
-      <${Roles} roles=${data.roles} />`}</${Loaded}>
+      <${Roles} roles=${data.roles} />`}</${Loaded}>`}
   </${Panel}>`;
 }
 
@@ -50,7 +50,7 @@ function WhatIf({ asked, isWhatIf, faults }) {
   return html`<form class="row what-if" aria-label="What if" onSubmit=${submit}>
     ${FIELDS.map(({ name, label, placeholder, mode }) => {
       const wrong = faults.find(({ field }) => field === name)?.detail;
-      return html`<label class=${`row field ${wrong ? "wrong" : ""}`} key=${name}>${label}
+      return html`<label class=${`field ${wrong ? "wrong" : ""}`} key=${name}>${label}
         <input name=${name} size="8" inputmode=${mode} placeholder=${placeholder} defaultValue=${asked[name] ?? ""} autocomplete="off"
           aria-invalid=${wrong ? "true" : undefined} aria-describedby=${wrong ? `wrong-${name}` : undefined} />
         ${wrong && html`<small id=${`wrong-${name}`} role="alert">${wrong}</small>`}</label>`;

@@ -39,7 +39,7 @@ export function PriceChart({ series, span, period, hasGaps }) {
       words=${html`<${Gaps} span=${span} />
         ${spread(priced, top).map(({ name, price, at, kind }) =>
           html`<span class=${`mark-at ${kind}`} style=${{ "--at": at }}><bdi>${short(name)}</bdi><br />${price}</span>`)}`}>
-      ${sales.map((sale) => html`<rect class="bar c3" x=${x(sale.from, span)} y=${100 - SALE_HEIGHT}
+      ${sales.map((sale) => html`<rect class="bar sale" x=${x(sale.from, span)} y=${100 - SALE_HEIGHT}
         width=${Math.max(1, x(sale.to, span) - x(sale.from, span))} height=${SALE_HEIGHT} />`)}
       ${priced.map((each, at) =>
         html`<${Steps} key=${each.key} points=${stepsOf(each, span, (point) => dollars(paid(point)))} top=${top} kind=${KINDS[at]} />`)}

@@ -1,5 +1,6 @@
 -- demo_history/requests.sql: simulated counts of requests by proxy for 7 days, by half an hour, the last
--- three hours by minute, and by store and day; process 0 marks them. $1 seed, $2 host, $3 requests in a minute
+-- three hours by minute, and by store and day; process 0 marks them. $1 seed, $2 host, $3 requests in a minute,
+-- $4 the place of the proxy that never answers, from 1
 WITH slots AS (
   SELECT s.minute, s.minutes FROM (SELECT date_bin('1 minute', now(), timestamptz '2000-01-01 00:00:00Z') AS until) n
    CROSS JOIN LATERAL (
@@ -10,7 +11,7 @@ WITH slots AS (
   SELECT p.id, row_number() OVER (ORDER BY p.id) AS place, count(*) OVER () AS proxies FROM proxies p
 ), counted AS (
   SELECT s.minute, r.id AS proxy_id, k.outcome,
-         round(s.minutes * $3::float8 / r.proxies * k.share
+         round(s.minutes * $3::float8 / r.proxies * CASE WHEN r.place <> $4::bigint THEN k.share WHEN k.outcome = 'timeout' THEN 1 ELSE 0 END
                * (0.6 + 0.8 * (hashint8extended(extract(epoch FROM s.minute)::bigint + r.id, $1::bigint) & 1023) / 1023.0)
                * CASE WHEN k.outcome = 'blocked' AND r.place > 2 THEN 0.05 ELSE 1 END)::bigint AS requests,
          k.seconds
