@@ -11,6 +11,7 @@ pub mod half_character;
 pub mod potency;
 pub mod reader;
 pub mod size;
+pub mod text;
 
 use serde_json::value::RawValue;
 

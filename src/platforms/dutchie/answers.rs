@@ -9,6 +9,7 @@ use super::normalize::{self, PageRead};
 use crate::platforms::graphql;
 use crate::platforms::reading::first_of::FirstOf;
 use crate::platforms::reading::has_errors;
+use crate::platforms::reading::text::text;
 use crate::stealth::{FetchError, Response};
 use domain::menu::NormaliseError;
 use domain::store::FoundStore;
@@ -39,7 +40,8 @@ pub fn read_stores(
     response: &Response,
     read: impl Fn(&Value) -> Option<FoundStore>,
 ) -> Result<Vec<FoundStore>, FetchError> {
-    let answer: StoresAnswer<'_> = match serde_json::from_slice(&response.body) {
+    let Some(text) = text(&response.body) else { return Err(graphql::truncated(response)) };
+    let answer: StoresAnswer<'_> = match serde_json::from_str(&text) {
         Ok(answer) => answer,
         Err(error) if error.is_eof() => return Err(graphql::truncated(response)),
         Err(error) => return response.require_success().and(Err(graphql::unreadable(response, error.to_string()))),

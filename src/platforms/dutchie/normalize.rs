@@ -18,6 +18,7 @@ use crate::platforms::offer::Offer;
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
+use crate::platforms::reading::text::text;
 use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use domain::product::{Product, UpstreamStatus};
 use domain::switches::word;
@@ -60,7 +61,8 @@ pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
 
 /// Normalises one page of at most `max_items`.
 pub fn read_page(number: usize, body: &[u8], max_items: usize) -> Result<PageRead, NormaliseError> {
-    let Page { items, total_count, total_pages, has_odd_total } = parse(number, body)?;
+    let text = text(body).ok_or(NormaliseError::Truncated { page: number })?;
+    let Page { items, total_count, total_pages, has_odd_total } = parse(number, &text)?;
     if items.len() > max_items {
         let why = format!("{} products on one page, more than {max_items}", items.len());
         return Err(NormaliseError::NotAMenu { page: number, why });
@@ -107,15 +109,10 @@ fn count_stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
     stores
 }
 
-fn parse(number: usize, body: &[u8]) -> Result<Page<'_>, NormaliseError> {
-    let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
-    let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
-        None => NormaliseError::Truncated { page: number },
-        Some(_) => not_a_menu(error.to_string()),
-    })?;
+fn parse(number: usize, text: &str) -> Result<Page<'_>, NormaliseError> {
     let refused = |error: serde_json::Error| match error.is_eof() {
         true => NormaliseError::Truncated { page: number },
-        false => not_a_menu(error.to_string()),
+        false => NormaliseError::NotAMenu { page: number, why: error.to_string() },
     };
     match serde_json::from_str(text) {
         Ok(answer) => page_of::<Items<'_>>(number, answer),

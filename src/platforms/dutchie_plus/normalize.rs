@@ -9,6 +9,7 @@ mod words;
 use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::reader::{self, Reader};
+use crate::platforms::reading::text::text;
 use crate::platforms::reading::{Raw, decimal, has_errors, potency};
 use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use domain::product::Product;
@@ -32,7 +33,8 @@ pub fn normalise(answers: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
 
 /// Normalises one answer; `number` names it in errors.
 pub fn read_menu(number: usize, body: &[u8]) -> Result<MenuRead, NormaliseError> {
-    let Menu { products, products_count } = parse(number, body)?;
+    let text = text(body).ok_or(NormaliseError::Truncated { page: number })?;
+    let Menu { products, products_count } = parse(number, &text)?;
     let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
     let products = products.ok_or_else(|| not_a_menu("no products in it".to_owned()))?;
     if products.dropped > 0 {
@@ -55,8 +57,8 @@ fn unreadable() -> Warning {
     Warning { provider_product_id: None, kind: "unreadable_item", detail: "no product with an id".to_owned() }
 }
 
-fn parse(number: usize, body: &[u8]) -> Result<Menu<'_>, NormaliseError> {
-    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| match error.is_eof() {
+fn parse(number: usize, text: &str) -> Result<Menu<'_>, NormaliseError> {
+    let answer: Answer<'_> = serde_json::from_str(text).map_err(|error| match error.is_eof() {
         true => NormaliseError::Truncated { page: number },
         false => NormaliseError::NotAMenu { page: number, why: error.to_string() },
     })?;

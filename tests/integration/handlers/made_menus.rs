@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use db::demo_report::products;
 use db::products::ProductScope;
+use domain::known_units::with_known_units;
 use domain::menu_diff::with_known_statuses;
 use domain::store::Platform;
 use drover::platforms::dutchie::normalize;
@@ -157,8 +158,11 @@ async fn write_and_compare(store: &TestStore, platform_id: &str, second: i64, pa
     let tx = store.database.db.begin().await.unwrap();
     let scope = ProductScope { dispensary_id: store.id, platform: Platform::Dutchie };
     let known = db::products::known(&tx, scope).await.unwrap();
+    let ids: Vec<&str> = menu.products.iter().map(|product| product.provider_product_id.as_str()).collect();
+    let units = db::products::known_units(&tx, scope, &ids).await.unwrap();
     tx.rollback().await.unwrap();
-    let settled = with_known_statuses(&menu.products, &known);
+    let with_units = with_known_units(&menu.products, &units);
+    let settled = with_known_statuses(&with_units, &known).unwrap_or(with_units);
     let refreshed = store.try_refresh(&payload, menu.products.clone()).await;
     let counts = refreshed.unwrap_or_else(|error| panic!("{error}, by this menu: {page}"));
     assert_eq!(counts.snapshots as usize, menu.products.len(), "{page}");
@@ -169,7 +173,7 @@ async fn write_and_compare(store: &TestStore, platform_id: &str, second: i64, pa
     // the database sorts letters in its own order, which nothing uses
     let variants = rows.values_mut().map(|row| &mut row.variants);
     variants.for_each(|all| all.sort_by(|a, b| (&a.option_label, a.nth).cmp(&(&b.option_label, b.nth))));
-    for product in settled.as_ref().unwrap_or(&menu.products) {
+    for product in &settled {
         let expected = record(platform_id, product);
         assert_eq!(rows.get(&product.provider_product_id), Some(&expected), "{page}");
     }

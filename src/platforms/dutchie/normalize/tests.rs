@@ -407,6 +407,15 @@ fn a_page_that_ends_in_the_middle_is_truncated(#[case] bytes: usize) {
 }
 
 #[test]
+fn a_byte_that_is_no_utf8_costs_its_character_alone() {
+    let text = r#"{"data":{"filteredProducts":{"products":[{"_id":"a","Name":"Caf@"},{"_id":"b","Name":"Tea"}]}}}"#;
+    let body: Vec<u8> = text.bytes().map(|byte| if byte == b'@' { 0xe9 } else { byte }).collect();
+    let menu = normalise(&[&body]).unwrap();
+    let names: Vec<&str> = menu.products.iter().map(|product| product.name_raw.as_str()).collect();
+    assert_eq!(names, ["Caf\u{fffd}", "Tea"]);
+}
+
+#[test]
 fn a_page_is_read_with_its_totals_and_repetitions() {
     let body = page(&[item(json!({})), json!(null), item(json!({"_id": "p2"})), item(json!({"_id": "p2"}))]);
     let read = read_page(0, &body, 400).unwrap();
