@@ -46,7 +46,10 @@ pub async fn follow(sources: &Sources, live: &LiveConfig) -> Infallible {
 fn reload(sources: &Sources, live: &LiveConfig, last_fault: Option<String>, is_asked: bool) -> Option<String> {
     match live.reload(sources) {
         Ok(changes) => {
-            log::set_level(&live.current().config.log.level);
+            // on a terminal the levels are not those of the settings, until a person changes them
+            if changes.iter().any(|change| change.key == "log.level") {
+                log::set_level(&live.current().config.log.level);
+            }
             let (waiting, applied): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.needs_restart);
             let is_changed = !applied.is_empty() || !waiting.is_empty() || last_fault.is_some();
             if is_changed || is_asked {

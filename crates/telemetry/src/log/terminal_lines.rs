@@ -170,11 +170,11 @@ fn place_in(message: &str, name: &str, value: &str) -> Option<usize> {
     })
 }
 
-/// Whether the name, or its plural, stands before the number or after it: `task 1`, `workers: 5`, `15 tasks`.
+/// Whether the name, or its plural, stands in the clause before the number, or after it: `task 1`, `tasks made: 5`,
+/// `15 tasks`.
 fn is_named(before: &str, after: &str, name: &str) -> bool {
-    let before = before.trim_end_matches([' ', ':', '=']).to_ascii_lowercase();
-    let before = before.trim_end_matches('s');
-    before.ends_with(name.trim_end_matches('s')) || after.trim_start().starts_with(name)
+    let clause = before.rsplit([',', ';', '(', ')']).next().unwrap_or_default().to_ascii_lowercase();
+    clause.contains(name.trim_end_matches('s')) || after.trim_start().starts_with(name)
 }
 
 #[cfg(test)]
@@ -238,6 +238,7 @@ mod tests {
     #[case::word("Starting pod Xylos for role: any, workers: 5", "pod", "Xylos", true)]
     #[case::number("Starting pod Xylos for role: any, workers: 5", "workers", "5", true)]
     #[case::number_before_its_name("15 tasks of 5", "tasks", "15", true)]
+    #[case::number_of_its_clause("Schedule ran, tasks made: 0", "tasks", "0", true)]
     #[case::singular("Task 1 completed successfully", "task", "1", true)]
     #[case::another_name("Claimed task 2 (payload_fetch) for dispensary 1", "fence", "1", false)]
     #[case::address("Listening on http://127.0.0.1:8080", "address", "127.0.0.1:8080", true)]
