@@ -20,16 +20,35 @@ use telemetry::log;
 /// An editor writes a file in several steps.
 const SETTLE_TIME: Duration = Duration::from_millis(300);
 
+/// The SIGHUPs from now on; without it the first one ends the process. None on a terminal, whose end is a hangup, too, and ends
+/// the process.
+pub struct Hangups(Option<Signal>);
+
+impl Hangups {
+    pub fn listen() -> Hangups {
+        if io::stdin().is_terminal() {
+            return Hangups(None);
+        }
+        Hangups(signal(SignalKind::hangup()).ok())
+    }
+
+    async fn next(&mut self) {
+        match &mut self.0 {
+            Some(hangups) => drop(hangups.recv().await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// Follows the sources until it is dropped.
-pub async fn follow(sources: &Sources, live: &LiveConfig) -> Infallible {
-    let mut hangups = hangups();
+pub async fn follow(mut hangups: Hangups, sources: &Sources, live: &LiveConfig) -> Infallible {
     let (changed, mut changes) = mpsc::channel(1);
     let _watcher = sources.directory().and_then(|directory| watch(&directory, changed.clone()));
     // a file may have changed since the process read it
     let mut last_fault = reload(sources, live, None, false);
     loop {
         let is_asked = tokio::select! {
-            () = next(&mut hangups) => true,
+            () = hangups.next() => true,
             _ = changes.recv() => {
                 tokio::time::sleep(SETTLE_TIME).await;
                 false
@@ -67,21 +86,6 @@ fn reload(sources: &Sources, live: &LiveConfig, last_fault: Option<String>, is_a
 
 fn texts(changes: &[SettingChange]) -> Vec<String> {
     changes.iter().map(SettingChange::to_string).collect()
-}
-
-/// None on a terminal, whose end is a hangup too, and ends the process.
-fn hangups() -> Option<Signal> {
-    if io::stdin().is_terminal() {
-        return None;
-    }
-    signal(SignalKind::hangup()).ok()
-}
-
-async fn next(hangups: &mut Option<Signal>) {
-    match hangups {
-        Some(hangups) => drop(hangups.recv().await),
-        None => std::future::pending().await,
-    }
 }
 
 /// Reports writes below `directory`, whose own entries are watched: a mounted ConfigMap is replaced there by a link. Without a

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::http::{Listeners, for_local_clients};
-use super::{CliError, Env, ExitCode, Stop, reload, status_line};
+use super::reload::{self, Hangups};
+use super::{CliError, Env, ExitCode, Stop, status_line};
 use crate::actors::plan::Plan;
 use crate::actors::tree::Drained;
 use crate::app::{App, PreparedApp};
@@ -45,7 +46,9 @@ pub async fn run(
     look: Look,
     plan: impl AsyncFn(&Db) -> anyhow::Result<Plan>,
 ) -> anyhow::Result<ExitCode> {
-    // bound first, so that a port in use ends the command at once
+    // first of all: who sees that the process is there may ask it to reload
+    let hangups = Hangups::listen();
+    // bound before the rest, so that a port in use ends the command at once
     let listeners = Listeners::bind(&env.config, http == Http::Api).await?;
     let ServiceParts { db, app, has_token } = once_available(async || prepare(env, http, &plan).await).await?;
     let stop = env.stop.take_over();
@@ -58,7 +61,7 @@ pub async fn run(
     tokio::select! {
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
-        never = reload::follow(&env.sources, &env.live) => match never {},
+        never = reload::follow(hangups, &env.sources, &env.live) => match never {},
         never = status_line::keep_showing(), if look == Look::Status => match never {},
     }
     service_manager::stopping();
