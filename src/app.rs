@@ -28,6 +28,7 @@ use foundation::clock::Clock;
 pub use services::{ServicesError, services};
 use settings::LiveConfig;
 use storage::{Ownership, Payloads, Place, PlaceError};
+use supervision::background::Background;
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
@@ -91,6 +92,11 @@ impl App {
         self.tree.lifecycle()
     }
 
+    /// Starts loops that end with this process, or end it.
+    pub fn background(&self) -> &Background {
+        self.tree.background()
+    }
+
     /// Returns when the tree has failed for good.
     pub async fn until_failed(&self) {
         self.lifecycle().reached(Phase::Draining).await;
@@ -126,7 +132,7 @@ impl PreparedApp {
             Ok(services)
         };
         let tree = Tree::start(deps, make).await?;
-        let images = images.map(|(queue, deps)| (Downloads::start(queue.clone(), deps, &tree.background()), queue));
+        let images = images.map(|(queue, deps)| (Downloads::start(queue.clone(), deps, tree.background()), queue));
         Ok(App { tree, images })
     }
 }

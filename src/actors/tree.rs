@@ -107,8 +107,8 @@ impl Tree {
     }
 
     /// Starts loops that end with this process, or end it.
-    pub fn background(&self) -> Background {
-        self.background.clone()
+    pub fn background(&self) -> &Background {
+        &self.background
     }
 
     /// None where no tasks run.

@@ -23,7 +23,6 @@ use db::Db;
 use geo::Geo;
 use settings::{Config, Live, LiveConfig};
 use storage::{Place, PlaceError};
-use supervision::background::Background;
 use supervision::lifecycle::Lifecycle;
 
 /// Maximum connected clients not accepted yet. The usual 128 are few in a burst: further clients would try
@@ -74,7 +73,7 @@ impl Listeners {
         let state =
             ApiState::new(db, Arc::new(config.api.clone()), ApiServices { live, ..services(env, config, health)? });
         let mut servers = Servers { api: None, stop: state.stop.clone(), tasks: JoinSet::new() };
-        let background = Background::new(&config.supervision, app.lifecycle().clone());
+        let background = app.background();
         let scrape = if self.api.is_some() { Scrape::Service } else { Scrape::Process };
         if let Some(listener) = self.probes {
             let address = listener.local_addr()?;
@@ -90,7 +89,7 @@ impl Listeners {
             }
             servers.api = Some(address);
             let serving = api::serve(listener, state, dashboard::routes(), background.clone());
-            servers.tasks.spawn(background.run_once("server of the API", serving));
+            servers.tasks.spawn(background.clone().run_once("server of the API", serving));
         }
         Ok(servers)
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use terminal_size::terminal_size_of;
 
+use domain::amounts::{counted, duration};
 use telemetry::log;
 use telemetry::metrics::{self, RunCounts};
 
@@ -51,11 +52,11 @@ impl StatusLine {
         if self.samples.len() > MAX_SAMPLES {
             self.samples.pop_front();
         }
-        let elapsed = indicatif::HumanDuration(now.saturating_duration_since(self.began));
+        let elapsed = duration(now.saturating_duration_since(self.began).as_secs_f64());
+        let counted = |number: u64, noun| counted(i64::try_from(number).unwrap_or(i64::MAX), noun);
+        let (completed, failed) = (counted(completed, "task"), counted(failed, "run"));
         let rate = self.rate();
-        format!(
-            "{busy} of {slots} slots busy · {completed} tasks completed, {failed} failed runs · {rate:.1}/s · {elapsed:#}"
-        )
+        format!("{busy} of {slots} slots busy · {completed} completed, {failed} failed · {rate:.1}/s · {elapsed}")
     }
 
     /// Completed tasks a second.
@@ -79,6 +80,6 @@ mod tests {
         let counts = |completed| RunCounts { slots: 6, busy: 2, completed, failed: 1 };
         line.text(began, counts(100));
         let text = line.text(began + Duration::from_secs(10), counts(125));
-        assert_eq!(text, "2 of 6 slots busy · 125 tasks completed, 1 failed runs · 2.5/s · 10s");
+        assert_eq!(text, "2 of 6 slots busy · 125 tasks completed, 1 run failed · 2.5/s · 10 s");
     }
 }

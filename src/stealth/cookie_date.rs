@@ -69,7 +69,7 @@ fn month(token: &str) -> Option<u32> {
     u32::try_from(place + 1).ok()
 }
 
-/// A number of so many digits, and anything that is no digit behind it.
+/// A number with a permitted count of digits; a rest that begins with no digit is left out.
 fn number(token: &str, digits: std::ops::RangeInclusive<usize>) -> Option<u32> {
     let end = token.find(|char: char| !char.is_ascii_digit()).unwrap_or(token.len());
     whole_number(token.get(..end)?, digits)

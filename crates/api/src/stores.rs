@@ -110,11 +110,12 @@ pub async fn accept(
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let mut change = changes.begin(&api).await?;
-    let store = find(&change, id).await?;
+    find(&change, id).await?;
     if !db::switches::accept(&change, id).await? {
         let fault = format!("no answer about store {id} is suspicious: there is nothing to accept");
         return Err(ApiError::Conflict(fault));
     }
+    let store = find(&change, id).await?;
     change.audit("stores.accept", id, json!({}));
     change.answer(StatusCode::OK, &store).await
 }

@@ -1,7 +1,7 @@
 //! `Verdict`: the sentence on the state of the crawl that the overview begins with; and why no store is crawled.
 //!
-//! Pure. In: [`Facts`] of one moment. Out: two sentences. Work of the media family is no part of it: a media job that
-//! waits makes no crawl late. It must not know the clock or the database.
+//! Pure. In: [`Facts`] of one moment. Out: two sentences. Media jobs are left out: one that waits makes no crawl
+//! late. It must not know the clock or the database.
 
 #[cfg(test)]
 mod tests;

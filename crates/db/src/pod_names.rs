@@ -22,7 +22,7 @@ pub struct TakenName {
     pub process: ProcessIdentity,
 }
 
-/// Until the transaction ends, no other process takes a name; returns those that were taken lately.
+/// Locks the names until the transaction ends; returns those that were taken lately.
 pub async fn lock(tx: &Tx) -> Result<Vec<TakenName>, DbError> {
     tx.execute(include_str!("sql/pod_names/lock.sql"), &[]).await?;
     tx.execute(include_str!("sql/pod_names/prune.sql"), &[]).await?;

@@ -44,6 +44,15 @@ mod tests {
     use super::*;
 
     #[rstest]
+    #[case(0, "0")]
+    #[case(999, "999")]
+    #[case(1_000, "1,000")]
+    #[case(12_345_678, "12,345,678")]
+    fn thousands_are_separated(#[case] number: i64, #[case] text: &str) {
+        assert_eq!(grouped(number), text);
+    }
+
+    #[rstest]
     #[case(0, "0 stores")]
     #[case(1, "1 store")]
     #[case(999, "999 stores")]

@@ -10,6 +10,7 @@ use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, values};
 use contract::age_sort::AgeSort;
 use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
+use domain::amounts::grouped;
 use domain::retry_state::RetryState;
 use domain::vocabulary::Word;
 use foundation::clock::Clock;
@@ -65,14 +66,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 fn summary(counts: &Counts) -> String {
     let running = counts.running + counts.claimed + counts.stale;
     let (pending, completed, failed) = (counts.pending, counts.completed, counts.failed);
-    let [pending, running, completed, failed] = [pending, running, completed, failed].map(thousands);
+    let [pending, running, completed, failed] = [pending, running, completed, failed].map(grouped);
     format!("Pending: {pending} Running: {running} Completed: {completed} Failed: {failed}")
-}
-
-fn thousands(number: i64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    String::from_utf8_lossy(&groups.join(&b',')).into_owned()
 }
 
 fn cells(task: &TaskView) -> Vec<String> {
@@ -112,22 +107,11 @@ fn first_words(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
 
     #[test]
     fn the_summary_is_the_line_that_scripts_read() {
         let counts = Counts { pending: 45, claimed: 1, running: 2, completed: 1234, failed: 12, ..Counts::default() };
         assert_eq!(summary(&counts), "Pending: 45 Running: 3 Completed: 1,234 Failed: 12");
-    }
-
-    #[rstest]
-    #[case(0, "0")]
-    #[case(999, "999")]
-    #[case(1_000, "1,000")]
-    #[case(12_345_678, "12,345,678")]
-    fn thousands_are_separated(#[case] number: i64, #[case] text: &str) {
-        assert_eq!(thousands(number), text);
     }
 }

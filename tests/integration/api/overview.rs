@@ -167,6 +167,18 @@ async fn an_empty_menu_is_accepted_only_where_one_was_found() {
 }
 
 #[tokio::test]
+async fn a_mass_change_that_is_accepted_is_shown_as_such_in_the_answer() {
+    let server = Server::start().await;
+    let store = server.add_store("a-shop").await;
+    let suspicious = format!(
+        "INSERT INTO suspicious_switches (kind, scope, covered, switched, dispensary_ids) VALUES ('products', 'dutchie/{store}', 12, 9, '{{{store}}}')"
+    );
+    server.database.raw.batch_execute(&suspicious).await.unwrap();
+    let accepted = server.post(&format!("/api/stores/{store}/accept"), json!({})).await.expect(200);
+    assert_eq!(accepted["suspicious"][0]["is_accepted"], true, "{accepted}");
+}
+
+#[tokio::test]
 async fn what_is_ready_is_told_by_role_with_the_time_it_has_waited() {
     let server = Server::start().await;
     assert_eq!(server.get("/api/overview").await.expect(200)["ready"], json!([]));

@@ -117,7 +117,7 @@ impl World {
         self
     }
 
-    /// Pending tasks, of which the oldest is due for so many seconds.
+    /// Pending tasks; the oldest has been due for `oldest_seconds`.
     fn ready(mut self, role: Role, tasks: i64, oldest_seconds: f64) -> World {
         self.ready.push(ReadyTasks { role: Word::Known(role), tasks, oldest_seconds });
         self.pending(role, tasks)

@@ -19,7 +19,7 @@ use super::{Http, HttpError, MAX_ANSWER_TIME, causes, private_name, shown};
 
 /// Maximum bytes before the end of a status line, with all interim answers in front of it.
 const MAX_STATUS: usize = 256 * 1024;
-/// Maximum bytes and time of the headers of an answer that is no acceptance.
+/// Maximum bytes and time of the headers of an answer that accepts nothing.
 const MAX_HEADERS: usize = 64 * 1024;
 const MAX_HEADERS_TIME: Duration = Duration::from_secs(5);
 /// Maximum bytes and time of the rest of an answer, which is read so that the receiver can end it.
@@ -123,7 +123,7 @@ async fn while_writing(writing: &mut Writing, status: impl Future<Output = io::R
     }
 }
 
-/// The status of the first answer that is no interim one. `bytes` then begins with it.
+/// The status of the final answer, which `bytes` then begins with; interim answers are skipped.
 async fn read_status(reader: &mut (impl AsyncRead + Unpin), bytes: &mut Vec<u8>) -> io::Result<u16> {
     let mut total = 0;
     loop {
