@@ -4,8 +4,9 @@
 //! In: every state's points, one state's, or some of one state's. Out: all stores found are kept in
 //! `dutchie_discovery_locations`, one seen from several points once; known ones are updated, never doubled;
 //! those not found again are flagged as vanished; closed and vanished ones are disabled, unless more than half of a
-//! state's stores would be at once; new ones get their first fetch. The other points are asked although one fails: no store of its state counts as vanished, and
-//! a follow-up asks just the points that did not answer. A task of which no point answers fails.
+//! state's stores would be at once; new ones get their first fetch. The other points are asked although one fails: no
+//! store of its state counts as vanished, and a follow-up asks just the points that did not answer. A task of which no
+//! point answers fails.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use super::platform_client::PlatformClient;
 use super::{Context, RunProgress};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
-use db::discovery::{CoveredStores, DiscoveredStore};
+use db::discovery::{CoveredStores, DiscoveredStore, Promoted};
 use db::{DbError, Tx};
 use domain::args;
 use domain::role::Role;
@@ -141,13 +142,32 @@ impl StateAnswer {
     }
 }
 
-/// By state: `9 of 12 stores would close or vanish at once`.
-fn doubts(doubted: &BTreeMap<String, CoveredStores>) -> BTreeMap<&String, String> {
-    let doubt = |state: &CoveredStores| {
-        let Switches { covered, switched, .. } = state.switches();
-        format!("{switched} of {covered} stores would close or vanish at once")
-    };
-    doubted.iter().map(|(name, state)| (name, doubt(state))).collect()
+/// The answer, judged by the number of stores that it would close.
+#[derive(Default)]
+struct Judgement {
+    /// Nothing is closed there.
+    doubted: Vec<CoveredStores>,
+    /// Stores of the other states that close.
+    closing: Vec<StoreId>,
+}
+
+impl Judgement {
+    fn doubts(&self, state: &str) -> bool {
+        self.doubted.iter().any(|doubted| doubted.found_in == state)
+    }
+
+    fn doubts_closing_of(&self, id: &String) -> bool {
+        self.doubted.iter().any(|doubted| doubted.closed.contains(id))
+    }
+
+    /// By state: `9 of 12 stores would close or vanish at once`.
+    fn doubts_by_state(&self) -> BTreeMap<&String, String> {
+        let doubt = |state: &CoveredStores| {
+            let Switches { covered, switched, .. } = state.switches();
+            format!("{switched} of {covered} stores would close or vanish at once")
+        };
+        self.doubted.iter().map(|state| (&state.found_in, doubt(state))).collect()
+    }
 }
 
 fn late() -> TaskError {
@@ -275,49 +295,49 @@ impl DiscoveryReport {
         result
     }
 
-    /// The states whose answer would close, or does not name, more than half of their stores, and is not believed; all
-    /// of them where that holds for the stores of all states together.
-    async fn doubted(
-        &self,
-        tx: &Tx,
-        platform: Platform,
-        found: &[DiscoveredStore],
-    ) -> Result<BTreeMap<String, CoveredStores>, DbError> {
+    /// An answer of a state that would close, or does not name, more than half of its stores is not believed; none of
+    /// them is where that holds for the stores of all states together.
+    async fn judge(&self, tx: &Tx, platform: Platform, found: &[DiscoveredStore]) -> Result<Judgement, DbError> {
         let states = db::discovery::covered(tx, platform, found, &self.answered_states).await?;
         let all: Vec<StoreId> = states.iter().flat_map(|state| state.stores.iter().copied()).collect();
         let switched = states.iter().map(|state| state.switches().switched).sum();
         let switches = Switches { kind: SwitchKind::Stores, covered: all.len(), switched };
         if !db::switches::believe(tx, platform.name(), switches, &all).await? {
-            return Ok(states.into_iter().map(|state| (state.found_in.clone(), state)).collect());
+            return Ok(Judgement { doubted: states, closing: Vec::new() });
         }
-        let (mut doubted, mut settled) = (BTreeMap::new(), vec![platform.name().to_owned()]);
+        let (mut judgement, mut settled) = (Judgement::default(), vec![platform.name().to_owned()]);
         for state in states {
             let scope = format!("{platform}/{}", state.found_in);
             // an answer that is believed as a whole is believed of each state
             let is_believed =
                 switches.is_suspicious() || db::switches::believe(tx, &scope, state.switches(), &state.stores).await?;
-            match is_believed {
-                true => settled.push(scope),
-                false => drop(doubted.insert(state.found_in.clone(), state)),
+            if is_believed {
+                settled.push(scope);
+                judgement.closing.extend(state.closing);
+            } else {
+                judgement.doubted.push(state);
             }
         }
         db::switches::settle(tx, SwitchKind::Stores, &settled).await?;
-        Ok(doubted)
+        Ok(judgement)
     }
 
     async fn write(&self, tx: &Tx, platform: Platform) -> Result<WriteResults, DbError> {
         let mut found: Vec<DiscoveredStore> = self.found.values().cloned().collect();
-        let doubted = self.doubted(tx, platform, &found).await?;
-        found.retain(|seen| !doubted.values().any(|state| state.closed.contains(&seen.store.platform_dispensary_id)));
+        let judgement = self.judge(tx, platform, &found).await?;
+        found.retain(|seen| !judgement.doubts_closing_of(&seen.store.platform_dispensary_id));
         let believed: Vec<String> =
-            self.answered_states.iter().filter(|state| !doubted.contains_key(*state)).cloned().collect();
+            self.answered_states.iter().filter(|state| !judgement.doubts(state)).cloned().collect();
         db::discovery::record(tx, platform, &found).await?;
-        let new = db::discovery::promote(tx, platform, &found).await?;
         let vanished = db::discovery::flag_vanished(tx, platform, &believed, &found).await?;
-        let closed = db::discovery::close(tx, platform).await?;
+        let Promoted { new, of_known_stores } = db::discovery::promote(tx, platform, &found).await?;
+        let closed = db::discovery::close(tx, platform, &judgement.closing).await?;
         let mut result = vec![("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
-        if !doubted.is_empty() {
-            result.push(("suspicious", json!(doubts(&doubted))));
+        if !judgement.doubted.is_empty() {
+            result.push(("suspicious", json!(judgement.doubts_by_state())));
+        }
+        if !of_known_stores.is_empty() {
+            result.push(("known_under_another_id", json!(of_known_stores)));
         }
         Ok(WriteResults {
             result: result.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),

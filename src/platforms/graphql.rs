@@ -32,15 +32,16 @@ struct Errors<'a> {
     errors: FirstOf<'a, MAX_ERRORS>,
 }
 
-/// The error of an answer that carries `errors`.
-pub fn errors(operation: &str, response: &Response) -> FetchError {
+/// The error of an answer that carries `errors`. `has_key`: the request had a key, which the server may refuse; without one,
+/// such words refuse this request alone.
+pub fn errors(operation: &str, response: &Response, has_key: bool) -> FetchError {
     let errors = serde_json::from_slice(&response.body).map_or(Vec::new(), |answer: Errors<'_>| answer.errors.kept);
     let errors: Vec<Value> = errors.into_iter().filter_map(small_value).collect();
     let operation = operation.to_owned();
     if errors.iter().any(|error| says(error, &STALE)) {
         return FetchError::UnknownQuery { operation, host: response.host.clone() };
     }
-    if errors.iter().any(|error| says(error, &UNAUTHENTICATED)) {
+    if has_key && errors.iter().any(|error| says(error, &UNAUTHENTICATED)) {
         return FetchError::KeyRefused { host: response.host.clone() };
     }
     let message = errors.iter().find_map(|error| error["message"].as_str()).unwrap_or("no message");

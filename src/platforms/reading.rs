@@ -6,6 +6,7 @@
 
 pub mod brand;
 pub mod decimal;
+pub mod errors;
 pub mod first_of;
 pub mod half_character;
 pub mod potency;
@@ -17,8 +18,3 @@ use serde_json::value::RawValue;
 
 /// A field as it came; none where it is absent or null.
 pub type Raw<'a> = Option<&'a RawValue>;
-
-/// Whether the `errors` of a GraphQL answer hold any.
-pub fn has_errors(errors: Raw<'_>) -> bool {
-    errors.is_some_and(|errors| errors.get() != "[]")
-}

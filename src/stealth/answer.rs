@@ -21,14 +21,15 @@ use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
 
 /// The judgement by status and headers alone. A block is a status that browsers get when they are not
-/// welcome, HTML where JSON is expected, or a redirect to another host.
+/// welcome, HTML where JSON is expected, or a redirect to another host. What succeeds is judged by its body: some
+/// servers call JSON HTML.
 pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), FetchError> {
     let retry_after = retry_after(&head.headers, now);
     let host = url.host_str().unwrap_or_default().to_owned();
     match head.status.as_u16() {
         status @ 429 => Err(FetchError::Throttled { host, status, retry_after }),
         status @ 503 if retry_after.is_some() => Err(FetchError::Throttled { host, status, retry_after }),
-        _ if claims_html(&head.headers) => Err(FetchError::Challenged { host }),
+        _ if !head.status.is_success() && claims_html(&head.headers) => Err(FetchError::Challenged { host }),
         status @ (401 | 403 | 405 | 406 | 451) => Err(FetchError::Blocked { host, status }),
         status @ 300..=399 if leads_elsewhere(url, &head.headers) => Err(FetchError::Blocked { host, status }),
         status @ 500..=599 => Err(FetchError::ServerError { host, status }),
@@ -90,11 +91,12 @@ pub(super) fn read(
         decoded => decoded?,
     };
     let Decoded { body, raw, is_gzip } = without_mark(host, decoded, limit)?;
+    let is_challenge = looks_like_html(&body) || (claims_html(&headers) && !begins_json(&body));
     headers.remove(header::CONTENT_ENCODING);
     if is_gzip {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
-    if looks_like_html(&body) {
+    if is_challenge {
         return Err(FetchError::Challenged { host: host.to_owned() });
     }
     if body.len() > SMALL_BODY && is_deep(&body) {
@@ -189,7 +191,16 @@ fn claims_html(headers: &HeaderMap) -> bool {
 
 /// JSON never begins with `<`.
 fn looks_like_html(body: &[u8]) -> bool {
-    unicode::without_utf8_mark(body).iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
+    first_of(body) == Some(b'<')
+}
+
+/// Whether it may be the object or list that platforms answer.
+fn begins_json(body: &[u8]) -> bool {
+    matches!(first_of(body), Some(b'{' | b'['))
+}
+
+fn first_of(body: &[u8]) -> Option<u8> {
+    unicode::without_utf8_mark(body).iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
 /// Whether lists and objects are nested deeper than in any menu: a reader remembers each one, which takes as
@@ -295,7 +306,7 @@ mod tests {
     #[case::not_acceptable(406, &[], blocked(406))]
     #[case::legal_reasons(451, &[], blocked(451))]
     #[case::challenged(403, &[HTML], challenged())]
-    #[case::html_for_json(200, &[("content-type", "Text/HTML")], challenged())]
+    #[case::judged_by_its_body(200, &[("content-type", "Text/HTML")], Ok(()))]
     #[case::captcha(405, &[HTML], challenged())]
     #[case::unavailable_page(503, &[HTML], challenged())]
     #[case::html_at_any_status(502, &[HTML], challenged())]

@@ -2,7 +2,7 @@
 //! gone. Keyed by platform: ids of two platforms may be equal.
 
 use super::arrays::column;
-use super::row::{first_columns, read_all, rows};
+use super::row::{FromRow, first_columns, read_all, rows};
 use super::{DbError, Tx};
 use domain::store::{FoundStore, Platform, RejectionReason, StoreId};
 use domain::switches::{SwitchKind, Switches};
@@ -62,16 +62,15 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
 pub struct CoveredStores {
     pub found_in: String,
     pub stores: Vec<StoreId>,
-    /// Ids at the platform of the stores that it would close.
+    /// Those of them that it would close: they are closed, or it does not name them any more.
+    pub closing: Vec<StoreId>,
+    /// Ids at the platform of the stores that it says are closed.
     pub closed: Vec<String>,
-    /// Number of the stores that it does not name any more.
-    pub vanished: i64,
 }
 
 impl CoveredStores {
     pub fn switches(&self) -> Switches {
-        let vanished = usize::try_from(self.vanished).unwrap_or_default();
-        Switches { kind: SwitchKind::Stores, covered: self.stores.len(), switched: self.closed.len() + vanished }
+        Switches { kind: SwitchKind::Stores, covered: self.stores.len(), switched: self.closing.len() }
     }
 }
 
@@ -83,17 +82,26 @@ pub async fn covered(
     states: &[String],
 ) -> Result<Vec<CoveredStores>, DbError> {
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
-    let closed: Vec<&DiscoveredStore> = seen.iter().filter(|s| s.is_closed()).collect();
-    let closed = column(&closed, |s| s.store.platform_dispensary_id.as_str());
+    let found_in = column(seen, |s| s.found_in.as_str());
+    let is_closed = column(seen, DiscoveredStore::is_closed);
     let sql = include_str!("sql/discovery/closing_of.sql");
-    read_all(&tx.query(sql, &[&platform.name(), &ids, &closed, &states]).await?)
+    read_all(&tx.query(sql, &[&platform.name(), &ids, &found_in, &is_closed, &states]).await?)
 }
 
-/// Makes stores of the valid entries of `seen` and returns the ids of the new ones; updates known ones.
-pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<Vec<StoreId>, DbError> {
+/// Outcome of [`promote`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Promoted {
+    pub new: Vec<StoreId>,
+    /// Ids at the platform that were left out: a known store, which did not vanish, has the same slug.
+    pub of_known_stores: Vec<String>,
+}
+
+/// Makes stores of the valid entries of `seen`; updates known ones. A store that vanished and is found under another id
+/// gets that id. Call it after [`record`] and [`flag_vanished`].
+pub async fn promote(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<Promoted, DbError> {
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
-    let rows = tx.query(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;
-    first_columns(&rows)
+    let row = tx.query_one(include_str!("sql/discovery/promote.sql"), &[&ids, &platform.name()]).await?;
+    Promoted::from_row(&row)
 }
 
 /// Flags the stores of `platform` that a discovery run in `states` did not see again; returns their number.
@@ -108,11 +116,11 @@ pub async fn flag_vanished(
     tx.execute(include_str!("sql/discovery/flag_vanished.sql"), &[&states, &ids, &platform.name()]).await
 }
 
-/// Disables the stores that are closed or have vanished, and marks their products out of stock; returns how
+/// Disables those of `stores` that are closed or have vanished, and marks their products out of stock; returns how
 /// many.
-pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
+pub async fn close(tx: &Tx, platform: Platform, stores: &[StoreId]) -> Result<usize, DbError> {
     // the next statement sees the commits of refreshes that this one waited for
-    let closing = tx.query(include_str!("sql/discovery/closing.sql"), &[&platform.name()]).await?;
+    let closing = tx.query(include_str!("sql/discovery/closing.sql"), &[&platform.name(), &stores]).await?;
     let ids: Vec<StoreId> = first_columns(&closing)?;
     let reasons: Vec<String> = closing.iter().map(|row| row.try_get("reason")).collect::<Result<_, _>>()?;
     tx.execute(include_str!("sql/discovery/close.sql"), &[&ids, &reasons]).await?;
@@ -120,5 +128,6 @@ pub async fn close(tx: &Tx, platform: Platform) -> Result<usize, DbError> {
 }
 
 rows! {
-    CoveredStores { found_in, stores, closed, vanished }
+    CoveredStores { found_in, stores, closing, closed }
+    Promoted { new, of_known_stores }
 }

@@ -66,16 +66,21 @@ pub fn with_known_statuses(products: &[Product], known: &[KnownProduct]) -> Opti
 }
 
 impl MenuDiff {
-    /// The products of the menu that are in stock in their rows, and those of them that the menu puts out of stock.
-    pub fn switches(&self, products: &[Product]) -> Switches {
+    /// The rows in stock, and those of them that the menu puts out of stock, or lacks for the first time. Rows that a
+    /// menu of less than half as many products lacks are left out: the fetch has judged it. `counts_misses`: the menu is
+    /// whole, and a row that it lacks is missed.
+    pub fn switches(&self, products: &[Product], counts_misses: bool) -> Switches {
         let was_in_stock = |(change, product): (&RowChange, &Product)| match change {
             RowChange::New => None,
             RowChange::Changed { was_in_stock, .. } => was_in_stock.then_some(product.is_in_stock),
             RowChange::Unchanged { .. } => product.is_in_stock.then_some(true),
         };
-        let covered: Vec<bool> = self.changes.iter().zip(products).filter_map(was_in_stock).collect();
-        let switched = covered.iter().filter(|is_in_stock| !**is_in_stock).count();
-        Switches { kind: SwitchKind::Products, covered: covered.len(), switched }
+        let named: Vec<bool> = self.changes.iter().zip(products).filter_map(was_in_stock).collect();
+        let sold_out = named.iter().filter(|is_in_stock| !**is_in_stock).count();
+        let lacking = self.absent.iter().filter(|row| row.is_in_stock && row.misses == 0).count();
+        let is_judged_here = counts_misses && 2 * products.len() >= named.len() + lacking;
+        let lacking = if is_judged_here { lacking } else { 0 };
+        Switches { kind: SwitchKind::Products, covered: named.len() + lacking, switched: sold_out + lacking }
     }
 
     /// `hashes` belong to `products`, whose provider ids are distinct.
@@ -164,16 +169,31 @@ mod tests {
     }
 
     #[test]
-    fn only_products_that_were_in_stock_and_are_on_the_menu_are_switched() {
+    fn only_products_that_were_in_stock_are_switched() {
         let known = [
             row(1, None, 0),
             row(2, Some(7), 0),
             KnownProduct { is_in_stock: false, ..row(3, None, 0) },
             row(4, None, 0),
+            row(5, None, 1),
+            KnownProduct { is_in_stock: false, ..row(6, None, 0) },
         ];
         let menu = [Product { is_in_stock: false, ..on_menu(1) }, on_menu(2), on_menu(3), on_menu(9)];
-        let switches = MenuDiff::new(&menu, &[7; 4], &known).switches(&menu);
-        assert_eq!((switches.covered, switches.switched), (2, 1));
+        let diff = MenuDiff::new(&menu, &[7; 4], &known);
+        let (whole, partial) = (diff.switches(&menu, true), diff.switches(&menu, false));
+        assert_eq!((whole.covered, whole.switched), (3, 2));
+        assert_eq!((partial.covered, partial.switched), (2, 1));
+    }
+
+    #[rstest]
+    #[case::all_under_other_ids(20, 20)]
+    #[case::half_as_many_under_other_ids(10, 20)]
+    #[case::a_menu_that_the_fetch_judges(9, 0)]
+    fn what_a_menu_lacks_for_the_first_time_is_switched(#[case] others: ProductId, #[case] switched: usize) {
+        let known: Vec<KnownProduct> = (1..=20).map(|id| row(id, None, 0)).collect();
+        let menu: Vec<Product> = (100..100 + others).map(on_menu).collect();
+        let diff = MenuDiff::new(&menu, &vec![7; menu.len()], &known);
+        assert_eq!(diff.switches(&menu, true).switched, switched);
     }
 
     #[rstest]

@@ -12,7 +12,7 @@ vocabulary! {
     pub enum SwitchKind {
         /// Stores of a state that would close or vanish.
         Stores,
-        /// Products of a store that would go out of stock, though they are on its menu.
+        /// Products of a store that would go out of stock, or that a menu of about as many others lacks.
         Products,
     }
 }

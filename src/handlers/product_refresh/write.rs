@@ -23,6 +23,7 @@ use domain::menu_diff::{self, KnownProduct, MenuDiff, RowChange};
 use domain::payload::Payload;
 use domain::product::{Product, ProductId};
 use domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
+use domain::switches::Switches;
 use foundation::memory::MemoryPermit;
 use storage::image_layout;
 use telemetry::events::ProductChanges;
@@ -144,7 +145,9 @@ impl MenuWrite {
         }
         let hashes: Vec<i64> = self.products().iter().map(Product::content_hash).collect();
         let diff = MenuDiff::new(self.products(), &hashes, &known);
-        if order == PayloadOrder::Newest && !self.is_believed(tx, &diff).await? {
+        let counts_misses = order == PayloadOrder::Newest && self.is_complete();
+        if order == PayloadOrder::Newest && !self.is_believed(tx, diff.switches(self.products(), counts_misses)).await?
+        {
             return Ok(Counts { products: self.products().len(), suspicious: true, ..Counts::default() });
         }
         let ids = self.ids(tx, &diff.changes).await?;
@@ -152,7 +155,6 @@ impl MenuWrite {
 
         let new = writes(&menu, |change| change == RowChange::New);
         let changed = writes(&menu, |change| matches!(change, RowChange::Changed { .. }));
-        let counts_misses = order == PayloadOrder::Newest && self.is_complete();
         let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
         let variants = VariantWrites::find(tx, &new, &changed).await?;
 
@@ -175,12 +177,12 @@ impl MenuWrite {
         Ok(Counts { snapshots, missed: absent.len() as i64, out_of_stock, without_price, ..counts })
     }
 
-    /// A menu that would put more than half of its products out of stock is taken for a fault of the platform's, until
-    /// enough menus show it, or an operator accepts it.
-    async fn is_believed(&self, tx: &Tx, diff: &MenuDiff) -> Result<bool, DbError> {
+    /// A menu that would put more than half of its products out of stock, or lists them under other ids, is taken for a
+    /// fault of the platform's, until enough menus show it, or an operator accepts it.
+    async fn is_believed(&self, tx: &Tx, switches: Switches) -> Result<bool, DbError> {
         let Payload { dispensary_id, platform, .. } = self.payload;
         let scope = format!("{platform}/{dispensary_id}");
-        db::switches::believe(tx, &scope, diff.switches(self.products()), &[dispensary_id]).await
+        db::switches::believe(tx, &scope, switches, &[dispensary_id]).await
     }
 
     async fn write_products(

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::normalize::{self, PageRead};
 use crate::platforms::graphql;
+use crate::platforms::reading::errors::{self, Cost};
 use crate::platforms::reading::first_of::FirstOf;
-use crate::platforms::reading::has_errors;
 use crate::platforms::reading::text::text;
 use crate::stealth::{FetchError, Response};
 use domain::menu::NormaliseError;
@@ -25,7 +25,7 @@ pub fn read_menu_page(
 ) -> Result<PageRead, FetchError> {
     match normalize::read_page(number, &response.body, max_items) {
         Ok(page) => response.require_success().map(|()| page),
-        Err(NormaliseError::HasErrors { .. }) => Err(graphql::errors(operation, response)),
+        Err(NormaliseError::HasErrors { .. }) => Err(graphql::errors(operation, response, false)),
         Err(NormaliseError::Truncated { .. }) => Err(graphql::truncated(response)),
         Err(NormaliseError::NotAMenu { why, .. }) => {
             response.require_success().and(Err(graphql::unreadable(response, why)))
@@ -34,7 +34,7 @@ pub fn read_menu_page(
     }
 }
 
-/// Reads the stores of an answer by `read`; there may be none.
+/// Reads the stores of an answer by `read`; there may be none. A store of which a field failed is read without it.
 pub fn read_stores(
     operation: &str,
     response: &Response,
@@ -46,8 +46,9 @@ pub fn read_stores(
         Err(error) if error.is_eof() => return Err(graphql::truncated(response)),
         Err(error) => return response.require_success().and(Err(graphql::unreadable(response, error.to_string()))),
     };
-    if has_errors(answer.errors) {
-        return Err(graphql::errors(operation, response));
+    let cost = errors::cost(answer.errors, &["filteredDispensaries"]);
+    if cost == Cost::Answer {
+        return Err(graphql::errors(operation, response, false));
     }
     response.require_success()?;
     let found = answer.data.and_then(|data| data.filtered_dispensaries);
@@ -56,7 +57,14 @@ pub fn read_stores(
     if dropped > 0 {
         return Err(graphql::unreadable(response, format!("more than {MAX_STORES} stores")));
     }
-    Ok(kept.into_iter().filter_map(|store| read(&graphql::small_value(store)?)).collect())
+    let stores: Vec<Option<FoundStore>> = kept.into_iter().map(|store| read(&graphql::small_value(store)?)).collect();
+    // a store that is left out would be taken for one that has vanished
+    if let Cost::Elements(indices) = cost
+        && !indices.into_iter().all(|index| stores.get(index).is_some_and(Option::is_some))
+    {
+        return Err(graphql::errors(operation, response, false));
+    }
+    Ok(stores.into_iter().flatten().collect())
 }
 
 #[derive(Deserialize)]

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::value::RawValue;
 
-use crate::platforms::offer::Offer;
+use crate::platforms::offer::{NO_LABEL, Offer};
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
@@ -23,7 +23,7 @@ use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning,
 use domain::product::{Product, UpstreamStatus};
 use domain::switches::word;
 use special::PageSpecials;
-use wire::{Image, Items, Page, ScannedItems, WireProduct};
+use wire::{Answer, Image, Items, Page, ScannedItems, WireProduct};
 
 /// One page, normalised, and the facts of it that a crawl needs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,7 +67,7 @@ pub fn read_page(number: usize, body: &[u8], max_items: usize) -> Result<PageRea
         let why = format!("{} products on one page, more than {max_items}", items.len());
         return Err(NormaliseError::NotAMenu { page: number, why });
     }
-    let stores = count_stores(&items.products);
+    let stores = count_stores(items.products());
     let page = normal_page(number, &items, has_odd_total)?;
     Ok(PageRead { page, items: items.len(), total_count, total_pages, stores })
 }
@@ -79,11 +79,12 @@ fn normal_page(number: usize, items: &Items<'_>, has_odd_total: bool) -> Result<
     if has_odd_total {
         page.warnings.push(warning("odd_total", "an announced total is no count".to_owned()));
     }
-    if items.not_objects > 0 {
-        page.warnings.push(warning("unreadable_item", format!("{} items that are no objects", items.not_objects)));
+    let unreadable = items.unreadable();
+    if unreadable > 0 {
+        page.warnings.push(warning("unreadable_item", format!("{unreadable} items that are no objects, or failed")));
     }
     let mut specials = PageSpecials::default();
-    for item in &items.products {
+    for item in items.products() {
         let Some(id) = provider_id(item) else {
             page.warnings.push(warning("unreadable_item", "an item without an id".to_owned()));
             continue;
@@ -95,9 +96,9 @@ fn normal_page(number: usize, items: &Items<'_>, has_odd_total: bool) -> Result<
     Ok(page)
 }
 
-fn count_stores(products: &[WireProduct<'_>]) -> HashMap<String, usize> {
+fn count_stores<'a>(products: impl Iterator<Item = &'a WireProduct<'a>>) -> HashMap<String, usize> {
     let mut by_json = HashMap::new();
-    for store in products.iter().filter_map(|product| product.dispensary_id) {
+    for store in products.filter_map(|product| product.dispensary_id) {
         by_json.entry(store.get()).or_insert((store, 0)).1 += 1;
     }
     let mut stores = HashMap::new();
@@ -115,19 +116,11 @@ fn parse(number: usize, text: &str) -> Result<Page<'_>, NormaliseError> {
         false => NormaliseError::NotAMenu { page: number, why: error.to_string() },
     };
     match serde_json::from_str(text) {
-        Ok(answer) => page_of::<Items<'_>>(number, answer),
+        Ok(answer) => Answer::<Items<'_>>::into_page(answer, number),
         Err(error) if error.is_eof() => Err(refused(error)),
         // one bad element must not cost its neighbours
-        Err(_) => page_of::<ScannedItems<'_>>(number, serde_json::from_str(text).map_err(refused)?),
+        Err(_) => serde_json::from_str::<Answer<'_, ScannedItems<'_>>>(text).map_err(refused)?.into_page(number),
     }
-}
-
-fn page_of<'a, I: Into<Items<'a>>>(number: usize, answer: wire::Answer<'a, I>) -> Result<Page<'a>, NormaliseError> {
-    if answer.has_errors() {
-        return Err(NormaliseError::HasErrors { page: number });
-    }
-    let why = || "no filteredProducts in it".to_owned();
-    answer.into_page().ok_or_else(|| NormaliseError::NotAMenu { page: number, why: why() })
 }
 
 /// The item's id; none when it has none that could be a key.
@@ -153,7 +146,7 @@ fn normalise_product<'a>(
         brand_name_raw: brand_name_raw.or_else(|| read.text(pos.canonical_brand_name, "canonicalBrandName")),
         category: read.text(item.category, "type"),
         subcategory: read.text(item.subcategory, "subcategory"),
-        strain_type: read.text(item.strain_type, "strainType").filter(|strain| strain != "N/A"),
+        strain_type: read.text(item.strain_type, "strainType").filter(|strain| !strain.eq_ignore_ascii_case(NO_LABEL)),
         price_rec: offer.rec.price,
         price_med: offer.med.price,
         special_price_rec: offer.rec.special,

@@ -248,6 +248,11 @@ fn class(error: FetchError) -> &'static str {
 #[case::stale_by_its_message(200, r#"{"errors": [{"message": "PersistedQueryNotFound"}]}"#, "hash_stale")]
 #[case::errors_alone(200, r#"{"errors": [{"message": "boom"}]}"#, "graphql_error")]
 #[case::errors_beside_data(200, ERRORS_AND_DATA, "graphql_error")]
+#[case::refused_although_it_needs_no_key(
+    200,
+    r#"{"errors": [{"message": "x", "extensions": {"code": "UNAUTHENTICATED"}}]}"#,
+    "graphql_error"
+)]
 #[case::errors_of_a_strange_form(200, r#"{"errors": "boom", "data": null}"#, "graphql_error")]
 #[case::truncated(200, r#"{"data": {"filteredProducts": {"prod"#, "transient")]
 #[case::a_status_alone(404, "not here", "transient")]
@@ -259,6 +264,21 @@ fn answers_are_classified(#[case] status: u16, #[case] body: &str, #[case] expec
     assert_eq!(class(adapter.read_menu(&menu, &response).unwrap_err()), expected);
     let entry = adapter.resolve_query(&store()).unwrap();
     assert_eq!(class(adapter.read_stores(&entry, &response).unwrap_err()), expected);
+}
+
+#[test]
+fn a_store_of_which_a_field_failed_is_read_without_it_and_one_that_failed_whole_costs_the_answer() {
+    let adapter = adapter();
+    let entry = adapter.resolve_query(&store()).unwrap();
+    let read = |failed: usize| {
+        let stores = json!([{ "id": "a", "cName": "a", "name": "A", "status": null }, null]);
+        let errors = json!([{ "message": "boom", "path": ["filteredDispensaries", failed, "status"] }]);
+        let body = json!({ "errors": errors, "data": { "filteredDispensaries": stores } }).to_string();
+        adapter.read_stores(&entry, &answer(200, &body))
+    };
+    let found = read(0).unwrap();
+    assert_eq!(found.iter().map(|store| store.platform_dispensary_id.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(class(read(1).unwrap_err()), "graphql_error");
 }
 
 #[rstest]

@@ -129,7 +129,7 @@ impl Adapter for DutchiePlus {
                 response.require_success()?;
                 Ok(MenuPart { page: read.page, total_count: read.total_count, next: None })
             }
-            Err(NormaliseError::HasErrors { .. }) => Err(graphql::errors(query.operation, response)),
+            Err(NormaliseError::HasErrors { .. }) => Err(graphql::errors(query.operation, response, true)),
             Err(NormaliseError::Truncated { .. }) => Err(graphql::truncated(response)),
             Err(NormaliseError::NotAMenu { why, .. }) => {
                 response.require_success().and(Err(graphql::unreadable(response, why)))

@@ -8,9 +8,10 @@ mod words;
 
 use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
 use crate::platforms::reading::brand::brand;
+use crate::platforms::reading::errors::{self, Cost};
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::text::text;
-use crate::platforms::reading::{Raw, decimal, has_errors, potency};
+use crate::platforms::reading::{Raw, decimal, potency};
 use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use domain::product::Product;
 use wire::{Answer, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
@@ -34,15 +35,16 @@ pub fn normalise(answers: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
 /// Normalises one answer; `number` names it in errors.
 pub fn read_menu(number: usize, body: &[u8]) -> Result<MenuRead, NormaliseError> {
     let text = text(body).ok_or(NormaliseError::Truncated { page: number })?;
-    let Menu { products, products_count } = parse(number, &text)?;
+    let (Menu { products, products_count }, cost) = parse(number, &text)?;
     let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
     let products = products.ok_or_else(|| not_a_menu("no products in it".to_owned()))?;
     if products.dropped > 0 {
         return Err(not_a_menu(format!("more than {MAX_PRODUCTS} products")));
     }
+    let failed = cost.failed_of(products.kept.len()).ok_or(NormaliseError::HasErrors { page: number })?;
     let mut page = NormalPage::default();
-    for raw in products.kept {
-        match item(raw.get()) {
+    for (index, raw) in products.kept.into_iter().enumerate() {
+        match item(raw.get()).filter(|_| !failed.contains(&index)) {
             Some((id, item)) => {
                 let product = product(id, &item, &mut page.warnings);
                 page.push(product)?;
@@ -54,19 +56,25 @@ pub fn read_menu(number: usize, body: &[u8]) -> Result<MenuRead, NormaliseError>
 }
 
 fn unreadable() -> Warning {
-    Warning { provider_product_id: None, kind: "unreadable_item", detail: "no product with an id".to_owned() }
+    Warning {
+        provider_product_id: None,
+        kind: "unreadable_item",
+        detail: "no product with an id, or it failed".to_owned(),
+    }
 }
 
-fn parse(number: usize, text: &str) -> Result<Menu<'_>, NormaliseError> {
+/// The menu, and the cost of the errors beside it.
+fn parse(number: usize, text: &str) -> Result<(Menu<'_>, Cost), NormaliseError> {
     let answer: Answer<'_> = serde_json::from_str(text).map_err(|error| match error.is_eof() {
         true => NormaliseError::Truncated { page: number },
         false => NormaliseError::NotAMenu { page: number, why: error.to_string() },
     })?;
-    if has_errors(answer.errors) {
-        return Err(NormaliseError::HasErrors { page: number });
+    let cost = errors::cost(answer.errors, &["menu", "products"]);
+    match (answer.data.and_then(|data| data.menu), cost) {
+        (Some(menu), cost @ (Cost::Nothing | Cost::Elements(_))) => Ok((menu, cost)),
+        (None, Cost::Nothing) => Err(NormaliseError::NotAMenu { page: number, why: "no menu in it".to_owned() }),
+        (_, Cost::Answer) | (None, Cost::Elements(_)) => Err(NormaliseError::HasErrors { page: number }),
     }
-    let menu = answer.data.and_then(|data| data.menu);
-    menu.ok_or_else(|| NormaliseError::NotAMenu { page: number, why: "no menu in it".to_owned() })
 }
 
 /// None if it is not an object, or has no id that could be a key.

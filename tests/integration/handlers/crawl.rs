@@ -331,7 +331,7 @@ impl TestStore {
 
     async fn close(&self) -> usize {
         let tx = self.database.db.begin().await.unwrap();
-        let closed = discovery::close(&tx, Platform::Dutchie).await.unwrap();
+        let closed = discovery::close(&tx, Platform::Dutchie, &[self.id]).await.unwrap();
         tx.commit().await.unwrap();
         closed
     }

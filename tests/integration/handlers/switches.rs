@@ -140,7 +140,21 @@ async fn a_menu_as_before_ends_the_suspicion_and_an_accepted_one_is_written() {
     assert_eq!(harness.store.count(IN_STOCK).await, 0);
 }
 
-/// Twelve stores that discovery has found.
+/// The same menu, whose products all have other ids: they are no other products.
+#[tokio::test]
+async fn a_menu_that_names_all_products_by_other_ids_is_not_believed_at_once() {
+    let harness = stocked().await;
+    let renamed = menu_of((100..100 + PRODUCTS).map(|nth| product(nth, json!("Active"))));
+    let rows = "SELECT count(*) FROM store_products";
+    for (second, known) in [(1, 12), (2, 12), (3, 24)] {
+        crawl(&harness, second, &renamed).await;
+        assert_eq!((harness.store.count(IN_STOCK).await, harness.store.count(rows).await), (known, known));
+        let expected = if known == 12 { vec!["suspicious_switch"] } else { vec![] };
+        assert_eq!(faults(&harness).await, expected);
+        hours_pass(&harness).await;
+    }
+}
+
 /// Menus that follow each other within hours, each with words of its own for every product.
 #[tokio::test]
 async fn no_sequence_of_menus_takes_more_than_half_of_the_stock_in_silence() {
@@ -196,6 +210,7 @@ async fn an_unknown_unit_keeps_the_last_known_unit_and_size() {
     assert_eq!(row().await.0.as_deref(), Some("MILLIGRAMS"), "a unit that is known is taken");
 }
 
+/// Twelve stores that discovery has found.
 async fn discovered() -> (Simulator, HandlerHarness) {
     let sim = simulator(Settings { stores: 12, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
@@ -255,4 +270,62 @@ async fn the_third_answer_that_closes_every_store_is_believed_hours_apart() {
         hours_pass(&harness).await;
     }
     assert_eq!(enabled, [12, 12, 0]);
+}
+
+/// Whatever an earlier answer, or an import, left of the stores.
+#[rstest]
+#[case::imported_and_never_discovered("DELETE FROM dutchie_discovery_locations")]
+#[case::seen_without_a_state("UPDATE dutchie_discovery_locations SET reason = 'no_us_state'")]
+#[case::seen_closed_before_they_were_imported("UPDATE dutchie_discovery_locations SET reason = 'not_open'")]
+#[case::imported_after_they_had_vanished("UPDATE dutchie_discovery_locations SET vanished_at = now()")]
+#[tokio::test]
+async fn an_answer_that_closes_every_store_is_not_believed_whatever_was_known_of_them(#[case] known: &str) {
+    let (sim, harness) = discovered().await;
+    harness.store.database.raw.batch_execute(known).await.unwrap();
+    sim.set_store_status(Some(json!("closed")));
+    let discovery = harness.settle(Role::StoreDiscovery, json!({})).await;
+    assert_eq!((&discovery.result["closed"], harness.store.count(ENABLED).await), (&json!(0), 12));
+    assert_eq!(faults(&harness).await, ["suspicious_switch"]);
+}
+
+/// The stores as if they had been found under ids in other letters.
+const OTHER_IDS: &str = "UPDATE dutchie_discovery_locations SET platform_dispensary_id = upper(platform_dispensary_id);
+                         UPDATE dispensaries SET platform_dispensary_id = upper(platform_dispensary_id) WHERE slug IS NOT NULL";
+
+#[tokio::test]
+async fn stores_whose_ids_all_change_are_neither_closed_nor_doubled() {
+    let (sim, harness) = discovered().await;
+    let stores = harness.store.count("SELECT count(*) FROM dispensaries").await;
+    harness.store.database.raw.batch_execute(OTHER_IDS).await.unwrap();
+    for look in 0..3 {
+        let discovery = harness.settle(Role::StoreDiscovery, json!({})).await;
+        let known = discovery.result["known_under_another_id"].as_array().map_or(0, Vec::len);
+        assert_eq!((&discovery.result["newStoreIds"], known), (&json!([]), if look < 2 { 12 } else { 0 }));
+        assert_eq!(harness.store.count(ENABLED).await, 12);
+        hours_pass(&harness).await;
+    }
+    let ids = "SELECT count(*) FROM dispensaries WHERE platform_dispensary_id = ANY ($1)";
+    let wanted: Vec<String> = sim.stores().iter().map(|seed| seed.platform_dispensary_id.clone()).collect();
+    let known: i64 = harness.store.database.raw.query_one(ids, &[&wanted]).await.unwrap().get(0);
+    assert_eq!((known, harness.store.count("SELECT count(*) FROM dispensaries").await), (12, stores));
+}
+
+#[tokio::test]
+async fn a_store_that_is_listed_under_a_new_id_keeps_its_row_and_is_crawled_by_the_new_id() {
+    let (sim, harness) = discovered().await;
+    let seed = sim.stores()[0].clone();
+    let raw = &harness.store.database.raw;
+    for table in ["dispensaries", "dutchie_discovery_locations"] {
+        let sql =
+            format!("UPDATE {table} SET platform_dispensary_id = 'an older id' WHERE platform_dispensary_id = $1");
+        raw.execute(&sql, &[&seed.platform_dispensary_id]).await.unwrap();
+    }
+    let discovery = harness.settle(Role::StoreDiscovery, json!({})).await;
+    assert_eq!((&discovery.result["newStoreIds"], &discovery.result["closed"]), (&json!([]), &json!(0)));
+    let row = "SELECT crawl_enabled FROM dispensaries WHERE platform_dispensary_id = $1";
+    assert!(raw.query_one(row, &[&seed.platform_dispensary_id]).await.unwrap().get::<_, bool>(0));
+    assert_eq!(
+        harness.store.count("SELECT count(*) FROM dispensaries WHERE platform_dispensary_id = 'an older id'").await,
+        0
+    );
 }

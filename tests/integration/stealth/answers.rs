@@ -67,6 +67,26 @@ async fn a_certificate_that_is_not_the_hosts_own_is_not_believed(#[case] kind: C
     assert!(reason.contains(says), "{reason}");
 }
 
+#[rstest]
+#[case::an_object("{\"data\":{}}", true)]
+#[case::a_list(" []", true)]
+#[case::a_page("<html>no</html>", false)]
+#[case::a_text("Request unsuccessful", false)]
+#[case::nothing("", false)]
+#[tokio::test]
+async fn a_success_that_is_called_html_is_judged_by_its_body(#[case] body: &'static str, #[case] is_read: bool) {
+    let origin = Origin::plain().await;
+    let proxies = [
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+        ForwardProxy::http(origin.address, Manner::Willing).await,
+    ];
+    let mut session = Setup::default().sessions(&pool_of(&[&proxies[0], &proxies[1]])).open(SessionAsk::default());
+    origin.script([Reply::html(200).body(body.as_bytes())]);
+    session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
+    let trace = session.trace().read();
+    assert_eq!((trace.requests, trace.blocks), if is_read { (1, 0) } else { (2, 1) });
+}
+
 /// A platform that reads from the body that it does not know the query.
 fn stale(response: &Response) -> Result<(), FetchError> {
     match response.body.starts_with(br#"{"errors":[{"message":"PersistedQueryNotFound""#) {

@@ -85,6 +85,7 @@ fn a_blank_subcategory_is_none(#[case] given: &str, #[case] expected: Option<&st
 
 #[rstest]
 #[case::not_applicable(json!("N/A"), None)]
+#[case::not_applicable_in_small_letters(json!("n/a"), None)]
 #[case::null(json!(null), None)]
 #[case::cross(json!("Indica-Hybrid"), Some("Indica-Hybrid"))]
 #[case::ratio(json!("1 to 1"), Some("1 to 1"))]
@@ -395,6 +396,26 @@ fn ids_are_opaque(#[case] trap: Value, #[case] expected: &str) {
 fn what_is_no_menu_page_is_an_error(#[case] body: &str) {
     assert!(normalise(&[body.as_bytes()]).is_err());
     assert!(read_page(0, body.as_bytes(), 400).is_err());
+}
+
+#[test]
+fn an_error_of_one_product_costs_it_alone() {
+    let body = |errors: Value, ids: &[Option<&str>]| {
+        let products: Vec<Value> = ids.iter().map(|id| id.map_or(Value::Null, |id| json!({ "_id": id }))).collect();
+        json!({ "errors": errors, "data": { "filteredProducts": { "products": products } } }).to_string()
+    };
+    let error = |index: usize| json!({ "message": "boom", "path": ["filteredProducts", "products", index, "brand"] });
+    let read = |body: String| {
+        let menu = normalise(&[body.as_bytes()])?;
+        let ids: Vec<String> = menu.products.iter().map(|product| product.provider_product_id.clone()).collect();
+        Ok::<_, NormaliseError>(ids)
+    };
+    let three = [Some("a"), None, Some("b"), Some("c")];
+    assert_eq!(read(body(json!([error(2)]), &three)).unwrap(), ["a", "c"]);
+    assert_eq!(read(body(json!([error(1)]), &three)).unwrap(), ["a", "b", "c"], "the element is null already");
+    assert_eq!(read(body(json!([error(9)]), &three)).unwrap(), ["a", "b", "c"]);
+    assert_eq!(read(body(json!([]), &three)).unwrap(), ["a", "b", "c"]);
+    assert!(read(body(json!([error(0), error(2), error(3)]), &three)).is_err(), "more than half");
 }
 
 #[rstest]

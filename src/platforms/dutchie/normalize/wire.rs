@@ -3,6 +3,7 @@
 
 mod product;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -13,7 +14,9 @@ use product::Element;
 
 pub use product::{Key, WireProduct};
 
-use crate::platforms::reading::{Raw, decimal, has_errors};
+use crate::platforms::reading::errors;
+use crate::platforms::reading::{Raw, decimal};
+use domain::menu::NormaliseError;
 
 /// A whole response body, whose elements are read as `I`.
 #[derive(Deserialize)]
@@ -55,13 +58,9 @@ pub struct Page<'a> {
     pub has_odd_total: bool,
 }
 
-/// The elements of a page. Elements that are not objects are counted, not kept. They are read as they are
-/// scanned; an invalid value ends the reading.
+/// The elements of a page; None = not an object. They are read as they are scanned; an invalid value ends the reading.
 #[derive(Default)]
-pub struct Items<'a> {
-    pub products: Vec<WireProduct<'a>>,
-    pub not_objects: usize,
-}
+pub struct Items<'a>(Vec<Option<WireProduct<'a>>>);
 
 /// The same, each element scanned before it is read: one that cannot be read is counted as no object. It
 /// costs a second scan.
@@ -75,10 +74,7 @@ impl<'a> From<ScannedItems<'a>> for Items<'a> {
 
 impl<'a> Items<'a> {
     fn add<E: de::Error>(&mut self, product: Option<WireProduct<'a>>) -> Result<(), E> {
-        match product {
-            Some(product) => self.products.push(product),
-            None => self.not_objects += 1,
-        }
+        self.0.push(product);
         match self.len() > MAX_ITEMS {
             true => Err(de::Error::custom(format!("more than {MAX_ITEMS} products on one page"))),
             false => Ok(()),
@@ -86,7 +82,26 @@ impl<'a> Items<'a> {
     }
 
     pub fn len(&self) -> usize {
-        self.products.len() + self.not_objects
+        self.0.len()
+    }
+
+    pub fn products(&self) -> impl Iterator<Item = &WireProduct<'a>> {
+        self.0.iter().flatten()
+    }
+
+    /// Number of the elements that cannot be read.
+    pub fn unreadable(&self) -> usize {
+        self.0.iter().filter(|product| product.is_none()).count()
+    }
+
+    /// Leaves out the elements of which a field failed.
+    fn without(mut self, failed: &BTreeSet<usize>) -> Items<'a> {
+        for index in failed {
+            if let Some(product) = self.0.get_mut(*index) {
+                *product = None;
+            }
+        }
+        self
     }
 }
 
@@ -94,17 +109,24 @@ impl<'a> Items<'a> {
 pub const MAX_ITEMS: usize = 4000;
 
 impl<'a, I: Into<Items<'a>>> Answer<'a, I> {
-    pub fn has_errors(&self) -> bool {
-        has_errors(self.errors)
+    pub fn into_page(self, number: usize) -> Result<Page<'a>, NormaliseError> {
+        let cost = errors::cost(self.errors, &["filteredProducts", "products"]);
+        let page = self.data.and_then(|data| data.filtered_products).and_then(FilteredProducts::into_page);
+        let items = page.as_ref().map_or(0, |page| page.items.len());
+        let failed = cost.failed_of(items).ok_or(NormaliseError::HasErrors { page: number })?;
+        let why = || "no filteredProducts in it".to_owned();
+        let page = page.ok_or_else(|| NormaliseError::NotAMenu { page: number, why: why() })?;
+        Ok(Page { items: page.items.without(&failed), ..page })
     }
+}
 
-    pub fn into_page(self) -> Option<Page<'a>> {
-        let menu = self.data?.filtered_products?;
-        let QueryInfo { total_count, total_pages } = menu.query_info.unwrap_or_default();
+impl<'a, I: Into<Items<'a>>> FilteredProducts<'a, I> {
+    fn into_page(self) -> Option<Page<'a>> {
+        let QueryInfo { total_count, total_pages } = self.query_info.unwrap_or_default();
         let total = |raw: Raw<'_>| decimal::total(raw?.get());
         let is_odd = |raw: Raw<'_>| raw.is_some() && total(raw).is_none();
         Some(Page {
-            items: menu.products?.into(),
+            items: self.products?.into(),
             total_count: total(total_count),
             total_pages: total(total_pages),
             has_odd_total: is_odd(total_count) || is_odd(total_pages),

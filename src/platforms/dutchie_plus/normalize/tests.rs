@@ -50,6 +50,8 @@ fn a_product_is_read_whole() {
 
 #[rstest]
 #[case::not_applicable(json!({"category": "NOT_APPLICABLE"}), None)]
+#[case::not_applicable_in_small_letters(json!({"category": "not_applicable"}), None)]
+#[case::small_letters(json!({"category": " flower "}), Some("Flower"))]
 #[case::new(json!({"category": "BEVERAGES"}), Some("BEVERAGES"))]
 #[case::absent(json!({"category": null}), None)]
 fn a_category_that_says_nothing_is_none_and_an_unknown_one_stays(
@@ -80,6 +82,20 @@ fn a_bad_item_is_counted_and_its_neighbours_are_kept() {
     let unreadable = kinds(&menu).into_iter().filter(|kind| *kind == "unreadable_item").count();
     assert_eq!(unreadable, 3);
     assert!(kinds(&menu).contains(&"bad_field"));
+}
+
+#[test]
+fn an_error_of_one_product_costs_it_alone() {
+    let error =
+        |index: usize| json!({ "message": "boom", "path": ["menu", "products", index, "variants", 0, "priceRec"] });
+    let read = |errors: Value| {
+        let products = json!([{ "id": "a" }, { "id": "b" }, { "id": "c" }]);
+        let body = json!({ "errors": errors, "data": { "menu": { "products": products } } }).to_string();
+        let menu = normalise(&[body.as_bytes()]).ok()?;
+        Some(menu.products.iter().map(|product| product.provider_product_id.clone()).collect::<String>())
+    };
+    assert_eq!(read(json!([error(1)])).as_deref(), Some("ac"));
+    assert_eq!(read(json!([error(0), error(1)])), None, "more than half");
 }
 
 #[test]

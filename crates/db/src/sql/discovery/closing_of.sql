@@ -1,15 +1,16 @@
 -- discovery/closing_of.sql: the crawled stores that an answer covers, by the state in which they were found, and those of
--- them that it would close or does not name. $1 platform, $2 ids that it names, $3 those of them that are closed, $4 states
--- whose every point answered
-SELECT l.found_in,
+-- them that it would close: they are closed, or not named. A store that it names is covered whatever earlier answers said
+-- of it. $1 platform, $2 ids that it names, $3 the states in which it found them, $4 whether they are closed, $5 states whose
+-- every point answered
+SELECT coalesce(n.found_in, l.found_in) AS found_in,
        array_agg(d.id ORDER BY d.id) AS stores,
-       coalesce(array_agg(l.platform_dispensary_id) FILTER (WHERE l.platform_dispensary_id = ANY ($3::text[])), '{}') AS closed,
-       count(*) FILTER (WHERE l.platform_dispensary_id <> ALL ($2::text[])) AS vanished
-  FROM dutchie_discovery_locations l
-  JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
- WHERE l.platform = $1
+       coalesce(array_agg(d.id ORDER BY d.id) FILTER (WHERE n.id IS NULL OR n.is_closed), '{}') AS closing,
+       coalesce(array_agg(n.id) FILTER (WHERE n.is_closed), '{}') AS closed
+  FROM dispensaries d
+  LEFT JOIN unnest($2::text[], $3::text[], $4::bool[]) AS n(id, found_in, is_closed) ON n.id = d.platform_dispensary_id
+  LEFT JOIN dutchie_discovery_locations l ON l.platform = d.platform AND l.platform_dispensary_id = d.platform_dispensary_id
+ WHERE d.platform = $1
    AND d.crawl_enabled AND d.disabled_reason IS NULL
-   AND l.vanished_at IS NULL AND l.reason IS NULL
-   AND (l.platform_dispensary_id = ANY ($2::text[]) OR l.found_in = ANY ($4::text[]))
- GROUP BY l.found_in
- ORDER BY l.found_in;
+   AND (n.id IS NOT NULL OR l.found_in = ANY ($5::text[]))
+ GROUP BY 1
+ ORDER BY 1;

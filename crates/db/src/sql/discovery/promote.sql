@@ -1,5 +1,6 @@
 -- discovery/promote.sql: makes rows of `dispensaries` from the valid stores among $1 (ids of platform $2);
--- updates known ones. Returns the ids of the new ones.
+-- updates known ones. Returns the ids of the new ones, and the ids at the platform of those that are known stores under
+-- another id.
 WITH valid AS MATERIALIZED (
   SELECT l.*,
          lower(l.slug) AS lower_slug,
@@ -11,28 +12,58 @@ WITH valid AS MATERIALIZED (
      AND l.platform_dispensary_id = ANY($1::text[])
      AND l.reason IS NULL
 ),
-imported AS MATERIALIZED (      -- by hand or from a file, whose id has not been looked up yet
-  SELECT id,
-         state,
-         lower(slug) AS lower_slug,
+unnamed AS MATERIALIZED (      -- stores that no id among $1 names
+  SELECT d.id,
+         d.state,
+         lower(d.slug) AS lower_slug,
          -- the part of the menu's address that names the store
-         lower(menu_entry(menu_url)) AS lower_entry
-    FROM dispensaries
-   WHERE platform = $2
-     AND platform_dispensary_id IS NULL
+         lower(menu_entry(d.menu_url)) AS lower_entry,
+         lower(d.platform_dispensary_id) AS lower_id,
+         -- imported by hand or from a file, and not looked up yet; or the platform lists it no more
+         d.platform_dispensary_id IS NULL OR l.vanished_at IS NOT NULL AS is_free
+    FROM dispensaries d
+    LEFT JOIN dutchie_discovery_locations l ON l.platform = d.platform AND l.platform_dispensary_id = d.platform_dispensary_id
+   WHERE d.platform = $2
+     AND (d.platform_dispensary_id IS NULL OR d.platform_dispensary_id <> ALL ($1::text[]))
 ),
-adopted AS (      -- an imported store is the one that its slug or its menu's address names
+matched AS MATERIALIZED (      -- a store is the one that its slug or its menu's address names
+  SELECT v.platform_dispensary_id, u.id, u.is_free
+    FROM valid v
+    JOIN unnamed u ON u.lower_slug = v.lower_slug AND (u.state IS NULL OR u.state = v.state)
+   WHERE v.store_id IS NULL
+   UNION
+  SELECT v.platform_dispensary_id, u.id, u.is_free
+    FROM valid v
+   CROSS JOIN LATERAL (VALUES (v.lower_slug), (v.lower_id)) AS names(entry)
+    JOIN unnamed u ON u.lower_entry = names.entry
+   WHERE v.store_id IS NULL
+   UNION
+  SELECT v.platform_dispensary_id, u.id, u.is_free
+    FROM valid v
+    JOIN unnamed u ON u.lower_id = v.lower_id
+   WHERE v.store_id IS NULL
+),
+adopted AS (
   UPDATE dispensaries d
-     SET platform_dispensary_id = v.platform_dispensary_id, updated_at = now()
-    FROM (SELECT DISTINCT ON (v.platform_dispensary_id) i.id, v.platform_dispensary_id
-            FROM imported i
-            JOIN valid v
-              ON (i.lower_slug = v.lower_slug AND (i.state IS NULL OR i.state = v.state))
-              OR i.lower_entry IN (v.lower_slug, v.lower_id)
-           WHERE v.store_id IS NULL
-           ORDER BY v.platform_dispensary_id, i.id) v
-   WHERE d.id = v.id
+     SET platform_dispensary_id = m.platform_dispensary_id,
+         -- it was discovery that switched it off
+         crawl_enabled = d.crawl_enabled OR d.disabled_reason IS NOT NULL,
+         disabled_reason = NULL,
+         updated_at = now()
+    FROM (SELECT DISTINCT ON (id) id, platform_dispensary_id
+            FROM (SELECT DISTINCT ON (platform_dispensary_id) id, platform_dispensary_id
+                    FROM matched
+                   WHERE is_free
+                   ORDER BY platform_dispensary_id, id) one_store_an_id
+           ORDER BY id, platform_dispensary_id) m
+   WHERE d.id = m.id
   RETURNING d.id, d.platform_dispensary_id
+),
+taken AS MATERIALIZED (      -- the platform still lists the known store, under the id that is known, as far as was looked
+  SELECT DISTINCT platform_dispensary_id
+    FROM matched
+   WHERE NOT is_free
+     AND platform_dispensary_id NOT IN (SELECT platform_dispensary_id FROM adopted)
 ),
 updated AS (
   UPDATE dispensaries d
@@ -67,6 +98,7 @@ added AS (
     FROM valid v
    WHERE v.store_id IS NULL
      AND NOT EXISTS (SELECT FROM adopted a WHERE a.platform_dispensary_id = v.platform_dispensary_id)
+     AND NOT EXISTS (SELECT FROM taken t WHERE t.platform_dispensary_id = v.platform_dispensary_id)
    ORDER BY v.platform_dispensary_id
       ON CONFLICT (platform, platform_dispensary_id) DO NOTHING      -- added by hand a moment ago
   RETURNING id, platform_dispensary_id
@@ -79,4 +111,5 @@ linked AS (
      AND l.platform_dispensary_id = known.platform_dispensary_id
      AND l.dispensary_id IS DISTINCT FROM known.id
 )
-SELECT id FROM added ORDER BY id;
+SELECT ARRAY(SELECT id FROM added ORDER BY id) AS new,
+       ARRAY(SELECT platform_dispensary_id FROM taken ORDER BY platform_dispensary_id) AS of_known_stores;
