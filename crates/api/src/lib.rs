@@ -33,6 +33,7 @@ pub mod proxy_draft;
 pub mod proxy_tester;
 pub mod proxy_tests;
 pub mod quality;
+mod refusals;
 pub mod rendered_images;
 pub mod retention;
 pub mod schedules;
