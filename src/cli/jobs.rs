@@ -11,8 +11,7 @@ use super::client::{ApiClient, ClientError, with_query};
 use super::each::{Ids, each};
 use super::output::time;
 use super::{CliError, Env, ExitCode, values};
-use contract::jobs::{JobChange, JobPage, JobRequest, JobStatus, JobView, JobsNow};
-use domain::role::Role;
+use contract::jobs::{CreatedJob, JobChange, JobPage, JobRequest, JobStatus, JobView, JobsNow};
 use domain::task::TaskId;
 use domain::vocabulary::Word;
 
@@ -167,24 +166,12 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         depends_on: Some(args.after).filter(|ids| !ids.is_empty()),
     };
     let made = env.api().await?.post("/api/jobs", &request).await;
-    let job: JobView = made.map_err(|error: ClientError| error.naming_flags(flag))?;
-    env.out.either(&job, line)?;
-    note_of_no_address(&job, env);
-    Ok(ExitCode::Ok)
-}
-
-/// A server's settings are not known here.
-fn note_of_no_address(job: &JobView, env: &Env) {
-    let Some(platform) =
-        job.platform.as_ref().filter(|_| !env.is_remote() && job.job_type == Word::Known(Role::ScrapeAccount))
-    else {
-        return;
-    };
-    if !env.config.media.platforms.contains_key(platform) {
-        env.out.note(format_args!(
-            "drover knows no address of {platform}: unless the account has one of its own, set media.platforms.{platform}.url before a worker takes the job"
-        ));
+    let made: CreatedJob = made.map_err(|error: ClientError| error.naming_flags(flag))?;
+    env.out.either(&made, |made| line(&made.job))?;
+    if let Some(notice) = &made.notice {
+        env.out.note(notice);
     }
+    Ok(ExitCode::Ok)
 }
 
 async fn status(env: &Env) -> anyhow::Result<ExitCode> {
