@@ -31,7 +31,7 @@ enum Command {
     /// Show a job with its progress
     Show {
         /// Job id, as shown by `jobs list`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::id)]
         id: TaskId,
     },
     /// Queue a job. Example: jobs run scrape_account --platform instagram --account someone
@@ -66,7 +66,7 @@ struct List {
     #[arg(long = "type", value_name = "TYPE")]
     job_type: Option<String>,
     /// Only jobs that this job or task has made
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     parent: Option<TaskId>,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
@@ -94,7 +94,7 @@ struct Add {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
     /// Run it after this task or job has completed; repeat the option for several
-    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     after: Vec<TaskId>,
 }
 

@@ -39,6 +39,7 @@ mod list_file;
 mod man;
 mod media;
 mod migrate;
+mod missing;
 mod notifications;
 mod openapi;
 mod pause;

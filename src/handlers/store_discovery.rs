@@ -17,6 +17,7 @@ use super::{Context, RunProgress};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
 use db::discovery::{CoveredStores, DiscoveredStore};
 use db::{DbError, Tx};
+use domain::amounts::counted;
 use domain::args;
 use domain::role::Role;
 use domain::store::{FoundStore, Platform, StoreId};
@@ -145,7 +146,7 @@ impl StateAnswer {
 fn doubts(doubted: &BTreeMap<String, CoveredStores>) -> BTreeMap<&String, String> {
     let doubt = |state: &CoveredStores| {
         let Switches { covered, switched, .. } = state.switches();
-        format!("{switched} of {covered} stores would close or vanish at once")
+        format!("{switched} of {} would close or vanish at once", counted(covered, "store"))
     };
     doubted.iter().map(|(name, state)| (name, doubt(state))).collect()
 }
@@ -250,7 +251,7 @@ impl<'a> Discovery<'a> {
             return;
         }
         let (asked, total, found) = (self.asked, self.total, self.report.found.len());
-        let message = format!("{state}: {asked} of {total} points asked, {found} stores found");
+        let message = format!("{state}: {asked} of {total} points asked, {} found", counted(found, "store"));
         self.ctx.note_progress(&RunProgress::of(asked, total, message)).await;
     }
 }
