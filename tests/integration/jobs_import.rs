@@ -136,7 +136,7 @@ async fn a_dry_run_answers_and_changes_nothing() {
     queue.add_accounts(1, 3);
     let output = queue.import(&database, &["--dry-run"]).await;
     let expected = "jobs to import: 3, known already: 0, refused: 0\n\
-                    of site, 3 jobs without an address: set media.platforms.site.url, or they fail";
+                    no address is known for 3 jobs of site: set media.platforms.site.url, or the url of each account, before a worker starts one, or it fails";
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
     assert_eq!(count(&database, "true").await, 0);
     let known = "SELECT count(*) FROM imported_jobs";

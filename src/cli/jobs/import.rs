@@ -9,10 +9,12 @@ use tokio::task::spawn_blocking;
 
 use super::older_queue::{OldRow, OlderQueue, OlderQueueError};
 use crate::cli::input;
-use crate::cli::output::{counted, shown};
+use crate::cli::output::shown;
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, OldJobRequest, RefusedJob};
+use contract::jobs::notice_of_no_address;
+use domain::amounts::counted;
 use domain::task::TaskId;
 use foundation::clock::Clock;
 
@@ -97,7 +99,8 @@ async fn import(
         let jobs: Vec<OldJobRequest> = part.into_iter().filter_map(|row| answer.checked(row)).collect();
         if !jobs.is_empty() {
             let request = JobImport { source: source.to_owned(), jobs, dry_run };
-            let so_far = || format!("{} jobs are imported; run the same command again for the rest", answer.imported);
+            let so_far =
+                || format!("imported: {}; run the same command again for the rest", counted(answer.imported, "job"));
             let done: ImportedJobs = api.post("/api/jobs/import", &request).await.with_context(so_far)?;
             answer.add(done);
         }
@@ -169,12 +172,8 @@ fn text_of(answer: &Answer, dry_run: bool) -> String {
     if answer.refused.len() > MAX_NAMED {
         lines.push(format!("  and {} more; --json names them all", answer.refused.len() - MAX_NAMED));
     }
-    lines.extend(answer.without_address.iter().take(MAX_NAMED).map(|(platform, jobs)| {
-        format!(
-            "of {platform}, {} without an address: set media.platforms.{platform}.url, or they fail",
-            counted(*jobs as i64, "job")
-        )
-    }));
+    let unknown = answer.without_address.iter().take(MAX_NAMED);
+    lines.extend(unknown.map(|(platform, jobs)| notice_of_no_address(platform, *jobs)));
     lines.extend(input::outcome(answer.remaining, 0, None));
     lines.join("\n")
 }

@@ -166,8 +166,8 @@ function Refused({ requests, blocks, range, breakerShare }) {
   const most = decimal(Math.max(...shares.map(Number)));
   const label = whole === null
     ? `No request was made in the ${range.period}`
-    : `${decimal(whole)} % of ${count(total(asked))} requests of the ${range.period} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
-  return html`<${Chart} title="Block rate" from=${requests?.from} unit=${`% of ${count(total(asked))} requests, ${range.span}`} ticks=${ticks}
+    : `${decimal(whole)} % of ${plural(total(asked), "request")} of the ${range.period} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
+  return html`<${Chart} title="Block rate" from=${requests?.from} unit=${`% of ${plural(total(asked), "request")}, ${range.span}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>
       ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}
