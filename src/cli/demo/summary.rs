@@ -32,7 +32,7 @@ pub struct Summary {
     pub proxies: HealthCounts,
     pub tasks: Tasks,
     pub oracle: OracleReport,
-    /// Faults on purpose; None in a demo without.
+    /// Injected faults; None if the demo injects none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultReport>,
     /// None when no images are downloaded.

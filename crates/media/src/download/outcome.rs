@@ -33,7 +33,7 @@ pub enum DownloadError {
     Cut { bytes: u64, total: Option<u64>, fault: String },
     #[error("no byte came for a minute, after {}{}", counted(*bytes, "byte"), of(*total))]
     Stalled { bytes: u64, total: Option<u64> },
-    #[error("the server answers strangely: {0}")]
+    #[error("unexpected answer from the server: {0}")]
     Strange(String),
     #[error(transparent)]
     Http(#[from] HttpError),
