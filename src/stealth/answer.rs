@@ -38,6 +38,14 @@ pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), F
     }
 }
 
+/// The judgement of a success that is called HTML, by the first bytes of its body. A compressed page shows itself later.
+pub(super) fn judge_page(host: &str, beginning: &[u8]) -> Result<(), FetchError> {
+    match beginning.is_empty() || looks_like_html(beginning) {
+        true => Err(FetchError::Challenged { host: host.to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// Whether a platform may say in the body what a failure of the server is about.
 pub(super) fn may_explain(error: &FetchError, headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -184,7 +192,7 @@ fn not_offered(host: &str, coding: &str) -> FetchError {
     FetchError::Decode { host: host.to_owned(), reason: format!("its coding '{coding}' was not offered") }
 }
 
-fn claims_html(headers: &HeaderMap) -> bool {
+pub(super) fn claims_html(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     kind.get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/html"))
 }

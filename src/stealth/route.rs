@@ -159,12 +159,18 @@ impl Route {
     async fn receive(&mut self, exchange: &Exchange<'_>) -> Result<Answer, Failure> {
         let Exchange { deps, request, memory, .. } = exchange;
         let (connection, response) = self.send(exchange).await?;
-        let (head, body) = response.into_parts();
+        let (head, mut body) = response.into_parts();
         self.reject_answer_of_proxy(request, connection.is_forwarded(), head.status)?;
         self.keep_cookies(deps, request, &head.headers);
         let can_be_kept = !transport::is_framed_twice(&head.headers);
-        // a head that is rejected needs no body, which may never come
-        if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
+        let (mut judgement, mut beginning) =
+            (answer::judge(&request.url, &head, deps.clock.utc()), bytes::Bytes::new());
+        if judgement.is_ok() && answer::claims_html(&head.headers) {
+            beginning = deps.transport.beginning(&mut body).await;
+            judgement = answer::judge_page(request.host(), &beginning);
+        }
+        // an answer that is rejected needs no body, which may never come
+        if let Err(error) = judgement {
             deps.answered();
             if answer::may_explain(&error, &head.headers) {
                 let raw = deps.transport.explanation(body).await;
@@ -177,7 +183,7 @@ impl Route {
             let error = answer::judge_key(answer::judge_beginning(error, &skipped.beginning), request);
             return Err(Failure::by_head(error, request.host()));
         }
-        let answer = deps.transport.collect(request, head, body, memory).await?;
+        let answer = deps.transport.collect(request, head, (beginning, body), memory).await?;
         deps.answered();
         self.connection = can_be_kept.then_some(connection);
         Ok(answer)

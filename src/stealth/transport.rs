@@ -136,12 +136,13 @@ impl Transport {
         &self,
         request: &Request,
         head: Parts,
-        mut body: Incoming,
+        (beginning, mut body): (Bytes, Incoming),
         memory: &MemoryPermit,
     ) -> Result<Answer, Failure> {
         let limit = self.http.max_body_bytes;
         let announced = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default();
-        let mut raw = BytesMut::with_capacity(announced.min(memory::SMALL_BODY));
+        let mut raw = BytesMut::with_capacity(announced.saturating_add(beginning.len()).min(memory::SMALL_BODY));
+        raw.extend_from_slice(&beginning);
         while let Some(chunk) = self.next_chunk(&request.url, &mut body).await? {
             if raw.len() + chunk.len() > limit {
                 return Err(Failure::local(FetchError::TooLarge { host: host(&request.url), limit }));
@@ -154,6 +155,19 @@ impl Transport {
             raw.extend_from_slice(&chunk);
         }
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
+    }
+
+    /// The first bytes of a body; empty where none come soon.
+    pub async fn beginning(&self, body: &mut Incoming) -> Bytes {
+        let first = async {
+            loop {
+                let data = body.frame().await?.ok()?.into_data().unwrap_or_default();
+                if !data.is_empty() {
+                    return Some(data);
+                }
+            }
+        };
+        timeout(MAX_SKIP, first).await.ok().flatten().unwrap_or_default()
     }
 
     /// The first `limit` bytes of a body, or a little more, and whether that is all of it. A body above
