@@ -6,6 +6,7 @@ use drover::stealth::{FetchError, Proxy, ProxyOutcome, ProxyProtocol, Request, R
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 use super::support::{Ca, ForwardProxy, Manner, Origin, Pool, Setup, content, document, pool_of, read_head, request};
 
@@ -51,6 +52,42 @@ fn answer(lines: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn a_header_line_that_browsers_skip_is_skipped(#[case] lines: &[u8]) {
     assert_eq!(fetch(answer(lines)).await.unwrap().body.as_ref(), b"{}");
+}
+
+/// Answers each request with these bytes, and hands on the `Cookie` of each.
+async fn origin_of_cookies(answer: Vec<u8>) -> (SocketAddr, mpsc::UnboundedReceiver<Option<Vec<u8>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, cookies) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+            let cookie = lines.filter_map(|line| line.strip_prefix(b"Cookie: ")).next();
+            let _ = sender.send(cookie.map(<[u8]>::to_vec));
+            let _ = stream.write_all(&answer).await;
+        }
+    });
+    (address, cookies)
+}
+
+#[rstest]
+#[case::utf8("city=Z\u{fc}rich".as_bytes())]
+#[case::latin_1(b"city=Z\xfcrich")]
+#[tokio::test]
+async fn a_cookie_goes_back_with_the_bytes_that_it_came_with(#[case] cookie: &[u8]) {
+    let set = [b"Set-Cookie: ", cookie, b"; Path=/\r\nConnection: close\r\nContent-Length: 2\r\n"].concat();
+    let (origin, mut cookies) = origin_of_cookies(answer(&set)).await;
+    let proxy = ForwardProxy::socks5(origin, Manner::Willing).await;
+    let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    for _ in 0..2 {
+        session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
+    }
+    assert_eq!(cookies.recv().await.unwrap(), None);
+    assert_eq!(cookies.recv().await.unwrap().as_deref(), Some(cookie));
 }
 
 #[tokio::test]
