@@ -90,6 +90,39 @@ async fn a_cookie_goes_back_with_the_bytes_that_it_came_with(#[case] cookie: &[u
     assert_eq!(cookies.recv().await.unwrap().as_deref(), Some(cookie));
 }
 
+/// Answers by TLS with these bytes, and closes without the farewell of TLS.
+async fn abrupt_origin(ca: &Ca, answer: Vec<u8>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, tls) = (listener.local_addr().unwrap(), ca.acceptor(&["http/1.1"]));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Ok(mut stream) = tls.accept(stream).await else { continue };
+            if read_head(&mut stream).await.is_some() {
+                let _ = stream.write_all(&answer).await;
+                let _ = stream.flush().await;
+            }
+        }
+    });
+    address
+}
+
+#[rstest]
+#[case::up_to_the_end(b"\r\n{}", true)]
+#[case::a_whole_length(b"Content-Length: 2\r\n\r\n{}", true)]
+#[case::whole_chunks(b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", true)]
+#[case::less_than_its_length(b"Content-Length: 3\r\n\r\n{}", false)]
+#[case::chunks_without_an_end(b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", false)]
+#[case::in_the_head(b"X-Odd", false)]
+#[tokio::test]
+async fn an_answer_is_whole_by_its_length_however_tls_ends(#[case] rest: &[u8], #[case] is_read: bool) {
+    let ca = Ca::new();
+    let origin = abrupt_origin(&ca, [HEAD.as_bytes(), rest].concat()).await;
+    let proxy = ForwardProxy::http(origin, Manner::Willing).await;
+    let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    let sent = session.send(&request(RequestKind::Fetch, "https"), &content).await;
+    assert_eq!(sent.is_ok(), is_read, "{:?}", sent.err());
+}
+
 #[tokio::test]
 async fn folded_lines_are_joined() {
     let response = fetch(answer(b"X-Long: a\r\n b\r\n\tc\r\nContent-Length: 2\r\n")).await.unwrap();
