@@ -21,6 +21,7 @@ mod failure;
 mod fetch_meter;
 pub mod fingerprint;
 mod framing;
+mod header_text;
 pub mod headers;
 mod host_limiter;
 mod host_limits;

@@ -18,6 +18,7 @@ use super::answer;
 use super::deps::{Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
+use super::header_text;
 use super::headers;
 use super::host_limits::RequestPermit;
 use super::identity::Identity;
@@ -228,9 +229,10 @@ impl Route {
         if !request.has_cookies() {
             return;
         }
-        let set = headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
         let now = deps.clock.utc();
-        set.for_each(|set_cookie| self.jar.store(&request.url, set_cookie, now));
+        for set_cookie in headers.get_all(header::SET_COOKIE) {
+            self.jar.store(&request.url, &header_text::text(set_cookie), now);
+        }
     }
 
     /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504

@@ -24,6 +24,7 @@ use super::error::FetchError;
 use super::failure::Failure;
 use super::fingerprint::Protocol;
 use super::framing::FramingCheck;
+use super::header_text;
 use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
 use super::proxy_connect::{self, ConnectError, ConnectErrorKind, ProxyStream};
@@ -379,7 +380,7 @@ fn message(connection: &Connection, request: &Request, fields: Fields) -> Result
 fn append(headers: &mut HeaderMap, name: &str, value: &str, url: &Url) -> Result<(), Failure> {
     let unfit = || not_allowed(url, format!("{name} has a value that no header can carry"));
     let name = HeaderName::try_from(name).map_err(|_| unfit())?;
-    headers.append(name, HeaderValue::try_from(value).map_err(|_| unfit())?);
+    headers.append(name, header_text::value(value).ok_or_else(unfit)?);
     Ok(())
 }
 

@@ -253,3 +253,20 @@ async fn a_table_without_a_status_and_a_missing_file_are_named() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("no column status"), "{said}");
 }
+
+#[tokio::test]
+async fn a_row_without_a_whole_number_for_its_id_stops_no_other_one() {
+    let (database, dir) = (testkit::database().await, tempfile::tempdir().unwrap());
+    let file = dir.path().join("file.db");
+    let queue = Connection::open(&file).unwrap();
+    let rows = "CREATE TABLE worker_job_queue (id, job_type TEXT, platform TEXT, account TEXT, status TEXT);
+                INSERT INTO worker_job_queue
+                SELECT column1, 'scrape_account', 'site', 'account-' || quote(column1), 'pending'
+                  FROM (VALUES (1), ('b2'), (NULL), (3.5), (4))";
+    queue.execute_batch(rows).unwrap();
+    let first = answer(&import(&database, &file, &["--json"]).await, 5);
+    assert_eq!((&first["imported"], first["ids"].as_object().map(|ids| ids.len())), (&json!(2), Some(2)), "{first}");
+    let refused: Vec<&Value> = first["refused"].as_array().unwrap().iter().map(|row| &row["old_id"]).collect();
+    assert_eq!(refused, [&json!("'b2'"), &json!("NULL"), &json!("3.5")]);
+    assert_eq!(first["refused"][0]["reason"], "id: it is not a whole number");
+}

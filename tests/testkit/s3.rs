@@ -45,6 +45,10 @@ impl S3 {
         server
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Ends all connections, and refuses further ones.
     pub async fn stop(&mut self) {
         let Some(serving) = self.serving.take() else { return };
