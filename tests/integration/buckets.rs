@@ -131,7 +131,8 @@ async fn an_object_that_is_away_is_missing_and_a_path_outside_the_layout_invalid
 async fn a_sweep_sets_old_objects_without_a_row_aside_and_deletes_them_days_later() {
     let s3 = S3::start().await;
     let ours = payloads(&s3, OURS);
-    let (with_row, orphan) = (ours.write(small()).await.unwrap(), ours.write(small()).await.unwrap());
+    let orphan = content(r#"{"data": 2}"#.to_owned());
+    let (with_row, orphan) = (ours.write(small()).await.unwrap(), ours.write(orphan).await.unwrap());
     let known = |_| std::future::ready(Ok::<_, StorageError>(HashSet::from([with_row.storage_path.clone()])));
 
     let young = SweepTimes { before: fetched_at(), ..next_day() };

@@ -116,6 +116,6 @@ async fn a_payload_that_is_stored_is_kept_once_whatever_the_answer_says(#[case] 
     let front = OddFront::start(move |line, answer| if is_first(line) { first.to_vec() } else { answer }).await;
     let ours = front.payloads();
     let file = ours.write(payload()).await.unwrap();
-    assert_eq!(front.s3.objects(""), [file.storage_path.clone()]);
+    assert_eq!(front.s3.objects(""), std::slice::from_ref(&file.storage_path));
     ours.read(&file.storage_path, &file.sha256).await.unwrap();
 }

@@ -267,7 +267,7 @@ mod tests {
     #[case::a_line_break(
         EndpointKind::Email,
         "smtp://m.example/?from=a@b.example%0d%0aX:&to=c@d.example",
-        Err("no address of mail")
+        Err("is not a mail address")
     )]
     #[case::another_parameter(
         EndpointKind::Email,

@@ -290,7 +290,7 @@ async fn all_tasks_that_match_are_changed_after_a_look_and_a_yes() {
     let count = json(&bulk(&["bulk", "delete", "--status", "failed", "--dry-run", "--json"]).await);
     assert_eq!((&count["matched"], &count["eligible"]), (&1002.into(), &1002.into()));
     let stderr = ended(&bulk(&["bulk", "delete", "--status", "failed"]).await, 2);
-    assert!(stderr.contains("1002 tasks") && stderr.contains("--yes"), "{stderr}");
+    assert!(stderr.contains("1,002 tasks") && stderr.contains("--yes"), "{stderr}");
     ended(&bulk(&["bulk", "delete", "--yes"]).await, 2);
     ended(&bulk(&["bulk", "restart", "--status", "failed"]).await, 2);
     ended(&bulk(&["bulk", "reprioritize", "--status", "pending"]).await, 2);
@@ -298,7 +298,7 @@ async fn all_tasks_that_match_are_changed_after_a_look_and_a_yes() {
     let deleted = bulk(&["bulk", "delete", "--error", "http 503", "--yes"]).await;
     ended(&deleted, 0);
     let text = String::from_utf8_lossy(&deleted.stdout).into_owned();
-    assert_eq!(text, "delete: 1001 tasks changed, 0 unchanged\n", "it was worked off here, without a server");
+    assert_eq!(text, "delete: 1,001 tasks changed, 0 unchanged\n", "it was worked off here, without a server");
     let retried = json(&bulk(&["bulk", "retry", "--status", "failed", "--json"]).await);
     assert_eq!(retried, serde_json::json!({"done": 1, "failed": []}));
     let one = bulk(&["bulk", "cancel", "--status", "pending", "--dry-run"]).await;

@@ -115,7 +115,7 @@ async fn all_products_are_exported_page_by_page_with_their_prices(#[case] api: A
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("products.csv");
     let written = text(&run(&["products", "export", "--out", file.to_str().unwrap()]).await);
-    assert_eq!(written, format!("1004 products written to {}\n", file.display()));
+    assert_eq!(written, format!("1,004 products written to {}\n", file.display()));
     assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), csv.lines().count());
     let absent = dir.path().join("none.csv");
     let nowhere = dir.path().join("none").join("products.csv");

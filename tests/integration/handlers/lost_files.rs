@@ -75,9 +75,9 @@ fn replace_by_a_directory(file: &Path) {
 #[case::truncated(truncate, "is damaged")]
 #[case::emptied(empty, "is damaged")]
 #[case::deleted(remove, "does not exist")]
-#[case::replaced_by_a_link(replace_by_a_link, "is no regular file")]
-#[case::replaced_by_a_pipe(replace_by_a_pipe, "is no regular file")]
-#[case::replaced_by_a_directory(replace_by_a_directory, "is no regular file")]
+#[case::replaced_by_a_link(replace_by_a_link, "is not a regular file")]
+#[case::replaced_by_a_pipe(replace_by_a_pipe, "is not a regular file")]
+#[case::replaced_by_a_directory(replace_by_a_directory, "is not a regular file")]
 #[tokio::test]
 async fn a_refresh_whose_file_is_lost_fails_for_good_and_one_fetch_is_queued(
     #[case] damage: fn(&Path),

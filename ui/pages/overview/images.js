@@ -9,14 +9,14 @@ import { Icon } from "../../parts/icon.js";
 
 /** Words for a missing image, by the API's reason. @type {Record<string, string>} */
 const REASONS = {
-  http: "without an answer or with an HTTP error",
+  http: "without an answer or by an HTTP error",
   not_an_image: "that are not images",
   too_large: "too large",
   truncated: "incomplete",
   refused_host: "from a host that platform.dutchie.image_hosts lacks",
   refused_redirect: "redirected to a host that platform.dutchie.image_hosts lacks",
-  robots: "that a robots.txt forbids",
-  disk: "that the disk did not take",
+  robots: "forbidden by a robots.txt",
+  disk: "that could not be written",
 };
 
 /** Empty before the first image. @param {{ overview: OverviewAnswer | null }} properties */

@@ -42,8 +42,8 @@ const CROWD: [Ipv4Addr; 7] = [
 ];
 /// Descriptors of files and other sockets, beside the [`IDLE`] ones.
 const OTHERS: u64 = 1_000;
-/// Connections at once, and the descriptors that a process has open anyway.
-const MAX_DESCRIPTORS: usize = CONNECTIONS + 128;
+/// Connections at once, the 256 beyond a limit that are being refused, and the descriptors that a process has open anyway.
+const MAX_DESCRIPTORS: usize = CONNECTIONS + 256 + 128;
 /// With all places of [`CROWD`] taken, and with as many more clients as there are.
 const MAX_GROWTH_KIB: usize = 64 * 1024;
 const MAX_GROWTH_BEYOND_KIB: usize = 16 * 1024;
