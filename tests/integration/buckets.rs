@@ -1,6 +1,7 @@
 //! Payloads and images in a bucket: a real speaker of S3 answers, goes away, and refuses.
 
 use std::collections::HashSet;
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -19,7 +20,7 @@ use storage::{
     SurroundingText, SweepReport,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 
 use testkit::{Child, Farm, PATIENCE, S3, S3_SECRET, drover, until};
@@ -104,6 +105,39 @@ async fn an_object_is_never_replaced() {
     images.write(&brand, &sha256_hex(b"an image"), b"second".to_vec()).await.unwrap();
     assert_eq!(images.find(&brand).await.unwrap(), Some(path.clone()));
     assert_eq!(images.read(&path).await.unwrap().bytes, b"first");
+}
+
+/// Puts a line that is no header into each answer of a service.
+async fn with_odd_headers(service: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let (mut asks, mut answers) = client.into_split();
+            let (mut from_service, mut to_service) = TcpStream::connect(service).await.unwrap().into_split();
+            tokio::spawn(async move { tokio::io::copy(&mut asks, &mut to_service).await });
+            tokio::spawn(async move {
+                let mut bytes = vec![0; 64 << 10];
+                while let Ok(count @ 1..) = from_service.read(&mut bytes).await {
+                    let line_end = bytes[..count].iter().position(|byte| *byte == b'\n').map(|end| end + 1);
+                    let at = line_end.filter(|_| bytes.starts_with(b"HTTP/1.1 ")).unwrap_or_default();
+                    let odd: &[u8] = if at > 0 { b"PHP Warning - startup\r\nX-Odd : \xfc\r\n" } else { b"" };
+                    let _ = answers.write_all(&[&bytes[..at], odd, &bytes[at..count]].concat()).await;
+                }
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_header_line_that_browsers_skip_costs_no_object() {
+    let s3 = S3::start().await;
+    let address = with_odd_headers(s3.address()).await;
+    let ours = Payloads::new(Place::of(&s3.config_by_way_of(address)).unwrap(), OURS);
+    let file = ours.write(small()).await.unwrap();
+    ours.read(&file.storage_path, &file.sha256).await.unwrap();
+    assert_eq!(ours.remove(vec![file.storage_path.clone()]).await.unwrap(), [file.storage_path]);
 }
 
 #[tokio::test]
