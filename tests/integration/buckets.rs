@@ -12,6 +12,7 @@ use domain::store::Platform;
 use foundation::clock::Clock;
 use foundation::digest::sha256_hex;
 use futures_util::TryStreamExt;
+use http::Method;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;
@@ -179,6 +180,28 @@ async fn a_sweep_sets_old_objects_without_a_row_aside_and_deletes_them_days_late
     assert_eq!(ours.sweep(later(7), known).await.unwrap(), SweepReport::default());
     assert_eq!(ours.sweep(later(8), known).await.unwrap(), SweepReport { set_aside: 0, removed: 1 });
     assert_eq!(s3.objects(""), [with_row.storage_path]);
+}
+
+#[tokio::test]
+async fn an_object_that_cannot_be_deleted_stays_and_costs_no_other_one() {
+    let s3 = S3::start().await;
+    let ours = payloads(&s3, OURS);
+    let mut paths = Vec::new();
+    for _ in 0..3 {
+        paths.push(ours.write(small()).await.unwrap().storage_path);
+    }
+    let [locked, removed, swept] = paths.try_into().unwrap();
+    s3.refuse(Method::DELETE, &locked);
+    assert_eq!(ours.remove(vec![locked.clone(), removed.clone()]).await.unwrap(), [removed]);
+    // alone, too
+    assert!(ours.remove(vec![locked.clone()]).await.unwrap().is_empty());
+
+    let swept = format!("payloads/.orphans/2025-11-08/{}", swept.rsplit('/').next().unwrap());
+    assert_eq!(ours.sweep(next_day(), nothing_known).await.unwrap(), SweepReport { set_aside: 1, removed: 0 });
+    assert_eq!(s3.objects(""), [swept.clone(), locked.clone()]);
+    let later = SweepTimes { now: next_day().now + TimeDelta::days(8), ..next_day() };
+    assert_eq!(ours.sweep(later, nothing_known).await.unwrap(), SweepReport { set_aside: 0, removed: 1 });
+    assert_eq!(s3.objects(""), [locked]);
 }
 
 #[tokio::test]
