@@ -155,7 +155,7 @@ fn menu_url(base_url: &str, index: u64, slug: &str) -> String {
     }
 }
 
-/// Found near real stores, and not to be crawled.
+/// Stores near real ones that discovery must skip.
 fn decoys(settings: &Settings, base_url: &str) -> Vec<StoreSeed> {
     let names =
         ["Sandbox Dispensary", "sbx - Mesa", "Demo Store", "TEST Garden", "DNU Old Harbor", "Shuttered Orchard"];

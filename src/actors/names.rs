@@ -13,6 +13,9 @@ use domain::role::UnknownRole;
 use foundation::process::ProcessIdentity;
 use settings::{Config, Topology};
 
+/// Characters by which Kubernetes makes the name of a Deployment's pod unique.
+const GENERATED_SUFFIX: usize = 5;
+
 #[derive(Debug, Error)]
 pub enum TakeError {
     #[error(transparent)]
@@ -82,14 +85,19 @@ fn pod_name(topology: &Topology, n: usize) -> String {
     }
 }
 
-/// `scraper-worker-3` is number 3.
+/// `scraper-worker-3` is number 3. The suffix of a Deployment's pod has five characters, of digits alone only by chance, and an
+/// address that is part of a name (`ip-10-0-3-17`) counts nothing.
 fn ordinal(hostname: &str) -> Option<usize> {
-    let (_, number) = hostname.rsplit_once('-')?;
-    number.parse().ok().filter(|n| *n < 10_000)
+    let (name, number) = hostname.rsplit_once('-')?;
+    let is_counted = number.len() < GENERATED_SUFFIX && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_address = name.rsplit('-').take(3).filter(|part| part.parse::<u8>().is_ok()).count() == 3;
+    number.parse().ok().filter(|_| is_counted && !is_address)
 }
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn config(settings: &[(&'static str, &str)]) -> Config {
@@ -100,6 +108,18 @@ mod tests {
     fn a_stateful_set_names_its_pods_by_ordinal() {
         let pod = own_pod(&config(&[]), "scraper-worker-1", &[]).unwrap();
         assert_eq!((pod.name.as_str(), pod.workers), ("Xylos", config(&[]).topology.workers_per_pod));
+    }
+
+    #[rstest]
+    #[case::a_stateful_set("scraper-worker-12", Some(12))]
+    #[case::one_with_a_number_in_its_name("scraper-2-0", Some(0))]
+    #[case::a_deployment("scraper-7d4b9c6f5-x2x9k", None)]
+    #[case::a_deployment_whose_suffix_is_all_digits("scraper-7d4b9c6f5-48265", None)]
+    #[case::an_address("ip-10-0-3-17", None)]
+    #[case::a_sign("scraper-+3", None)]
+    #[case::a_plain_name("laptop", None)]
+    fn only_a_stateful_set_counts_its_pods(#[case] hostname: &str, #[case] number: Option<usize>) {
+        assert_eq!(ordinal(hostname), number);
     }
 
     #[test]

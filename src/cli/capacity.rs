@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::client::{ApiClient, path_segment, with_query};
-use super::output::counted;
 use super::values;
 use super::{Env, ExitCode};
 use contract::tasks::RoleCapacity;
+use domain::amounts::counted;
 use domain::capacity::Capacity;
 use domain::forecast::{Forecast, RoleForecast, SLOTS, STORES};
 use settings::durations;

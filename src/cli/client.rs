@@ -16,8 +16,8 @@ use serde_json::Value;
 use thiserror::Error;
 use tower::ServiceExt;
 
-use super::ExitCode;
 use super::remote::Remote;
+use super::{ExitCode, missing};
 
 /// Maximum size of an answer; larger than the largest page of a list.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
@@ -184,7 +184,7 @@ fn refused(status: StatusCode, body: &[u8]) -> ClientError {
         .unwrap_or("the server sent no problem document; check that --url is the address of a drover API");
     let message = match status {
         StatusCode::UNAUTHORIZED => format!("{detail}; set DROVER_TOKEN"),
-        _ => detail.to_owned(),
+        _ => missing::with_remedy(detail),
     };
     let code = match status {
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => ExitCode::Usage,

@@ -27,7 +27,8 @@ enum Action {
         #[arg(long)]
         origin: bool,
     },
-    /// Show what the running service, here or at --url, would take over from the files, and what needs a restart
+    /// Show what the running service, here or at --url, would take over from the files, and what needs a restart;
+    /// values that a variable or a flag sets, for the service or for this command, are left out
     Diff,
     /// Check the configuration and list all faults
     Check {
@@ -66,7 +67,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 /// Compares the configuration of this command with that of the running service.
 async fn diff(env: &Env) -> anyhow::Result<()> {
     let running: api::Settings = env.running_service().await?.get("/api/config").await?;
-    let changes = settings::changes(&running.settings, &env.live.current().settings);
+    let changes = settings::changes(&of_files(&running.settings), &of_files(&env.live.current().settings));
     if changes.is_empty() && !env.out.is_json() {
         env.out.line("the service has these settings already")?;
         return Ok(());
@@ -76,6 +77,11 @@ async fn diff(env: &Env) -> anyhow::Result<()> {
         vec![change.key.clone(), change.from.to_string(), change.to.to_string(), when.to_owned()]
     })?;
     Ok(())
+}
+
+/// A service keeps its own variables and flags, and takes over none of this command.
+fn of_files(settings: &[Setting]) -> Vec<Setting> {
+    settings.iter().filter(|setting| setting.is_of_a_file()).cloned().collect()
 }
 
 /// The result of `config check`, which runs before the configuration must be usable; None for other commands.

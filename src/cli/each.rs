@@ -8,7 +8,7 @@ use super::{Env, ExitCode, values};
 #[derive(Debug, clap::Args)]
 pub struct Ids {
     /// Ids, as shown by the `list` command
-    #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     pub ids: Vec<i64>,
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::store_name::StoreName;
+use super::store_name::{self, StoreName};
 use super::{Env, ExitCode, values};
 use contract::task_requests::{RequestedTask, TaskRequest};
 use domain::role::Role;
@@ -14,7 +14,7 @@ pub struct Args {
     #[arg(long, help = kinds_of_work())]
     role: String,
     /// Id, slug or name of the store; required for roles that work on a store
-    #[arg(long, alias = "dispensary", value_name = "STORE")]
+    #[arg(long, alias = "dispensary", value_name = "STORE", allow_negative_numbers = true)]
     store: Option<StoreName>,
     /// The menu platform [default: the store's]
     #[arg(long)]
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
     /// Run it after this task or job has completed; repeat the option for several
-    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     after: Vec<TaskId>,
     /// Refuse the task while another open task has this key [default: role, store and payload]
     #[arg(long, value_name = "KEY")]
@@ -38,10 +38,7 @@ pub struct Args {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
-    let store = match &args.store {
-        Some(store) => Some(store.id(&api).await?),
-        None => None,
-    };
+    let store = store_name::id_of(args.store.as_ref(), &api).await?;
     let request = TaskRequest {
         role: args.role,
         dispensary_id: store,

@@ -8,8 +8,8 @@ use serde_json::json;
 
 pub use self::empty::warn_if_empty;
 use super::{Env, ExitCode};
-use crate::cli::output::counted;
 use contract::groups::{Group, GroupName, GroupPage};
+use domain::amounts::counted;
 use domain::group;
 
 #[derive(Debug, clap::Args)]

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use clap::Subcommand;
 use serde::Serialize;
 
-use super::output::counted;
 use super::progress::CommandProgress;
+use super::store_name::{self, StoreName};
 use super::{CliError, Env, ExitCode, service, values};
 use crate::actors::plan::{Plan, PodPlan};
 use crate::app::App;
@@ -14,6 +14,7 @@ use crate::downloads::{DownloadProgress, DownloadQueue, StoreAsk};
 use crate::stealth::AllowList;
 use db::Db;
 use db::images::{ImageSelection, RefusedImages};
+use domain::amounts::counted;
 use domain::role::RoleSet;
 use domain::store::StoreId;
 use settings::{Config, LiveConfig};
@@ -38,9 +39,9 @@ struct BackfillArgs {
     /// Only products of stores in this state, such as AZ
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// Only products of the store with this id
-    #[arg(long, value_name = "ID")]
-    store: Option<StoreId>,
+    /// Only products of the store with this id, slug or name
+    #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
+    store: Option<StoreName>,
     /// Maximum number of images
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=u32::MAX))]
     limit: Option<u32>,
@@ -91,9 +92,10 @@ impl From<RefusedImages> for RefusedHost {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::Backfill(args) = args.command;
     let db = if args.dry_run { env.db_to_read().await? } else { env.db().await? };
+    let store = store_name::id_of(args.store.as_ref(), &env.api_to_read().await?).await?;
     let permitted = AllowList::new(env.config.platform.dutchie.image_hosts.clone());
-    let (asks, wanted) = asks(&db, &args, &permitted).await?;
-    let left_out = if args.refetch { None } else { Some(left_out(&db, &args, &permitted).await?) };
+    let (asks, wanted) = asks(&db, &args, store, &permitted).await?;
+    let left_out = if args.refetch { None } else { Some(left_out(&db, &args, store, &permitted).await?) };
     if args.dry_run || wanted == 0 {
         let answer = Answer { dry_run: args.dry_run, wanted, left_out, progress: DownloadProgress::default() };
         env.out.either(&answer, text)?;
@@ -110,17 +112,27 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn left_out(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Result<LeftOut> {
+async fn left_out(
+    db: &Db,
+    args: &BackfillArgs,
+    store: Option<StoreId>,
+    permitted: &AllowList,
+) -> anyhow::Result<LeftOut> {
     let is_permitted = |address: &str| permitted.permits(address);
-    let found = db::images::left_out(&db.client().await?, args.state.as_deref(), args.store, &is_permitted).await?;
+    let found = db::images::left_out(&db.client().await?, args.state.as_deref(), store, &is_permitted).await?;
     let refused = found.refused.into_iter().map(RefusedHost::from).collect();
     Ok(LeftOut { waiting: found.waiting, given_up: found.given_up, refused })
 }
 
 /// The stores with wanted images, and the number of all these images. A logo belongs to the first store that has it.
-async fn asks(db: &Db, args: &BackfillArgs, permitted: &AllowList) -> anyhow::Result<(Vec<StoreAsk>, usize)> {
+async fn asks(
+    db: &Db,
+    args: &BackfillArgs,
+    store: Option<StoreId>,
+    permitted: &AllowList,
+) -> anyhow::Result<(Vec<StoreAsk>, usize)> {
     let client = db.client().await?;
-    let stores = db::images::stores(&client, args.state.as_deref(), args.store).await?;
+    let stores = db::images::stores(&client, args.state.as_deref(), store).await?;
     if stores.is_empty() {
         return Err(CliError::not_found("no such store; `drover stores list` shows all stores").into());
     }
@@ -188,7 +200,7 @@ async fn follow(queue: &DownloadQueue, asks: &[StoreAsk], wanted: usize, bar: &C
 fn text(answer: &Answer) -> String {
     let Answer { dry_run, wanted, left_out, progress } = answer;
     let mut lines = match (dry_run, wanted) {
-        (true, _) => vec![format!("{} would be downloaded", counted(*wanted as i64, "image"))],
+        (true, _) => vec![format!("{} would be downloaded", counted(*wanted, "image"))],
         (false, 0) if left_out.is_none() => vec!["nothing to download: no product has an image".to_owned()],
         (false, 0) if left_out.as_ref().is_some_and(LeftOut::is_empty) => {
             vec!["nothing to download: every image is stored (--refetch downloads all)".to_owned()]
@@ -201,8 +213,12 @@ fn text(answer: &Answer) -> String {
 }
 
 fn downloaded(wanted: usize, progress: &DownloadProgress) -> Vec<String> {
-    let mut lines =
-        vec![format!("{} of {wanted} images stored, {} bytes", progress.stored + progress.found, progress.bytes)];
+    let mut lines = vec![format!(
+        "{} of {} stored, {}",
+        progress.stored + progress.found,
+        counted(wanted, "image"),
+        counted(progress.bytes, "byte")
+    )];
     lines.extend(progress.failed.iter().map(|(reason, images)| format!("  {images} failed: {reason}")));
     if progress.postponed > 0 {
         lines
@@ -230,10 +246,7 @@ impl LeftOut {
             format!("  {} refused: {} {fault}", counted(it.images, "image"), it.host)
         }));
         if self.refused.len() > MAX_HOSTS {
-            lines.push(format!(
-                "  and images of {} refused as well",
-                counted((self.refused.len() - MAX_HOSTS) as i64, "host")
-            ));
+            lines.push(format!("  and images of {} refused as well", counted(self.refused.len() - MAX_HOSTS, "host")));
         }
         if !self.refused.is_empty() {
             lines.push(

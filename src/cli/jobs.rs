@@ -11,8 +11,7 @@ use super::client::{ApiClient, ClientError, with_query};
 use super::each::{Ids, each};
 use super::output::time;
 use super::{CliError, Env, ExitCode, values};
-use contract::jobs::{JobChange, JobPage, JobRequest, JobStatus, JobView, JobsNow};
-use domain::role::Role;
+use contract::jobs::{CreatedJob, JobChange, JobPage, JobRequest, JobStatus, JobView, JobsNow};
 use domain::task::TaskId;
 use domain::vocabulary::Word;
 
@@ -32,7 +31,7 @@ enum Command {
     /// Show a job with its progress
     Show {
         /// Job id, as shown by `jobs list`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::id)]
         id: TaskId,
     },
     /// Queue a job. Example: jobs run scrape_account --platform instagram --account someone
@@ -67,7 +66,7 @@ struct List {
     #[arg(long = "type", value_name = "TYPE")]
     job_type: Option<String>,
     /// Only jobs that this job or task has made
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     parent: Option<TaskId>,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
@@ -95,7 +94,7 @@ struct Add {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     at: Option<DateTime<Utc>>,
     /// Run it after this task or job has completed; repeat the option for several
-    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long = "after", value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     after: Vec<TaskId>,
 }
 
@@ -167,24 +166,12 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         depends_on: Some(args.after).filter(|ids| !ids.is_empty()),
     };
     let made = env.api().await?.post("/api/jobs", &request).await;
-    let job: JobView = made.map_err(|error: ClientError| error.naming_flags(flag))?;
-    env.out.either(&job, line)?;
-    note_of_no_address(&job, env);
-    Ok(ExitCode::Ok)
-}
-
-/// A server's settings are not known here.
-fn note_of_no_address(job: &JobView, env: &Env) {
-    let Some(platform) =
-        job.platform.as_ref().filter(|_| !env.is_remote() && job.job_type == Word::Known(Role::ScrapeAccount))
-    else {
-        return;
-    };
-    if !env.config.media.platforms.contains_key(platform) {
-        env.out.note(format_args!(
-            "drover knows no address of {platform}: unless the account has one of its own, set media.platforms.{platform}.url before a worker takes the job"
-        ));
+    let made: CreatedJob = made.map_err(|error: ClientError| error.naming_flags(flag))?;
+    env.out.either(&made, |made| line(&made.job))?;
+    if let Some(notice) = &made.notice {
+        env.out.note(notice);
     }
+    Ok(ExitCode::Ok)
 }
 
 async fn status(env: &Env) -> anyhow::Result<ExitCode> {

@@ -11,6 +11,7 @@ use strum::VariantArray;
 use super::client::{ApiClient, ClientError, with_query};
 use super::each::each;
 use super::input::Input;
+use super::notifications::endpoint_id;
 use super::{CliError, Env, ExitCode, values};
 use contract::media::{RecordKind, RecordPage, is_text_field};
 
@@ -40,9 +41,9 @@ enum Command {
     Show {
         #[command(flatten)]
         kind: Kind,
-        /// Record id, as shown by `media list`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
-        id: i64,
+        /// Record id, or the name of an endpoint, as shown by `media list`
+        #[arg(allow_negative_numbers = true)]
+        id: String,
     },
     /// Add a record. Example: media add channels channel_id=UC… download=true
     Add {
@@ -55,9 +56,9 @@ enum Command {
     Set {
         #[command(flatten)]
         kind: Kind,
-        /// Record id, as shown by `media list`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
-        id: i64,
+        /// Record id, or the name of an endpoint, as shown by `media list`
+        #[arg(allow_negative_numbers = true)]
+        id: String,
         #[command(flatten)]
         fields: Fields,
     },
@@ -65,9 +66,9 @@ enum Command {
     Remove {
         #[command(flatten)]
         kind: Kind,
-        /// Record ids, as shown by `media list`
-        #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-        ids: Vec<i64>,
+        /// Record ids, or names of endpoints, as shown by `media list`
+        #[arg(required = true, value_name = "ID", allow_negative_numbers = true)]
+        ids: Vec<String>,
     },
 }
 
@@ -99,13 +100,15 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Items(args) => items::run(args, env).await,
         Command::List { kind: Kind { kind }, limit } => list(kind, limit, env).await,
-        Command::Show { kind: Kind { kind }, id } => show(kind, id, env).await,
+        Command::Show { kind: Kind { kind }, id } => show(kind, &id, env).await,
         Command::Add { kind: Kind { kind }, fields } => {
             let added = env.api().await?.post(&path(kind), &fields.object().await?).await;
             answer(kind, added, env)
         }
         Command::Set { kind: Kind { kind }, id, fields } => {
-            let changed = env.api().await?.put(&format!("{}/{id}", path(kind)), &fields.object().await?).await;
+            let api = env.api().await?;
+            let id = record_id(kind, &id, &api).await?;
+            let changed = api.put(&format!("{}/{id}", path(kind)), &fields.object().await?).await;
             answer(kind, changed, env)
         }
         Command::Remove { kind: Kind { kind }, ids } => remove(kind, &ids, env).await,
@@ -124,18 +127,34 @@ async fn list(kind: RecordKind, limit: i64, env: &Env) -> anyhow::Result<ExitCod
     Ok(ExitCode::Ok)
 }
 
-async fn show(kind: RecordKind, id: i64, env: &Env) -> anyhow::Result<ExitCode> {
-    let record: Value = env.api_to_read().await?.get(&format!("{}/{id}", path(kind))).await?;
+async fn show(kind: RecordKind, id: &str, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api_to_read().await?;
+    let id = record_id(kind, id, &api).await?;
+    let record: Value = api.get(&format!("{}/{id}", path(kind))).await?;
     env.out.either(&record, |record| line(kind, record))?;
     Ok(ExitCode::Ok)
 }
 
-async fn remove(kind: RecordKind, ids: &[i64], env: &Env) -> anyhow::Result<ExitCode> {
+/// Endpoints alone have names.
+async fn record_id(kind: RecordKind, text: &str, api: &ApiClient) -> anyhow::Result<i64> {
+    if kind == RecordKind::Endpoints {
+        return endpoint_id(api, text).await;
+    }
+    let fault = |fault| CliError::usage(format!("{text}: {fault} (`drover media list {kind}`)"));
+    Ok(values::id(text).map_err(fault)?)
+}
+
+async fn remove(kind: RecordKind, names: &[String], env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let mut ids = Vec::new();
+    for name in names {
+        ids.push(record_id(kind, name, &api).await?);
+    }
     let remove = async |api: &ApiClient, id| {
         api.delete(&format!("{}/{id}", path(kind))).await?;
         Ok(json!({ "removed": id }))
     };
-    each(ids, env, remove, |answer| format!("{} {} is removed", kind.noun(), answer["removed"])).await
+    each(&ids, env, remove, |answer| format!("{} {} is removed", kind.noun(), answer["removed"])).await
 }
 
 fn answer(kind: RecordKind, answer: Result<Value, ClientError>, env: &Env) -> anyhow::Result<ExitCode> {

@@ -39,6 +39,7 @@ mod list_file;
 mod man;
 mod media;
 mod migrate;
+mod missing;
 mod notifications;
 mod openapi;
 mod pause;
@@ -89,7 +90,7 @@ struct Cli {
     /// Read configuration files from this directory; they override the built-in ones [default: ./config if it exists]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     config: Option<PathBuf>,
-    /// Use the private database in this data directory, even if another database is configured [default: the configured one]
+    /// Use the private database in this data directory, even if another database is configured, and the settings of its service [default: the configured one]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     dir: Option<PathBuf>,
     /// Send the command to the server at this address, with the token in DROVER_TOKEN [default: use the database directly]
@@ -270,6 +271,12 @@ impl Command {
         }
     }
 
+    /// Whether it works with the settings of the service in the directory that `--dir` names. A service starts with those of its
+    /// own files, and `config` compares and checks files.
+    fn follows_the_service(&self) -> bool {
+        !self.is_service() && !self.is_demo() && !matches!(self, Command::Config(_))
+    }
+
     fn is_of_this_machine(&self) -> bool {
         self.is_demo()
             || self.is_service()
@@ -328,7 +335,8 @@ fn start(mut cli: Cli) -> anyhow::Result<ExitCode> {
         return Err(CliError::usage("--url: this command works only on this machine, without a server").into());
     }
     let flags = flags(&cli);
-    let sources = Sources::of_process(cli.config, flags);
+    let kept_in = cli.dir.clone().filter(|_| cli.command.follows_the_service());
+    let sources = Sources { kept_in, ..Sources::of_process(cli.config, flags) };
     if let Command::Config(args) = &cli.command
         && let Some(result) = config::check(args, &sources, &out)
     {

@@ -34,7 +34,7 @@ enum Command {
     /// Send notifications again, under the same ids
     Resend {
         /// Notification ids, as shown by `notifications list`
-        #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+        #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
         ids: Vec<i64>,
     },
     /// Send a test to an endpoint, and show what its receiver answers; exit code 1 if it does not arrive
@@ -47,9 +47,9 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct List {
-    /// Only notifications of the endpoint with this id
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    endpoint: Option<i64>,
+    /// Only notifications of the endpoint with this name or id
+    #[arg(long, value_name = "ENDPOINT", allow_negative_numbers = true)]
+    endpoint: Option<String>,
     /// Only notifications in this state: pending, delivered or failed
     #[arg(long, value_parser = values::word::<NotificationState>)]
     state: Option<NotificationState>,
@@ -77,13 +77,18 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api_to_read().await?;
+    let endpoint = match &args.endpoint {
+        Some(endpoint) => Some(endpoint_id(&api, endpoint).await?),
+        None => None,
+    };
     let query = [
-        ("endpoint", args.endpoint.map(|id| id.to_string())),
+        ("endpoint", endpoint.map(|id| id.to_string())),
         ("state", args.state.map(|state| state.to_string())),
         ("sort", Some(args.sort.to_string())),
         ("limit", Some(args.limit.to_string())),
     ];
-    let page = env.api_to_read().await?.get(&with_query("/api/notifications", query)).await;
+    let page = api.get(&with_query("/api/notifications", query)).await;
     let page: NotificationPage = page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{field}")))?;
     env.out.list(&page, &page.notifications, &HEADERS, cells)?;
     env.out.note_of_none(&page.notifications, "no notifications to show: `drover media add rules` asks for some");
@@ -119,14 +124,19 @@ async fn ended(api: &ApiClient, made: NotificationView) -> anyhow::Result<Notifi
     Ok(latest)
 }
 
-async fn endpoint_id(api: &ApiClient, endpoint: &str) -> anyhow::Result<i64> {
+/// The id of the endpoint with this name, unless it is an id itself.
+pub async fn endpoint_id(api: &ApiClient, endpoint: &str) -> anyhow::Result<i64> {
     if let Ok(id) = endpoint.parse() {
         return Ok(id);
     }
     let page: RecordPage<Endpoint> =
         api.get(&with_query("/api/media/endpoints", [("limit", Some(MAX_ENDPOINTS))])).await?;
     let found = page.records.iter().find(|record| record.name == endpoint).map(|record| record.id);
-    let missing = || CliError::usage(format!("no endpoint has the name {endpoint}: `drover media list endpoints`"));
+    let missing = || {
+        CliError::usage(format!(
+            "no endpoint has the name '{endpoint}'; `drover media list endpoints` shows all endpoints"
+        ))
+    };
     Ok(found.ok_or_else(missing)?)
 }
 

@@ -186,22 +186,9 @@ fn table(headers: &[&str], rows: &[Vec<String>], room: Option<usize>) -> String 
     text
 }
 
-/// `1 task`, `2 tasks`.
-pub fn counted(number: impl Into<i64>, noun: &str) -> String {
-    match number.into() {
-        1 => format!("1 {noun}"),
-        number => format!("{number} {noun}s"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_is_singular() {
-        assert_eq!([0, 1, 2].map(|n| counted(n, "task")), ["0 tasks", "1 task", "2 tasks"]);
-    }
 
     #[test]
     fn money_has_two_digits_of_cents() {

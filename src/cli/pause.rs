@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::client::{ApiClient, ClientError};
 use super::output::time;
+use super::store_name::StoreName;
 use super::{CliError, Env, ExitCode, values};
 use contract::pauses::{Pause, PauseList, PauseRequest};
 use domain::pause::{PauseScope, PauseTarget};
@@ -25,7 +26,7 @@ pub struct Args {
     /// all, family, role, pod, worker, host or store [default: list the pauses in force]
     #[arg(value_parser = values::word::<PauseScope>, requires = "reason")]
     scope: Option<PauseScope>,
-    /// Name of the family (crawl, media), role, pod, worker or host, or id of the store
+    /// Name of the family (crawl, media), role, pod, worker or host, or id, slug or name of the store
     of: Option<String>,
     /// Reason to show to others; a pause needs one
     #[arg(long, value_name = "TEXT", requires = "scope")]
@@ -43,7 +44,7 @@ pub struct ResumeArgs {
     /// Scope of the pause: all, family, role, pod, worker, host or store
     #[arg(value_parser = values::word::<PauseScope>)]
     scope: PauseScope,
-    /// Name of the family, role, pod, worker or host, or id of the store
+    /// Name of the family, role, pod, worker or host, or id, slug or name of the store
     of: Option<String>,
 }
 
@@ -51,20 +52,30 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match (args.scope, args.reason) {
         (Some(scope), Some(reason)) => {
             let until = args.until.or(args.length.map(after).transpose()?);
-            pause(&PauseRequest { scope, of: args.of, reason, until }, env).await
+            let api = env.api().await?;
+            let of = id_of_store(scope, args.of, &api).await?;
+            pause(&api, &PauseRequest { scope, of, reason, until }, env).await
         }
         _ => list(env).await,
     }
 }
 
 pub async fn resume(args: ResumeArgs, env: &Env) -> anyhow::Result<ExitCode> {
-    let target = PauseTarget::parse(args.scope, args.of.as_deref())
-        .map_err(|fault| CliError::usage(format!("the name after `{}` {fault}", args.scope)))?;
     let api = env.api().await?;
+    let of = id_of_store(args.scope, args.of, &api).await?;
+    let target = PauseTarget::parse(args.scope, of.as_deref())
+        .map_err(|fault| CliError::usage(format!("the name after `{}` {fault}", args.scope)))?;
     let Some(pause) = find(&api, &target).await? else { return Err(not_paused(&api, &target).await?.into()) };
     api.delete(&format!("{PATH}/{}", pause.id)).await?;
     env.out.either(&json!({ "resumed": pause }), |_| format!("{} goes on", pause.target()))?;
     Ok(ExitCode::Ok)
+}
+
+/// The id of a store that is given by its slug or name; the names of other things stay as they are.
+async fn id_of_store(scope: PauseScope, of: Option<String>, api: &ApiClient) -> anyhow::Result<Option<String>> {
+    let (PauseScope::Store, Some(of)) = (scope, &of) else { return Ok(of) };
+    let store: StoreName = of.parse().map_err(CliError::usage)?;
+    Ok(Some(store.id(api).await?.to_string()))
 }
 
 /// The time when a pause of this length ends.
@@ -73,8 +84,8 @@ fn after(length: Duration) -> Result<DateTime<Utc>, CliError> {
     end.ok_or_else(|| CliError::usage("--for: is more than a year".to_owned()))
 }
 
-async fn pause(request: &PauseRequest, env: &Env) -> anyhow::Result<ExitCode> {
-    let made = env.api().await?.post(PATH, request).await;
+async fn pause(api: &ApiClient, request: &PauseRequest, env: &Env) -> anyhow::Result<ExitCode> {
+    let made = api.post(PATH, request).await;
     let pause: Pause = made.map_err(|error: ClientError| error.naming_flags(flag))?;
     env.out.either(&pause, |pause| {
         let end = pause.until.map_or_else(

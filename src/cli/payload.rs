@@ -10,7 +10,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{CliError, Env, ExitCode, values};
+use super::{CliError, Env, ExitCode, missing, values};
 use crate::platforms;
 use domain::menu::NormalMenu;
 use domain::payload::{Payload, PayloadId};
@@ -29,7 +29,7 @@ enum Command {
     /// Show a payload and the contents of its file
     Show {
         /// Payload id, as shown by `payload list`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::id)]
         id: PayloadId,
         /// Print the answers of the platform unchanged, in one JSON array
         #[arg(long)]
@@ -63,7 +63,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn show(id: PayloadId, data: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let payload = db::payloads::get(&client, id).await?;
-    let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;
+    let payload =
+        payload.ok_or_else(|| CliError::not_found(missing::with_remedy(&format!("payload {id} does not exist"))))?;
     let owner = db::installation::storage_owner(&client).await?;
     let files = Payloads::new(Place::of(&env.config)?, owner);
     let stored = files.read(&payload.storage_path, &payload.sha256).await?;

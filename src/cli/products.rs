@@ -24,7 +24,7 @@ enum Command {
     /// Show a product with its options
     Show {
         /// Product id, as shown by `products search`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::id)]
         id: ProductId,
     },
     /// Show the price and stock history of a product or one of its options, oldest first

@@ -70,7 +70,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct IdArg {
     /// The proxy's id, as `proxies list` shows it
-    #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(allow_negative_numbers = true, value_parser = values::id)]
     id: ProxyId,
 }
 

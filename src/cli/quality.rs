@@ -4,9 +4,9 @@ use clap::Subcommand;
 
 use super::client::{ClientError, with_query};
 use super::output::time;
+use super::store_name::{self, StoreName};
 use super::{Env, ExitCode, values};
 use contract::quality::QualityPage;
-use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -25,9 +25,9 @@ struct List {
     /// Only this kind: blind_store (no full crawl for three intervals), halved_menu, empty_prices, unknown_keys, suspicious_switch or unknown_words
     #[arg(long)]
     kind: Option<String>,
-    /// Only the store with this id
-    #[arg(long, alias = "dispensary", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: Option<StoreId>,
+    /// Only the store with this id, slug or name
+    #[arg(long, alias = "dispensary", value_name = "STORE", allow_negative_numbers = true)]
+    store: Option<StoreName>,
     /// Maximum number of findings
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
@@ -35,8 +35,10 @@ struct List {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::List(List { kind, store, limit }) = args.command;
+    let api = env.api_to_read().await?;
+    let store = store_name::id_of(store.as_ref(), &api).await?;
     let query = [("kind", kind), ("dispensary_id", store.map(|id| id.to_string())), ("limit", Some(limit.to_string()))];
-    let page = env.api_to_read().await?.get(&with_query("/api/quality", query)).await;
+    let page = api.get(&with_query("/api/quality", query)).await;
     let page: QualityPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
     env.out.list(&page, &page.findings, &["store", "name", "kind", "since", "finding"], |finding| {
         vec![

@@ -61,7 +61,7 @@ impl Remote {
     /// Sends a request; the error describes the fault of the connection.
     pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Body>, String> {
         let target = format!("{}{}", self.base, request.uri());
-        *request.uri_mut() = target.parse().map_err(|_| format!("{target} is no path"))?;
+        *request.uri_mut() = target.parse().map_err(|_| format!("{target} is not a path"))?;
         let connector = HttpsConnector::from((service_fn(dial), Arc::clone(&self.tls)));
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, connector.oneshot(self.origin.clone())).await;
         let stream = connected.map_err(|_| format!("no connection within {CONNECT_TIMEOUT:?}"))?.map_err(text)?;

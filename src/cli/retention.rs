@@ -7,13 +7,14 @@ use clap::Subcommand;
 use humantime::format_duration;
 use serde::Serialize;
 
-use super::output::{counted, time};
+use super::output::time;
 use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
 use api::retention::Retention;
 use db::installation;
+use domain::amounts::counted;
 use storage::{Payloads, Place};
 
 #[derive(Debug, clap::Args)]
@@ -101,7 +102,7 @@ fn code(report: &RetentionReport) -> ExitCode {
 fn age_text(age: Duration) -> String {
     const DAY: u64 = 24 * 3600;
     match (age.as_secs() / DAY, age.as_secs() % DAY) {
-        (days, 0) => counted(days as i64, "day"),
+        (days, 0) => counted(days, "day"),
         _ => format_duration(age).to_string(),
     }
 }
@@ -112,22 +113,25 @@ fn text(answer: &Answer, env: &Env) -> String {
     let older = |age: Option<Duration>| age.map(|age| format!("older than {}", age_text(age)));
     let mut lines = Vec::new();
     if let Some(age) = older(env.config.retention.payloads) {
-        let files = counted(report.payloads.files as i64, "file");
-        lines.push(format!("payloads {age}: {files} of {} bytes {done}", report.payloads.bytes));
+        let files = counted(report.payloads.files, "file");
+        lines.push(format!("payloads {age}: {files} of {} {done}", counted(report.payloads.bytes, "byte")));
     }
     if let Some(age) = older(env.config.retention.snapshots) {
-        let partitions = counted(report.partitions.len() as i64, "partition");
+        let partitions = counted(report.partitions.len(), "partition");
         lines.push(format!(
-            "snapshots and history {age}: {partitions} and {} rows beside them {done}",
-            report.loose_rows
+            "snapshots and history {age}: {partitions} and {} beside them {done}",
+            counted(report.loose_rows, "row")
         ));
         let listed = report.partitions.iter();
-        lines.extend(listed.map(|old| format!("  {}: about {} rows, {} bytes", old.name, old.rows, old.bytes)));
+        lines.extend(
+            listed.map(|old| {
+                format!("  {}: about {}, {}", old.name, counted(old.rows, "row"), counted(old.bytes, "byte"))
+            }),
+        );
     }
     lines.extend(report.payloads_left.map(|why| format!("no payloads deleted: {why}")));
     if report.files_left > 0 {
-        lines
-            .push(format!("{} cannot be deleted; the next run tries again", counted(report.files_left as i64, "file")));
+        lines.push(format!("{} cannot be deleted; the next run tries again", counted(report.files_left, "file")));
     }
     lines.extend(report.partitions_in_use.iter().map(|name| format!("{name} is in use; the next run tries again")));
     lines.join("\n")

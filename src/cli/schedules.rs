@@ -9,9 +9,10 @@ use chrono::{DateTime, Utc};
 use clap::Subcommand;
 
 use super::client::ApiClient;
-use super::output::{counted, time};
+use super::output::time;
 use super::{CliError, Env, ExitCode};
 use contract::schedules::{Run, Schedule, ScheduleList};
+use domain::amounts::counted;
 use domain::time_zone;
 
 const DEFAULTS: &str = "the first `drover up`, `api` or `scheduler` creates the default schedules";
@@ -28,7 +29,7 @@ enum Command {
     List,
     /// Show a schedule with its next runs
     Show {
-        /// Name of the schedule, as shown by `schedules list`
+        /// Name or id of the schedule, as shown by `schedules list`
         name: String,
     },
     /// Add a schedule. Example: schedules add rivals --group rivals --every 1h
@@ -38,22 +39,22 @@ enum Command {
     Set(edit::Set),
     /// Switch a schedule on
     Enable {
-        /// Name of the schedule, as shown by `schedules list`
+        /// Name or id of the schedule, as shown by `schedules list`
         name: String,
     },
     /// Switch a schedule off
     Disable {
-        /// Name of the schedule, as shown by `schedules list`
+        /// Name or id of the schedule, as shown by `schedules list`
         name: String,
     },
     /// Remove a schedule and keep its tasks. Default schedules come back at the next start: disable them instead
     Remove {
-        /// Name of the schedule, as shown by `schedules list`
+        /// Name or id of the schedule, as shown by `schedules list`
         name: String,
     },
     /// Run a schedule now. A second run within 10 seconds creates no tasks
     Trigger {
-        /// Name of the schedule, as shown by `schedules list`
+        /// Name or id of the schedule, as shown by `schedules list`
         name: String,
     },
 }
@@ -95,9 +96,12 @@ async fn trigger(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-async fn find(api: &ApiClient, name: &str) -> anyhow::Result<Schedule> {
+/// The schedule with this name, else with this id.
+pub async fn find(api: &ApiClient, name: &str) -> anyhow::Result<Schedule> {
     let list: ScheduleList = api.get("/api/schedules").await?;
-    let found = list.schedules.into_iter().find(|schedule| schedule.name == name);
+    let has_name = |schedule: &&Schedule| schedule.name == name;
+    let has_id = |schedule: &&Schedule| schedule.id.to_string() == name;
+    let found = list.schedules.iter().find(has_name).or_else(|| list.schedules.iter().find(has_id)).cloned();
     let missing = || {
         CliError::not_found({
             format!("schedule '{name}' does not exist: `drover schedules list` shows the schedules; {DEFAULTS}")

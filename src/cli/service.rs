@@ -1,8 +1,10 @@
 //! The common part of `up`, `api`, `worker` and `scheduler`: start, run until a signal or a failure, drain,
 //! report the result.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::http::{Listeners, for_local_clients};
@@ -14,6 +16,7 @@ use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
 use db::{Db, DbError, api_tokens, proxies};
 use domain::proxy::HealthCounts;
+use settings::Setting;
 use supervision::service_manager;
 use telemetry::events;
 
@@ -62,6 +65,7 @@ pub async fn run(
         () = stop.drain.cancelled() => {}
         () = app.until_failed() => {}
         never = reload::follow(hangups, &env.sources, &env.live) => match never {},
+        never = keep_settings(env), if http == Http::Api => match never {},
         never = status_line::keep_showing(), if look == Look::Status => match never {},
     }
     service_manager::stopping();
@@ -71,6 +75,27 @@ pub async fn run(
     match cause {
         Some(message) => Err(CliError { code: ExitCode::Failure, message }.into()),
         None => Ok(stop.exit_code()),
+    }
+}
+
+/// Keeps the settings in use in the data directory, with each change, for commands with `--dir`.
+async fn keep_settings(env: &Env) -> Infallible {
+    let mut changes = env.live.subscribe();
+    loop {
+        let settings = changes.borrow_and_update().settings.clone();
+        if env.config.database.url.is_empty() {
+            keep_in(env.config.data_dir(), &settings).await;
+        }
+        if changes.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Without the file, commands use the settings of their own files.
+pub async fn keep_in(dir: &Path, settings: &[Setting]) {
+    if let Err(error) = settings::kept::keep(dir, settings).await {
+        events::settings_not_kept(dir, &error);
     }
 }
 

@@ -53,10 +53,12 @@ impl StatusLine {
             self.samples.pop_front();
         }
         let elapsed = duration(now.saturating_duration_since(self.began).as_secs_f64());
-        let counted = |number: u64, noun| counted(i64::try_from(number).unwrap_or(i64::MAX), noun);
         let (completed, failed) = (counted(completed, "task"), counted(failed, "run"));
         let rate = self.rate();
-        format!("{busy} of {slots} slots busy · {completed} completed, {failed} failed · {rate:.1}/s · {elapsed}")
+        format!(
+            "{busy} of {} busy · {completed} completed, {failed} failed · {rate:.1}/s · {elapsed}",
+            counted(slots, "slot")
+        )
     }
 
     /// Completed tasks a second.

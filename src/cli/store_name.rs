@@ -1,5 +1,5 @@
 //! `StoreName`: a store as people name it on the command line: its id, its slug or its name. In: the text. Out: its id, or a
-//! refusal that names the stores that are meant perhaps.
+//! refusal that names the stores that are meant perhaps. Every command that takes a store takes these three.
 
 use std::str::FromStr;
 
@@ -18,6 +18,37 @@ pub enum StoreName {
     Id(StoreId),
     /// A slug or a name.
     Text(String),
+}
+
+/// Stores that a command changes, one after the other.
+#[derive(Debug, clap::Args)]
+pub struct Stores {
+    /// Ids, slugs or names
+    #[arg(required = true, value_name = "STORE", allow_negative_numbers = true)]
+    stores: Vec<StoreName>,
+}
+
+impl Stores {
+    /// All of them are looked up before the first one is changed: a wrong name changes none.
+    pub async fn ids(&self, api: &ApiClient) -> anyhow::Result<Vec<StoreId>> {
+        ids(&self.stores, api).await
+    }
+}
+
+pub async fn ids(stores: &[StoreName], api: &ApiClient) -> anyhow::Result<Vec<StoreId>> {
+    let mut ids = Vec::new();
+    for store in stores {
+        ids.push(store.id(api).await?);
+    }
+    Ok(ids)
+}
+
+/// The store of a filter that has one.
+pub async fn id_of(store: Option<&StoreName>, api: &ApiClient) -> anyhow::Result<Option<StoreId>> {
+    match store {
+        Some(store) => store.id(api).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 impl FromStr for StoreName {
@@ -50,7 +81,9 @@ fn one_of(text: &str, stores: &[StoreView]) -> Result<StoreId, CliError> {
     let by_name = stores.iter().filter(|store| is(&store.name)).collect::<Vec<_>>();
     match (&by_slug[..], &by_name[..]) {
         ([store], _) | ([], [store]) => Ok(store.id),
-        ([], []) if stores.is_empty() => Err(CliError::usage(format!("no store has the slug or name '{text}'"))),
+        ([], []) if stores.is_empty() => Err(CliError::usage(format!(
+            "no store has the slug or name '{text}'; `drover stores list` shows all stores"
+        ))),
         ([], []) => {
             let named = named(stores.iter());
             Err(CliError::usage(format!("no store has exactly the slug or name '{text}'; stores like it: {named}")))
@@ -125,7 +158,8 @@ mod tests {
 
     #[test]
     fn a_store_that_is_not_there_is_named() {
-        assert_eq!(one_of("Moss", &[]).unwrap_err().to_string(), "no store has the slug or name 'Moss'");
+        let fault = one_of("Moss", &[]).unwrap_err().to_string();
+        assert_eq!(fault, "no store has the slug or name 'Moss'; `drover stores list` shows all stores");
     }
 
     #[rstest]

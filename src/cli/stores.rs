@@ -12,14 +12,14 @@ mod switch;
 use clap::Subcommand;
 
 use super::client::{ApiClient, ClientError};
-use super::each::Ids;
-use super::{CliError, Env, ExitCode, groups, values};
+use super::store_name::Stores;
+use super::{CliError, Env, ExitCode, groups};
 use crate::platforms;
 use api::store_draft::{StoreDraft, bad_host};
 use contract::groups::{GroupChange, GroupStores};
 use contract::stores::{ImportedStores, StoreFields, StoreImport};
 use domain::group;
-use domain::store::{NewStore, StoreId};
+use domain::store::NewStore;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -38,11 +38,11 @@ enum Command {
     /// Correct the name, slug, menu URL, platform id or place of a store. With another platform id it is crawled at once; without one, it is looked up by another slug or URL at once
     Edit(edit::Args),
     /// Crawl stores now
-    Crawl(crawl::Args),
+    Crawl(Stores),
     /// Start crawling disabled stores again
-    Enable(Ids),
+    Enable(Stores),
     /// Stop crawling stores until you enable them again. Their products are kept
-    Disable(Ids),
+    Disable(Stores),
     /// Accept a mass change that `quality list` shows as suspicious_switch: the next answer that says the same is believed
     Accept(accept::Args),
     /// Accept that a store sells nothing: the next crawl keeps its empty menu
@@ -60,9 +60,8 @@ struct GroupArgs {
     /// Name of the group: letters, digits, hyphens and underscores
     #[arg(value_parser = group::name)]
     group: String,
-    /// Store ids, as shown by `stores list`
-    #[arg(required = true, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    stores: Vec<StoreId>,
+    #[command(flatten)]
+    stores: Stores,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -114,9 +113,11 @@ async fn import_part(api: &ApiClient, stores: &[NewStore]) -> Result<ImportedSto
 }
 
 async fn tag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api().await?;
+    let stores = stores.ids(&api).await?;
     let asked = stores.len() as u64;
     let request = GroupStores { add: stores, ..GroupStores::default() };
-    let GroupChange { added, .. } = change_group(&env.api().await?, &group, &request).await?;
+    let GroupChange { added, .. } = change_group(&api, &group, &request).await?;
     let said = |_: &_| format!("stores added to {group}: {added}, already in it: {}", asked - added);
     env.out.either(&serde_json::json!({ "group": group, "changed": added }), said)?;
     Ok(ExitCode::Ok)
@@ -124,7 +125,7 @@ async fn tag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Resul
 
 async fn untag(GroupArgs { group, stores }: GroupArgs, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
-    let request = GroupStores { remove: stores, ..GroupStores::default() };
+    let request = GroupStores { remove: stores.ids(&api).await?, ..GroupStores::default() };
     let GroupChange { removed, .. } = change_group(&api, &group, &request).await?;
     if removed == 0 {
         groups::warn_if_empty(&api, &group).await?;

@@ -29,7 +29,7 @@ enum Command {
     /// Show a task with all of its runs
     Show {
         /// Task id, as shown by `tasks list`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::id)]
         id: TaskId,
     },
     /// Retry failed or cancelled tasks, by id. `tasks bulk retry` takes filters such as --status

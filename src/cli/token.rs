@@ -30,7 +30,7 @@ enum Command {
     /// Revoke a token and log out its users
     Revoke {
         /// Token id, as shown by `token list`
-        #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+        #[arg(allow_negative_numbers = true, value_parser = values::id)]
         id: TokenId,
     },
 }

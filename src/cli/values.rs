@@ -10,7 +10,13 @@ use strum::VariantArray;
 
 use domain::{span, vocabulary};
 
-/// An id or another number whose range is checked later.
+/// An id of something that has no name.
+pub fn id(text: &str) -> Result<i64, String> {
+    text.parse()
+        .map_err(|_| "expected an id, which is a whole number such as 7: the `list` command shows it".to_owned())
+}
+
+/// A number whose range is checked later.
 pub fn whole_number(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| "expected a whole number, such as 7".to_owned())
 }
@@ -85,6 +91,7 @@ mod tests {
     #[test]
     fn an_error_says_what_was_expected() {
         assert_eq!(whole_number("seven").unwrap_err(), "expected a whole number, such as 7");
+        assert!(id("Leaf").unwrap_err().contains("the `list` command shows it"));
         for text in ["0", "501", "-1", "many", ""] {
             assert_eq!(number(1..=500_u16)(text).unwrap_err(), "expected a whole number from 1 to 500", "{text}");
         }

@@ -9,6 +9,7 @@ use super::output::time;
 use super::{Env, ExitCode};
 use crate::app::predecessors;
 use contract::workers::{Registry, ScaleRequest, WorkerOrder, WorkerReplicas};
+use domain::amounts::counted;
 use domain::worker::{WorkerCommand, WorkerDocument};
 
 #[derive(Debug, clap::Args)]
@@ -66,11 +67,12 @@ async fn scale(replicas: u32, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// `scraper-worker: 8 pods are asked for, 5 are there, 5 of them ready`
+/// `scraper-worker: 8 pods asked for, 5 there, 5 of them ready`
 fn scaled(set: &WorkerReplicas) -> String {
     let WorkerReplicas { statefulset, replicas, current_replicas, ready_replicas, .. } = set;
     let numbers = format!(
-        "{statefulset}: {replicas} pods are asked for, {current_replicas} are there, {ready_replicas} of them ready"
+        "{statefulset}: {} asked for, {current_replicas} there, {ready_replicas} of them ready",
+        counted(*replicas, "pod")
     );
     match &set.autoscaler {
         None => numbers,

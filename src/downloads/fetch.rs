@@ -105,10 +105,10 @@ async fn download(
     let limits = DocumentLimits { max_bytes: MAX_BYTES, timeout: deps.timeout };
     for _ in 0..=MAX_REDIRECTS {
         let document = session.document(&request, limits).await?;
-        match document.redirect(&request.url) {
+        match &document.redirect {
             Some(url) => {
-                deps.allowed.check(&url).map_err(|error| Outcome::failed(ImageFailure::RefusedRedirect, error))?;
-                request = request.redirected_to(url);
+                deps.allowed.check(url).map_err(|error| Outcome::failed(ImageFailure::RefusedRedirect, error))?;
+                request = request.redirected_to(url.clone());
             }
             None => return whole(document),
         }

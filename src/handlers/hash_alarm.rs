@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use domain::store::Platform;
 use telemetry::events;
 
-/// One alarm an operation and endpoint in this time.
+/// Minimum time between two alarms of one operation and endpoint.
 const ALARM_INTERVAL: Duration = Duration::from_secs(3600);
 /// In one interval: stores may have endpoints of their own, and by then an operator knows.
 const MAX_ALARMS: usize = 32;

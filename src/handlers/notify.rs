@@ -36,7 +36,7 @@ const MAX_FAREWELL: Duration = Duration::from_secs(8);
 /// Maximum time for which the database is asked to keep an answer, and the pause between two attempts.
 const MAX_RECORD_TIME: Duration = Duration::from_secs(10 * 60);
 const RECORD_PAUSE: Duration = Duration::from_millis(500);
-const GONE: &str = "the receiver answered 410: it wants no notification any more";
+const GONE: &str = "the receiver answered 410 Gone: the endpoint was disabled";
 
 pub async fn run(ctx: &Context, args: args::Notify) -> Result<Outcome, TaskError> {
     let begun = Instant::now();

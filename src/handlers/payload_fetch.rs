@@ -18,6 +18,7 @@ use super::{Context, RunProgress};
 use crate::platforms::{Menu, MenuProgress};
 use crate::stealth::ProxyId;
 use db::pipeline;
+use domain::amounts::counted;
 use domain::args;
 use domain::payload::{FetchStart, NewPayload, Payload};
 use domain::role::Role;
@@ -88,8 +89,8 @@ async fn fetch(ctx: &Context, store: &Store, start: &FetchStart) -> Result<Menu,
 
 fn progress(&MenuProgress { products, announced }: &MenuProgress) -> RunProgress {
     match announced {
-        Some(total) => RunProgress::of(products, total, format!("{products} of {total} products fetched")),
-        None => RunProgress { percent: None, message: format!("{products} products fetched") },
+        Some(total) => RunProgress::of(products, total, format!("{products} of {} fetched", counted(total, "product"))),
+        None => RunProgress { percent: None, message: format!("{} fetched", counted(products, "product")) },
     }
 }
 
@@ -119,8 +120,9 @@ fn doubt(menu: &Menu, start: &FetchStart) -> String {
              `drover stores accept-empty {store}`"
         ),
         _ => format!(
-            "suspicious: the menu holds {now} products where it held {before}; it is kept once three fetches, two hours apart and not \
-             all through one proxy, show so few"
+            "suspicious: the menu holds {} where it held {before}; it is kept once three fetches, two hours apart and not \
+             all through one proxy, show so few",
+            counted(now, "product")
         ),
     }
 }

@@ -18,6 +18,7 @@ use super::{Context, RunProgress};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
 use db::discovery::{CoveredStores, DiscoveredStore, Promoted};
 use db::{DbError, Tx};
+use domain::amounts::counted;
 use domain::args;
 use domain::role::Role;
 use domain::store::{FoundStore, Platform, StoreId};
@@ -164,7 +165,7 @@ impl Judgement {
     fn doubts_by_state(&self) -> BTreeMap<&String, String> {
         let doubt = |state: &CoveredStores| {
             let Switches { covered, switched, .. } = state.switches();
-            format!("{switched} of {covered} stores would close or vanish at once")
+            format!("{switched} of {} would close or vanish at once", counted(covered, "store"))
         };
         self.doubted.iter().map(|state| (&state.found_in, doubt(state))).collect()
     }
@@ -270,7 +271,7 @@ impl<'a> Discovery<'a> {
             return;
         }
         let (asked, total, found) = (self.asked, self.total, self.report.found.len());
-        let message = format!("{state}: {asked} of {total} points asked, {found} stores found");
+        let message = format!("{state}: {asked} of {total} points asked, {} found", counted(found, "store"));
         self.ctx.note_progress(&RunProgress::of(asked, total, message)).await;
     }
 }

@@ -14,9 +14,11 @@ use url::Url;
 use super::decode::{self, Unzipped};
 use super::error::FetchError;
 use super::fingerprint::Fingerprint;
+use super::header_text;
 use super::request::{Request, Response};
 use super::transport::{self, Answer};
 use super::unicode;
+use domain::content_coding::{MAX_CODINGS, codings as codings_of};
 use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
 
@@ -38,9 +40,17 @@ pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), F
     }
 }
 
+/// The judgement of a success that is called HTML, by the first bytes of its body. A compressed page shows itself later.
+pub(super) fn judge_page(host: &str, beginning: &[u8]) -> Result<(), FetchError> {
+    match beginning.is_empty() || looks_like_html(beginning) {
+        true => Err(FetchError::Challenged { host: host.to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// Whether a platform may say in the body what a failure of the server is about.
 pub(super) fn may_explain(error: &FetchError, headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = headers.get(header::CONTENT_TYPE).map(header_text::text).unwrap_or_default();
     matches!(error, FetchError::ServerError { .. }) && kind.to_ascii_lowercase().contains("json")
 }
 
@@ -157,13 +167,9 @@ fn undecodable(host: &str, fault: InflateError) -> FetchError {
     }
 }
 
-/// The codings of a body, in the order in which they were applied. A name that no coding is registered under is none, as
-/// for browsers.
+/// The codings of a body, in the order in which they were applied.
 fn codings(host: &str, headers: &HeaderMap, offered: &Fingerprint) -> Result<Vec<&'static str>, FetchError> {
-    let values = headers.get_all(header::CONTENT_ENCODING).iter();
-    let names: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-    let names = names.iter().flat_map(|names| names.split(','));
-    let codings: Vec<&'static str> = names.filter_map(registered).take(MAX_CODINGS + 1).collect();
+    let codings = codings_of(headers.get_all(header::CONTENT_ENCODING).iter().map(HeaderValue::as_bytes));
     if codings.len() > MAX_CODINGS {
         let reason = format!("its body has more than {MAX_CODINGS} content codings");
         return Err(FetchError::Decode { host: host.to_owned(), reason });
@@ -174,17 +180,11 @@ fn codings(host: &str, headers: &HeaderMap, offered: &Fingerprint) -> Result<Vec
     }
 }
 
-fn registered(name: &str) -> Option<&'static str> {
-    let name = name.trim().to_ascii_lowercase();
-    let name = name.strip_prefix("x-").unwrap_or(&name);
-    REGISTERED_CODINGS.into_iter().find(|coding| *coding == name)
-}
-
 fn not_offered(host: &str, coding: &str) -> FetchError {
     FetchError::Decode { host: host.to_owned(), reason: format!("its coding '{coding}' was not offered") }
 }
 
-fn claims_html(headers: &HeaderMap) -> bool {
+pub(super) fn claims_html(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     kind.get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/html"))
 }
@@ -210,11 +210,6 @@ fn is_deep(body: &[u8]) -> bool {
 }
 
 const MAX_DEPTH: usize = 1000;
-/// Codings of one body.
-const MAX_CODINGS: usize = 3;
-/// By IANA, without `identity`, which is none.
-const REGISTERED_CODINGS: [&str; 10] =
-    ["aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "zstd"];
 
 /// The maximum number of open brackets outside texts, counted up to [`MAX_DEPTH`].
 fn depth(json: &[u8]) -> usize {
@@ -237,9 +232,7 @@ fn depth(json: &[u8]) -> usize {
 }
 
 fn leads_elsewhere(url: &Url, headers: &HeaderMap) -> bool {
-    let location = headers.get(header::LOCATION).and_then(|location| location.to_str().ok());
-    let target = location.and_then(|location| url.join(location).ok());
-    target.is_some_and(|target| target.host_str() != url.host_str())
+    header_text::redirected(url, headers).is_some_and(|target| target.host_str() != url.host_str())
 }
 
 /// Seconds, or a date in any of the three forms of HTTP; a date in the past means no wait.
@@ -312,6 +305,7 @@ mod tests {
     #[case::html_at_any_status(502, &[HTML], challenged())]
     #[case::a_redirect_to_another_host(302, &[("location", "https://captcha.test/")], blocked(302))]
     #[case::a_redirect_without_a_scheme(307, &[("location", "//captcha.test/")], blocked(307))]
+    #[case::a_redirect_to_another_host_in_utf8(302, &[("location", "https://captcha.test/caf\u{e9}")], blocked(302))]
     #[case::a_redirect_within_the_host(302, &[("location", "/elsewhere")], failed(302))]
     #[case::not_modified(304, &[], failed(304))]
     #[case::seconds(429, &[("retry-after", "7")], throttled(429, Some(7)))]

@@ -100,7 +100,7 @@ fn list_errors(place: &str, names: &[String], allowed: impl Fn(&str) -> bool) ->
             errors.push(format!("{place}: {name} must not be sent"));
         }
         if http::HeaderName::try_from(&name).is_err() {
-            errors.push(format!("{place}: {name:?} is no header name"));
+            errors.push(format!("{place}: {name:?} is not a header name"));
         }
         if !seen.insert(name.clone()) {
             errors.push(format!("{place}: {name} occurs twice"));
@@ -130,7 +130,7 @@ fn value_errors(entry: &Fingerprint) -> Vec<String> {
     values.extend(&entry.te.value);
     values.extend(&entry.accept_encoding);
     let bad = values.into_iter().filter(|value| value.is_empty() || http::HeaderValue::try_from(*value).is_err());
-    bad.map(|value| format!("{value:?} is no header value")).collect()
+    bad.map(|value| format!("{value:?} is not a header value")).collect()
 }
 
 /// Id, family, engine, os, version and User-Agent must agree.

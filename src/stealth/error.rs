@@ -9,6 +9,7 @@ use std::time::Duration;
 use http::StatusCode;
 use thiserror::Error;
 
+use domain::amounts::counted;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::host::{HostRefusal, Trouble};
 use domain::proxy::ProxyId;
@@ -96,14 +97,14 @@ pub enum FetchError {
     RobotsForbid { host: String, path_and_rule: String },
     #[error("{host} is sent nothing until its robots.txt is known: {}", unknown.reason)]
     RobotsUnknown { host: String, unknown: Box<UnknownRobots> },
-    #[error("the crawl holds {seen} products, and how many there are was not announced")]
+    #[error("the crawl holds {}, and how many there are was not announced", counted(*seen, "product"))]
     Unannounced { seen: usize },
     /// The announced total does not match the number of products.
-    #[error("the crawl holds {seen} products, and only {total} were announced")]
+    #[error("the crawl holds {}, and fewer were announced: {total}", counted(*seen, "product"))]
     MoreThanAnnounced { seen: usize, total: usize },
-    #[error("the crawl holds {seen} of {total} products, a share below {min_coverage}")]
+    #[error("the crawl holds {seen} of {}, a share below {min_coverage}", counted(*total, "product"))]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
-    #[error("the menu has more than {max_pages} pages; {seen} products are on these. Raise http.max_pages")]
+    #[error("the menu has more than {}; the products on these are {seen}. Raise http.max_pages", counted(*max_pages, "page"))]
     MorePages { seen: usize, max_pages: usize },
 }
 

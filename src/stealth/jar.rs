@@ -153,6 +153,7 @@ mod tests {
     #[case::expired_in_the_form_of_old_servers(&["a=1", "a=; Expires=Thu, 01-Jan-70 00:00:00 GMT"], PAGE, &[])]
     #[case::a_date_that_cannot_be_read_counts_for_nothing(&["a=1; Expires=soon"], PAGE, &["a=1"])]
     #[case::a_tab_in_the_value(&["a=1\t2;\tPath=/"], PAGE, &["a=1\t2"])]
+    #[case::a_byte_outside_of_ascii(&["a=Z\u{fc}rich"], PAGE, &["a=Z\u{fc}rich"])]
     #[case::another_control_character(&["a=1\u{1}2"], PAGE, &[])]
     #[case::max_age_beats_expires(&["a=1; Max-Age=60; Expires=Wed, 21 Oct 2015 07:28:00 GMT"], PAGE, &["a=1"])]
     #[case::host_only(&["a=1; Path=/"], "https://sub.menu.example.com/", &[])]

@@ -63,7 +63,7 @@ fn read(overlay: Option<&str>) -> Result<States, Vec<String>> {
         Some(default) if errors.is_empty() => Ok(States { by_code, default }),
         Some(_) => Err(errors),
         None => {
-            errors.push(format!("default '{default}' is no state of the table"));
+            errors.push(format!("default '{default}' is not a state of the table"));
             Err(errors)
         }
     }
@@ -91,9 +91,9 @@ fn state_errors(code: &str, state: &StateLocale) -> Vec<String> {
     };
     let checks = [
         (is_code, "a state is two capital letters"),
-        (state.timezone.contains('/'), "timezone is no zone name such as America/Phoenix"),
-        (is_tag(&state.locale), "locale is no language tag"),
-        (!state.languages.is_empty() && state.languages.iter().all(is_tag), "languages are no language tags"),
+        (state.timezone.contains('/'), "timezone is not a zone name such as America/Phoenix"),
+        (is_tag(&state.locale), "locale is not a language tag"),
+        (!state.languages.is_empty() && state.languages.iter().all(is_tag), "languages are not language tags"),
         (state.points.iter().all(is_point), "a point is latitude, longitude, miles"),
         (state.bounds.iter().all(is_rectangle), "bounds are south, west, north, east in degrees"),
     ];

@@ -20,6 +20,7 @@ pub mod error;
 mod failure;
 mod fetch_meter;
 pub mod fingerprint;
+mod header_text;
 pub mod headers;
 mod host_limiter;
 mod host_limits;

@@ -121,7 +121,7 @@ async fn dial(proxy: &Proxy) -> Result<TcpStream, ConnectError> {
     Ok(stream)
 }
 
-/// Has a proxy that was reached connect the stream to the origin of `url`.
+/// Sends CONNECT for the origin of `url` through an open connection to the proxy.
 pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     proxy: &Proxy,

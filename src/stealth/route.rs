@@ -18,6 +18,7 @@ use super::answer;
 use super::deps::{Exchange, SessionDeps};
 use super::error::FetchError;
 use super::failure::Failure;
+use super::header_text;
 use super::headers;
 use super::host_limits::RequestPermit;
 use super::identity::Identity;
@@ -159,12 +160,18 @@ impl Route {
     async fn receive(&mut self, exchange: &Exchange<'_>) -> Result<Answer, Failure> {
         let Exchange { deps, request, memory, .. } = exchange;
         let (connection, response) = self.send(exchange).await?;
-        let (head, body) = response.into_parts();
+        let (head, mut body) = response.into_parts();
         self.reject_answer_of_proxy(request, connection.is_forwarded(), head.status)?;
         self.keep_cookies(deps, request, &head.headers);
         let can_be_kept = !transport::is_framed_twice(&head.headers);
-        // a head that is rejected needs no body, which may never come
-        if let Err(error) = answer::judge(&request.url, &head, deps.clock.utc()) {
+        let (mut judgement, mut beginning) =
+            (answer::judge(&request.url, &head, deps.clock.utc()), bytes::Bytes::new());
+        if judgement.is_ok() && answer::claims_html(&head.headers) {
+            beginning = deps.transport.beginning(&mut body).await;
+            judgement = answer::judge_page(request.host(), &beginning);
+        }
+        // an answer that is rejected needs no body, which may never come
+        if let Err(error) = judgement {
             deps.answered();
             if answer::may_explain(&error, &head.headers) {
                 let raw = deps.transport.explanation(body).await;
@@ -177,7 +184,7 @@ impl Route {
             let error = answer::judge_key(answer::judge_beginning(error, &skipped.beginning), request);
             return Err(Failure::by_head(error, request.host()));
         }
-        let answer = deps.transport.collect(request, head, body, memory).await?;
+        let answer = deps.transport.collect(request, head, (beginning, body), memory).await?;
         deps.answered();
         self.connection = can_be_kept.then_some(connection);
         Ok(answer)
@@ -222,9 +229,10 @@ impl Route {
         if !request.has_cookies() {
             return;
         }
-        let set = headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
         let now = deps.clock.utc();
-        set.for_each(|set_cookie| self.jar.store(&request.url, set_cookie, now));
+        for set_cookie in headers.get_all(header::SET_COOKIE) {
+            self.jar.store(&request.url, &header_text::text(set_cookie), now);
+        }
     }
 
     /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504

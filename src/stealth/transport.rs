@@ -24,6 +24,7 @@ use url::{Origin, Position, Url};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::fingerprint::Protocol;
+use super::header_text;
 use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
 use super::proxy_connect::{self, ConnectError, ConnectErrorKind, ProxyStream};
@@ -135,12 +136,13 @@ impl Transport {
         &self,
         request: &Request,
         head: Parts,
-        mut body: Incoming,
+        (beginning, mut body): (Bytes, Incoming),
         memory: &MemoryPermit,
     ) -> Result<Answer, Failure> {
         let limit = self.http.max_body_bytes;
         let announced = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default();
-        let mut raw = BytesMut::with_capacity(announced.min(memory::SMALL_BODY));
+        let mut raw = BytesMut::with_capacity(announced.saturating_add(beginning.len()).min(memory::SMALL_BODY));
+        raw.extend_from_slice(&beginning);
         while let Some(chunk) = self.next_chunk(&request.url, &mut body).await? {
             if raw.len() + chunk.len() > limit {
                 return Err(Failure::local(FetchError::TooLarge { host: host(&request.url), limit }));
@@ -153,6 +155,19 @@ impl Transport {
             raw.extend_from_slice(&chunk);
         }
         Ok(Answer { status: head.status, headers: head.headers, raw: raw.freeze() })
+    }
+
+    /// The first bytes of a body; empty where none come soon.
+    pub async fn beginning(&self, body: &mut Incoming) -> Bytes {
+        let first = async {
+            loop {
+                let data = body.frame().await?.ok()?.into_data().unwrap_or_default();
+                if !data.is_empty() {
+                    return Some(data);
+                }
+            }
+        };
+        timeout(MAX_SKIP, first).await.ok().flatten().unwrap_or_default()
     }
 
     /// The first `limit` bytes of a body, or a little more, and whether that is all of it. A body above
@@ -356,7 +371,7 @@ fn message(connection: &Connection, request: &Request, fields: Fields) -> Result
 fn append(headers: &mut HeaderMap, name: &str, value: &str, url: &Url) -> Result<(), Failure> {
     let unfit = || not_allowed(url, format!("{name} has a value that no header can carry"));
     let name = HeaderName::try_from(name).map_err(|_| unfit())?;
-    headers.append(name, HeaderValue::try_from(value).map_err(|_| unfit())?);
+    headers.append(name, header_text::value(value).ok_or_else(unfit)?);
     Ok(())
 }
 

@@ -191,15 +191,20 @@ async fn a_database_that_is_away_is_an_exit_code_of_its_own() {
 #[tokio::test]
 async fn a_wrong_value_is_refused_by_its_flag_with_what_is_expected() {
     let database = database().await;
-    let cases: [(&[&str], i32, &str); 8] = [
-        (&["tasks", "show", "seven"], 2, "expected a whole number"),
+    let cases: [(&[&str], i32, &str); 13] = [
+        (&["tasks", "show", "seven"], 2, "expected an id, which is a whole number such as 7"),
         (&["tasks", "list", "--limit", "501"], 2, "expected a whole number from 1 to 500"),
         (&["enqueue", "--role", "payload_fetch"], 2, "--store: missing"),
         (&["enqueue", "--role", "payload_fetch", "--store", "77"], 3, "--store: store 77 does not exist"),
         (&["enqueue", "--role", "analytics_refresh", "--at", "yesterday"], 2, "2025-01-10T08:00:00Z"),
         (&["enqueue", "--role", "analytics_refresh", "--priority", "5000"], 2, "--priority: 5000 is out of range"),
+        (&["capacity", "--stores", "-3"], 2, "expected a whole number from"),
         (&["worker", "--slots", "0"], 2, "expected a whole number from 1"),
         (&["schedules", "trigger", "nightly"], 3, "drover schedules list"),
+        (&["tasks", "list", "--schedule", "nightly"], 3, "drover schedules list"),
+        (&["tasks", "list", "--store", "Leaf"], 2, "drover stores list"),
+        (&["jobs", "show", "77"], 3, "job 77 does not exist; `drover jobs list`"),
+        (&["notifications", "list", "--endpoint", "phone"], 2, "drover media list endpoints"),
     ];
     for (args, code, message) in cases {
         let output = ended(drover().args(args).env("DATABASE_URL", &database.url)).await;

@@ -136,7 +136,7 @@ async fn a_dry_run_answers_and_changes_nothing() {
     queue.add_accounts(1, 3);
     let output = queue.import(&database, &["--dry-run"]).await;
     let expected = "jobs to import: 3, known already: 0, refused: 0\n\
-                    of site, 3 jobs without an address: set media.platforms.site.url, or they fail";
+                    no address is known for 3 jobs of site: set media.platforms.site.url, or the url of each account, before a worker starts one, or it fails";
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
     assert_eq!(count(&database, "true").await, 0);
     let known = "SELECT count(*) FROM imported_jobs";
@@ -252,4 +252,21 @@ async fn a_table_without_a_status_and_a_missing_file_are_named() {
     let output = import(&database, &file, &[]).await;
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("no column status"), "{said}");
+}
+
+#[tokio::test]
+async fn a_row_without_a_whole_number_for_its_id_stops_no_other_one() {
+    let (database, dir) = (testkit::database().await, tempfile::tempdir().unwrap());
+    let file = dir.path().join("file.db");
+    let queue = Connection::open(&file).unwrap();
+    let rows = "CREATE TABLE worker_job_queue (id, job_type TEXT, platform TEXT, account TEXT, status TEXT);
+                INSERT INTO worker_job_queue
+                SELECT column1, 'scrape_account', 'site', 'account-' || quote(column1), 'pending'
+                  FROM (VALUES (1), ('b2'), (NULL), (3.5), (4))";
+    queue.execute_batch(rows).unwrap();
+    let first = answer(&import(&database, &file, &["--json"]).await, 5);
+    assert_eq!((&first["imported"], first["ids"].as_object().map(|ids| ids.len())), (&json!(2), Some(2)), "{first}");
+    let refused: Vec<&Value> = first["refused"].as_array().unwrap().iter().map(|row| &row["old_id"]).collect();
+    assert_eq!(refused, [&json!("'b2'"), &json!("NULL"), &json!("3.5")]);
+    assert_eq!(first["refused"][0]["reason"], "id: it is not a whole number");
 }

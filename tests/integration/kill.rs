@@ -149,6 +149,10 @@ async fn workers_of_a_killed_process_are_no_capacity_beside_their_successors() {
     let before: Vec<String> = listed().await.into_iter().map(|worker| worker.worker_id).collect();
     killed.signal(Signal::SIGKILL);
     killed.ended(PATIENCE).await;
+    let listing = farm.drover(&["workers", "list"]).output().await.unwrap();
+    let listing = String::from_utf8(listing.stdout).unwrap();
+    let said = listing.lines().skip(1).filter(|line| line.contains(" killed ")).count();
+    assert!(said == 2 && !listing.contains(" active "), "their rows know nothing yet:\n{listing}");
 
     let mut next = start();
     until("only the successors are listed", PATIENCE, async || {

@@ -30,6 +30,7 @@ mod lost_commits;
 mod media;
 mod migrate;
 mod notifications;
+mod odd_buckets;
 mod operations;
 mod ordinary_account;
 mod outage;

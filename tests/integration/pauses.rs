@@ -225,7 +225,7 @@ async fn a_wrong_target_is_refused_with_its_remedy() {
         (&["pod", "Nowhere"][..], 3, "pod Nowhere does not exist"),
         (&["worker", "w"], 3, "worker w does not exist"),
         (&["store", "4711"], 3, "store 4711 does not exist"),
-        (&["store", "x"], 2, "the number of a store, not 'x'"),
+        (&["store", "x"], 2, "no store has the slug or name 'x'"),
         (&["host", "menu.test"], 3, "host menu.test does not exist"),
         (&["role", "fishing"], 2, "'fishing' is not one of store_discovery"),
         (&["all", "x"], 2, "must be left out"),

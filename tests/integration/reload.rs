@@ -7,6 +7,7 @@ use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::process::Command;
 
 use sim::{Fault, FaultKind, Settings};
 use testkit::{Child, Farm, LONG_LEASE, PATIENCE, until};
@@ -23,9 +24,13 @@ fn write(directory: &Path, text: &str) {
 }
 
 /// A service of the farm that reads `directory`, and not the variables of the keys that its file has.
-fn start(farm: &Farm, service: &str, directory: &Path) -> Child {
+fn start(farm: &Farm, name: &str, directory: &Path) -> Child {
+    Child::spawn(&mut service(farm, name, directory))
+}
+
+fn service(farm: &Farm, name: &str, directory: &Path) -> Command {
     let file = std::fs::read_to_string(directory.join("development.toml")).unwrap();
-    let mut command = farm.drover(&[service, "--config"]);
+    let mut command = farm.drover(&[name, "--config"]);
     command.arg(directory);
     for key in ["slots", "workers_per_pod", "pods"].iter().filter(|key| file.contains(&format!("{key} = "))) {
         command.env_remove(format!("DROVER__TOPOLOGY__{}", key.to_uppercase()));
@@ -34,7 +39,7 @@ fn start(farm: &Farm, service: &str, directory: &Path) -> Child {
         command.env_remove(format!("DROVER__{variable}"));
     }
     command.env("DROVER__QUEUE__LEASE", LONG_LEASE).env("DROVER__QUEUE__HEARTBEAT", "500ms");
-    Child::spawn(&mut command)
+    command
 }
 
 const SLOTS: &str =
@@ -60,6 +65,27 @@ async fn more_and_fewer_slots_take_effect_without_a_restart(#[case] signal: Opti
     farm.enqueue(domain::role::Role::PayloadFetch).await;
     farm.until_crawled().await;
     assert_eq!(farm.count("SELECT count(*) FROM task_attempts WHERE outcome IN ('lost', 'released')").await, 0);
+}
+
+/// A heartbeat comes every ten minutes: later than this test may end.
+#[tokio::test]
+async fn a_back_off_is_listed_when_it_begins_and_when_it_ends() {
+    let farm = Farm::with_stores(1).await;
+    let settings = |memory: &str| {
+        format!(
+            "worker = {{ memory_backoff_threshold = {memory}, cpu_backoff_threshold = 0.0, backoff_duration = \"100ms\" }}\ntopology.slots = 1"
+        )
+    };
+    let directory = directory(&settings("0.0"));
+    let mut command = service(&farm, "worker", directory.path());
+    command.env("DROVER__QUEUE__LEASE", "40m").env("DROVER__QUEUE__HEARTBEAT", "10m");
+    let _worker = Child::spawn(&mut command);
+    let of_status = |status: &str| format!("SELECT count(*) FROM worker_registry WHERE status = '{status}'");
+    farm.until_counted("two workers are registered", &of_status("active"), 2).await;
+    for (memory, status) in [("0.000001", "backing_off"), ("0.0", "active")] {
+        write(directory.path(), &settings(memory));
+        farm.until_counted("the registry shows it", &of_status(status), 2).await;
+    }
 }
 
 const WORKERS: &str = "SELECT count(*) FROM worker_registry WHERE status = 'active'";
@@ -209,8 +235,9 @@ async fn a_setting_that_needs_a_restart_is_named_and_keeps_its_value() {
     api.logged(r#"log.level \"info\" -> \"debug\""#, PATIENCE).await;
 
     write(directory.path(), "queue.retry_cap = \"22m\"\nlog.level = \"debug\"\ntopology.slots = 7");
-    let mut command = farm.drover(&["config", "diff", "--json", "--config"]);
-    command.arg(directory.path()).env("DROVER__API__LISTEN", &address).env_remove("DROVER__TOPOLOGY__SLOTS");
+    let mut command = farm.drover(&["config", "diff", "--json", "--url", &format!("http://{address}"), "--config"]);
+    // neither its own flag nor what only the service has of its environment is a change
+    command.arg(directory.path()).env_remove("DROVER__TOPOLOGY__SLOTS").env_remove("DROVER__API__LISTEN");
     let mut answer = async || -> Value {
         let output = command.output().await.unwrap();
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
@@ -227,4 +254,6 @@ async fn a_setting_that_needs_a_restart_is_named_and_keeps_its_value() {
     assert!(of(&changed, "log.level").is_none(), "it is in use");
     // the service follows the file by itself
     until("the slots are in use", PATIENCE, async || of(&answer().await, "topology.slots").is_none()).await;
+    let left = answer().await;
+    assert_eq!(left["changes"].as_array().unwrap().len(), 1, "{left}");
 }

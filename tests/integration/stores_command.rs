@@ -462,6 +462,34 @@ async fn a_store_is_crawled_by_its_name_and_an_ambiguous_one_is_refused_with_the
     let waits = "SELECT array_agg(dispensary_id ORDER BY dispensary_id) FROM worker_tasks WHERE role = 'payload_fetch' AND priority = 20";
     let stores: Vec<i64> = database.raw.query_one(waits, &[]).await.unwrap().get(0);
     assert_eq!(stores, [8, 9]);
+    let rows = "INSERT INTO notification_endpoints (name, kind, target) VALUES ('phone', 'ntfy', 'https://ntfy.example/mine');
+                UPDATE worker_tasks SET schedule_id = (SELECT id FROM task_schedules ORDER BY id LIMIT 1) WHERE dispensary_id = 8";
+    database.raw.batch_execute(rows).await.unwrap();
+    // wherever a command takes the id of a thing that has a name
+    for args in [
+        &["stores", "edit", "Store Three", "--city", "Tempe"][..],
+        &["stores", "tag", "rivals", "three", "leaf-nv"],
+        &["stores", "disable", "STORE THREE"],
+        &["stores", "enable", "three"],
+        &["pause", "store", "three", "--reason", "x"],
+        &["resume", "store", "store three"],
+        &["images", "backfill", "--dry-run", "--store", "three"],
+        &["payload", "replay", "--dry-run", "--store", "three", "leaf-az"],
+        &["payload", "list", "--store", "three"],
+        &["products", "search", "--store", "three"],
+        &["products", "export", "--store", "three"],
+        &["quality", "list", "--store", "three"],
+        &["notifications", "list", "--endpoint", "phone"],
+        &["media", "show", "endpoints", "phone"],
+    ] {
+        let done = run(&database, args).await;
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let tasks = async |args: &[&str]| stdout(&run(&database, &[&["tasks", "list", "--json"], args].concat()).await);
+    for args in [["--store", "leaf-az"], ["--store", "8"]] {
+        let of_store = tasks(&args).await;
+        assert_eq!(of_store["tasks"].as_array().unwrap().len(), 1, "{of_store}");
+    }
     for (name, said) in [
         ("Leaf", "'Leaf' is ambiguous: give the id of one of 8 Leaf (leaf-az, AZ), 9 Leaf (leaf-nv, NV)"),
         ("Moss", "no store has the slug or name 'Moss'"),

@@ -1,5 +1,5 @@
-//! Panics and stalls planted in every handler and every actor of a running worker: their permitted and their
-//! forbidden costs.
+//! Panics and stalls planted in every handler and every actor of a running worker: what each may cost, and what it must
+//! not.
 //!
 //! Failpoints are process-wide, so each test runs the real program as a child.
 

@@ -4,7 +4,7 @@
 
 import { useCapacity } from "../core/answers.js";
 import { link } from "../core/base.js";
-import { count, decimal, duration } from "../core/format.js";
+import { count, decimal, duration, plural } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { SECONDS_PER_HOUR, workersFor, workersForAll } from "../parts/capacity.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
@@ -62,7 +62,7 @@ function Totals({ roles }) {
   if (pending === 0) return html`<p class="panel panel-body">No task waits: there is no backlog.</p>`;
   return html`<${Strip} label="All roles together">
     <${Figure} label="Backlog" value=${count(pending)} scope=${`pending ${pending === 1 ? "task" : "tasks"} now, all roles`} href=${link("/admin/tasks", { status: "pending" })} />
-    ${HOURS.map((hours) => html`<${Figure} label=${`To finish it in ${hours} ${hours === 1 ? "hour" : "hours"}`}
+    ${HOURS.map((hours) => html`<${Figure} label=${`To finish it in ${plural(hours, "hour")}`}
       value=${count(workersForAll(roles, hours))} unit=${workersForAll(roles, hours) === 1 ? "slot" : "slots"}
       scope="busy all the time" />`)}
   </${Strip}>`;
@@ -81,7 +81,7 @@ const Row = memo((/** @type {{ role: Capacity }} */ { role }) => {
     <td class="num fact" data-l="completed, 1 h">${count(role.completed_last_hour)}</td>
     <td class=${`num fact ${role.failed_last_hour > 0 ? "bad" : ""}`} data-l="failed, 1 h">
       <a href=${tasks("failed")}>${count(role.failed_last_hour)}</a></td>
-    <td class="num fact" data-l="run time" title=${`mean of ${count(role.measured_runs)} ${role.measured_runs === 1 ? "run" : "runs"}`}>${duration(role.avg_duration_sec)}</td>
+    <td class="num fact" data-l="run time" title=${`mean of ${plural(role.measured_runs, "run")}`}>${duration(role.avg_duration_sec)}</td>
     <td class="num fact" data-l="workers" title="with a heartbeat of this role in the last 5 minutes">${count(role.active_workers)}
       ${typeof role.tasks_per_worker_hour === "number" &&
         html`<span class="sr">, ${decimal(role.tasks_per_worker_hour)} tasks an hour each</span>`}</td>

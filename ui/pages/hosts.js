@@ -129,7 +129,7 @@ function Actions({ host, pauses }) {
 
 /** @param {HostListing} host */
 const counted = ({ refusals, failures, throttles }) =>
-  `${count(refusals)} refusals, ${count(failures)} failures, ${count(throttles)} throttles`;
+  `${plural(refusals, "refusal")}, ${plural(failures, "failure")}, ${plural(throttles, "throttle")}`;
 
 /** One host with its robots.txt. @param {{ host: string }} properties */
 function Detail({ host }) {

@@ -4,7 +4,7 @@
 import { useQueuePicture } from "../core/answers.js";
 import { pathOf, send } from "../core/api.js";
 import { link, pick } from "../core/base.js";
-import { count, sentence } from "../core/format.js";
+import { count, plural, sentence } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { may } from "../core/session.js";
@@ -26,7 +26,7 @@ import { act } from "../parts/toast.js";
 import { Scraping } from "./overview/scraping.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
-/** @import { JobChange, JobRequest, JobView as Job } from "../types/api" */
+/** @import { CreatedJob, JobChange, JobRequest, JobView as Job } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
 const STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
@@ -75,7 +75,7 @@ export function Page({ query }) {
                 <thead><tr><th>Job</th><th>Status</th><th>Account</th><th class="w-quarter">Progress</th>
                   <th class="num" title=${JOB_PRIORITY}>Priority, 1 first</th>${head("Made", AGES, "num")}<th class="num"><span class="sr">Actions</span></th></tr></thead>
                 <tbody>${steady.rows.map((job) => html`<${Row} key=${job.id} job=${job} onMove=${move} />`)}</tbody></table></div>
-              <${Pager} query=${query} next=${data.next_cursor}>${count(steady.rows.length)} jobs on this page</${Pager}>`}</${Loaded}>
+              <${Pager} query=${query} next=${data.next_cursor}>${plural(steady.rows.length, "job")} on this page</${Pager}>`}</${Loaded}>
     </${Panel}>
     ${isMaking && html`<${NewJob} onClose=${() => make(false)} />`}
     ${moved &&
@@ -146,7 +146,7 @@ function Actions({ job, onMove }) {
 /** @param {{ onClose: () => void }} properties */
 const NewJob = ({ onClose }) =>
   html`<${FormDialog} title="New media job" action="Create job" onClose=${onClose}
-    done=${(/** @type {Job} */ job) => `${sentence(job.job_type)} job ${job.id} waits`}
+    done=${(/** @type {CreatedJob} */ job) => `${sentence(job.job_type)} job ${job.id} waits${job.notice ? `; ${job.notice}` : ""}`}
     fields=${[
       { name: "job_type", label: "Type", type: "select", options: MEDIA_ROLES },
       { name: "platform", label: "Platform" },

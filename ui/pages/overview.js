@@ -3,7 +3,7 @@
 // delayed roles, and current scrapes. Each part links to its list.
 
 import { useHeldHosts, useOverview, useProxies, useSchedules } from "../core/answers.js";
-import { count } from "../core/format.js";
+import { plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { PageHead } from "../parts/panel.js";
 import { PauseButton, Pauses } from "../parts/pause.js";
@@ -41,7 +41,7 @@ export function Page({ query }) {
   };
   const stores = overview.data?.stores.enabled;
   return html`<div class="overview stack">
-    <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${count(stores)} enabled stores · `}times in UTC`}>
+    <${PageHead} title="Overview" scope=${`${stores === undefined ? "" : `${plural(stores, "enabled store")} · `}times in UTC`}>
       <${PauseButton} scope="all" name="everything" pauses=${overview.data?.pauses} /></${PageHead}>
     <${Pauses} pauses=${overview.data?.pauses} scopes=${["all"]} />
     <${Verdict} ...${seen} />

@@ -4,7 +4,7 @@
 import { get, pathOf, Refusal } from "../core/api.js";
 import { link } from "../core/base.js";
 import { now } from "../core/clock.js";
-import { count, shortTime } from "../core/format.js";
+import { plural, shortTime } from "../core/format.js";
 import { html, useMemo, useRef } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
@@ -50,7 +50,7 @@ export function Page({ id, query }) {
   return html`<${Head} product=${product} days=${days} from=${from} />
     <${Loaded} of=${all} what="The history">${(/** @type {ProductHistory[]} */ data) => {
       const shown = shownOf(product, data, from);
-      const words = shown.since ?? `${count(days)} ${days === 1 ? "day" : "days"}`;
+      const words = shown.since ?? plural(days, "day");
       return html`<${Figures} product=${product} series=${shown.series} span=${shown.span} period=${words} />
         <div class="cols wide-left">
           <div class="stack">
@@ -144,7 +144,7 @@ function Head({ product, days, from }) {
     <select id="range" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
       setQuery({ range: event.target.value === String(DEFAULT_RANGE) ? null : event.target.value })}>
       ${RANGES.map((each) => html`<option value=${String(each)} selected=${each === days}>
-        ${each === 1 ? "1 day" : `${each} days`}</option>`)}
+        ${plural(each, "day")}</option>`)}
     </select>
     <button class="btn" type="button" onClick=${() => download(product, from)}>Numbers as CSV</button>
   </${PageHead}>`;

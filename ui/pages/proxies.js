@@ -129,7 +129,7 @@ function Figures({ fleet, cost }) {
     <${Figure} label="Benched" value=${count(benched)} kind=${benched > 0 ? "hold" : ""}
       icon=${benched > 0 && html`<${Icon} name="pause" />`} scope="now, everywhere or at a host"
       href=${link("/admin/proxies", { health: "benched" })} />
-    <${Figure} label="Refused requests" value=${share(refused, asked)} scope=${`last hour, of ${count(asked)} requests${demo.counted}`} />
+    <${Figure} label="Refused requests" value=${share(refused, asked)} scope=${`last hour, of ${plural(asked, "request")}${demo.counted}`} />
     <${Figure} label="Bytes" value=${used === null ? "–" : bytes(used)} scope=${`last 24 hours, both directions${demo.counted}`} />
   </${Strip}>`;
 }

@@ -111,7 +111,7 @@ const Group = ({ pod, process, workers, pauses }) =>
   html`<tr class="group" id=${pod.name.toLowerCase()}>
     <th scope="colgroup" colspan="6" class="key">
       <span class="row"><a href=${link("/admin/job-queue", { pod: pod.name })}><bdi>${pod.name}</bdi></a>
-        <span class="scope">${count(pod.tasks)} of ${count(pod.slots)} tasks</span>
+        <span class="scope">${count(pod.tasks)} of ${plural(pod.slots, "task")}</span>
         ${process
           ? html`<span class="scope">process of <bdi>${process}</bdi></span>`
           : html`<span class="row nowrap"><span class="scope">memory</span><${Meter} of="memory" percent=${pod.memory} /></span>

@@ -4,7 +4,7 @@
 
 import { html } from "../core/html.js";
 import { now } from "../core/clock.js";
-import { clockTime, count, day, decimal, exactClockTime, shortTime } from "../core/format.js";
+import { clockTime, count, day, decimal, exactClockTime, plural, shortTime } from "../core/format.js";
 import { SimulatedPart } from "./simulated.js";
 
 /** @import { Children } from "../core/html.js" */
@@ -214,7 +214,7 @@ const SPARK_MS = 3_600_000;
 export function Spark({ all, bad, none }) {
   if (all.length === 0) return null;
   const sum = (/** @type {number[]} */ values) => values.reduce((before, value) => before + value, 0);
-  const words = `${count(sum(all))} requests: ${count(sum(bad))} refused, ${count(sum(none))} without an answer`;
+  const words = `${plural(sum(all), "request")}: ${count(sum(bad))} refused, ${count(sum(none))} without an answer`;
   return html`<span title=${words}><span class="sr">${words}</span><svg class="spark" viewBox=${`0 0 ${all.length * SPARK_WIDTH - 1} ${HEIGHT}`}
     preserveAspectRatio="none" aria-hidden="true">${all.map((number, at) => minuteOf(at, number, bad[at] ?? 0, none[at] ?? 0))}</svg></span>`;
 }

@@ -78,7 +78,7 @@ function Banner() {
   }, [state]);
   if (state !== "lost" || !isLate) return null;
   const since = heardAt ? `Stale since ${clockTime(heardAt)} UTC.` : "Connecting.";
-  const what = heardAt ? "Connection lost: you see old data." : "The stream of events has not answered yet.";
+  const what = heardAt ? "Connection lost: you see old data." : "No event has come yet.";
   const wait = Math.max(1, (retryAt - now()) / 1000);
   return html`<div class="banner" role="status"><${Icon} name="warn" />
     <p><b>${since}</b> ${what} Trying again every ${duration(Math.ceil(wait))}.</p>

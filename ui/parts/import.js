@@ -3,7 +3,7 @@
 
 import { Refusal } from "../core/api.js";
 import { lineName, linesOf } from "../core/csv.js";
-import { count } from "../core/format.js";
+import { count, plural } from "../core/format.js";
 import { FormDialog } from "./form.js";
 import { html } from "../core/html.js";
 
@@ -112,7 +112,7 @@ function byLine(error, part, before) {
     text.replace(/\b[a-z]+\[(\d+)\]/g, (named, at) => (part[Number(at)] ? lineName(part[Number(at)].line) : named));
   const faults = error.fields.map(({ field, detail }) => ({ field: lined(field), detail: lined(detail) }));
   if (before === 0 && faults.length === 0) return error;
-  const imported = { field: "imported so far", detail: `${count(before)} entries; correct the rest and import the list again` };
+  const imported = { field: "imported so far", detail: `${plural(before, "entry", "entries")}; correct the rest and import the list again` };
   const others = faults.length > 0 ? faults : [{ field: error.title, detail: error.detail }];
   return new Refusal(error.status, error.title, "", { fields: before > 0 ? [imported, ...others] : others });
 }

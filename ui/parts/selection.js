@@ -49,5 +49,5 @@ export const SelectAll = ({ of, rows, what }) =>
 
 /** @param {{ id: number, what: string, isSelected: boolean, onSelect: Selection["toggle"] }} properties */
 export const Select = ({ id, what, isSelected, onSelect }) =>
-  html`<td class="pick"><input type="checkbox" aria-label=${`Select ${what}`} checked=${isSelected}
-    onClick=${(/** @type {MouseEvent} */ event) => onSelect(id, event.shiftKey)} /></td>`;
+  html`<td class="pick"><label><input type="checkbox" aria-label=${`Select ${what}`} checked=${isSelected}
+    onClick=${(/** @type {MouseEvent} */ event) => onSelect(id, event.shiftKey)} /></label></td>`;

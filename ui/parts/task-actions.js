@@ -62,7 +62,7 @@ const NewTask = ({ onClose }) =>
 /** @param {{ onClose: () => void }} properties */
 const Day = ({ onClose }) =>
   html`<${FormDialog} title="Crawl every store in a day" action="Create tasks" onClose=${onClose}
-    done=${(/** @type {Resync} */ { count: made, skipped }) => `${plural(made, "task")} made, ${count(skipped)} stores have one already`}
+    done=${(/** @type {Resync} */ { count: made, skipped }) => `${plural(made, "task")} made, ${plural(skipped, "store")} had one already`}
     fields=${[
       {
         name: "batches_per_day",

@@ -159,9 +159,10 @@ impl Browser {
         }
     }
 
-    /// Clicks the button with this text; three dots at its end need not be given.
+    /// Clicks the button with this text, once it is not busy any more; three dots at its end need not be given.
     pub async fn press_button(&self, text: &str) -> anyhow::Result<()> {
-        self.click(&format!("//button[starts-with(normalize-space(), '{text}') and not(@disabled)]")).await
+        let is_ready = "not(@disabled) and not(@aria-busy = 'true')";
+        self.click(&format!("//button[starts-with(normalize-space(), '{text}') and {is_ready}]")).await
     }
 
     /// Replaces the text of a field.

@@ -84,7 +84,7 @@ impl SecretText {
         self.csrf_token().as_bytes().ct_eq(given).into()
     }
 
-    /// For its holder.
+    /// The credential itself, to show it once to its holder.
     pub fn reveal(&self) -> &str {
         &self.text
     }

@@ -80,7 +80,7 @@ pub enum ApiError {
     HeadTooLarge(usize),
     #[error("the body is {0}, not application/json")]
     NotJson(String),
-    #[error("the body is coded as {0}: send it as it is")]
+    #[error("the body has Content-Encoding {0}: send it uncompressed")]
     Coded(String),
     #[error("too many requests with this token: go on in {0:.0?}")]
     TooManyRequests(Duration),

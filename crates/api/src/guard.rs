@@ -46,7 +46,7 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| resource(path.as_str())).to_owned();
     let started = Instant::now();
     let (method, target) = (request.method().clone(), request.uri().clone());
-    let request_id = format!("{:016x}", rand::random::<u64>());
+    let request_id = new_id();
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let mut response = run(max_time, request, next).await;
     events::request_answered(&route, response.status().as_u16(), started.elapsed());
@@ -61,6 +61,21 @@ pub async fn answer(State(max_time): State<Duration>, mut request: Request, next
     }
     complete(response.headers_mut(), &request_id);
     response
+}
+
+/// The whole answer to a request that reaches no route; it is neither counted nor logged with theirs.
+pub fn refusal(error: ApiError) -> Response {
+    let request_id = new_id();
+    let mut response = error.into_response();
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        *response.body_mut() = problem.json(&request_id).into();
+    }
+    complete(response.headers_mut(), &request_id);
+    response
+}
+
+fn new_id() -> String {
+    format!("{:016x}", rand::random::<u64>())
 }
 
 /// Adds the headers of every answer.

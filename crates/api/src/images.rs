@@ -87,7 +87,7 @@ pub struct ImageQuery {
     blur: Option<f32>,
     /// 1: shades of gray.
     gray: Option<u8>,
-    /// `webp`, `jpeg`, `png`, `avif` where it is built in, or `auto`: the best that `Accept` names.
+    /// `webp`, `jpeg`, `png`, or `auto`: the best that `Accept` names.
     #[param(default = "webp")]
     format: Option<String>,
     /// RRGGBB or RRGGBBAA: behind `contain`, and behind transparency in JPEG.

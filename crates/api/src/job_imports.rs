@@ -1,6 +1,6 @@
 //! `/api/jobs/import`: brings jobs of an older queue over.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,14 +11,13 @@ use serde_json::json;
 use super::access::{Changes, Operator};
 use super::batch::checked;
 use super::body::BatchBody;
+use super::job_addresses::without_address;
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::job_imports::{ImportedJob, ImportedJobs, JobImport, RefusedJob};
-use contract::jobs::NewJob;
 use contract::problem::Problem;
+use db::DbError;
 use db::job_imports::{self, ImportedRow};
-use db::{Client, DbError, media_accounts};
-use domain::role::Role;
 use foundation::clock::Clock;
 use telemetry::events;
 
@@ -74,29 +73,6 @@ fn answer_of(rows: &[ImportedRow], source: &str) -> ImportedJobs {
         list.push(ImportedJob { old_id, id: task });
     }
     answer
-}
-
-/// Number of jobs, by platform, that scrape accounts whose addresses are not known.
-async fn without_address(
-    client: &Client,
-    api: &ApiState,
-    jobs: impl Iterator<Item = &NewJob>,
-) -> Result<BTreeMap<String, usize>, ApiError> {
-    let known = api.live.current().config.media.platforms.clone();
-    let scrapes = jobs.filter(|job| job.role == Role::ScrapeAccount);
-    let accounts = scrapes.filter_map(|job| Some((job.platform.as_deref()?, job.account.as_deref()?)));
-    let unknown: Vec<(&str, &str)> = accounts.filter(|(platform, _)| !known.contains_key(*platform)).collect();
-    if unknown.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let own = media_accounts::with_address(client, &unknown).await?;
-    let mut counts = BTreeMap::new();
-    for (platform, name) in unknown.into_iter().map(|(platform, name)| (platform.to_owned(), name.to_owned())) {
-        if !own.contains(&(platform.clone(), name)) {
-            *counts.entry(platform).or_default() += 1;
-        }
-    }
-    Ok(counts)
 }
 
 /// Ids that a dry run has made exist no more, also where two jobs of the request share one.

@@ -12,6 +12,7 @@ use utoipa::IntoParams;
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::change::Change;
+use super::job_addresses::without_address;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
@@ -19,7 +20,9 @@ use super::query::{NoParameters, Query};
 use super::task_changes::{change_one, gone};
 use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
-use contract::jobs::{JobChange, JobFilter, JobPage, JobRequest, JobStatus, JobView, JobsNow};
+use contract::jobs::{
+    CreatedJob, JobChange, JobFilter, JobPage, JobRequest, JobStatus, JobView, JobsNow, notice_of_no_address,
+};
 use contract::problem::Problem;
 use db::jobs::{self, NewJobError};
 use db::tasks;
@@ -62,7 +65,7 @@ pub async fn show(
 
 /// Queues a media job.
 #[utoipa::path(post, path = "/api/jobs", tag = "jobs",
-               responses((status = 201, body = JobView), (status = 404, response = Problem),
+               responses((status = 201, body = CreatedJob), (status = 404, response = Problem),
                          (status = 409, response = Problem)))]
 pub async fn create(
     changes: Changes<Operator>,
@@ -75,7 +78,9 @@ pub async fn create(
     let id = jobs::insert(&change, &job).await?;
     let detail = json!({"job_type": job.role, "platform": job.platform, "account": job.account});
     change.audit("jobs.create", id, detail);
-    let made = jobs::get(&change, id).await?;
+    let unknown = without_address(&change, &api, std::iter::once(&job)).await?;
+    let notice = unknown.iter().next().map(|(platform, jobs)| notice_of_no_address(platform, *jobs));
+    let made = CreatedJob { job: jobs::get(&change, id).await?, notice };
     change.created(format!("/api/jobs/{id}"), &made).await
 }
 

@@ -189,7 +189,7 @@ records! {
     "/api/media/rules", "/api/media/rules/{id}";
     "Lists the rules of notifications.", "Shows a rule of notifications.",
     "Adds a rule: the ends of these jobs are sent to an endpoint.",
-    "Changes a rule; fields that are not given stay as they are.", "Removes a rule. Notifications that it made stay.";
+    "Changes a rule; fields that are not given stay as they are.", "Removes a rule. Notifications already made are kept.";
     update: { (status = 409, response = Problem) }, remove: {}
 }
 

@@ -38,7 +38,7 @@ pub fn check(request: &Request, hosts: &Hosts) -> Result<Authority, ApiError> {
     let host = host_of(request)?;
     if !hosts.holds(host.host()) {
         return Err(ApiError::Forbidden(format!(
-            "Host is {host}, which is no name of this server: call it as localhost or 127.0.0.1, or add the name to api.hosts"
+            "Host is {host}, which is not a name of this server: call it as localhost or 127.0.0.1, or add the name to api.hosts"
         )));
     }
     check_site(request)?;

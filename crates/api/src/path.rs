@@ -19,7 +19,7 @@ pub struct Path<T>(pub T);
 
 /// The roles that a path names.
 pub struct Roles {
-    /// As the path has them.
+    /// The word in the path.
     pub role: String,
     pub roles: RoleSet,
 }

@@ -30,7 +30,7 @@ const MAX_RENDER_TIME: Duration = Duration::from_secs(10);
 /// Variants that are held in memory, in front of the disk.
 const MAX_MEMORY: u64 = 64 << 20;
 const ITEMS_IN_MEMORY: usize = 4096;
-/// Size of an entry beside its bytes.
+/// Overhead of a cache entry, in bytes.
 const ENTRY_BYTES: u64 = 512;
 const TAG_CHARS: usize = 32;
 
@@ -43,7 +43,7 @@ pub struct Variant {
     pub modified: SystemTime,
     /// The same for the same bytes, in quotes.
     pub etag: String,
-    /// On disk; none for an original.
+    /// File of the variant; None for an original.
     file: Option<String>,
 }
 

@@ -19,6 +19,7 @@ use tower::Layer;
 use super::authenticate::ClientAddress;
 use super::client_stream::ClientStream;
 use super::peer_limit::{PeerLimit, PeerPermit};
+use super::refusals::Refusals;
 use telemetry::events;
 
 /// Maximum useful value of [`Bounds::write_idle`].
@@ -38,7 +39,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct Bounds {
     /// Maximum number of connections; another client waits until one ends.
     pub connections: usize,
-    /// Maximum number of connections from one address, beyond which they are closed at once; 0 = no limit.
+    /// Maximum number of connections from one address, beyond which they are refused; 0 = no limit.
     pub connections_per_address: usize,
     /// A client that reads nothing of its answer for this time is disconnected.
     pub write_idle: Duration,
@@ -66,7 +67,8 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: 
     let (open, over) = (GracefulShutdown::new(), CancellationToken::new());
     let places = Arc::new(Semaphore::new(bounds.connections));
     let peers = PeerLimit::new(bounds.connections_per_address);
-    while let Some(client) = stop.run_until_cancelled(next(&listener, &places, &peers)).await.flatten() {
+    let refusals = Refusals::new(bounds.connections_per_address);
+    while let Some(client) = stop.run_until_cancelled(next(&listener, &places, &peers, &refusals)).await.flatten() {
         let serving = open.watch(connection(client, router.clone(), bounds.write_idle));
         let over = over.clone();
         tokio::spawn(async move {
@@ -83,12 +85,17 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: 
 }
 
 /// The next client, once there is a place for it.
-async fn next(listener: &TcpListener, places: &Arc<Semaphore>, peers: &PeerLimit) -> Option<Client> {
+async fn next(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+    peers: &PeerLimit,
+    refusals: &Refusals,
+) -> Option<Client> {
     loop {
         let place = places.clone().acquire_owned().await.ok()?;
         let (stream, address) = accept(listener).await;
         let Some(peer) = peers.take(address) else {
-            events::connection_refused();
+            refusals.answer(stream);
             continue;
         };
         let permit = ConnectionPermit(Arc::new(Mutex::new(Some((place, peer)))));

@@ -10,6 +10,7 @@ use utoipa::IntoParams;
 
 use super::access::{Admin, Caller, Changes, Consumer, Operator};
 use super::body::Body;
+use super::change::Change;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
@@ -89,14 +90,10 @@ pub async fn accept_empty(
     Path(StorePath { id }): Path<StorePath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
-    if !stores::accept_empty(&change, id).await? {
-        let fault = format!("the latest crawls of store {id} found no empty menu: there is nothing to accept");
-        return Err(ApiError::Conflict(fault));
-    }
-    let store = find(&change, id).await?;
-    change.audit("stores.accept_empty", id, json!({}));
-    change.answer(StatusCode::OK, &store).await
+    let change = changes.begin(&api).await?;
+    let had_one = stores::accept_empty(&change, id).await?;
+    let nothing = format!("the latest crawls of store {id} found no empty menu");
+    accepted(change, id, "stores.accept_empty", had_one, &nothing).await
 }
 
 /// Accepts a mass change that was suspicious: the next discovery that closes the store among most of its state, or the next menu that
@@ -109,14 +106,24 @@ pub async fn accept(
     Path(StorePath { id }): Path<StorePath>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
-    find(&change, id).await?;
-    if !db::switches::accept(&change, id).await? {
-        let fault = format!("no answer about store {id} is suspicious: there is nothing to accept");
-        return Err(ApiError::Conflict(fault));
-    }
+    let change = changes.begin(&api).await?;
+    let had_one = db::switches::accept(&change, id).await?;
+    accepted(change, id, "stores.accept", had_one, &format!("no answer about store {id} is suspicious")).await
+}
+
+/// `had_one`: the store had such an answer, which is accepted now; else `nothing` says what it lacks.
+async fn accepted(
+    mut change: Change,
+    id: StoreId,
+    action: &'static str,
+    had_one: bool,
+    nothing: &str,
+) -> Result<Response, ApiError> {
     let store = find(&change, id).await?;
-    change.audit("stores.accept", id, json!({}));
+    if !had_one {
+        return Err(ApiError::Conflict(format!("{nothing}: there is nothing to accept")));
+    }
+    change.audit(action, id, json!({}));
     change.answer(StatusCode::OK, &store).await
 }
 

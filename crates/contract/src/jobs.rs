@@ -16,6 +16,7 @@ use super::age_sort::AgeSort;
 use super::checks::{BadField, RETRIES, bad, check_text, check_time, dependencies_of, present, within};
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
+use domain::amounts::counted;
 use domain::args::{Args, ScrapeAccount};
 use domain::media_account::check_username;
 use domain::role::{Family, Role, one_of};
@@ -91,6 +92,24 @@ pub struct JobChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<DateTime<Utc>>)]
     pub scheduled_for: Option<Option<DateTime<Utc>>>,
+}
+
+/// The answer to `POST /api/jobs`.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct CreatedJob {
+    #[serde(flatten)]
+    pub job: JobView,
+    /// Why it would fail as things are now.
+    pub notice: Option<String>,
+}
+
+/// The same words for one job as for an import of many.
+pub fn notice_of_no_address(platform: &str, jobs: usize) -> String {
+    format!(
+        "no address is known for {} of {platform}: set media.platforms.{platform}.url, or the url of each account, before a worker \
+         starts one, or it fails",
+        counted(jobs, "job")
+    )
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -75,7 +75,7 @@ pub struct RequestedTask {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRequest {
-    /// Each the body of a request for one task, read one by one: what is wrong with one refuses no other.
+    /// One request body per task. A bad one is refused alone.
     #[schema(value_type = Vec<serde_json::Value>, min_items = 1, max_items = 10_000)]
     pub tasks: Vec<Box<RawValue>>,
 }

@@ -28,6 +28,8 @@ pub struct SyncedPerson {
 pub struct AppearanceChanges {
     pub added: i64,
     pub gone: i64,
+    /// All that were known, where the list has none of them.
+    pub kept: i64,
 }
 
 /// Enabled people, oldest try first. A person who was tried at `since` or later `is_done`.
@@ -45,7 +47,7 @@ pub enum Unread<'a> {
 }
 
 /// Replaces a person's appearances by the service's list. An appearance that the list lacks stays, with the time
-/// when it was first missing.
+/// when it was first missing. Where the list has none that is known, all stay as they are, and the person says so.
 pub async fn replace(
     tx: &Tx,
     person: i64,
@@ -58,8 +60,10 @@ pub async fn replace(
     };
     let sql = include_str!("sql/appearances/replace.sql");
     let row = tx.query_one(sql, &[&person, &storable(&json!(listed)), &unread]).await?;
-    note_sync(tx, person, None).await?;
-    AppearanceChanges::from_row(&row)
+    let changes = AppearanceChanges::from_row(&row)?;
+    let fault = format!("the service lists none of the {} known appearances: they stay as they are", changes.kept);
+    note_sync(tx, person, (changes.kept > 0).then_some(&fault)).await?;
+    Ok(changes)
 }
 
 /// Writes why a person's sync failed; None: it did not.
@@ -76,5 +80,5 @@ pub async fn postpone(tx: &Tx, person: i64) -> Result<(), DbError> {
 
 rows! {
     SyncedPerson { id, tmdb_id, is_done, last_error }
-    AppearanceChanges { added, gone }
+    AppearanceChanges { added, gone, kept }
 }

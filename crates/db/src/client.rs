@@ -278,7 +278,7 @@ impl Tx {
         Tx { client, open: true }
     }
 
-    /// Everything that this transaction reads is of one moment, and it writes nothing. To be called before its first statement.
+    /// Reads from one snapshot, and writes nothing. Call it before the first statement.
     pub(super) fn into_snapshot(self) -> Tx {
         self.client.send("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
         self

@@ -22,8 +22,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// Detects a connection that is dead without an error, and would bring no wake-ups.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
-/// Behind a pooler, which gives the server's connection to others between two transactions, so that
-/// notifications would reach them.
+/// Interval of polls behind a pooler, where LISTEN does not work.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Counts wake-ups of one channel; [`Listener::run`] is to be started by the caller.

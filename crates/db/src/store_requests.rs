@@ -12,6 +12,7 @@ use super::tasks::{self, ChangeError, NewTask};
 use super::{DbError, Tx, stores};
 use contract::stores::{DeletedStore, ImportedStore, ImportedStores, RenamedStore, StoreChange};
 use contract::task_requests::TaskRequest;
+use domain::amounts::counted;
 use domain::role::Role;
 use domain::store::{MenuUrlFault, NewStore, Store, StoreId};
 
@@ -45,8 +46,8 @@ pub enum StoreChangeError {
     #[error("{0}")]
     MenuUrl(String),
     #[error(
-        "store {id} has {products} products and {payloads} payloads: delete it with them (with_products=true, or \
-         --with-products on the command line), or disable it to keep them"
+        "store {id} has {} and {}: delete it with them (with_products=true, or \
+         --with-products on the command line), or disable it to keep them", counted(*products, "product"), counted(*payloads, "payload")
     )]
     HasProducts { id: StoreId, products: i64, payloads: i64 },
     #[error(transparent)]

@@ -18,7 +18,8 @@ pub fn grouped(number: i64) -> String {
 }
 
 /// `1 slot`, `2,000 stores`.
-pub fn counted(number: i64, noun: &str) -> String {
+pub fn counted(number: impl TryInto<i64>, noun: &str) -> String {
+    let number = number.try_into().unwrap_or(i64::MAX);
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 

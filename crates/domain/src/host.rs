@@ -20,6 +20,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::amounts::counted;
+
 pub use breaker::{Breaker, BreakerState, Opening, ProbeNumber, Verdict};
 pub use hold::{Hold, Throttle};
 pub use outcome::HostOutcome;
@@ -270,7 +272,7 @@ impl HostState {
     fn why_to_open(&self, report: &HostReport, limits: &HostLimits) -> Option<String> {
         let holds = self.hold.holds_in_a_row;
         if report.throttle.is_some() && limits.holds_to_open > 0 && holds >= limits.holds_to_open {
-            return Some(format!("throttles us (status {}, {holds} times in a row)", self.hold.status()));
+            return Some(format!("throttles us (status {}, {} in a row)", self.hold.status(), counted(holds, "time")));
         }
         let is_trouble = report.has_trouble() && self.window.share_of_trouble() >= limits.share_to_open;
         let is_enough = self.window.window_answers.round() >= limits.min_requests;

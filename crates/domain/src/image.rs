@@ -46,7 +46,7 @@ vocabulary! {
         RefusedRedirect,
         /// The robots.txt of its host forbids it.
         Robots,
-        /// It came, and could not be written.
+        /// Downloaded, and could not be written to disk.
         Disk,
     }
 }

@@ -27,7 +27,7 @@ pub const MAX_OPTIONS: usize = 100_000;
 /// Why the answers of a crawl are not a menu. Items that cannot be read are warnings, not errors.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NormaliseError {
-    #[error("page {page} is no menu page: {why}")]
+    #[error("page {page} is not a menu page: {why}")]
     NotAMenu { page: usize, why: String },
     #[error("page {page} is cut off")]
     Truncated { page: usize },

@@ -166,7 +166,7 @@ pub enum BadTarget {
         "must have one `from` and 1 to {MAX_RECIPIENTS} `to`, as in smtps://mail.example.org/?from=a@example.org&to=b@example.org"
     )]
     Envelope,
-    #[error("'{0}' is no address of mail")]
+    #[error("'{0}' is not a mail address")]
     MailAddress(String),
 }
 

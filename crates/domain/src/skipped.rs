@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::amounts::counted;
+
 /// A reason that no store has is 0. Without stores, `open_task` is 1 where such a task is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
@@ -35,10 +37,10 @@ impl Skipped {
             (disabled, "switched off"),
             (no_platform_id, "without a platform id"),
         ];
-        let named = reasons.iter().filter(|(stores, _)| *stores > 0).map(|(stores, reason)| match stores {
-            1 => format!("1 store {reason}"),
-            _ => format!("{stores} stores {reason}"),
-        });
+        let named = reasons
+            .iter()
+            .filter(|(stores, _)| *stores > 0)
+            .map(|(stores, reason)| format!("{} {reason}", counted(*stores, "store")));
         named.collect::<Vec<_>>().join(", ")
     }
 }

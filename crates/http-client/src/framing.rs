@@ -41,7 +41,11 @@ impl<S> FramingCheck<S> {
 impl<S: AsyncRead + Unpin> AsyncRead for FramingCheck<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let result = match Pin::new(&mut self.stream).poll_read(cx, buffer) {
+            // TLS without close_notify: the length of the answer says whether it is whole, as for browsers
+            Poll::Ready(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            result => result,
+        };
         match self.head.read(buffer.filled().get(before..).unwrap_or_default()) {
             Ok(()) => result,
             Err(name) => {

@@ -40,6 +40,6 @@ fn first_picture(container: &Container, at_least: (u32, u32)) -> Result<Pixels, 
             canvas.place(&frame, *left, *top);
             Ok(canvas)
         }
-        (Format::Avif, Picture::File(_)) => Err(ImageError::unsupported(Format::Avif, "AVIF is written only")),
+        (Format::Avif, Picture::File(_)) => Err(ImageError::unsupported(Format::Avif, "AVIF is not decoded")),
     }
 }

@@ -9,7 +9,7 @@ pub enum Format {
     Png,
     WebP,
     Gif,
-    /// Never decoded; encoded where the crate is built with `avif`.
+    /// Recognised, and neither decoded nor encoded.
     Avif,
 }
 

@@ -25,6 +25,7 @@ use self::outcome::{ContentRange, content_range, refusal};
 use self::part::{Part, Remote};
 use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, shown};
 use crate::retry_after::retry_after;
+use domain::content_coding::codings;
 
 pub use self::outcome::DownloadError;
 
@@ -224,7 +225,8 @@ fn has_end(headers: &HeaderMap) -> bool {
 }
 
 fn is_encoded(headers: &HeaderMap) -> bool {
-    text_of(headers, CONTENT_ENCODING).is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity"))
+    let values = headers.get_all(CONTENT_ENCODING).iter();
+    !codings(values.map(HeaderValue::as_bytes)).is_empty()
 }
 
 /// Without its parameters, in lower case.

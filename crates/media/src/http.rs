@@ -5,6 +5,7 @@
 //! sees the address that is connected to. A GET first passes the [`HostGate`] of its host, where there is one; a redirect
 //! to another host does not. It must not know what is asked.
 
+mod body;
 mod post;
 
 use std::future::Future;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt, Empty};
+use bytes::Bytes;
+use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use hyper::{Request, Response, StatusCode, Uri};
@@ -33,6 +34,7 @@ use url::{Host, Origin, Url};
 pub use self::post::PostAnswer;
 use crate::host_gate::{HeldHost, HostGate, outcome};
 use domain::disposition::{Disposition, HasDisposition};
+use domain::location::redirected;
 use domain::public_host::is_public_address;
 use foundation::authorities;
 use http_client::{Lenient, lenient};
@@ -120,6 +122,8 @@ pub enum HttpError {
     Slow,
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
+    #[error("the answer is compressed as {0}, and it cannot be decompressed: {1}")]
+    Coded(String, String),
     #[error("the certificate authorities cannot be used: {0}")]
     Tls(String),
 }
@@ -132,7 +136,7 @@ impl HasDisposition for HttpError {
                 Disposition::Permanent
             }
             Held(held) => Disposition::Snooze { after: held.after, host: held.until_closed.clone() },
-            Unreachable { .. } | Late { .. } | Cut(_) | Stalled | Slow | Tls(_) => Disposition::Retry,
+            Unreachable { .. } | Late { .. } | Cut(_) | Stalled | Slow | Coded(..) | Tls(_) => Disposition::Retry,
         }
     }
 }
@@ -165,10 +169,14 @@ impl Http {
         for _ in 0..=MAX_REDIRECTS {
             let answer = self.once(get, &url).await?;
             match next_address(&url, &answer)? {
-                Some(next) if get.has_secret_query && next.origin() != get.url.origin() => {
+                Some(next) if get.has_secret_query && !is_trusted(&get.url.origin(), &next) => {
                     return Err(HttpError::Elsewhere(shown(&get.url)));
                 }
                 Some(next) => url = next,
+                // it asks for the secret that is another's
+                None if answer.status() == StatusCode::UNAUTHORIZED && get.withholds_secrets(&url) => {
+                    return Err(HttpError::Elsewhere(shown(&get.url)));
+                }
                 None => {
                     let (head, body) = answer.into_parts();
                     return Ok(Answer { status: head.status, headers: head.headers, url, body });
@@ -265,29 +273,15 @@ impl Get {
         Get { url, headers: HeaderMap::new(), secrets: None, has_secret_query: false, min_interval: Duration::ZERO }
     }
 
+    /// Whether `url`, to which it was redirected, may not see its secrets.
+    fn withholds_secrets(&self, url: &Url) -> bool {
+        let secrets = self.secrets.as_ref().filter(|secrets| is_trusted(&secrets.origin, &self.url));
+        secrets.is_some_and(|secrets| !is_trusted(&secrets.origin, url))
+    }
+
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
-    }
-}
-
-impl Answer {
-    /// The whole body, of at most `max` bytes.
-    pub async fn bytes(self, max: usize) -> Result<Bytes, HttpError> {
-        timeout(MAX_BODY_TIME, self.read(max)).await.map_err(|_| HttpError::Slow)?
-    }
-
-    async fn read(mut self, max: usize) -> Result<Bytes, HttpError> {
-        let mut bytes = BytesMut::new();
-        while let Some(frame) = timeout(MAX_STALL, self.body.frame()).await.map_err(|_| HttpError::Stalled)? {
-            let frame = frame.map_err(|error| HttpError::Cut(error.to_string()))?;
-            let Ok(data) = frame.into_data() else { continue };
-            if bytes.len() + data.len() > max {
-                return Err(HttpError::TooLarge(max));
-            }
-            bytes.extend_from_slice(&data);
-        }
-        Ok(bytes.freeze())
     }
 }
 
@@ -309,10 +303,20 @@ impl std::fmt::Debug for Secrets {
 /// Headers of the request, with the secrets of this origin.
 fn headers(get: &Get, url: &Url) -> HeaderMap {
     let mut headers = get.headers.clone();
-    if let Some(secrets) = get.secrets.as_ref().filter(|secrets| secrets.origin == url.origin()) {
+    if let Some(secrets) = get.secrets.as_ref().filter(|secrets| is_trusted(&secrets.origin, url)) {
         headers.extend(secrets.headers.clone());
     }
     headers
+}
+
+/// Whether the secrets of `origin` may go to `url`: they are one, or `url` is the same host by TLS, to which many hosts redirect.
+fn is_trusted(origin: &Origin, url: &Url) -> bool {
+    match (origin, url.origin()) {
+        (Origin::Tuple(plain, host, 80), Origin::Tuple(by_tls, same, 443)) => {
+            plain == "http" && by_tls == "https" && *host == same
+        }
+        (origin, other) => *origin == other,
+    }
 }
 
 fn next_address(url: &Url, answer: &Response<Incoming>) -> Result<Option<Url>, HttpError> {
@@ -320,8 +324,7 @@ fn next_address(url: &Url, answer: &Response<Incoming>) -> Result<Option<Url>, H
         return Ok(None);
     }
     let Some(location) = answer.headers().get(LOCATION) else { return Ok(None) };
-    let location = String::from_utf8_lossy(location.as_bytes());
-    let next = url.join(&location).map_err(|_| HttpError::Location(shown(url)))?;
+    let next = redirected(url, location.as_bytes()).map_err(|_| HttpError::Location(shown(url)))?;
     Ok(Some(next))
 }
 
@@ -375,4 +378,26 @@ fn sources<'a>(
     error: &'a (dyn std::error::Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
     std::iter::successors(Some(error), |error| error.source())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::itself("https://api.example/a", "https://api.example/b", true)]
+    #[case::by_tls("http://api.example/a", "https://api.example/a", true)]
+    #[case::without_tls("https://api.example/a", "http://api.example/a", false)]
+    #[case::a_port_by_tls("http://api.example:8080/", "https://api.example/", false)]
+    #[case::another_port("http://api.example/", "https://api.example:8443/", false)]
+    #[case::another_host("http://api.example/", "https://www.api.example/", false)]
+    fn a_secret_goes_to_its_origin_and_to_the_same_host_by_tls(
+        #[case] origin: Url,
+        #[case] url: Url,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(is_trusted(&origin.origin(), &url), expected);
+    }
 }

@@ -27,9 +27,9 @@ pub enum InputError {
     Empty(&'static str),
     #[error("the address must begin with http:// or https:// and have no space")]
     NoAddress,
-    #[error("the path {0} has one of {{}}$~%, which tools replace, or is not absolute, or is no UTF-8")]
+    #[error("the path {0} must be absolute, UTF-8, and free of {{}}$~%")]
     BadPath(String),
-    #[error("{0} is no name of a site's part of the configuration")]
+    #[error("{0} is not a valid name of a platform")]
     BadCategory(String),
 }
 

@@ -289,6 +289,7 @@ async fn a_file_that_is_larger_than_permitted_leaves_nothing() {
 #[case::broken("500 Oops", "", "the server failed")]
 #[case::a_page("200 OK", "content-type: text/html; charset=utf-8\r\n", "a page instead of the file")]
 #[case::compressed("200 OK", "content-type: video/mp4\r\ncontent-encoding: gzip\r\n", "compressed the file")]
+#[case::compressed_by_an_old_name("200 OK", "content-encoding: identity, x-gzip\r\n", "compressed the file")]
 #[case::no_whole_file("416 No", "content-range: bytes */9\r\n", "refuses a request for the whole file")]
 #[case::no_end("200 OK", "content-type: video/mp4\r\nno-length: 1\r\n", "does not say where the file ends")]
 #[tokio::test]
@@ -303,6 +304,18 @@ async fn an_answer_that_is_not_the_file_is_named(
     let (_dir, part) = place();
     let error = get(&ask(port, &part)).await.unwrap_err().to_string();
     assert!(error.contains(says), "{error}");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_name_that_is_no_coding_costs_no_file(
+    #[values("none", "", "identity", "identity, none", "utf-8", "binary", "None\r\ncontent-encoding: identity")] coding: &str,
+) {
+    let answer =
+        format!("HTTP/1.1 200 OK\r\ncontent-encoding: {coding}\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+    let (port, _) = answering(answer).await;
+    let (_dir, part) = place();
+    assert_eq!(get(&ask(port, &part)).await.unwrap().bytes, 2);
 }
 
 #[tokio::test]

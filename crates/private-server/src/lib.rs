@@ -133,7 +133,7 @@ pub fn program(name: &str, data: &Path, bin: Option<&Path>) -> Result<Command, P
     Ok(server::command(&Install::for_cluster(data, bin)?, name, account.as_ref()))
 }
 
-/// Makes a directory that of the account that runs servers.
+/// Changes the owner of a directory to the servers' account.
 pub fn give(dir: &Path) -> Result<(), PrivateServerError> {
     account::give(dir, account::for_server(dir)?.as_ref())
 }

@@ -7,6 +7,7 @@ mod database_url;
 pub mod durations;
 mod errors;
 mod files;
+pub mod kept;
 mod layers;
 mod live;
 mod load;

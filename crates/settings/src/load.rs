@@ -1,8 +1,9 @@
-//! Loading: merges default < environment's file < established variables < `DROVER__…` < flags. In:
+//! Loading: merges default < environment's file < settings kept in a data directory < established variables < `DROVER__…` <
+//! flags. In:
 //! [`Sources`]. Out: a usable configuration, or all faults at once.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use config::{ConfigError, ValueKind};
 
@@ -10,7 +11,7 @@ use super::errors::ConfigErrors;
 use super::files::{self, DEFAULT, Directory};
 use super::layers::{Layer, Schema};
 use super::show::{self, Setting};
-use super::{Config, variables};
+use super::{Config, kept, variables};
 
 const DEFAULT_ENVIRONMENT: &str = "development";
 
@@ -19,6 +20,8 @@ const DEFAULT_ENVIRONMENT: &str = "development";
 pub struct Sources {
     /// `--config DIR`; None = `./config` where there is one.
     pub dir: Option<PathBuf>,
+    /// The data directory whose service's settings go over the files; `--config DIR` goes over them.
+    pub kept_in: Option<PathBuf>,
     /// The environment's variables.
     pub variables: BTreeMap<String, String>,
     pub flags: Vec<Flag>,
@@ -58,7 +61,8 @@ impl Sources {
     pub fn of_process(dir: Option<PathBuf>, flags: Vec<Flag>) -> Sources {
         let all = std::env::vars_os();
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
-        Sources { dir, variables: all.map(|(name, value)| (text(name), text(value))).collect(), flags }
+        let variables = all.map(|(name, value)| (text(name), text(value))).collect();
+        Sources { dir, kept_in: None, variables, flags }
     }
 
     /// The directory whose files are laid over the compiled ones, where there is one.
@@ -74,11 +78,20 @@ impl Sources {
 impl Config {
     /// Reads all layers; refuses unknown keys, bad values and contradictions, all at once.
     pub fn load(sources: &Sources) -> Result<LoadedConfig, ConfigErrors> {
+        let Some(kept_in) = sources.kept_in.as_deref().filter(|_| sources.dir.is_none()) else {
+            return Config::load_layers(sources, None);
+        };
+        // another version may have kept what this one refuses
+        Config::load_layers(sources, Some(kept_in)).or_else(|_| Config::load_layers(sources, None))
+    }
+
+    fn load_layers(sources: &Sources, kept_in: Option<&Path>) -> Result<LoadedConfig, ConfigErrors> {
         let mut errors = ConfigErrors::default();
         let directory = Directory::find(sources.dir.as_deref(), sources.variable("SUDO_UID"), &mut errors);
         let environment = sources.variable("DROVER_ENV").unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
         let mut stack = Stack::begin(&mut errors);
         stack.files(&directory, &environment, &mut errors);
+        stack.layers.extend(kept_in.and_then(|dir| kept::layer(dir, &stack.schema)));
         stack.variables(sources, &mut errors);
         stack.flags(&sources.flags, &mut errors);
 

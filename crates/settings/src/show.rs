@@ -27,6 +27,17 @@ const SECRETS: [&str; 8] = [
     "storage.secret_access_key",
 ];
 
+pub fn is_secret(key: &str) -> bool {
+    SECRETS.contains(&key)
+}
+
+impl Setting {
+    /// Whether a file has set it, and no variable or flag.
+    pub fn is_of_a_file(&self) -> bool {
+        self.origin.trim_end_matches(" (built in)").ends_with(".toml")
+    }
+}
+
 /// Every leaf of the merged configuration, sorted by key.
 pub fn settings(merged: &config::Config) -> Vec<Setting> {
     let mut found = Vec::new();
@@ -51,7 +62,7 @@ fn shown(key: &str, value: &Value) -> serde_json::Value {
     match &value.kind {
         ValueKind::String(url) if key == "database.url" => DatabaseUrl::masked(url).into(),
         ValueKind::String(text) if text.is_empty() => "".into(),
-        ValueKind::String(_) if SECRETS.contains(&key) => "***".into(),
+        ValueKind::String(_) if is_secret(key) => "***".into(),
         ValueKind::String(text) => text.clone().into(),
         ValueKind::I64(number) => (*number).into(),
         ValueKind::Float(number) => (*number).into(),

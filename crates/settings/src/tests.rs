@@ -10,7 +10,7 @@ use super::*;
 fn variables(set: &[(&str, &str)]) -> (tempfile::TempDir, Sources) {
     let dir = tempfile::tempdir().unwrap();
     let variables = set.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
-    let sources = Sources { dir: Some(dir.path().to_owned()), variables, flags: Vec::new() };
+    let sources = Sources { dir: Some(dir.path().to_owned()), variables, ..Sources::default() };
     (dir, sources)
 }
 
@@ -331,4 +331,38 @@ fn a_platform_has_an_address_with_a_place_for_the_name() {
     }
     let errors = errors(&[("DROVER__MEDIA__PLATFORMS__SITE__HOST", "a")]);
     assert!(errors[0].contains("unknown key"), "{errors:?}");
+}
+
+#[tokio::test]
+async fn settings_that_a_service_kept_go_over_files_and_below_variables_and_a_named_directory() {
+    let data = tempfile::tempdir().unwrap();
+    let (_dir, service) = variables(&[
+        ("DROVER__QUEUE__LEASE", "7m"),
+        ("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "2GiB"),
+        ("DROVER__POLITENESS__ROBOTS_BY_HOST", "a.test=obey,b.test=report"),
+        ("DROVER__PLATFORM__DUTCHIE_PLUS__KEY", MARK),
+        ("PORT", "9"),
+    ]);
+    kept::keep(data.path(), &Config::load(&service).unwrap().settings).await.unwrap();
+    let file = data.path().join("settings.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(!text.contains(MARK) && !text.contains("api.listen"), "{text}");
+
+    let kept_in = Some(data.path().to_owned());
+    let command = Sources { kept_in: kept_in.clone(), ..Sources::default() };
+    let lease = |sources: &Sources| Config::load(sources).unwrap().config.queue.lease;
+    let config = Config::load(&command).unwrap().config;
+    assert_eq!((config.queue.lease, config.proxies.budget_bytes_per_day), (Duration::from_secs(420), Some(2 << 30)));
+    assert_eq!(config.politeness.robots_by_host, ["a.test=obey", "b.test=report"]);
+    let (directory, own) = variables(&[("DROVER__QUEUE__LEASE", "8m")]);
+    assert_eq!(lease(&Sources { dir: None, kept_in: kept_in.clone(), ..own }), Duration::from_secs(480));
+    let default = lease(&Sources::default());
+    assert_eq!(lease(&Sources { dir: Some(directory.path().to_owned()), ..command.clone() }), default);
+    // as other versions may write it
+    for (text, expected) in
+        [("queue.lease = \"9m\"\nnew.key = 1", Duration::from_secs(540)), ("queue.lease = \"0s\"", default)]
+    {
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(lease(&command), expected, "{text}");
+    }
 }

@@ -272,7 +272,7 @@ impl Config {
         rules.one_of("log.format", &self.log.format, &["auto", "pretty", "json"]);
         rules.one_of("log.color", &self.log.color, &["auto", "always", "never"]);
         if let Err(error) = self.log.level.parse::<tracing_subscriber::filter::Targets>() {
-            rules.refuse("log.level", format!("'{}' is no log level: {error}", self.log.level));
+            rules.refuse("log.level", format!("'{}' is not a log level: {error}", self.log.level));
         }
     }
 

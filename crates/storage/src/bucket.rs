@@ -174,7 +174,7 @@ impl Bucket {
         self.ensure_registered(owner).await?;
         for later in 0..MAX_NAMES {
             let path = layout::payload(store, at + TimeDelta::milliseconds(later));
-            if self.calls.create(&path, bytes.clone()).await? {
+            if self.calls.store(&path, bytes.clone()).await? {
                 return Ok(path);
             }
         }
@@ -325,7 +325,7 @@ impl Files for Bucket {
         Box::pin(async move {
             self.ensure_registered(&owner).await?;
             // another process may have been faster: it wrote the same
-            self.calls.create(&path, bytes).await.map(drop)
+            self.calls.store(&path, bytes).await.map(drop)
         })
     }
 

@@ -116,7 +116,7 @@ fn open_image(root: &Path, path: &str) -> Result<File, StorageError> {
     match open_beneath(root, path) {
         Ok(file) => match file.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(file),
-            _ => Err(StorageError::Corrupt { path: path.to_owned(), reason: "it is no regular file".to_owned() }),
+            _ => Err(StorageError::Corrupt { path: path.to_owned(), reason: "it is not a regular file".to_owned() }),
         },
         Err(nix::Error::ENOENT | nix::Error::ENOTDIR) => Err(StorageError::Missing { path: path.to_owned() }),
         // a symbolic link

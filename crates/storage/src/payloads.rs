@@ -178,7 +178,7 @@ pub(super) fn open_file(root: &Path, path: &str) -> Result<fs::File, StorageErro
         Err(_) if owner::read(root)?.is_none() => Err(owner::missing(root)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StorageError::Missing { path: path.to_owned() }),
         Err(_) if !is_file(&file) => {
-            Err(StorageError::Corrupt { path: path.to_owned(), reason: "it is no regular file".to_owned() })
+            Err(StorageError::Corrupt { path: path.to_owned(), reason: "it is not a regular file".to_owned() })
         }
         Err(error) => Err(StorageError::from_io(path, error)),
     }

@@ -98,9 +98,9 @@ pub const MAX_LAST_WRITES: Duration = Duration::from_secs(5);
 /// How long a drain may take.
 #[derive(Clone, Copy, Debug)]
 pub struct DrainLimits {
-    /// For tasks to finish.
+    /// Maximum time for tasks to finish.
     pub grace: Duration,
-    /// For bodies to stop, and settlements to end, after that.
+    /// Maximum time after that for bodies to stop and settlements to end.
     pub stop_grace: Duration,
 }
 

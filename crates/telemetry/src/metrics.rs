@@ -98,7 +98,7 @@ metrics! {
     CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_CHORES);
     DB_POOL_WAIT_SECONDS: HistogramVec = histograms("drover_db_pool_wait_seconds", "From asking a pool for a connection until it came, or the time to wait was over", &["pool"], &SECONDS_OF_BORROWS);
     GEO_READS: IntCounterVec = counters("drover_geo_reads_total", "Times that the geo database was read, or could not be", &["result"]);
-    HTTP_CONNECTIONS_REFUSED: IntCounter = counter("drover_http_connections_refused_total", "Connections closed at once because their address had its maximum");
+    HTTP_CONNECTIONS_REFUSED: IntCounter = counter("drover_http_connections_refused_total", "Connections refused because their address had its maximum");
     HTTP_REQUESTS: IntCounterVec = counters("drover_http_requests_total", "Requests that this process answered", &["route", "status"]);
     HTTP_SECONDS: Histogram = histogram("drover_http_request_seconds", "From a request to the head of its answer", &SECONDS_OF_ANSWERS);
     // a histogram for each route would be half of all series

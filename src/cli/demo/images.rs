@@ -15,6 +15,7 @@ use super::crawl;
 use crate::downloads::DownloadQueue;
 use db::images::OriginalImage;
 use db::{Client, Db, DbError, demo_report};
+use domain::amounts::counted;
 use domain::store::Platform;
 use foundation::cpu;
 use foundation::digest::sha256_hex;
@@ -167,7 +168,7 @@ impl fmt::Display for ImageReport {
         write!(f, "; {} not stored, because the simulator serves no usable image for them: nothing to do", self.bad)?;
         match (self.equal, self.seconds) {
             (true, Some(_)) => write!(f, "; each file is the simulator's"),
-            (true, None) => write!(f, "; {} files compared, each is the simulator's", self.compared),
+            (true, None) => write!(f, "; {} compared, each is the simulator's", counted(self.compared, "file")),
             (false, _) => write!(f, "; differences {}", self.differences),
         }
     }

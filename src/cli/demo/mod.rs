@@ -182,11 +182,12 @@ impl Demo<'_> {
 
     /// None when the API cannot be served: the demo crawls without it.
     async fn serve(&self, config: &Arc<Config>, app: &App, db: &Db) -> Option<Servers> {
+        let live = overrides::shown(&self.env.live.current(), config);
+        if self.env.dir.is_some() {
+            service::keep_in(self.dir, &live.current().settings).await;
+        }
         let listeners = self.listeners().await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
-        listeners
-            .serve(self.env, overrides::shown(&self.env.live.current(), config), config, app, db.clone())
-            .inspect_err(|error| tracing::warn!("{error:#}"))
-            .ok()
+        listeners.serve(self.env, live, config, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
     /// On a free port where the configured one is taken, as by a real drover.

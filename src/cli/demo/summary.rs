@@ -12,6 +12,7 @@ use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
 use db::demo_report::{self, CrawlProgress, FaultyStore};
 use db::{Client, DbError, proxies};
+use domain::amounts::counted;
 use domain::proxy::HealthCounts;
 use domain::store::StoreId;
 
@@ -31,7 +32,7 @@ pub struct Summary {
     pub proxies: HealthCounts,
     pub tasks: Tasks,
     pub oracle: OracleReport,
-    /// Faults on purpose; None in a demo without.
+    /// Injected faults; None if the demo injects none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultReport>,
     /// None when no images are downloaded.
@@ -101,13 +102,13 @@ impl Summary {
         let Tasks { failed, cancelled, .. } = self.tasks;
         let image_differences = self.images.as_ref().map_or(0, |images| images.differences);
         let deviations = [
-            (self.oracle.differences > 0).then(|| format!("{} products differ", self.oracle.differences)),
-            (image_differences > 0).then(|| format!("{image_differences} images differ")),
+            (self.oracle.differences > 0).then(|| format!("products that differ: {}", self.oracle.differences)),
+            (image_differences > 0).then(|| format!("images that differ: {image_differences}")),
             (self.stores_crawled != self.stores as i64)
-                .then(|| format!("{} stores were crawled instead of {}", self.stores_crawled, self.stores)),
-            (self.direct_requests > 0).then(|| format!("{} requests used no proxy", self.direct_requests)),
-            (failed > 0).then(|| format!("{failed} tasks failed")),
-            (cancelled > 0).then(|| format!("{cancelled} tasks were cancelled")),
+                .then(|| format!("stores crawled: {} instead of {}", self.stores_crawled, self.stores)),
+            (self.direct_requests > 0).then(|| format!("requests without a proxy: {}", self.direct_requests)),
+            (failed > 0).then(|| format!("tasks failed: {failed}")),
+            (cancelled > 0).then(|| format!("tasks cancelled: {cancelled}")),
         ];
         deviations.into_iter().flatten().collect()
     }
@@ -131,7 +132,11 @@ impl fmt::Display for FaultReport {
         };
         let stores: Vec<String> = self.stores.iter().map(store).collect();
         writeln!(f, "on purpose, and not counted above: {}", stores.join(", "))?;
-        write!(f, "            {} runs of other stores failed once, and their tasks succeeded later", self.survived)
+        write!(
+            f,
+            "            {} of other stores failed once; tried again, each task succeeded",
+            counted(self.survived, "run")
+        )
     }
 }
 

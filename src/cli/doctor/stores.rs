@@ -3,9 +3,9 @@
 
 use super::finding::Finding;
 use super::unread;
-use crate::cli::output::counted;
 use contract::overview::{StoreCounts, TroubledStore};
 use db::{Db, overview};
+use domain::amounts::counted;
 use domain::store::StoreStatus;
 use domain::vocabulary::Word;
 

@@ -1,6 +1,7 @@
 //! `drover jobs import FILE`: brings the jobs of an older queue over, part by part, each part in one transaction.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -9,10 +10,12 @@ use tokio::task::spawn_blocking;
 
 use super::older_queue::{OldRow, OlderQueue, OlderQueueError};
 use crate::cli::input;
-use crate::cli::output::{counted, shown};
+use crate::cli::output::shown;
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, OldJobRequest, RefusedJob};
+use contract::jobs::notice_of_no_address;
+use domain::amounts::counted;
 use domain::task::TaskId;
 use foundation::clock::Clock;
 
@@ -44,7 +47,7 @@ struct Answer {
     imported: usize,
     /// Jobs that were imported before, or are the same as an open job.
     skipped: usize,
-    refused: Vec<RefusedJob>,
+    refused: Vec<RefusedRow>,
     /// Ids in the older queue, each with its id here.
     ids: BTreeMap<i64, TaskId>,
     /// Ids of jobs that the older worker was running.
@@ -53,6 +56,30 @@ struct Answer {
     without_address: BTreeMap<String, usize>,
     /// Jobs not imported because the command was stopped.
     remaining: usize,
+}
+
+/// A job of the older queue that is not imported, by its id there.
+#[derive(Serialize)]
+struct RefusedRow {
+    old_id: OldId,
+    reason: String,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum OldId {
+    Number(i64),
+    /// As SQL writes it.
+    Other(String),
+}
+
+impl fmt::Display for OldId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OldId::Number(id) => write!(f, "{id}"),
+            OldId::Other(id) => f.write_str(id),
+        }
+    }
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
@@ -64,12 +91,14 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let opened = spawn_blocking(move || {
         let queue = OlderQueue::open(&file, history)?;
-        let (total, running) = (queue.count_left()?, queue.running(MAX_RUNNING)?);
-        Ok::<_, OlderQueueError>((queue, total, running))
+        let answer =
+            Answer { running: queue.running(MAX_RUNNING)?, remaining: queue.count_left()?, ..Answer::default() };
+        let odd_ids = queue.odd_ids()?;
+        Ok::<_, OlderQueueError>((queue, answer, odd_ids))
     });
-    let (queue, total, running) = opened.await?.with_context(|| args.file.display().to_string())?;
-    warn_of_running(&running);
-    let answer = Answer { running, remaining: total, ..Answer::default() };
+    let (queue, mut answer, odd_ids) = opened.await?.with_context(|| args.file.display().to_string())?;
+    warn_of_running(&answer.running);
+    answer.refused.extend(odd_ids.into_iter().map(RefusedRow::without_number));
     let answer = import(queue, answer, &source, args.dry_run, env).await?;
     env.out.either(&answer, |answer| text_of(answer, args.dry_run))?;
     Ok(input::code(answer.remaining, answer.refused.len()))
@@ -97,7 +126,8 @@ async fn import(
         let jobs: Vec<OldJobRequest> = part.into_iter().filter_map(|row| answer.checked(row)).collect();
         if !jobs.is_empty() {
             let request = JobImport { source: source.to_owned(), jobs, dry_run };
-            let so_far = || format!("{} jobs are imported; run the same command again for the rest", answer.imported);
+            let so_far =
+                || format!("imported: {}; run the same command again for the rest", counted(answer.imported, "job"));
             let done: ImportedJobs = api.post("/api/jobs/import", &request).await.with_context(so_far)?;
             answer.add(done);
         }
@@ -116,11 +146,7 @@ impl Answer {
             Ok(_) => Ok(job),
             Err(fault) => Err(RefusedJob { old_id: job.old_id, reason: fault.to_string() }),
         });
-        checked.map_err(|refused| self.refuse(refused)).ok()
-    }
-
-    fn refuse(&mut self, RefusedJob { old_id, reason }: RefusedJob) {
-        self.refused.push(RefusedJob { old_id, reason: shown(&reason, MAX_REASON) });
+        checked.map_err(|refused| self.refused.push(refused.into())).ok()
     }
 
     fn add(&mut self, ImportedJobs { imported, skipped, refused, without_address }: ImportedJobs) {
@@ -129,8 +155,20 @@ impl Answer {
         }
         self.imported += imported.len();
         self.skipped += skipped.len();
-        self.refused.extend(refused);
+        self.refused.extend(refused.into_iter().map(RefusedRow::from));
         self.ids.extend(imported.into_iter().chain(skipped).filter_map(|job| Some((job.old_id, job.id?))));
+    }
+}
+
+impl RefusedRow {
+    fn without_number(id: String) -> RefusedRow {
+        RefusedRow { old_id: OldId::Other(id), reason: "id: it is not a whole number".to_owned() }
+    }
+}
+
+impl From<RefusedJob> for RefusedRow {
+    fn from(RefusedJob { old_id, reason }: RefusedJob) -> RefusedRow {
+        RefusedRow { old_id: OldId::Number(old_id), reason: shown(&reason, MAX_REASON) }
     }
 }
 
@@ -169,12 +207,8 @@ fn text_of(answer: &Answer, dry_run: bool) -> String {
     if answer.refused.len() > MAX_NAMED {
         lines.push(format!("  and {} more; --json names them all", answer.refused.len() - MAX_NAMED));
     }
-    lines.extend(answer.without_address.iter().take(MAX_NAMED).map(|(platform, jobs)| {
-        format!(
-            "of {platform}, {} without an address: set media.platforms.{platform}.url, or they fail",
-            counted(*jobs as i64, "job")
-        )
-    }));
+    let unknown = answer.without_address.iter().take(MAX_NAMED);
+    lines.extend(unknown.map(|(platform, jobs)| notice_of_no_address(platform, *jobs)));
     lines.extend(input::outcome(answer.remaining, 0, None));
     lines.join("\n")
 }

@@ -21,8 +21,11 @@ use contract::jobs::{JobRequest, PRIORITIES};
 use domain::vocabulary::find;
 
 const TABLE: &str = "worker_job_queue";
-/// True if an id is something else than a whole number.
-const IDS: &str = "SELECT EXISTS (SELECT 1 FROM worker_job_queue WHERE typeof(id) <> 'integer')";
+/// Rows are read in the order of their ids, so that one with another id cannot be read.
+const HAS_ID: &str = "typeof(id) = 'integer'";
+/// Maximum number of rows without a whole number for their id, and of characters of such an id that are shown.
+const MAX_WITHOUT_ID: usize = 1_000;
+const MAX_SHOWN_ID: usize = 100;
 /// Columns that the table must have beside the id.
 const REQUIRED: [&str; 2] = ["job_type", "status"];
 /// In the order in which a row is read, after the id. Each has the maximum number of characters that is read: a name or a
@@ -62,7 +65,7 @@ pub enum OlderQueueError {
     NoTable,
     #[error("its table {TABLE} has no column {0}")]
     NoColumn(&'static str),
-    #[error("the ids of its table {TABLE} are not all whole numbers")]
+    #[error("the ids of more than {MAX_WITHOUT_ID} rows of its table {TABLE} are not whole numbers")]
     Ids,
     #[error(
         "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which mends it, and import it \
@@ -97,30 +100,40 @@ impl OlderQueue {
         if let Some(missing) = ["id"].into_iter().chain(REQUIRED).find(|name| !known.contains(*name)) {
             return Err(OlderQueueError::NoColumn(missing));
         }
-        if connection.query_row(IDS, [], |row| row.get(0)).map_err(opening)? {
-            return Err(OlderQueueError::Ids);
-        }
         let condition = if with_history { "1" } else { "lower(status) NOT IN ('completed', 'failed', 'cancelled')" };
         let column = |(name, chars): &(&str, usize)| match known.contains(*name) {
             true => format!(", substr(\"{name}\", 1, {chars})"),
             false => ", NULL".to_owned(),
         };
         let columns: String = COLUMNS.iter().map(column).collect();
-        let select =
-            format!("SELECT id{columns} FROM {TABLE} WHERE id > ?1 AND coalesce({condition}, 1) ORDER BY id LIMIT ?2");
+        let select = format!(
+            "SELECT id{columns} FROM {TABLE} WHERE {HAS_ID} AND id > ?1 AND coalesce({condition}, 1) ORDER BY id LIMIT ?2"
+        );
         Ok(OlderQueue { connection, select, condition, last: i64::MIN })
     }
 
     /// Number of jobs that are still to be read; the queue may grow while it is read.
     pub fn count_left(&self) -> Result<usize, OlderQueueError> {
-        let sql = format!("SELECT count(*) FROM {TABLE} WHERE id > ?1 AND coalesce({}, 1)", self.condition);
+        let sql =
+            format!("SELECT count(*) FROM {TABLE} WHERE {HAS_ID} AND id > ?1 AND coalesce({}, 1)", self.condition);
         let left: i64 = self.connection.query_row(&sql, [self.last], |row| row.get(0))?;
         Ok(usize::try_from(left).unwrap_or(0))
     }
 
+    /// Ids of jobs that are no whole numbers, as SQL writes them: their rows cannot be read.
+    pub fn odd_ids(&self) -> Result<Vec<String>, OlderQueueError> {
+        let condition = self.condition;
+        let sql = format!(
+            "SELECT substr(quote(id), 1, {MAX_SHOWN_ID}) FROM {TABLE} WHERE NOT {HAS_ID} AND coalesce({condition}, 1) LIMIT {MAX_WITHOUT_ID} + 1"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let ids: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        if ids.len() > MAX_WITHOUT_ID { Err(OlderQueueError::Ids) } else { Ok(ids) }
+    }
+
     /// Ids of jobs that its worker runs, at most `limit`.
     pub fn running(&self, limit: i64) -> Result<Vec<i64>, OlderQueueError> {
-        let sql = format!("SELECT id FROM {TABLE} WHERE lower(status) = 'running' ORDER BY id LIMIT ?1");
+        let sql = format!("SELECT id FROM {TABLE} WHERE {HAS_ID} AND lower(status) = 'running' ORDER BY id LIMIT ?1");
         let mut statement = self.connection.prepare(&sql)?;
         let ids = statement.query_map([limit], |row| row.get(0))?;
         Ok(ids.collect::<Result<_, _>>()?)

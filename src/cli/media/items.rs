@@ -16,7 +16,7 @@ pub struct Args {
     #[arg(long, value_parser = values::word::<ItemState>)]
     state: Option<ItemState>,
     /// Only items of the account with this id, as `drover media list accounts` shows it
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     account: Option<i64>,
     /// Order: newest or oldest first
     #[arg(long, default_value_t, value_parser = values::word::<AgeSort>)]

@@ -2,23 +2,24 @@
 
 use crate::cli::client::with_query;
 use crate::cli::output::{amount, money, time};
+use crate::cli::store_name::StoreName;
 use crate::cli::{Env, ExitCode, values};
+use domain::amounts::counted;
 use domain::payload::PayloadId;
 use domain::payload_diff::{
     ComparedPayload, DiffDetails, OptionOffer, PayloadDiff, Prices, ProductChange, ProductOffer, StockLevel,
 };
-use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Store id, as shown by `stores list`
-    #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: StoreId,
+    /// Id, slug or name of the store
+    #[arg(allow_negative_numbers = true)]
+    store: StoreName,
     /// Older payload, as shown by `payload list` [default: the one before --to]
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     from: Option<PayloadId>,
     /// Newer payload [default: the latest of the store]
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     to: Option<PayloadId>,
 }
 
@@ -26,9 +27,10 @@ pub struct Args {
 type Line = [String; 4];
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let path = format!("/api/payloads/store/{}/diff", args.store);
+    let api = env.api_to_read().await?;
+    let path = format!("/api/payloads/store/{}/diff", args.store.id(&api).await?);
     let query = [("from", args.from), ("to", args.to)];
-    let diff: PayloadDiff = env.api_to_read().await?.get(&with_query(&path, query)).await?;
+    let diff: PayloadDiff = api.get(&with_query(&path, query)).await?;
     if !env.out.is_json() {
         env.out.line(summary(&diff))?;
     }
@@ -44,7 +46,12 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 fn summary(diff: &PayloadDiff) -> String {
     let shown = |payload: &ComparedPayload| {
-        format!("payload {} of {} ({} products)", payload.id, time(payload.fetched_at), payload.product_count)
+        format!(
+            "payload {} of {} ({})",
+            payload.id,
+            time(payload.fetched_at),
+            counted(payload.product_count, "product")
+        )
     };
     let counts = &diff.diff;
     format!(

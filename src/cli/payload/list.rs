@@ -4,15 +4,16 @@ use chrono::{DateTime, Utc};
 
 use crate::cli::client::with_query;
 use crate::cli::output::time;
+use crate::cli::store_name::{self, StoreName};
 use crate::cli::{Env, ExitCode, values};
 use contract::payloads::{PayloadPage, PayloadView};
-use domain::store::{Platform, StoreId};
+use domain::store::Platform;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only payloads of the store with this id
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: Option<StoreId>,
+    /// Only payloads of the store with this id, slug or name
+    #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
+    store: Option<StoreName>,
     /// Only payloads of this platform
     #[arg(long)]
     platform: Option<Platform>,
@@ -28,14 +29,16 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api_to_read().await?;
+    let store = store_name::id_of(args.store.as_ref(), &api).await?;
     let query = [
-        ("dispensary_id", args.store.map(|id| id.to_string())),
+        ("dispensary_id", store.map(|id| id.to_string())),
         ("platform", args.platform.map(|platform| platform.to_string())),
         ("from", args.since.map(|from| from.to_rfc3339())),
         ("to", args.until.map(|to| to.to_rfc3339())),
         ("limit", Some(args.limit.to_string())),
     ];
-    let page: PayloadPage = env.api_to_read().await?.get(&with_query("/api/payloads", query)).await?;
+    let page: PayloadPage = api.get(&with_query("/api/payloads", query)).await?;
     let headers = ["id", "store", "platform", "fetched", "products", "of", "bytes", "task"];
     env.out.list(&page, &page.payloads, &headers, cells)?;
     env.out.note_of_none(

@@ -11,11 +11,13 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::progress::CommandProgress;
-use crate::cli::{CliError, Env, ExitCode, values};
+use crate::cli::store_name::{self, StoreName};
+use crate::cli::{CliError, Env, ExitCode, missing, values};
 use contract::task_requests::TaskRequest;
 use db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
 use db::task_requests::{self, RequestError};
 use db::{Client, Db, DbError};
+use domain::amounts::counted;
 use domain::payload::PayloadId;
 use domain::role::Role;
 use domain::stock::PayloadPosition;
@@ -37,11 +39,11 @@ const MAX_STORES: usize = 10_000;
 #[command(group = clap::ArgGroup::new("choice").required(true).multiple(true))]
 pub struct Args {
     /// Payload id, to re-parse one payload of any age
-    #[arg(group = "choice", conflicts_with_all = ["store", "since", "until", "all", "dry_run", "restart"], allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(group = "choice", conflicts_with_all = ["store", "since", "until", "all", "dry_run", "restart"], allow_negative_numbers = true, value_parser = values::id)]
     id: Option<PayloadId>,
-    /// Only payloads of these stores
-    #[arg(long, group = "choice", value_name = "ID", num_args = 1.., allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: Vec<StoreId>,
+    /// Only payloads of the stores with these ids, slugs or names
+    #[arg(long, group = "choice", value_name = "STORE", num_args = 1.., allow_negative_numbers = true)]
+    store: Vec<StoreName>,
     /// Only payloads fetched from this day (UTC) or time on
     #[arg(long, group = "choice", value_name = "DAY|TIME", value_parser = values::since)]
     since: Option<DateTime<Utc>>,
@@ -90,13 +92,12 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         return one(id, env).await;
     }
     let (dry_run, restart) = (args.dry_run, args.restart);
-    let choice = choice(args)?;
+    let api = if dry_run { env.api_to_read().await? } else { env.api().await? };
+    let choice = choice(store_name::ids(&args.store, &api).await?, &args)?;
     let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
     let client = db.client().await?;
     if let Some(id) = db::stores::first_missing(&client, choice.stores.as_deref().unwrap_or_default()).await? {
-        return Err(
-            CliError::not_found(format!("store {id} does not exist; `drover stores list` shows all stores")).into()
-        );
+        return Err(CliError::not_found(missing::with_remedy(&format!("store {id} does not exist"))).into());
     }
     let earlier = if restart { None } else { payload_replays::resume(&client, &choice).await? };
     let resumed = earlier.is_some();
@@ -123,8 +124,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(code(&answer))
 }
 
-fn choice(args: Args) -> Result<ReplayChoice, CliError> {
-    let mut stores = args.store;
+fn choice(mut stores: Vec<StoreId>, args: &Args) -> Result<ReplayChoice, CliError> {
     stores.sort_unstable();
     stores.dedup();
     if stores.len() > MAX_STORES {
@@ -140,7 +140,8 @@ fn choice(args: Args) -> Result<ReplayChoice, CliError> {
 async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
     let tx = env.db().await?.begin().await?;
     let payload = db::payloads::get(&tx, id).await?;
-    let payload = payload.ok_or_else(|| CliError::not_found(format!("payload {id} does not exist")))?;
+    let payload =
+        payload.ok_or_else(|| CliError::not_found(missing::with_remedy(&format!("payload {id} does not exist"))))?;
     let files = Payloads::new(Place::of(&env.config)?, db::installation::storage_owner(&tx).await?);
     if !files.missing(vec![payload.storage_path.clone()]).await?.is_empty() {
         return Err(
@@ -314,11 +315,11 @@ fn text(answer: &Answer) -> String {
         .collect();
     let unlisted = answer.missing - answer.missing_files.len() as u64;
     if unlisted > 0 {
-        lines.push(format!("and {unlisted} more files"));
+        lines.push(format!("and {}", counted(unlisted, "more file")));
     }
     let done = if answer.dry_run { "would be queued" } else { "queued" };
     let went_on = if answer.resumed { ", continuing an interrupted replay" } else { "" };
-    lines.push(format!("payloads {done}: {} ({} bytes){went_on}", answer.queued, answer.bytes));
+    lines.push(format!("payloads {done}: {} ({}){went_on}", answer.queued, counted(answer.bytes, "byte")));
     let left_out = [
         ("already queued", answer.already_queued),
         ("of disabled stores", answer.of_disabled_stores),

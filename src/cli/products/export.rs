@@ -14,10 +14,11 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::cli::client::{ApiClient, with_query};
-use crate::cli::output::counted;
-use crate::cli::{Env, ExitCode, csv_cell, values};
+use crate::cli::store_name::{self, StoreName};
+use crate::cli::{Env, ExitCode, csv_cell};
 use contract::products::{ProductList, ProductView};
 use contract::stores::StorePage;
+use domain::amounts::counted;
 use domain::store::StoreId;
 
 /// Products or stores of a request.
@@ -25,9 +26,9 @@ const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only the store with this id [default: all stores]
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: Option<StoreId>,
+    /// Only the store with this id, slug or name [default: all stores]
+    #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
+    store: Option<StoreName>,
     /// csv, or json: an array with one product a line [default: csv, with --json json]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
@@ -45,11 +46,12 @@ enum Format {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let format = args.format.unwrap_or(if env.out.is_json() { Format::Json } else { Format::Csv });
     let api = env.api_to_read().await?;
+    let store = store_name::id_of(args.store.as_ref(), &api).await?;
     let target = args.out.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
     let cannot_write = format!("cannot write {target}");
     let sink = args.out.as_deref().map_or(Ok(Sink::Stdout), Sink::file).context(cannot_write.clone())?;
     let mut export = Export { api, format, sink, cannot_write, products: 0 };
-    export.write_all(args.store).await?;
+    export.write_all(store).await?;
     let products = export.products;
     export.sink.finish().context(export.cannot_write)?;
     if let Some(path) = &args.out {

@@ -11,7 +11,7 @@ use domain::product::ProductId;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Product id, as shown by `products search`
-    #[arg(allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(allow_negative_numbers = true, value_parser = values::id)]
     id: ProductId,
     /// Start at this day (UTC) or time [default: 90 days ago]
     #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]

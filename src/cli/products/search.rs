@@ -1,10 +1,11 @@
 //! `drover products search`.
 
 use crate::cli::client::with_query;
-use crate::cli::output::{Output, counted, money, time};
+use crate::cli::output::{Output, money, time};
+use crate::cli::store_name::{self, StoreName};
 use crate::cli::{Env, ExitCode, values};
 use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
-use domain::store::StoreId;
+use domain::amounts::counted;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -16,9 +17,9 @@ pub struct Args {
     /// Only stores in this city
     #[arg(long)]
     city: Option<String>,
-    /// Only the store with this id
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: Option<StoreId>,
+    /// Only the store with this id, slug or name
+    #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
+    store: Option<StoreName>,
     /// Only products of this category
     #[arg(long)]
     category: Option<String>,
@@ -46,12 +47,14 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let api = env.api_to_read().await?;
+    let store = store_name::id_of(args.store.as_ref(), &api).await?;
     let flag = |is_given: bool| is_given.then(|| "true".to_owned());
     let query = [
         ("q", Some(args.words.join(" ")).filter(|words| !words.is_empty())),
         ("state", args.state),
         ("city", args.city),
-        ("store", args.store.map(|store| store.to_string())),
+        ("store", store.map(|store| store.to_string())),
         ("category", args.category),
         ("brand", args.brand),
         ("in_stock", flag(args.in_stock)),
@@ -61,7 +64,6 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("sort", args.sort.map(|sort| <&str>::from(sort).to_owned())),
         ("limit", Some(args.limit.to_string())),
     ];
-    let api = env.api_to_read().await?;
     let found: FoundPage = api.get(&with_query("/api/products/search", query)).await.map_err(|error| {
         error.naming_flags(
             |field| if field == "q" { "WORDS".to_owned() } else { format!("--{}", field.replace('_', "-")) },

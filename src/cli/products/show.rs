@@ -1,8 +1,9 @@
 //! `drover products show ID`: a product with its options.
 
-use crate::cli::output::{amount, counted, money, time};
+use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode};
 use contract::products::{OptionView, ProductDetail, ProductView};
+use domain::amounts::counted;
 use domain::product::ProductId;
 
 pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {

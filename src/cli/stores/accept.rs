@@ -1,14 +1,14 @@
 //! `drover stores accept` and `accept-empty`: let the next answer about a store be believed.
 
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::store_name::StoreName;
+use crate::cli::{Env, ExitCode};
 use contract::stores::StoreView;
-use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The store's id, as `stores list` shows it
-    #[arg(value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: StoreId,
+    /// Id, slug or name of the store
+    #[arg(allow_negative_numbers = true)]
+    store: StoreName,
 }
 
 /// One that closes the store, or sells out its menu.
@@ -33,8 +33,9 @@ async fn post(
     env: &Env,
     said: impl Fn(&StoreView) -> String,
 ) -> anyhow::Result<ExitCode> {
-    let path = format!("/api/stores/{store}/{what}");
-    let accepted: StoreView = env.api().await?.post(&path, &serde_json::json!({})).await?;
+    let api = env.api().await?;
+    let path = format!("/api/stores/{}/{what}", store.id(&api).await?);
+    let accepted: StoreView = api.post(&path, &serde_json::json!({})).await?;
     env.out.either(&accepted, said)?;
     Ok(ExitCode::Ok)
 }

@@ -1,13 +1,15 @@
 //! `drover stores delete`: deletes stores that were added by mistake.
 
-use crate::cli::each::{Ids, each};
+use crate::cli::each::each;
+use crate::cli::store_name::Stores;
 use crate::cli::{Env, ExitCode};
 use contract::stores::DeletedStore;
+use domain::amounts::counted;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    stores: Ids,
+    stores: Stores,
     /// Delete their products and payloads, too. Without this, a store that has some is not deleted
     #[arg(long)]
     with_products: bool,
@@ -15,13 +17,14 @@ pub struct Args {
 
 pub async fn run(Args { stores, with_products }: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let path = |id| format!("/api/stores/{id}?with_products={with_products}");
-    each(&stores.ids, env, async |api, id| api.deleted(&path(id)).await, text).await
+    let ids = stores.ids(&env.api().await?).await?;
+    each(&ids, env, async |api, id| api.deleted(&path(id)).await, text).await
 }
 
 fn text(DeletedStore { id, name, products, payloads, is_discovered }: &DeletedStore) -> String {
     let with = match (products, payloads) {
         (0, 0) => String::new(),
-        _ => format!(", with {products} products and {payloads} payloads"),
+        _ => format!(", with {} and {}", counted(*products, "product"), counted(*payloads, "payload")),
     };
     let again = match is_discovered {
         true => ". A store discovery that finds it adds it again; `drover stores disable` keeps a store out",

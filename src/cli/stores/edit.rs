@@ -1,15 +1,15 @@
-//! `drover stores edit ID`: corrects a store, such as the slug by which its platform id is looked up.
+//! `drover stores edit STORE`: corrects a store, such as the slug by which its platform id is looked up.
 
 use crate::cli::output::time;
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::store_name::StoreName;
+use crate::cli::{Env, ExitCode};
 use contract::stores::{ChangedStore, StoreChange};
-use domain::store::StoreId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The store's id, as `stores list` shows it
-    #[arg(value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: StoreId,
+    /// Id, slug or name of the store
+    #[arg(allow_negative_numbers = true)]
+    store: StoreName,
     #[command(flatten)]
     given: Given,
 }
@@ -53,7 +53,8 @@ pub async fn run(Args { store, given }: Args, env: &Env) -> anyhow::Result<ExitC
         state: given.state.map(Some),
         timezone: given.timezone.map(Some),
     };
-    let changed = env.api().await?.put::<ChangedStore>(&format!("/api/stores/{store}"), &change).await;
+    let api = env.api().await?;
+    let changed = api.put::<ChangedStore>(&format!("/api/stores/{}", store.id(&api).await?), &change).await;
     let changed = changed.map_err(|error| error.naming_flags(flag))?;
     env.out.either(&changed, text)?;
     Ok(ExitCode::Ok)

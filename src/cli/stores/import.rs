@@ -10,6 +10,7 @@ use crate::cli::input::{self, Input};
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED, RenamedStore};
+use domain::amounts::counted;
 use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
 
@@ -63,9 +64,9 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         }
         let so_far = || {
             format!(
-                "{} of {} stores are imported; run the same command again for the rest",
+                "imported: {} of {}; run the same command again for the rest",
                 answer.done(),
-                list.stores.len()
+                counted(list.stores.len(), "store")
             )
         };
         let ImportedStores { imported, known, grouped, full, renamed } =
@@ -108,7 +109,7 @@ fn text_of(answer: &Answer, skip_bad: Option<&Path>) -> String {
     }
     lines.extend(answer.renamed.iter().take(MAX_NAMED).map(renamed));
     if answer.renamed.len() > MAX_NAMED {
-        lines.push(format!("and {} other stores with another slug now", answer.renamed.len() - MAX_NAMED));
+        lines.push(format!("and {} with another slug now", counted(answer.renamed.len() - MAX_NAMED, "other store")));
     }
     lines.extend(input::outcome(answer.remaining, answer.refused, skip_bad));
     lines.join("\n")

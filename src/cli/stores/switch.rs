@@ -1,10 +1,12 @@
 //! `drover stores enable` and `disable`: switch the crawls of stores on and off.
 
-use crate::cli::each::{Ids, each};
+use crate::cli::each::each;
+use crate::cli::store_name::Stores;
 use crate::cli::{Env, ExitCode};
 use contract::stores::{StoreChange, StoreView};
 
-pub async fn run(Ids { ids }: Ids, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
+pub async fn run(stores: Stores, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {
+    let ids = stores.ids(&env.api().await?).await?;
     let change = StoreChange { crawl_enabled: Some(crawl_enabled), ..StoreChange::default() };
     each(&ids, env, async |api, id| api.put(&format!("/api/stores/{id}"), &change).await, text).await
 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use super::filter::{Filter, flag};
 use crate::cli::client::ApiClient;
-use crate::cli::output::counted;
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode, values};
 use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};
-use contract::tasks::TaskFilter;
 use db::{Db, operations};
+use domain::amounts::counted;
 use domain::bulk_action::BulkAction;
 use domain::vocabulary;
 
@@ -38,13 +37,13 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let filter = TaskFilter::from(args.filter);
-    if filter == TaskFilter::default() {
+    if args.filter.is_empty() {
         return Err(CliError::usage("choose tasks with at least one filter, such as --status failed").into());
     }
     let (action, priority) = (args.action, args.priority);
-    let request = |dry_run| BulkRequest { action, filter: Some(filter.clone()), ids: None, priority, dry_run };
     let api = env.api().await?;
+    let filter = args.filter.resolve(&api).await?;
+    let request = |dry_run| BulkRequest { action, filter: Some(filter.clone()), ids: None, priority, dry_run };
     if args.dry_run || !args.yes && (destroys(action) || io::stdin().is_terminal()) {
         let counts = send(&api, &request(true)).await?;
         let BulkAnswer::DryRun { matched, eligible } = counts else { return Err(unexpected()) };

@@ -3,32 +3,64 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::cli::client::with_query;
-use crate::cli::values;
+use crate::cli::client::{ApiClient, with_query};
+use crate::cli::store_name::{self, StoreName};
+use crate::cli::{schedules, values};
 use contract::tasks::TaskFilter;
 use domain::role::RoleSet;
 use domain::shown_status::ShownStatus;
-use domain::store::{Platform, StoreId};
+use domain::store::Platform;
 use domain::task::TaskId;
 
-/// Makes [`Filter`] from its flags, each with the field of [`TaskFilter`] that it sets.
+/// Flags by which tasks are chosen.
+#[derive(Debug, clap::Args)]
+pub struct Filter {
+    /// Only tasks of the store with this id, slug or name
+    #[arg(long, alias = "dispensary", value_name = "STORE", allow_negative_numbers = true)]
+    store: Option<StoreName>,
+    /// Only tasks created by the schedule with this name or id
+    #[arg(long, value_name = "SCHEDULE", allow_negative_numbers = true)]
+    schedule: Option<String>,
+    #[command(flatten)]
+    values: Values,
+}
+
+impl Filter {
+    /// Whether it chooses all tasks.
+    pub fn is_empty(&self) -> bool {
+        let are_named = self.store.is_some() || self.schedule.is_some();
+        !are_named && TaskFilter::from(self.values.clone()) == TaskFilter::default()
+    }
+
+    /// The filter of the API, which has ids where people give names.
+    pub async fn resolve(self, api: &ApiClient) -> anyhow::Result<TaskFilter> {
+        let schedule_id = match &self.schedule {
+            Some(name) => Some(schedules::find(api, name).await?.id),
+            None => None,
+        };
+        let dispensary_id = store_name::id_of(self.store.as_ref(), api).await?;
+        Ok(TaskFilter { dispensary_id, schedule_id, ..TaskFilter::from(self.values) })
+    }
+}
+
+/// Makes [`Values`] from its flags, each with the field of [`TaskFilter`] that it sets.
 macro_rules! flags {
     ($($(#[$($about:tt)*])* $flag:ident: $value:ty => $field:ident,)+) => {
-        #[derive(Debug, clap::Args)]
-        pub struct Filter {
+        #[derive(Clone, Debug, clap::Args)]
+        struct Values {
             $($(#[$($about)*])* $flag: Option<$value>,)+
         }
 
-        impl From<Filter> for TaskFilter {
-            fn from(filter: Filter) -> Self {
-                TaskFilter { $($field: filter.$flag,)+ ..TaskFilter::default() }
+        impl From<Values> for TaskFilter {
+            fn from(values: Values) -> Self {
+                TaskFilter { $($field: values.$flag,)+ ..TaskFilter::default() }
             }
         }
 
         /// The flag that sets a field of the request.
         pub fn flag(field: &str) -> String {
             let field = field.strip_prefix("filter.").unwrap_or(field);
-            let flags = [$((stringify!($field), stringify!($flag))),+];
+            let flags = [("dispensary_id", "store"), ("schedule_id", "schedule"), $((stringify!($field), stringify!($flag))),+];
             let flag = flags.iter().find(|(name, _)| *name == field).map_or(field, |(_, flag)| *flag);
             format!("--{}", flag.replace('_', "-"))
         }
@@ -42,20 +74,14 @@ flags! {
     /// Only tasks of this role, or of several separated by commas
     #[arg(long)]
     role: RoleSet => roles,
-    /// Only tasks of the store with this id
-    #[arg(long, alias = "dispensary", value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    store: StoreId => dispensary_id,
     /// Only tasks of this platform
     #[arg(long)]
     platform: Platform => platform,
     /// Only tasks held now or before by the worker with this id
     #[arg(long, value_name = "ID")]
     worker: String => worker_id,
-    /// Only tasks created by the schedule with this id
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
-    schedule: i64 => schedule_id,
     /// Only tasks created by the task with this id
-    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::whole_number)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     parent: TaskId => parent_task_id,
     /// Only tasks with this text in their error, in upper or lower case
     #[arg(long, value_name = "TEXT")]

@@ -5,11 +5,12 @@ use chrono::NaiveDate;
 use clap::Subcommand;
 
 use crate::app::predecessors::{self, Recovered};
-use crate::cli::output::{counted, time};
+use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, enqueue, values};
 use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
 use contract::task_requests::RequestedTask;
 use contract::tasks::{Recovery, WaitingLeases};
+use domain::amounts::counted;
 use domain::state_code::StateCode;
 
 #[derive(Debug, clap::Args)]

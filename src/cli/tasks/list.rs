@@ -36,7 +36,7 @@ pub struct Args {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
-    let filter = TaskFilter::from(args.filter);
+    let filter = args.filter.resolve(&api).await?;
     let path = list_path(&TaskFilter { sort: args.sort, ..filter.clone() }, args.limit)?;
     let page: TaskPage = api.get(&path).await.map_err(|error| error.naming_flags(flag))?;
     if !env.out.is_json() {

@@ -1,7 +1,7 @@
 //! `appearances_sync`: reads the credits of the watched people.
 //!
 //! In: the enabled people, and the key of TMDb. Out: their appearances; one that is listed no more stays,
-//! marked as gone. A person whose credits cannot be read keeps the reason in the row; where all fail, the job
+//! marked as gone, unless the answer lists none that is known. A person whose credits cannot be read keeps the reason in the row; where all fail, the job
 //! does. Where the service asks to wait, the job waits with the rest of its people, and that person comes last.
 
 use futures_util::future::BoxFuture;
@@ -46,9 +46,14 @@ pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, Tas
         if !report.goes_on(ctx, nth * PEOPLE_PER_SAVE, people.len()).await {
             break;
         }
-        let mut poll = unless_stopped(ctx, CreditsPoll::run(ctx, batch, &key)).await??;
-        let wait = poll.wait.take();
+        let mut poll = unless_stopped(ctx, CreditsPoll::run(ctx, batch, &key)).await?;
+        let (wait, refusal) = (poll.wait.take(), poll.refusal.take());
         report.save(ctx, poll.people.len(), poll).await?;
+        match refusal {
+            Some(error @ SyncError::Key) => return Err(refused_credential(ctx, key.id, &error).await),
+            Some(error) => return Err(TaskError::permanent(error.to_string())),
+            None => {}
+        }
         if let Some(wait) = wait {
             report.wait(wait);
             break;
@@ -84,7 +89,7 @@ async fn credits(ctx: &Context, person: &SyncedPerson, key: &OpenCredential) -> 
     let answer = ask(media, &get).await?;
     match answer.status {
         StatusCode::OK => Ok(tmdb::read(&answer.bytes(MAX_CREDITS_BYTES).await?)?),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(SyncError::Key),
+        StatusCode::UNAUTHORIZED => Err(SyncError::Key),
         StatusCode::NOT_FOUND => Err(SyncError::NoPerson),
         status => Err(SyncError::Status(status)),
     }
@@ -102,13 +107,14 @@ fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
     Ok(Get { secrets, ..Get::of(url) })
 }
 
-/// Some people, each with the credits; a wait ended them.
+/// Some people, each with the credits; a wait or a refusal of the key ended them.
 struct CreditsPoll {
     credential: i64,
     people: Vec<(SyncedPerson, Credits)>,
     /// The person at whom the service asked to wait.
     postponed: Option<i64>,
     wait: Option<Wait>,
+    refusal: Option<SyncError>,
 }
 
 impl Poll for CreditsPoll {
@@ -130,10 +136,9 @@ impl Poll for CreditsPoll {
 }
 
 impl CreditsPoll {
-    async fn run(ctx: &Context, people: &[SyncedPerson], key: &OpenCredential) -> Result<CreditsPoll, TaskError> {
-        let capacity = people.len();
-        let mut poll =
-            CreditsPoll { credential: key.id, people: Vec::with_capacity(capacity), postponed: None, wait: None };
+    async fn run(ctx: &Context, people: &[SyncedPerson], key: &OpenCredential) -> CreditsPoll {
+        let read = Vec::with_capacity(people.len());
+        let mut poll = CreditsPoll { credential: key.id, people: read, postponed: None, wait: None, refusal: None };
         for person in people {
             match credits(ctx, person, key).await {
                 Err(SyncError::Ask(AskError::Wait(wait))) => {
@@ -141,23 +146,25 @@ impl CreditsPoll {
                     poll.wait = Some(wait);
                     break;
                 }
-                Err(error @ SyncError::Key) => return Err(refused_credential(ctx, key.id, &error).await),
-                Err(error @ SyncError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
+                Err(error @ (SyncError::Key | SyncError::NotSendable)) => {
+                    poll.refusal = Some(error);
+                    break;
+                }
                 credits => poll.people.push((person.clone(), credits.map_err(|error| error.to_string()))),
             }
         }
-        Ok(poll)
+        poll
     }
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
-        let (mut added, mut gone) = (0, 0);
+        let (mut added, mut gone, mut kept) = (0, 0, 0);
         for (person, credits) in &self.people {
             match credits {
                 Err(reason) => appearances::note_sync(tx, person.id, Some(reason)).await?,
                 Ok(PersonCredits { appearances: listed, unread, has_nameless }) => {
                     let unread = if *has_nameless { Unread::SomeUnknown } else { Unread::These(unread) };
                     let changes = appearances::replace(tx, person.id, &listed.elements, unread).await?;
-                    (added, gone) = (added + changes.added, gone + changes.gone);
+                    (added, gone, kept) = (added + changes.added, gone + changes.gone, kept + changes.kept);
                 }
             }
         }
@@ -167,7 +174,10 @@ impl CreditsPoll {
         if self.people.iter().any(|(_, credits)| credits.is_ok()) {
             credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
         }
-        let result = fields([("added", json!(added)), ("gone", json!(gone))]);
+        let mut result = fields([("added", json!(added)), ("gone", json!(gone))]);
+        if kept > 0 {
+            result.insert("kept".to_owned(), json!(kept));
+        }
         Ok(WriteResults { result, ..WriteResults::default() })
     }
 }

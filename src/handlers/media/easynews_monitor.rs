@@ -63,11 +63,18 @@ pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, 
             break;
         }
         let (found, error) = unless_stopped(ctx, search.run(ctx, &login)).await?;
-        let (found, wait) = SearchResult::of(ctx, search, &login, found, error).await?;
-        report.save(ctx, usize::from(wait.is_none()), found).await?;
-        if let Some(wait) = wait {
-            report.wait(wait);
-            break;
+        let (found, end) = SearchResult::of(search, &login, found, error);
+        report.save(ctx, usize::from(end.is_none()), found).await?;
+        match end {
+            None => {}
+            Some(JobEnd::Wait(wait)) => {
+                report.wait(wait);
+                break;
+            }
+            Some(JobEnd::Refusal(error @ SearchError::Login)) => {
+                return Err(refused_credential(ctx, login.id, &error).await);
+            }
+            Some(JobEnd::Refusal(error)) => return Err(TaskError::permanent(error.to_string())),
         }
     }
     report.outcome()
@@ -153,7 +160,7 @@ impl Search {
         let answer = ask(media, &Get { secrets, ..Get::of(url) }).await?;
         match answer.status {
             StatusCode::OK => Ok(easynews::read(&answer.bytes(MAX_PAGE_BYTES).await?)?),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(SearchError::Login),
+            StatusCode::UNAUTHORIZED => Err(SearchError::Login),
             status => Err(SearchError::Status(status)),
         }
     }
@@ -224,23 +231,28 @@ impl Poll for SearchResult {
     }
 }
 
+/// The reason not to begin the next search.
+enum JobEnd {
+    Wait(Wait),
+    /// The login is refused, or cannot be sent.
+    Refusal(SearchError),
+}
+
 impl SearchResult {
-    async fn of(
-        ctx: &Context,
+    fn of(
         search: Search,
         login: &OpenCredential,
         found: Found,
         error: Option<SearchError>,
-    ) -> Result<(SearchResult, Option<Wait>), TaskError> {
-        let (wait, failure) = match error {
-            Some(SearchError::Ask(AskError::Wait(wait))) => (Some(wait), None),
-            Some(error @ SearchError::Login) => return Err(refused_credential(ctx, login.id, &error).await),
-            Some(error @ SearchError::NotSendable) => return Err(TaskError::permanent(error.to_string())),
+    ) -> (SearchResult, Option<JobEnd>) {
+        let (end, failure) = match error {
+            Some(SearchError::Ask(AskError::Wait(wait))) => (Some(JobEnd::Wait(wait)), None),
+            Some(error @ (SearchError::Login | SearchError::NotSendable)) => (Some(JobEnd::Refusal(error)), None),
             error => (None, error.map(|error| error.to_string())),
         };
-        let is_over = wait.is_none();
-        let is_postponed = wait.as_ref().is_some_and(|wait| wait.is_answer);
-        Ok((SearchResult { credential: login.id, search, found, failure, is_over, is_postponed }, wait))
+        let is_over = end.is_none();
+        let is_postponed = matches!(&end, Some(JobEnd::Wait(wait)) if wait.is_answer);
+        (SearchResult { credential: login.id, search, found, failure, is_over, is_postponed }, end)
     }
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {

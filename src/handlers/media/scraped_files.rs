@@ -22,6 +22,7 @@ use ::media::clients::Odd;
 use ::media::gallery_dl::{Event, EventKind};
 use db::media_accounts::{self, ScrapedItem};
 use db::{DbError, Tx, credentials, media_items};
+use domain::amounts::counted;
 use domain::media_account::AccountKind;
 use domain::media_item::{ItemEnd, ItemKind, NewItem};
 use domain::task::TaskId;
@@ -214,7 +215,7 @@ impl<'a> ScrapedFiles<'a> {
     fn progress(&self) -> String {
         let ScrapedFiles { files, known, failed, .. } = self;
         let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
-        format!("{files} files, {known} known{failed}")
+        format!("{}, {known} known{failed}", counted(*files, "file"))
     }
 
     fn batch(&self, note: Option<Note>, pages: Vec<NewItem>) -> Batch {

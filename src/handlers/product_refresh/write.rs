@@ -31,7 +31,7 @@ use telemetry::events::ProductChanges;
 pub struct MenuWrite {
     pub payload: Payload,
     pub menu: Arc<NormalMenu>,
-    /// From this coverage on, a product that the menu lacks has a miss.
+    /// Minimum coverage at which products that the menu lacks count as missed.
     pub min_coverage: f64,
     /// Held while the products are.
     pub memory: MemoryPermit,

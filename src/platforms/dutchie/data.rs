@@ -29,7 +29,7 @@ pub enum DataError {
     Schema(u32),
     #[error("the hash '{hash}' of {operation} is not 64 hex digits")]
     BadHash { operation: String, hash: String },
-    #[error("'{operation}' is no operation of this platform; known are {}, {UNUSED_OPERATION}", OPERATIONS.join(", "))]
+    #[error("'{operation}' is not an operation of this platform; known are {}, {UNUSED_OPERATION}", OPERATIONS.join(", "))]
     UnknownOperation { operation: String },
     #[error("{operation} has neither a [[hash]] nor a text under [document]: give one of them")]
     NoQuery { operation: &'static str },

@@ -39,7 +39,7 @@ pub struct Dutchie {
 }
 
 #[derive(Debug, Error)]
-#[error("'{given}' is no address of a web server: {why}")]
+#[error("'{given}' is not the address of a web server: {why}")]
 pub struct BadBaseUrl {
     given: String,
     why: String,

@@ -77,11 +77,11 @@ fn normal_page(number: usize, items: &Items<'_>, has_odd_total: bool) -> Result<
     let warning =
         |kind, what: String| Warning { provider_product_id: None, kind, detail: format!("page {number}: {what}") };
     if has_odd_total {
-        page.warnings.push(warning("odd_total", "an announced total is no count".to_owned()));
+        page.warnings.push(warning("odd_total", "an announced total is not a count".to_owned()));
     }
     let unreadable = items.unreadable();
     if unreadable > 0 {
-        page.warnings.push(warning("unreadable_item", format!("{unreadable} items that are no objects, or failed")));
+        page.warnings.push(warning("unreadable_item", format!("{unreadable} items that are not objects, or failed")));
     }
     let mut specials = PageSpecials::default();
     for item in items.products() {
@@ -219,7 +219,7 @@ fn time(raw: Option<&RawValue>, field: &'static str, read: &mut Reader<'_>) -> O
         Err(_) => DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc()).or_else(|_| without_offset(&text)).ok(),
     };
     let Some(time) = time else {
-        read.warn("bad_field", &format!("{field}: '{text}' is no time"));
+        read.warn("bad_field", &format!("{field}: '{text}' is not a time"));
         return None;
     };
     let clamped = time.clamp(DateTime::UNIX_EPOCH, MAX_TIME);

@@ -178,7 +178,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-const BAD_HOST: &str = "it is no host such as menu.example.com:8443";
+const BAD_HOST: &str = "it is not a host such as menu.example.com:8443";
 
 /// Where the store's API is: the platform's address, with the store's own host and path where it has them.
 pub fn endpoint(base: &Url, api_path: &str, store: &Store) -> Result<Url, FetchError> {

@@ -14,6 +14,7 @@ use crate::stealth::answer;
 use crate::stealth::deps::Exchange;
 use crate::stealth::error::FetchError;
 use crate::stealth::failure::Failure;
+use crate::stealth::header_text;
 use crate::stealth::host_limits::RequestPermit;
 use crate::stealth::proxy::ProxyOutcome;
 use crate::stealth::request::RequestKind;
@@ -34,19 +35,12 @@ pub struct DocumentLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     pub status: StatusCode,
-    pub location: Option<String>,
+    /// Where it says that the document is.
+    pub redirect: Option<Url>,
     /// Without its content coding; empty unless the status is a success.
     pub body: Bytes,
     /// False where `body` is only the beginning, because there is more than was asked for.
     pub is_whole: bool,
-}
-
-impl Document {
-    /// Where it says that it is.
-    pub fn redirect(&self, url: &Url) -> Option<Url> {
-        let location = self.location.as_deref().filter(|_| self.status.is_redirection())?;
-        url.join(location).ok()
-    }
 }
 
 impl Route {
@@ -100,14 +94,14 @@ impl Route {
         };
         let (raw, is_whole) = deps.transport.collect_beginning(&request.url, body, max_bytes, memory).await?;
         self.connection = is_whole.then_some(connection);
-        let location = location(&head.headers);
+        let redirect = header_text::redirected(&request.url, &head.headers).filter(|_| head.status.is_redirection());
         if !head.status.is_success() {
-            return Ok((Document { status: head.status, location, body: Bytes::new(), is_whole }, host_outcome));
+            return Ok((Document { status: head.status, redirect, body: Bytes::new(), is_whole }, host_outcome));
         }
         let mut body = self.decoded(request.host(), &head.headers, raw, max_bytes).await?;
         let is_whole = is_whole && body.len() <= max_bytes;
         body.truncate(max_bytes);
-        Ok((Document { status: head.status, location, body, is_whole }, host_outcome))
+        Ok((Document { status: head.status, redirect, body, is_whole }, host_outcome))
     }
 
     /// A body that inflates to more than may be held is refused whole.
@@ -128,8 +122,4 @@ fn label(kind: RequestKind) -> &'static str {
         RequestKind::Image => "image",
         RequestKind::Fetch | RequestKind::FetchWithBody => "document",
     }
-}
-
-fn location(headers: &HeaderMap) -> Option<String> {
-    headers.get(header::LOCATION)?.to_str().ok().map(str::to_owned)
 }

@@ -103,8 +103,8 @@ impl Session {
         let limits = DocumentLimits { max_bytes: MAX_BYTES, timeout: MAX_FETCH };
         for _ in 0..=MAX_REDIRECTS {
             let document = self.fetch_document(&request, limits).await?;
-            match document.redirect(&request.url) {
-                Some(url) if self.allowed.check(&url).is_ok() => request.url = url,
+            match &document.redirect {
+                Some(url) if self.allowed.check(url).is_ok() => request.url = url.clone(),
                 // it leads to where we may not look
                 Some(_) => return Ok(RobotsAnswer::NoRules),
                 None => return Ok(answer(document)),
@@ -160,7 +160,7 @@ mod tests {
     #[case::down(503, RobotsAnswer::Unreachable { reason: "status 503".to_owned() })]
     fn a_status_is_an_answer(#[case] status: u16, #[case] expected: RobotsAnswer) {
         let status = StatusCode::from_u16(status).unwrap();
-        assert_eq!(answer(Document { status, location: None, body: "x".into(), is_whole: true }), expected);
+        assert_eq!(answer(Document { status, redirect: None, body: "x".into(), is_whole: true }), expected);
     }
 
     #[test]

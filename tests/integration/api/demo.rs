@@ -105,10 +105,19 @@ async fn a_demo_is_as_simulated_after_another_command_made_tasks_in_its_director
     let crawl = async || {
         let mut command = drover();
         command.args(["demo", "--once", "--json", "--stores", "2", "--dir"]).arg(dir.path());
-        let ended = command.env("DROVER__API__LISTEN", "127.0.0.1:0").output().await.unwrap();
+        command.env("DROVER__API__LISTEN", "127.0.0.1:0").env("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "1GiB");
+        let ended = command.output().await.unwrap();
         (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
     };
     assert_eq!(crawl().await.0, Some(0));
+    let said = async |args: &[&str]| {
+        let output = drover().args(args).arg("--dir").arg(dir.path()).output().await.unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let listed: Value = serde_json::from_str(&said(&["proxies", "list", "--json"]).await).unwrap();
+    assert!(listed["proxies"][0]["budget_left"].is_number(), "the command has the budget of the demo: {listed}");
+    let capacity = said(&["capacity"]).await;
+    assert!(capacity.contains("the request rate is not limited"), "and its rate: {capacity}");
     for store in ["1", "2"] {
         let mut command = drover();
         let made = command

@@ -316,6 +316,21 @@ async fn where_too_many_ask_the_rest_is_told_when_to_come_again() {
     assert_eq!(server.get(&format!("/img/{IMAGE}")).await.status, 200, "the original needs no rendering");
 }
 
+/// Each on a connection of its own: more than an address may have.
+#[tokio::test]
+async fn two_hundred_clients_at_once_get_an_image_or_the_time_to_come_again() {
+    let server = Server::with(|config| config.connections_per_address = 64).await;
+    store(&server, IMAGE, &webp());
+    let ask = async |n: u32| server.get(&format!("/img/{IMAGE}?w={}&blur=2", 1 + n % WIDTH)).await;
+    let asking = futures_util::future::join_all((0..200).map(ask));
+    let answers = tokio::time::timeout(SOON, asking).await.expect("none hangs");
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.problem(503);
+        assert_eq!(answer.headers["retry-after"], "1");
+    }
+    assert!(answers.iter().any(|answer| answer.status == 200));
+}
+
 /// With room for one render: the others wait for it.
 #[tokio::test]
 async fn equal_requests_at_the_same_time_render_once() {

@@ -35,6 +35,10 @@ async fn a_job_is_a_task_with_the_words_and_numbers_of_jobs() {
     let task = server.get(&format!("/api/tasks/{}", job["id"])).await.expect(200);
     assert_eq!((&task["role"], &task["priority"]), (&json!("scrape_account"), &json!(8)));
     assert_eq!(task["dedup_key"], "scrape_account:site:ann");
+    let notice = job["notice"].as_str().unwrap();
+    assert!(notice.contains("1 job of site") && notice.contains("media.platforms.site.url"), "{notice}");
+    let known = json!({"job_type": "scrape_account", "platform": "instagram", "account": "ann"});
+    assert_eq!(server.post("/api/jobs", known).await.expect(201)["notice"], Value::Null);
 
     let body = json!({"job_type": "scrape_account", "platform": "site", "account": "ann"});
     assert_eq!(server.post("/api/jobs", body).await.problem(409)["task_id"], job["id"]);

@@ -26,6 +26,19 @@ pub fn axe() -> String {
     std::fs::read_to_string(file).expect("axe-core is not installed: `./dev test` does it, or npm ci --prefix ui")
 }
 
+/// Pages that people read on a phone.
+const ON_A_PHONE: [&str; 5] = ["overview", "products", "product", "stores", "store"];
+
+/// Targets that a finger would miss: 19 px from the middle of a link, button or field there is neither itself nor another one.
+const TOO_SMALL: &str = "[...document.querySelectorAll('main :is(a[href], button, select, summary, input), .topbar :is(a, button)')].filter((one) => {
+      if (!one.checkVisibility() || one.closest('thead, .sr')) return false;
+      one.scrollIntoView({ block: 'center' });
+      const box = one.getClientRects()[0];
+      const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+      const isHit = (x, y) => !!document.elementFromPoint(x, y)?.closest('a[href], button, select, summary, input, label');
+      return ![[x, y - 19], [x, y + 19], [Math.max(x - 19, 1), y], [Math.min(x + 19, innerWidth - 1), y]].every(([x, y]) => isHit(x, y));
+    }).map((one) => one.outerHTML.slice(0, 160))";
+
 #[tokio::test]
 async fn every_page_opens_fits_and_is_accessible_by_day_and_night_at_both_widths() {
     let (world, store) = World::start().await.with_media().await.with_payloads().await;
@@ -44,6 +57,11 @@ async fn every_page_opens_fits_and_is_accessible_by_day_and_night_at_both_widths
             }
             let found = violations(&world, &axe).await;
             wrong.extend(found.into_iter().map(|fault| format!("{path} at {}: {fault}", look.name())));
+        }
+        if ON_A_PHONE.contains(&page.name.as_str()) {
+            let small = world.browser.read(TOO_SMALL).await.unwrap();
+            let small = small.as_array().unwrap().iter().filter_map(Value::as_str);
+            wrong.extend(small.map(|one| format!("{path} has too small a target for a finger: {one}")));
         }
         let log = world.browser.log().await.unwrap();
         wrong.extend(log.into_iter().map(|line| format!("{path} says: {line}")));

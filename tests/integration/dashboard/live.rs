@@ -118,6 +118,25 @@ async fn api(database: &TestDatabase, address: &str) -> (Child, SocketAddr) {
     (process, line["address"].as_str().unwrap().parse().unwrap())
 }
 
+/// The stream of events is refused, from the first script of the page on.
+const NO_STREAM: &str = "const send = window.fetch;
+    window.fetch = (...asked) => String(asked[0]).includes('/api/events') ? Promise.reject(new TypeError('held up')) : send(...asked)";
+
+#[tokio::test]
+async fn a_page_that_was_never_connected_says_that_it_connects() {
+    let world = World::start().await;
+    let script = json!({ "source": NO_STREAM });
+    let held = world.browser.devtools("Page.addScriptToEvaluateOnNewDocument", script).await.unwrap();
+    world.open("/admin/job-queue").await;
+    let banner = "document.querySelector('main .banner')?.innerText ?? ''";
+    world.browser.until("a banner says so", &format!("({banner}).startsWith('Connecting.')")).await.unwrap();
+    let said =
+        world.browser.read(&format!("document.querySelector('.live').innerText.trim() + {banner}")).await.unwrap();
+    let said = said.as_str().unwrap().to_owned();
+    world.browser.devtools("Page.removeScriptToEvaluateOnNewDocument", held).await.unwrap();
+    assert!(said.starts_with("Connecting") && !said.contains("lost") && !said.contains("old data"), "{said}");
+}
+
 #[tokio::test]
 async fn a_page_says_that_its_server_is_away_and_goes_on_once_it_is_back() {
     let database = database().await;

@@ -275,9 +275,13 @@ async fn the_progress_of_a_job_is_followed() {
     world.execute(job).await;
     world.open("/admin/jobs").await;
     world.sees("7 files").await;
+    // two directions of priority, each named where it is read
+    world.sees("Priority, 1 first").await;
     is_live(&world.browser).await;
     world.execute("UPDATE worker_tasks SET progress_message = '8 files', updated_at = now() WHERE id = 821").await;
     world.sees("8 files").await;
+    world.open("/admin/tasks/821").await;
+    world.sees("higher is claimed first; a media job shows 10 minus this, where 1 is first").await;
     world.assert_no_errors().await;
 }
 

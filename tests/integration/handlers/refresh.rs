@@ -92,7 +92,7 @@ async fn another_stores_payload_is_refused() {
 async fn a_payload_that_is_no_menu_is_a_permanent_error() {
     let harness = HandlerHarness::new().await;
     harness.payload(at(1), &["{}"]).await;
-    assert!(refusal(&harness, json!({})).await.contains("is no menu page"));
+    assert!(refusal(&harness, json!({})).await.contains("is not a menu page"));
 }
 
 #[rstest]

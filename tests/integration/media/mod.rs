@@ -14,6 +14,7 @@ pub mod harness;
 mod hosts;
 mod kill;
 mod odd_answers;
+mod odd_codings;
 mod people;
 mod pictures;
 mod processes;

@@ -6,7 +6,7 @@ use domain::role::Role;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::{Value, json};
-use sim::media::{Credit, MediaPlan, PersonPlan};
+use sim::media::{AfterAnswer, Credit, MediaPlan, PersonPlan, RawAnswer, RawReceiver};
 
 use super::harness::MediaHarness;
 
@@ -110,4 +110,71 @@ async fn a_key_that_brought_no_answer_is_not_said_to_work() {
     let key = harness.add_key("tmdb.token").await;
     assert!(matches!(harness.run(Role::AppearancesSync, json!({})).await, Err(TaskError::Retry { .. })));
     assert_eq!(harness.get::<Credential>(key).await.last_result, None);
+}
+
+fn status(status: u16) -> RawAnswer {
+    RawAnswer::new(format!("HTTP/1.1 {status} No\r\ncontent-length: 0\r\n\r\n"), AfterAnswer::Close)
+}
+
+fn cast(cast: &Value) -> RawAnswer {
+    let body = json!({"cast": cast, "crew": []}).to_string();
+    RawAnswer::new(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()), AfterAnswer::Close)
+}
+
+fn dusk(id: &str) -> Value {
+    json!({"credit_id": id, "id": 7, "media_type": "movie", "title": "Dusk"})
+}
+
+/// A harness whose service gives these answers, one after the other.
+async fn facing_answers(answers: Vec<RawAnswer>) -> (MediaHarness, RawReceiver) {
+    let service = RawReceiver::start(answers).await.unwrap();
+    let harness = MediaHarness::with(MediaPlan::default(), &[("media.tmdb_url", &service.url())]).await;
+    harness.add_key("tmdb.token").await;
+    (harness, service)
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_person_whom_the_service_refuses_costs_no_other(#[values(403, 418, 500)] refusal: u16) {
+    let (harness, _service) = facing_answers(vec![status(refusal), cast(&json!([dusk("a")]))]).await;
+    let refused = harness.watch(PERSON).await;
+    harness.watch(PERSON + 1).await;
+    let synced = harness.settle(Role::AppearancesSync, json!({})).await;
+    assert_eq!(synced.result, json!({"people": 2, "failed": 1, "added": 1, "gone": 0}));
+    let reason = harness.get::<Person>(refused).await.last_error.unwrap();
+    assert!(reason.contains(&refusal.to_string()), "{reason}");
+}
+
+#[tokio::test]
+async fn a_key_that_is_refused_later_takes_no_credit_back() {
+    let (harness, _service) = facing_answers(vec![cast(&json!([dusk("a")])), status(401)]).await;
+    harness.watch(PERSON).await;
+    harness.watch(PERSON + 1).await;
+    let refused = harness.run(Role::AppearancesSync, json!({})).await;
+    assert!(matches!(refused, Err(TaskError::Permanent { reason }) if reason.contains("refuses the key")));
+    assert_eq!(harness.credits().await.len(), 1);
+}
+
+#[rstest]
+#[case::nothing(json!([]))]
+#[case::other_ids(json!([{"credit_id": "A", "id": 7, "media_type": "movie", "title": "Dusk"}]))]
+#[case::another_kind(json!([{"credit_id": "a", "id": 7, "media_type": "short", "title": "Dusk"}]))]
+#[case::another_case(json!([{"credit_id": "a", "id": 7, "media_type": " Movie", "title": "Dusk"}]))]
+#[tokio::test]
+async fn an_answer_without_any_known_appearance_takes_none_away(#[case] answer: Value) {
+    let (harness, _service) = facing_answers(vec![cast(&json!([dusk("a"), dusk("b")])), cast(&answer)]).await;
+    let person = harness.watch(PERSON).await;
+    harness.settle(Role::AppearancesSync, json!({})).await;
+    let second = harness.settle(Role::AppearancesSync, json!({})).await.result;
+    let gone: Vec<bool> =
+        harness.credits().await.iter().filter(|(row, _)| row["credit_id"] != "A").map(|(_, gone)| *gone).collect();
+    match answer[0]["credit_id"] == "a" {
+        // it is there, whatever it is
+        true => assert_eq!((gone, &second["gone"]), (vec![false, true], &json!(1))),
+        false => {
+            assert_eq!((gone, &second["kept"]), (vec![false, false], &json!(2)));
+            let fault = harness.get::<Person>(person).await.last_error.unwrap();
+            assert!(fault.contains("none of the 2 known appearances"), "{fault}");
+        }
+    }
 }

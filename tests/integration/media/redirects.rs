@@ -1,12 +1,13 @@
 //! A service that answers with a redirect to another origin: the secret stays with the service, however the job ends.
 
 use contract::media::accounts::{Account, AccountDraft};
+use contract::media::credentials::Credential;
 use db::tasks::NewTask;
 use domain::role::Role;
 use http::Method;
 use rstest::rstest;
 use serde_json::json;
-use sim::media::{MediaFault, MediaFaultKind, MediaPlan, Origin};
+use sim::media::{AfterAnswer, MediaFault, MediaFaultKind, MediaPlan, Origin, RawAnswer, RawReceiver};
 
 use super::accounts::{has_tool, scrape_of};
 use super::harness::{MediaHarness, job};
@@ -48,6 +49,20 @@ async fn a_key_of_films_stays_with_its_service(#[case] key: &str, #[case] is_fol
     harness.assert_sent_to_the_site_alone(key);
     let sql = "SELECT count(*) FROM people WHERE last_error LIKE '%' || $1 || '%'";
     assert_eq!(harness.database.raw.query_one(sql, &[&key]).await.unwrap().get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
+async fn a_host_that_may_not_see_a_key_refuses_none() {
+    let answer =
+        |head: String| RawAnswer::new(format!("HTTP/1.1 {head}\r\ncontent-length: 0\r\n\r\n"), AfterAnswer::Close);
+    let other = RawReceiver::start(vec![answer("401 Unauthorized".to_owned())]).await.unwrap();
+    let service = RawReceiver::start(vec![answer(format!("302 Found\r\nlocation: {}/3", other.url()))]).await.unwrap();
+    let harness = MediaHarness::with(MediaPlan::default(), &[("media.tmdb_url", &service.url())]).await;
+    harness.watch(42).await;
+    let key = harness.add_key(FILM_TOKEN).await;
+    let error = harness.run(Role::AppearancesSync, json!({})).await.err().unwrap().to_string();
+    assert!(error.contains("redirects to another host"), "{error}");
+    assert_eq!((other.deliveries().len(), harness.get::<Credential>(key).await.last_result), (1, None));
 }
 
 #[tokio::test]

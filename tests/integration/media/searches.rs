@@ -6,7 +6,7 @@ use contract::media::searches::{Search, SearchDraft};
 use domain::role::Role;
 use queue::TaskError;
 use serde_json::{Value, json};
-use sim::media::{EasynewsFile, MediaPlan, Origin};
+use sim::media::{AfterAnswer, EasynewsFile, MediaPlan, Origin, RawAnswer, RawReceiver};
 
 use super::harness::MediaHarness;
 
@@ -97,6 +97,23 @@ async fn a_refused_login_ends_the_job_for_good_and_is_marked() {
     };
     assert!(reason.contains("refuses the login") && !reason.contains("wrong password"), "{reason}");
     assert_eq!(harness.get::<Credential>(login).await.last_result.as_deref(), Some("the service refuses it"));
+}
+
+#[tokio::test]
+async fn a_search_that_is_refused_costs_no_other() {
+    let refusal = RawAnswer::new("HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n", AfterAnswer::Close);
+    let body = r#"{"data": null, "results": 0, "downURL": "http://127.0.0.1/dl", "dlFarm": "a", "dlPort": 80}"#;
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let answers = vec![refusal, RawAnswer::new(head + body, AfterAnswer::Close)];
+    let service = RawReceiver::start(answers).await.unwrap();
+    let harness = MediaHarness::with(MediaPlan::default(), &[("media.easynews_url", &service.url())]).await;
+    let login = harness.add_login(PASSWORD).await;
+    for query in ["one", "two"] {
+        harness.add_search(json!({"query": query})).await;
+    }
+    let done = harness.settle(Role::EasynewsMonitor, json!({})).await;
+    assert_eq!((&done.result["searches"], &done.result["failed"]), (&json!(2), &json!(1)), "{}", done.result);
+    assert_eq!(harness.get::<Credential>(login).await.last_result.as_deref(), Some("works"));
 }
 
 #[tokio::test]

@@ -167,7 +167,7 @@ fn settings_of(service: &Value) -> Result<Config, ConfigErrors> {
     let variables: BTreeMap<String, String> =
         service["environment"].as_object().unwrap().iter().map(variable).collect();
     assert!(variables.values().all(|value| !value.contains('$')), "{variables:?}");
-    let loaded = Config::load(&Sources { dir: Some(folder().join("config")), variables, flags: Vec::new() })?;
+    let loaded = Config::load(&Sources { dir: Some(folder().join("config")), variables, ..Sources::default() })?;
     Ok(loaded.config)
 }
 

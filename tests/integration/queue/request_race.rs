@@ -100,7 +100,7 @@ impl Race {
         }
     }
 
-    /// While there is time, or too few changes are made.
+    /// Runs until the time is over and enough changes were made.
     fn goes_on(&self, begun: Instant) -> bool {
         let has_enough = self.changes.load(Ordering::Relaxed) >= MIN_CHANGES;
         begun.elapsed() < if has_enough { RACING } else { MAX_RACING }

@@ -114,7 +114,7 @@ fn accept_language_follows_locale_and_engine(#[case] id: &str, #[case] languages
 #[case::no_value("[order.blink-131.graphql_get]\nh1 = ['Host', 'x-mystery']", &["x-mystery has no value", "user-agent has no place"])]
 #[case::forbidden("[order.gecko-133.graphql_post]\nh2 = ['DNT', 'host']", &["dnt must not be sent", "host must not be sent", "DNT must be lower case"])]
 #[case::twice("[order.gecko-133.graphql_post]\nh2 = ['te', 'te']", &["te occurs twice"])]
-#[case::line_break("[[fingerprint]]\nid = 'safari-17.2-macos'\nuser_agent = \"a\\r\\nb\"", &["is no header value", "user_agent does not say"])]
+#[case::line_break("[[fingerprint]]\nid = 'safari-17.2-macos'\nuser_agent = \"a\\r\\nb\"", &["is not a header value", "user_agent does not say"])]
 #[case::other_version("[[fingerprint]]\nid = 'chrome-131-linux'\nversion = '132'", &["chrome-132-linux", "Chrome/132", "client_hints.ua must be"])]
 #[case::other_system("[[fingerprint]]\nid = 'chrome-131-linux'\nos = 'macos'", &["Macintosh", "client_hints.platform must be \"macOS\""])]
 #[case::hints_of_firefox("[[fingerprint]]\nid = 'firefox-133-linux'\nclient_hints = { ua = 'a', mobile = '?0', platform = 'b' }", &["this family sends no client_hints"])]

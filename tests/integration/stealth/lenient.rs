@@ -6,6 +6,7 @@ use drover::stealth::{FetchError, Proxy, ProxyOutcome, ProxyProtocol, Request, R
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 use super::support::{Ca, ForwardProxy, Manner, Origin, Pool, Setup, content, document, pool_of, read_head, request};
 
@@ -51,6 +52,75 @@ fn answer(lines: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn a_header_line_that_browsers_skip_is_skipped(#[case] lines: &[u8]) {
     assert_eq!(fetch(answer(lines)).await.unwrap().body.as_ref(), b"{}");
+}
+
+/// Answers each request with these bytes, and hands on the `Cookie` of each.
+async fn origin_of_cookies(answer: Vec<u8>) -> (SocketAddr, mpsc::UnboundedReceiver<Option<Vec<u8>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, cookies) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+            let cookie = lines.filter_map(|line| line.strip_prefix(b"Cookie: ")).next();
+            let _ = sender.send(cookie.map(<[u8]>::to_vec));
+            let _ = stream.write_all(&answer).await;
+        }
+    });
+    (address, cookies)
+}
+
+#[rstest]
+#[case::utf8("city=Z\u{fc}rich".as_bytes())]
+#[case::latin_1(b"city=Z\xfcrich")]
+#[tokio::test]
+async fn a_cookie_goes_back_with_the_bytes_that_it_came_with(#[case] cookie: &[u8]) {
+    let set = [b"Set-Cookie: ", cookie, b"; Path=/\r\nConnection: close\r\nContent-Length: 2\r\n"].concat();
+    let (origin, mut cookies) = origin_of_cookies(answer(&set)).await;
+    let proxy = ForwardProxy::socks5(origin, Manner::Willing).await;
+    let mut session = Setup::default().sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    for _ in 0..2 {
+        session.send(&request(RequestKind::Fetch, "http"), &content).await.unwrap();
+    }
+    assert_eq!(cookies.recv().await.unwrap(), None);
+    assert_eq!(cookies.recv().await.unwrap().as_deref(), Some(cookie));
+}
+
+/// Answers by TLS with these bytes, and closes without the farewell of TLS.
+async fn abrupt_origin(ca: &Ca, answer: Vec<u8>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, tls) = (listener.local_addr().unwrap(), ca.acceptor(&["http/1.1"]));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Ok(mut stream) = tls.accept(stream).await else { continue };
+            if read_head(&mut stream).await.is_some() {
+                let _ = stream.write_all(&answer).await;
+                let _ = stream.flush().await;
+            }
+        }
+    });
+    address
+}
+
+#[rstest]
+#[case::up_to_the_end(b"\r\n{}", true)]
+#[case::a_whole_length(b"Content-Length: 2\r\n\r\n{}", true)]
+#[case::whole_chunks(b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", true)]
+#[case::less_than_its_length(b"Content-Length: 3\r\n\r\n{}", false)]
+#[case::chunks_without_an_end(b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", false)]
+#[case::in_the_head(b"X-Odd", false)]
+#[tokio::test]
+async fn an_answer_is_whole_by_its_length_however_tls_ends(#[case] rest: &[u8], #[case] is_read: bool) {
+    let ca = Ca::new();
+    let origin = abrupt_origin(&ca, [HEAD.as_bytes(), rest].concat()).await;
+    let proxy = ForwardProxy::http(origin, Manner::Willing).await;
+    let mut session = Setup::default().trusting(&ca).sessions(&pool_of(&[&proxy])).open(SessionAsk::default());
+    let sent = session.send(&request(RequestKind::Fetch, "https"), &content).await;
+    assert_eq!(sent.is_ok(), is_read, "{:?}", sent.err());
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 // round the pods, down and up into a pod's workers.
 
 import { link } from "../../core/base.js";
-import { count } from "../../core/format.js";
+import { count, plural } from "../../core/format.js";
 import { html, memo, useRef, useState } from "../../core/html.js";
 import { Icon } from "../../parts/icon.js";
 import { Ring } from "../../parts/ring.js";
@@ -110,8 +110,7 @@ function samePlaces(a, b) {
 const WorkerNode = memo((/** @type {WorkerOnHub} */ { worker, number, x, y, stop }) => {
   const reason = worker.resources.backoff_reason;
   const isHeld = worker.status !== "active";
-  const slots = `${count(worker.active_task_count)} of ${count(worker.max_concurrent_tasks)}`;
-  const tasks = `${slots} tasks`;
+  const tasks = `${count(worker.active_task_count)} of ${plural(worker.max_concurrent_tasks, "task")}`;
   const state = isHeld ? `, ${worker.status.replace("_", " ")}${reason ? `: ${reason}` : ""}` : "";
   const label = `${worker.friendly_name}: ${tasks}${state}`;
   return html`<li class=${`worker ${isHeld ? "backing" : ""} ${x < -0.2 ? "to-left" : ""} ${y < 0 ? "to-top" : ""}`}
@@ -123,7 +122,7 @@ const WorkerNode = memo((/** @type {WorkerOnHub} */ { worker, number, x, y, stop
     <div class="card" aria-hidden="true">
       <b><bdi>${worker.friendly_name}</bdi></b> <span class="dim">
         ${worker.role === "any" ? "any role" : worker.role} · beat <${Ago} at=${worker.last_heartbeat_at} after="ago" /></span>
-      <dl class="facts"><dt>Tasks</dt><dd>${slots}: ${worker.current_task_ids.join(", ") || "none"}</dd></dl>
+      <dl class="facts"><dt>Runs</dt><dd>${tasks}: ${worker.current_task_ids.join(", ") || "none"}</dd></dl>
       ${isHeld && html`<p class="hold"><${Icon} name="pause" /> ${worker.status.replace("_", " ")}${reason && `: ${reason}`}</p>`}</div>
   </li>`;
 });

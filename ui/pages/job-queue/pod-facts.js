@@ -2,7 +2,7 @@
 // Beside the hub: the selected pod with its workers, or all pods and the content of the queue.
 
 import { link } from "../../core/base.js";
-import { count } from "../../core/format.js";
+import { count, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Panel } from "../../parts/panel.js";
 import { PauseButton } from "../../parts/pause.js";
@@ -31,7 +31,7 @@ export function PodFacts({ pod, pods, counts, ...known }) {
 function Selected({ pod, failed, pauses }) {
   const more = html`<div class="row actions"><${PauseButton} scope="pod" of=${pod.name} name=${pod.name} pauses=${pauses} isSmall=${true} />
     <a class="more" href=${link("/admin/job-queue")}>Clear</a></div>`;
-  return html`<${Panel} title=${pod.name} scope=${`${count(pod.tasks)} of ${count(pod.slots)} tasks, ${failedText(failed[pod.name])}`} more=${more}>
+  return html`<${Panel} title=${pod.name} scope=${`${count(pod.tasks)} of ${plural(pod.slots, "task")}, ${failedText(failed[pod.name])}`} more=${more}>
     <div class="panel-body"><${Usage} pod=${pod} /></div>
     <table class="table fold"><thead><tr><th>Worker</th><th class="num">Tasks</th><th>State</th></tr></thead>
       <tbody>${pod.workers.map(

@@ -326,7 +326,7 @@ const rules = {
   title: "Rules",
   noun: "rule",
   about: "A rule says which ends of jobs and which events of the crawl an endpoint is sent.",
-  stays: "Notifications that it made stay.",
+  stays: "Notifications already made are kept.",
   head: "Rule",
   name: ({ id }) => String(id),
   columns: [

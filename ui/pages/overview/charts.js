@@ -11,7 +11,7 @@ import { Bars, Chart, Key, Limit, Line, ticksTo, timeAxis } from "../../parts/ch
 import { pointsOfKey, sinceFirst, sumOf, total, useSeries, valueText } from "../../parts/series.js";
 
 /** @import { EventOf } from "../../core/html.js" */
-/** @import { StatsSeries } from "../../types/api" */
+/** @import { Dimension, Metric, StatsSeries } from "../../types/api" */
 
 /**
  * @typedef {object} Range a span of time until now
@@ -48,13 +48,15 @@ export function Charts({ query, breakerShare }) {
   const range = RANGES.find(({ name }) => name === query.get("range")) ?? RANGES[0];
   const { minutes, step } = range;
   const by = query.get("split") === "role" ? "role" : "outcome";
+  /** @param {Metric} metric @param {Dimension} of @param {number} [series] */
+  const useData = (metric, of, series) => useSeries({ metric, by: of, minutes, step, series }).data;
   const read = [
-    useSeries({ metric: "requests", by: "proxy", series: 100, minutes, step }).data,
-    useSeries({ metric: "blocks", by: "proxy", series: 100, minutes, step }).data,
+    useData("requests", "proxy", 100),
+    useData("blocks", "proxy", 100),
     // an outcome is one of few: each has a place of its own
-    useSeries({ metric: "tasks", by, minutes, step, series: by === "role" ? ROLES_SHOWN : undefined }).data,
-    useSeries({ metric: "runs", by: "role", minutes, step }).data,
-    useSeries({ metric: "waits", by: "role", minutes, step }).data,
+    useData("tasks", by, by === "role" ? ROLES_SHOWN : undefined),
+    useData("runs", "role"),
+    useData("waits", "role"),
   ];
   const all = sinceFirst(read);
   const [requests, blocks, tasks, runs, waits] = all;
@@ -162,12 +164,14 @@ function Refused({ requests, blocks, range, breakerShare }) {
   const limit = 100 * (breakerShare ?? 0);
   const ticks = ticksTo(Math.max(1, limit, ...shares.map(Number)));
   const top = ticks[ticks.length - 1];
-  const whole = total(asked) > 0 ? (100 * total(refused)) / total(asked) : null;
+  const number = total(asked);
+  const whole = number > 0 ? (100 * total(refused)) / number : null;
+  const requested = plural(number, "request");
   const most = decimal(Math.max(...shares.map(Number)));
   const label = whole === null
     ? `No request was made in the ${range.period}`
-    : `${decimal(whole)} % of ${count(total(asked))} requests of the ${range.period} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
-  return html`<${Chart} title="Block rate" from=${requests?.from} unit=${`% of ${count(total(asked))} requests, ${range.span}`} ticks=${ticks}
+    : `${decimal(whole)} % of ${requested} of the ${range.period} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
+  return html`<${Chart} title="Block rate" from=${requests?.from} unit=${`% of ${requested}, ${range.span}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}
     legend=${html`<${Key} kind="cbad">refused ${whole === null ? "–" : `${decimal(whole)} %`}</${Key}>
       ${limit > 0 && html`<span><i class="dashed"></i>breaker of a host</span>`}

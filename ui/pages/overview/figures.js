@@ -39,7 +39,7 @@ export function Figures({ overview, error }) {
   return html`<${Strip} label="Task Queue Summary">
     <${Figure} label="Pending" value=${count(counts.pending)} href=${link("/admin/tasks", { status: "pending" })}
       scope=${`now: ${count(ready)} ready, ${count(Math.max(0, counts.pending - ready))} wait`} />
-    <${Figure} label="Running" value=${count(running)} unit=${slots ? `/ ${count(slots)} slots` : ""}
+    <${Figure} label="Running" value=${count(running)} unit=${slots ? `/ ${plural(slots, "slot")}` : ""}
       href=${link("/admin/tasks", { status: "running" })}
       scope=${`now, on ${plural(workers.length, "worker")}${others > 0 ? `; ${count(others)} on none of them` : ""}`} />
     <${Figure} label="Completed tasks" value=${completed} unit=${unit} href=${link("/admin/tasks", { status: "completed" })}
@@ -52,7 +52,7 @@ export function Figures({ overview, error }) {
       href=${link("/admin/tasks", { status: "pending", role: late?.role })}
       scope=${late ? `now, ${late.role}` : "none is ready"} />
     <${Figure} label="Coverage" value=${announced > 0 ? share(products, announced) : "–"} href=${link("/admin/stores")}
-      scope=${`of ${count(announced)} products, last crawls`} />
+      scope=${`of ${plural(announced, "product")}, last crawls`} />
   </${Strip}>`;
 }
 

@@ -10,7 +10,7 @@ import { Icon } from "../../parts/icon.js";
 /** Words for a missing image, by the API's reason. @type {Record<string, string>} */
 const REASONS = {
   http: "without an answer or with an HTTP error",
-  not_an_image: "that are no images",
+  not_an_image: "that are not images",
   too_large: "too large",
   truncated: "incomplete",
   refused_host: "from a host that platform.dutchie.image_hosts lacks",

@@ -49,7 +49,7 @@ const Row = memo((/** @type {{ pod: Pod, process?: string }} */ { pod, process }
     <td class="line"><span class="rings">
       ${pod.workers.slice(0, MAX_RINGS).map((worker) =>
         html`<span key=${worker.worker_id}
-          title=${`${worker.friendly_name}: ${worker.active_task_count} of ${worker.max_concurrent_tasks} tasks`}>
+          title=${`${worker.friendly_name}: ${worker.active_task_count} of ${plural(worker.max_concurrent_tasks, "task")}`}>
           <${Ring} tasks=${worker.active_task_count} slots=${worker.max_concurrent_tasks} paused=${worker.status !== "active"} /></span>`)}
       ${pod.workers.length > MAX_RINGS && html`<span class="dim">+${count(pod.workers.length - MAX_RINGS)}</span>`}
     </span></td>

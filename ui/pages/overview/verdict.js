@@ -81,6 +81,16 @@ function heldText(workers) {
 /** @param {ReadyTasks[]} ready */
 export const oldestReady = (ready) => Math.max(0, ...ready.map(({ oldest_seconds }) => oldest_seconds));
 
+/**
+ * @param {Trouble["kind"]} kind @param {string} icon @param {string | undefined} href
+ * @param {string} text @param {string} more
+ * @returns {Trouble}
+ */
+const trouble = (kind, icon, href, text, more) => ({ kind, icon, href, text, more });
+
+/** @param {string} name @param {number} number */
+const firstOf = (name, number) => `: ${name}${number > 1 ? " and others" : ""}`;
+
 /** The worst first. @param {Read} read @returns {Trouble[]} */
 function troublesOf({ overview, hosts = [], proxies }) {
   /** @type {(Trouble | false)[]} */
@@ -103,7 +113,7 @@ function pausedThings(pauses) {
   if (parts.length === 0) return false;
   const text = parts.length === 1 ? `${pausedThing(parts[0])} is paused` : `${count(parts.length)} things are paused`;
   const more = parts.length === 1 ? parts[0].reason : parts.map(pausedThing).slice(0, 3).join(", ");
-  return { kind: "hold", icon: "pause", href: link("/admin/job-queue"), text, more: `: ${more}` };
+  return trouble("hold", "pause", link("/admin/job-queue"), text, `: ${more}`);
 }
 
 /** @param {Failures} failures @returns {Trouble | false} */
@@ -112,7 +122,7 @@ function failedTasks(failures) {
   if (tasks === 0) return false;
   const isNamed = reasons[0].tasks > 1 && reasons.length > 1;
   const more = ` in an hour${isNamed ? `, ${count(reasons[0].tasks)} for one reason` : ""}`;
-  return { kind: "bad", icon: "failed", href: hrefOf(failures), text: `${plural(tasks, "task")} failed`, more };
+  return trouble("bad", "failed", hrefOf(failures), `${plural(tasks, "task")} failed`, more);
 }
 
 /** A single one is named. @param {HealthCounts} counts @param {ProxyHealth[]} fleet @returns {Trouble | false} */
@@ -122,37 +132,21 @@ function troubledProxies(counts, fleet) {
   const all = HEALTH.reduce((sum, health) => sum + counts[health], 0);
   const parts = TROUBLE.filter((health) => counts[health] > 0).map((health) => `${count(counts[health])} ${health}`);
   const one = troubled === 1 ? fleet.find(isInTrouble)?.proxy : undefined;
-  return {
-    kind: "hold",
-    icon: "pause",
-    href: link("/admin/proxies"),
-    text: `${count(troubled)} of ${plural(all, "proxy", "proxies")} in trouble`,
-    more: `: ${parts.join(", ")}${one ? `, ${one.host}:${one.port}` : ""}`,
-  };
+  const text = `${count(troubled)} of ${plural(all, "proxy", "proxies")} in trouble`;
+  return trouble("hold", "pause", link("/admin/proxies"), text, `: ${parts.join(", ")}${one ? `, ${one.host}:${one.port}` : ""}`);
 }
 
 /** @param {HostListing[]} open @returns {Trouble | false} */
 function openHosts(open) {
   if (open.length === 0) return false;
-  return {
-    kind: "bad",
-    icon: "open",
-    href: link("/admin/hosts"),
-    text: `Requests to ${plural(open.length, "host")} wait`,
-    more: `: ${open[0].host}${open.length > 1 ? " and others" : ""}`,
-  };
+  const more = firstOf(open[0].host, open.length);
+  return trouble("bad", "open", link("/admin/hosts"), `Requests to ${plural(open.length, "host")} wait`, more);
 }
 
 /** @param {TaskCounts} counts @returns {Trouble | false} */
 function staleTasks({ stale }) {
   if (stale === 0) return false;
-  return {
-    kind: "warn",
-    icon: "stale",
-    href: link("/admin/tasks", { status: "stale" }),
-    text: `${plural(stale, "task")} stale`,
-    more: ": their worker is silent",
-  };
+  return trouble("warn", "stale", link("/admin/tasks", { status: "stale" }), `${plural(stale, "task")} stale`, ": their worker is silent");
 }
 
 /** @param {WorkerDocument[]} workers @returns {Trouble | false} */
@@ -160,26 +154,16 @@ function heldWorkers(workers) {
   const held = workers.filter(({ status }) => status !== "active");
   if (held.length === 0) return false;
   const reason = held.find(({ resources }) => resources.backoff_reason)?.resources.backoff_reason;
-  return {
-    kind: "hold",
-    icon: "pause",
-    href: link("/admin/workers"),
-    text: heldText(held),
-    more: ` of ${count(workers.length)}${reason ? `: ${reason}` : ""}`,
-  };
+  return trouble("hold", "pause", link("/admin/workers"), heldText(held), ` of ${count(workers.length)}${reason ? `: ${reason}` : ""}`);
 }
 
 /** @param {ImageTotals} images @returns {Trouble | false} */
 function refusedImages({ failed }) {
   const number = failed.find(({ reason }) => reason === "refused_host")?.images ?? 0;
   if (number === 0) return false;
-  return {
-    kind: "warn",
-    icon: "warn",
-    href: may("admin") ? link("/admin/settings", { q: "image_hosts" }) : undefined,
-    text: `${plural(number, "image")} not downloaded`,
-    more: `: ${number === 1 ? "its host is" : "their hosts are"} not in platform.dutchie.image_hosts; once they are added and drover is restarted, later crawls try again`,
-  };
+  const href = may("admin") ? link("/admin/settings", { q: "image_hosts" }) : undefined;
+  const more = `: ${number === 1 ? "its host is" : "their hosts are"} not in platform.dutchie.image_hosts; once they are added and drover is restarted, later crawls try again`;
+  return trouble("warn", "warn", href, `${plural(number, "image")} not downloaded`, more);
 }
 
 /** The trouble of each state: its kind, icon and words. @type {[keyof StoreCounts, "bad" | "hold" | "warn", string, string][]} */
@@ -198,6 +182,7 @@ function troubledStores(stores) {
     if (number === 0) return [];
     const first = stores.troubled.find(({ crawl_status: status }) => status === state);
     const href = number === 1 && first ? link(`/admin/stores/${first.id}`) : link("/admin/stores", { crawl_status: state });
-    return { kind, icon, href, text: `${plural(number, "store")} ${words}`, more: first ? `: ${first.name}${number > 1 ? " and others" : ""}` : "" };
+    const more = first ? firstOf(first.name, number) : "";
+    return [trouble(kind, icon, href, `${plural(number, "store")} ${words}`, more)];
   });
 }

@@ -3,7 +3,7 @@
 // for.
 
 import { get, pathOf } from "../../core/api.js";
-import { bytes, count } from "../../core/format.js";
+import { bytes, count, plural } from "../../core/format.js";
 import { html, useMemo, useState } from "../../core/html.js";
 import { setQuery } from "../../core/router.js";
 import { Empty, Failure, Panel } from "../../parts/panel.js";
@@ -73,7 +73,7 @@ function One({ data, read, names, chosen }) {
   const keys = keysThatDiffer(before, after);
   const go = (/** @type {number} */ step) => setQuery({ product: names[(at + step + names.length) % names.length][0] }, { replace: true });
   const words = before && after
-    ? `${count(keys.differ)} of its ${count(keys.all)} keys ${keys.differ === 1 ? "differs" : "differ"}`
+    ? `${count(keys.differ)} of its ${plural(keys.all, "key")} ${keys.differ === 1 ? "differs" : "differ"}`
     : before ? "removed" : after ? "added" : "not found in these documents";
   return html`<${Panel} title="JSON" scope=${html`<bdi>${name}</bdi>, ${words}; ${count(at + 1)} of ${count(names.length)}`}
       more=${html`<div class="row actions">

@@ -3,7 +3,7 @@
 
 import { get, pathOf } from "../../core/api.js";
 import { address, link } from "../../core/base.js";
-import { bytes, count, exactTime, share } from "../../core/format.js";
+import { bytes, count, exactTime, plural, share } from "../../core/format.js";
 import { html, useState } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { CopyId } from "../../parts/copy-id.js";
@@ -85,7 +85,7 @@ function Document({ of }) {
 }
 
 /** @param {number} lines */
-const linesScope = (lines) => (lines > MAX_LINES ? `the first ${count(MAX_LINES)} of ${count(lines)} lines` : `all ${count(lines)} lines`);
+const linesScope = (lines) => (lines > MAX_LINES ? `the first ${count(MAX_LINES)} of ${count(lines)} lines` : `all ${plural(lines, "line")}`);
 
 /** @param {number} id */
 async function firstLines(id) {

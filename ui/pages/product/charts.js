@@ -159,9 +159,9 @@ function sentenceOf(series, span, sales, period) {
     return `${one.name}: from ${money(Math.min(...prices))} to ${money(Math.max(...prices))}, now ${money(prices[prices.length - 1])}.`;
   });
   const gaps = span.gaps.length > 0
-    ? ` No crawl saw it ${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.`
+    ? ` No crawl saw it ${plural(span.gaps.length, "time")}, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.`
     : "";
-  const onSale = sales.length > 0 ? `On sale ${count(sales.length)} times.` : "No sale.";
+  const onSale = sales.length > 0 ? `On sale ${plural(sales.length, "time")}.` : "No sale.";
   return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${onSale}${gaps}`;
 }
 

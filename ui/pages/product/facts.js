@@ -20,6 +20,7 @@ const LOGO = 24;
 /** @param {{ product: ProductDetail }} properties */
 export function Facts({ product }) {
   const brand = product.brand?.trim();
+  const misses = product.consecutive_misses;
   const diff = link("/admin/payloads/diff", { store: product.dispensary_id });
   return html`<${Panel} title="Product">
     <div class="panel-body"><${StoredImage} path=${product.local_image_path} size=${IMAGE} /><dl class="facts">
@@ -35,8 +36,8 @@ export function Facts({ product }) {
       <dt>Elsewhere</dt><dd><a class="link" href=${link("/admin/products", { q: product.name })}>Search this name</a></dd>
       <dt>First seen</dt><dd><${Ago} at=${product.first_seen_at} after="ago" /></dd>
       <dt>Last seen</dt><dd><${Ago} at=${product.last_seen_at} after="ago" />, <a class="link" href=${diff}>last diff of the store</a></dd>
-      ${product.consecutive_misses > 0 &&
-        html`<dt>Missed</dt><dd>by the last ${count(product.consecutive_misses)} crawls of the store</dd>`}
+      ${misses > 0 &&
+        html`<dt>Missed</dt><dd>by the last ${misses === 1 ? "crawl" : `${count(misses)} crawls`} of the store</dd>`}
       <dt>Upstream</dt><dd>${sentence(product.upstream_status ?? "–")}</dd>
       <dt>Upstream id</dt><dd class="mono">${product.provider_product_id}</dd>
       ${product.enterprise_product_id && html`<dt>Enterprise id</dt><dd class="mono">${product.enterprise_product_id}</dd>`}

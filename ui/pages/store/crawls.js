@@ -4,7 +4,7 @@
 
 import { pathOf, send } from "../../core/api.js";
 import { link } from "../../core/base.js";
-import { count, duration } from "../../core/format.js";
+import { count, duration, plural } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
 import { may } from "../../core/session.js";
@@ -126,7 +126,7 @@ function outcome(task) {
     ? html` · <a class="link-wrap" href=${link("/admin/payloads", { id: result.payload_id })}>payload ${result.payload_id}</a>`
     : "";
   if (typeof result.products !== "number") return payload && html`${payload}`;
-  return html`${count(result.products)} products${typeof result.changed === "number" && `, ${count(result.changed)} changed`}${payload}`;
+  return html`${plural(result.products, "product")}${typeof result.changed === "number" && `, ${count(result.changed)} changed`}${payload}`;
 }
 
 /** @param {TaskView} task */

@@ -211,7 +211,7 @@ fn named(place: usize, field: &str) -> Result<String, String> {
             continue;
         }
         let is_name = part.len() >= 3 && names.iter().any(|name| name.starts_with(part));
-        read.push_str(part.get(..3).filter(|_| is_name).ok_or_else(|| format!("'{part}' in '{field}' is no name"))?);
+        read.push_str(part.get(..3).filter(|_| is_name).ok_or_else(|| format!("'{part}' in '{field}' is not a name"))?);
     }
     Ok(if place == DAY_OF_MONTH || place == DAY_OF_WEEK { read.replace('?', "*") } else { read })
 }

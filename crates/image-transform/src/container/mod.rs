@@ -70,7 +70,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Container<'_>, ImageError> {
         Format::Png => png::read(bytes),
         Format::WebP => webp::read(bytes),
         Format::Gif => gif::read(bytes),
-        Format::Avif => Err(ImageError::unsupported(format, "AVIF is written only")),
+        Format::Avif => Err(ImageError::unsupported(format, "AVIF is not decoded")),
     }
 }
 

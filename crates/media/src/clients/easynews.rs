@@ -75,6 +75,11 @@ pub fn search_url(base: &Url, search: Search<'_>) -> Url {
 
 pub fn read(body: &[u8]) -> Result<Page, ReadError> {
     let answer: Answer = json(body)?;
+    let rows = match answer.data {
+        Some(rows) => rows,
+        None if answer.results.as_u64() == Some(0) => Vec::new(),
+        None => return Err(ReadError::strange("data", "is missing")),
+    };
     let base: Option<Url> = answer.down_url.parse().ok();
     let base = base.filter(|base| matches!(base.scheme(), "http" | "https"));
     let base = base.ok_or_else(|| ReadError::strange("downURL", "is not an address of the web"))?;
@@ -82,7 +87,7 @@ pub fn read(body: &[u8]) -> Result<Page, ReadError> {
     let port = port.ok_or_else(|| ReadError::strange("dlPort", "is missing"))?;
     let farm = text(&answer.dl_farm).ok_or_else(|| ReadError::strange("dlFarm", "is missing"))?;
     let download = Download { base, farm, port };
-    let Readable { elements: files, odd } = Readable::of(&answer.data, |row, _| file(row).map(Some))?;
+    let Readable { elements: files, odd } = Readable::of(&rows, |row, _| file(row).map(Some))?;
     Ok(Page { results: answer.results.as_u64().unwrap_or_default(), files, odd, download })
 }
 
@@ -104,7 +109,7 @@ impl Page {
 
 #[derive(Deserialize)]
 struct Answer {
-    data: Vec<Value>,
+    data: Option<Vec<Value>>,
     #[serde(default)]
     results: Value,
     #[serde(rename = "downURL")]
@@ -188,7 +193,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case::no_data(json!({"error": "denied"}), "missing field `data`")]
+    #[case::an_error(json!({"error": "denied"}), "missing field")]
+    #[case::no_rows_of_some(json!({"data": null, "results": 5, "downURL": "http://x", "dlFarm": "", "dlPort": 1}), "data is missing")]
     #[case::no_hash(answer(&[json!({"10": "x"})]), "data[].\"0\" of a file without 0 is missing")]
     #[case::a_path_for_a_hash(answer(&[row("../../etc")]), "is not a hash")]
     #[case::no_size(answer(&[json!({"0": "a", "10": "t", "11": ".mkv", "rawSize": "big"})]), "rawSize")]
@@ -237,6 +243,13 @@ mod tests {
             body[name] = value.clone();
         }
         assert_eq!(read(body.to_string().as_bytes()).unwrap().files.len(), 1);
+    }
+
+    #[test]
+    fn a_search_without_results_may_have_no_list_of_them() {
+        let mut body = answer(&[]);
+        body["data"] = Value::Null;
+        assert_eq!(read(body.to_string().as_bytes()).unwrap().files, []);
     }
 
     #[test]

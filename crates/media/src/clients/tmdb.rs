@@ -36,19 +36,22 @@ pub fn credits_url(base: &Url, person: i64) -> Url {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonCredits {
     pub appearances: Readable<Appearance>,
-    /// Ids of credits that are listed and cannot be read: they are not gone.
+    /// Ids of credits that are listed, but are no appearance that can be read: they are not gone.
     pub unread: Vec<String>,
-    /// A credit that cannot be read has no id, either: it is unknown which ones are gone.
+    /// A credit that cannot be read has no id, either, or a list is missing: it is unknown which ones are gone.
     pub has_nameless: bool,
 }
 
 /// All appearances; one of a kind that is neither a film nor a series is left out.
 pub fn read(body: &[u8]) -> Result<PersonCredits, ReadError> {
     let Credits { cast, crew } = json(body)?;
-    let (mut unread, mut has_nameless) = (Vec::new(), false);
-    let appearances = Readable::of(cast.iter().chain(&crew), |value, odd| {
+    if cast.is_none() && crew.is_none() {
+        return Err(ReadError::strange("cast and crew", "are missing"));
+    }
+    let (mut unread, mut has_nameless) = (Vec::new(), cast.is_none() || crew.is_none());
+    let appearances = Readable::of(cast.iter().chain(&crew).flatten(), |value, odd| {
         let read = appearance(value, odd);
-        if read.is_err() {
+        if !matches!(read, Ok(Some(_))) {
             match value["credit_id"].as_str() {
                 Some(id) => unread.push(bounded(id, MAX_ID)),
                 None => has_nameless = true,
@@ -61,8 +64,8 @@ pub fn read(body: &[u8]) -> Result<PersonCredits, ReadError> {
 
 #[derive(Deserialize)]
 struct Credits {
-    cast: Vec<Value>,
-    crew: Vec<Value>,
+    cast: Option<Vec<Value>>,
+    crew: Option<Vec<Value>>,
 }
 
 #[derive(Deserialize)]
@@ -82,7 +85,7 @@ struct Credit {
 
 fn appearance(value: &Value, odd: &mut Odd) -> Result<Option<Appearance>, ReadError> {
     let credit: Credit = element(value, &named("credit", value, "credit_id"))?;
-    let media_type = match credit.media_type.as_str() {
+    let media_type = match credit.media_type.trim().to_ascii_lowercase().as_str() {
         "movie" => ProductionKind::Movie,
         "tv" => ProductionKind::Tv,
         _ => return Ok(None),
@@ -163,7 +166,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case::an_error(json!({"success": false, "status_code": 7}), "missing field `cast`")]
+    #[case::an_error(json!({"success": false, "status_code": 7}), "cast and crew are missing")]
+    #[case::nothing(json!({"cast": null, "crew": null}), "cast and crew are missing")]
     #[case::no_title(json!({"cast": [{"credit_id": "c", "id": 1, "media_type": "tv"}], "crew": []}), "title of credit c is missing")]
     #[case::no_list(json!({"cast": {}, "crew": []}), "a field")]
     #[case::no_ids(json!({"cast": [{"credit_id": "c"}, null], "crew": [7]}), "missing field `id`")]
@@ -180,6 +184,18 @@ mod tests {
             credit[name] = value.clone();
         }
         credit
+    }
+
+    #[rstest]
+    #[case::usual("tv", true)]
+    #[case::another_case("TV", true)]
+    #[case::blanks(" tv ", true)]
+    #[case::another_kind("person", false)]
+    fn a_credit_is_an_appearance_by_its_kind_or_is_at_least_not_gone(#[case] kind: &str, #[case] is_one: bool) {
+        let body = json!({"cast": [changed(json!({"media_type": kind}))], "crew": []});
+        let PersonCredits { appearances, unread, has_nameless } = read(body.to_string().as_bytes()).unwrap();
+        assert_eq!((appearances.elements.len(), appearances.odd.count, has_nameless), (usize::from(is_one), 0, false));
+        assert_eq!(unread.is_empty(), is_one);
     }
 
     #[rstest]
@@ -207,6 +223,14 @@ mod tests {
     #[case::a_list(json!([1]))]
     fn an_odd_credit_without_an_id_is_known_to_be_there(#[case] odd: Value) {
         let body = json!({"cast": [changed(json!({})), odd], "crew": []});
+        let read = read(body.to_string().as_bytes()).unwrap();
+        assert_eq!((read.appearances.elements.len(), read.has_nameless), (1, true));
+    }
+
+    #[rstest]
+    #[case::nothing(json!({"cast": [changed(json!({}))], "crew": null}))]
+    #[case::no_field(json!({"crew": [changed(json!({}))]}))]
+    fn a_list_that_is_missing_costs_the_other_nothing_and_says_of_no_credit_that_it_is_gone(#[case] body: Value) {
         let read = read(body.to_string().as_bytes()).unwrap();
         assert_eq!((read.appearances.elements.len(), read.has_nameless), (1, true));
     }

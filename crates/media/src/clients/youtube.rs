@@ -2,6 +2,8 @@
 //!
 //! The feed has no pages: a poll that knows none of its videos may have missed some.
 
+use std::cell::OnceCell;
+
 use chrono::{DateTime, Datelike, Utc};
 use roxmltree::{Document, Node, ParsingOptions};
 use url::Url;
@@ -19,6 +21,11 @@ const MAX_NODES: u32 = 50_000;
 /// Maximum number of declared namespaces, and of attributes of an element: the parser compares each with all.
 const MAX_NAMESPACES: usize = 50;
 const MAX_ATTRIBUTES: usize = 100;
+/// Around a section of bare text, in which a `&` is itself.
+const CDATA: &str = "<![CDATA[";
+const END_OF_CDATA: &str = "]]>";
+/// Maximum bytes of the name of a reference.
+const MAX_REFERENCE: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Video {
@@ -48,8 +55,13 @@ pub fn read(body: &[u8], channel_id: &str) -> Result<Readable<Video>, ReadError>
     if text.len() > MAX_FEED || text.matches("xmlns").count() > MAX_NAMESPACES || has_long_tag(&text) {
         return Err(unreadable("it is far larger than a feed".to_owned()));
     }
-    let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(&text, options).map_err(|error| unreadable(error.to_string()))?;
+    let parse = |text| {
+        let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
+        Document::parse_with_options(text, options)
+    };
+    let repaired = OnceCell::new();
+    let document = parse(&text).or_else(|_| parse(repaired.get_or_init(|| with_known_references(&text))));
+    let document = document.map_err(|error| unreadable(error.to_string()))?;
     let feed = document.root_element();
     if !feed.has_tag_name((ATOM, "feed")) {
         return Err(ReadError::strange(feed.tag_name().name(), "is not a feed"));
@@ -91,9 +103,46 @@ fn video(entry: Node<'_, '_>, channel_id: &str, odd: &mut Odd) -> Result<Video, 
 
 /// UTF-8 of characters that XML may have; the others are U+FFFD.
 fn readable_text(body: &[u8]) -> String {
-    let is_of_xml = |char: char| matches!(char, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     let text = String::from_utf8_lossy(body);
     text.chars().map(|char| if is_of_xml(char) { char } else { '\u{fffd}' }).collect()
+}
+
+fn is_of_xml(char: char) -> bool {
+    matches!(char, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// The text with each reference that no feed defines written out: `&nbsp;`, `&#0;`, or a bare `&`. A feed cannot define any,
+/// since one with a DTD is not read.
+fn with_known_references(text: &str) -> String {
+    let mut sections = text.split(CDATA);
+    let mut known = with_known_references_outside(sections.next().unwrap_or_default());
+    for section in sections {
+        let (data, rest) = section.split_once(END_OF_CDATA).unwrap_or((section, ""));
+        known.extend([CDATA, data, END_OF_CDATA, &with_known_references_outside(rest)]);
+    }
+    known
+}
+
+/// The same for a text without a section of bare text.
+fn with_known_references_outside(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut known = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        known.extend([if begins_with_reference(part) { "&" } else { "&amp;" }, part]);
+    }
+    known
+}
+
+/// Whether this text after a `&` ends a reference of XML itself.
+fn begins_with_reference(text: &str) -> bool {
+    let Some((name, _)) = text.split_once(';').filter(|(name, _)| name.len() <= MAX_REFERENCE) else { return false };
+    let code = match (name.strip_prefix("#x"), name.strip_prefix('#')) {
+        (Some(hex), _) if hex.bytes().all(|digit| digit.is_ascii_hexdigit()) => u32::from_str_radix(hex, 16),
+        (None, Some(number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => number.parse(),
+        (None, None) => return matches!(name, "amp" | "lt" | "gt" | "quot" | "apos"),
+        _ => return false,
+    };
+    code.ok().and_then(char::from_u32).is_some_and(is_of_xml)
 }
 
 fn has_long_tag(text: &str) -> bool {
@@ -205,6 +254,21 @@ mod tests {
         let body = [&body[..at], title, &body[at + 4..]].concat();
         let read = read(&body, CHANNEL).unwrap();
         assert_eq!((read.elements.len(), read.elements[0].title.as_str()), (2, "a\u{fffd}b & pepper"));
+    }
+
+    #[rstest]
+    #[case::of_html("Salt&nbsp;pepper", "Salt&nbsp;pepper")]
+    #[case::unknown("A &b; c", "A &b; c")]
+    #[case::bare("Q&A & more", "Q&A & more")]
+    #[case::at_the_end("A &", "A &")]
+    #[case::of_xml("&lt;b&gt; &amp;nbsp; &#65;&#x42;", "<b> &nbsp; AB")]
+    #[case::no_character("a&#0;b&#xb;c&#x110000;&#xd800;", "a&#0;b&#xb;c&#x110000;&#xd800;")]
+    #[case::in_bare_text("&nbsp;<![CDATA[Q&A &amp; ]]>&b;", "&nbsp;Q&A &amp; &b;")]
+    #[case::no_number("&#;&#x;&#+65;&#1a;", "&#;&#x;&#+65;&#1a;")]
+    fn a_reference_that_no_feed_defines_is_read_as_it_is_written(#[case] title: &str, #[case] expected: &str) {
+        let body = feed(&[entry("a", CHANNEL).replace("Salt &amp; pepper", title), entry("b", CHANNEL)].concat());
+        let read = read(body.as_bytes(), CHANNEL).unwrap();
+        assert_eq!((read.elements.len(), read.elements[0].title.as_str()), (2, expected));
     }
 
     #[rstest]

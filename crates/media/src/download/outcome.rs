@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::text_of;
 use crate::http::HttpError;
+use domain::amounts::counted;
 use domain::disposition::{Disposition, HasDisposition};
 
 /// A download without a whole file. A part that the next run can continue stays.
@@ -28,11 +29,11 @@ pub enum DownloadError {
     Wait { status: StatusCode, after: Option<Duration> },
     #[error("the server failed: {0}")]
     Failed(StatusCode),
-    #[error("cut off after {bytes} bytes{}: {fault}", of(*total))]
+    #[error("cut off after {}{}: {fault}", counted(*bytes, "byte"), of(*total))]
     Cut { bytes: u64, total: Option<u64>, fault: String },
-    #[error("no byte came for a minute, after {bytes} bytes{}", of(*total))]
+    #[error("no byte came for a minute, after {}{}", counted(*bytes, "byte"), of(*total))]
     Stalled { bytes: u64, total: Option<u64> },
-    #[error("the server answers strangely: {0}")]
+    #[error("unexpected answer from the server: {0}")]
     Strange(String),
     #[error(transparent)]
     Http(#[from] HttpError),
@@ -58,7 +59,7 @@ impl DownloadError {
     /// More bytes came than the server named, or than are permitted where it named none.
     pub(super) fn larger(total: Option<u64>, max: u64) -> Self {
         match total {
-            Some(total) => DownloadError::Strange(format!("it sent more than the {total} bytes that it named")),
+            Some(total) => DownloadError::Strange(format!("it sent more than it named: {}", counted(total, "byte"))),
             None => DownloadError::TooLarge { max },
         }
     }

@@ -284,6 +284,6 @@ fn written(target: &MailTarget, notice: &Notice, now: DateTime<Utc>) -> Result<V
 }
 
 fn mailbox(address: &str) -> Result<Mailbox, SendError> {
-    let address = address.parse().map_err(|_| SendError::NoMail(format!("'{address}' is no address of mail")))?;
+    let address = address.parse().map_err(|_| SendError::NoMail(format!("'{address}' is not a mail address")))?;
     Ok(Mailbox::new(None, address))
 }

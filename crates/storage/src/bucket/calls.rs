@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::StreamExt;
+use object_store::client::{HttpError, HttpErrorKind};
 use object_store::path::Path as ObjectPath;
 use object_store::{
     Error, GetOptions, MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
@@ -35,6 +36,8 @@ const MAX_LISTED: usize = 1_000_000;
 const PART: u64 = 8 << 20;
 /// Characters of a service's message that are passed on.
 const MAX_REASON: usize = 300;
+/// Maximum number of puts of one object whose answers are lost.
+const MAX_PUTS: usize = 2;
 const NO_BUCKET: &str = "there is no such bucket";
 
 /// Cheap to clone.
@@ -75,6 +78,8 @@ enum Failure {
     Unmet,
     /// The object ends before the part that was asked for.
     OutOfRange,
+    /// Its answer is lost, late or says that the service failed: the call may be done all the same.
+    Unknown(StorageError),
     Outage(StorageError),
 }
 
@@ -144,15 +149,45 @@ impl Calls {
         self.put(path, bytes, PutMode::Update(version)).await
     }
 
+    /// Creates an object, also where the answer is lost after the service has stored it: the object itself shows it. False where
+    /// there is another one of this name, which stays as it is.
+    pub async fn store(&self, path: &str, bytes: Bytes) -> Result<bool, StorageError> {
+        let mut lost = None;
+        for _ in 0..MAX_PUTS {
+            match self.try_put(path, bytes.clone(), PutMode::Create).await? {
+                Ok(()) => return Ok(true),
+                Err(Failure::Unmet) => {}
+                Err(Failure::Unknown(error)) => lost = Some(error),
+                Err(failure) => return Err(self.outage(failure)),
+            }
+            if let Some(is_same) = self.compare(path, &bytes).await? {
+                return Ok(is_same);
+            }
+        }
+        Err(lost.unwrap_or_else(|| self.outage(Failure::Unmet)))
+    }
+
+    /// Whether an object has these bytes; None where it does not exist.
+    async fn compare(&self, path: &str, bytes: &Bytes) -> Result<Option<bool>, StorageError> {
+        match self.get(path, bytes.len() as u64).await {
+            Ok(object) => Ok(object.map(|object| object.bytes == *bytes)),
+            Err(StorageError::Corrupt { .. }) => Ok(Some(false)),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn put(&self, path: &str, bytes: Bytes, mode: PutMode) -> Result<bool, StorageError> {
-        let place = self.place(path)?;
-        let options = PutOptions::from(mode);
-        let put = self.store.put_opts(&place, PutPayload::from_bytes(bytes), options);
-        match self.call(put).await {
-            Ok(_) => Ok(true),
+        match self.try_put(path, bytes, mode).await? {
+            Ok(()) => Ok(true),
             Err(Failure::Unmet) => Ok(false),
             Err(failure) => Err(self.outage(failure)),
         }
+    }
+
+    async fn try_put(&self, path: &str, bytes: Bytes, mode: PutMode) -> Result<Result<(), Failure>, StorageError> {
+        let place = self.place(path)?;
+        let put = self.store.put_opts(&place, PutPayload::from_bytes(bytes), PutOptions::from(mode));
+        Ok(self.call(put).await.map(drop))
     }
 
     /// Creates an object of any size from a file of this machine; one of the same name is replaced. A failed
@@ -246,7 +281,7 @@ impl Calls {
     /// For a failure that says nothing of the object.
     fn outage(&self, failure: Failure) -> StorageError {
         match failure {
-            Failure::Outage(error) => error,
+            Failure::Outage(error) | Failure::Unknown(error) => error,
             Failure::Absent => self.unavailable(NO_BUCKET),
             Failure::Unmet | Failure::OutOfRange => self.unavailable("it answers to a condition that was not set"),
         }
@@ -265,8 +300,9 @@ impl Calls {
                 Err(Failure::Unmet)
             }
             Ok(Err(error)) if code(&error.to_string()) == Some("InvalidRange") => Err(Failure::OutOfRange),
+            Ok(Err(error)) if may_be_done(&error) => Err(Failure::Unknown(self.unavailable(&reason(&error)))),
             Ok(Err(error)) => Err(Failure::Outage(self.unavailable(&reason(&error)))),
-            Err(_) => Err(Failure::Outage(self.unavailable(&format!("no answer within {MAX_WAIT:?}")))),
+            Err(_) => Err(Failure::Unknown(self.unavailable(&format!("no answer within {MAX_WAIT:?}")))),
         }
     }
 
@@ -311,6 +347,15 @@ fn is_refusal(error: &Error, text: &str) -> bool {
     matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. })
         || text.contains("status code: 403")
         || text.contains("status code: 401")
+}
+
+/// Whether the service may have done what it was asked: its answer did not come or cannot be read, or names a failure of the
+/// service.
+fn may_be_done(error: &Error) -> bool {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
+    let mut faults = causes.filter_map(|cause| cause.downcast_ref::<HttpError>());
+    let has_no_answer = faults.any(|fault| !matches!(fault.kind(), HttpErrorKind::Connect));
+    has_no_answer || error.to_string().contains("status code: 5")
 }
 
 /// The service's word for an error.

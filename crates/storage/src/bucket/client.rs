@@ -21,7 +21,7 @@ use settings::{Secret, Storage};
 /// For one call; beyond, the caller tries again later.
 const MAX_RETRIES: usize = 2;
 const MAX_RETRY_TIME: Duration = Duration::from_secs(10);
-/// Larger than any file with a key.
+/// Maximum size of a key file.
 const MAX_KEY_FILE: u64 = 64 << 10;
 
 pub struct Client {

@@ -13,7 +13,7 @@ pub fn quality_fault_ended(store: StoreId, kind: &str) {
     info!(store, kind, "Store {store} is free of {kind} again");
 }
 
-/// `kind` is one of few.
+/// `kind` has few values, so it may be a label.
 pub fn quality_counted(kind: &str, stores: i64) {
     metrics::QUALITY_FINDINGS.with_label_values(&[kind]).set(stores);
 }

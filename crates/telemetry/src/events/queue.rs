@@ -6,6 +6,7 @@ use std::time::Duration;
 use tracing::{debug, error, info, warn};
 
 use crate::metrics;
+use domain::amounts::counted;
 use domain::role::Role;
 use domain::task::TaskId;
 
@@ -81,7 +82,13 @@ pub fn operation_ended(id: i64, action: &dyn fmt::Display, done: i64, failed: i6
             done, failed, "Operation {id} ({action}) ended, tasks changed: {done}, not changed: {failed}"
         ),
         Some(error) => {
-            warn!(operation = id, done, failed, "Operation {id} ({action}) failed after {done} tasks: {error}")
+            warn!(
+                operation = id,
+                done,
+                failed,
+                "Operation {id} ({action}) failed after {}: {error}",
+                counted(done, "task")
+            )
         }
     }
 }
@@ -99,13 +106,17 @@ pub fn ended_processes_tasks_recovered(workers: usize, requeued: u64, failed: u6
         workers,
         requeued,
         failed,
-        "An earlier process on this machine was killed with {workers} workers; its tasks put back: {requeued}, failed: {failed}"
+        "An earlier process on this machine was killed with {}; its tasks put back: {requeued}, failed: {failed}",
+        counted(workers, "worker")
     );
 }
 
 /// Tasks of a dead actor; their leases run out instead.
 pub fn tasks_not_recovered(count: usize, error: &dyn fmt::Display) {
-    warn!(count, "{count} tasks of a dead actor could not be put back and wait for their leases to run out: {error}");
+    warn!(
+        count,
+        "Tasks of a dead actor that could not be put back, and wait until their leases run out: {count}: {error}"
+    );
 }
 
 /// The next tick reads them again.
@@ -156,7 +167,9 @@ pub fn retention_applied(files: u64, bytes: u64, partitions: usize) {
             files,
             bytes,
             partitions,
-            "Older than retention: removed {files} payloads of {bytes} bytes, {partitions} partitions"
+            "Older than retention: removed {} of {bytes} bytes, {}",
+            counted(files, "payload"),
+            counted(partitions, "partition")
         );
     }
 }

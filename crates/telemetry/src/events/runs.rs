@@ -6,6 +6,7 @@ use std::time::Duration;
 use tracing::{error, info, warn};
 
 use crate::metrics;
+use domain::amounts::counted;
 use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::TaskId;
@@ -65,7 +66,7 @@ pub fn task_cancelled(run: &Run, reason: &str, took: Duration) {
 /// Its run made `children` and has ended; it runs again when they have.
 pub fn task_waiting(run: &Run, children: usize, took: Duration) {
     finished(run, "waiting", took);
-    log_run!(info, run, "Task {} waits for {children} tasks", run.task);
+    log_run!(info, run, "Task {} waits for {}", run.task, counted(children, "task"));
 }
 
 /// Given back by a stopping worker, at no cost.

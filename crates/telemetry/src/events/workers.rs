@@ -49,7 +49,7 @@ pub fn pod_ended(pod: &str) {
 
 /// They are tried again.
 pub fn pods_not_started(pods: usize, error: &dyn fmt::Display) {
-    warn!(pods, "{pods} more pods cannot be started yet, because the names in use could not be read: {error}");
+    warn!(pods, "Pods that cannot be started yet, because the names in use could not be read: {pods}: {error}");
 }
 
 /// For programs, which look for each worker; people get one line for the whole pod.
@@ -168,6 +168,11 @@ pub fn config_refused(fault: &str, is_new: bool) {
     if is_new {
         warn!("The changed configuration is refused as a whole, and the one in use stays: {fault}");
     }
+}
+
+/// Commands with `--dir` then work with the settings of their own files.
+pub fn settings_not_kept(dir: &Path, error: &dyn fmt::Display) {
+    warn!("The settings in use cannot be kept in {}, for commands with --dir: {error}", dir.display());
 }
 
 pub fn config_not_watched(directory: &Path, error: &dyn fmt::Display) {

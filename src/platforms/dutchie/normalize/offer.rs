@@ -7,6 +7,7 @@ use super::wire::{Measurements, PosMetaData, WireProduct};
 use crate::platforms::offer::{NO_LABEL, OptionOffer, OptionPrice};
 use crate::platforms::reading::reader::Reader;
 use crate::platforms::reading::{Raw, decimal};
+use domain::amounts::counted;
 use domain::switches::word;
 
 pub fn options(item: &WireProduct<'_>, pos: &PosMetaData<'_>, read: &mut Reader<'_>) -> Vec<OptionOffer> {
@@ -30,7 +31,10 @@ fn labels(item: &WireProduct<'_>, prices: &Prices, read: &mut Reader<'_>) -> Vec
         return vec![NO_LABEL.to_owned(); prices.longest()];
     }
     if prices.longest() > options.len() {
-        read.warn("misaligned_prices", &format!("{} prices for {} options", prices.longest(), options.len()));
+        read.warn(
+            "misaligned_prices",
+            &format!("{} for {}", counted(prices.longest(), "price"), counted(options.len(), "option")),
+        );
     }
     options.into_iter().map(|raw| read.label(raw, "Options").unwrap_or_else(|| NO_LABEL.to_owned())).collect()
 }

@@ -308,7 +308,7 @@ fn settings_of(variables: &Value) -> Config {
 }
 
 fn load(dir: &Path, variables: BTreeMap<String, String>) -> Result<Config, ConfigErrors> {
-    let loaded = Config::load(&Sources { dir: Some(dir.to_owned()), variables, flags: Vec::new() })?;
+    let loaded = Config::load(&Sources { dir: Some(dir.to_owned()), variables, ..Sources::default() })?;
     Ok(loaded.config)
 }
 

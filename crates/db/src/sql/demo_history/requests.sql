@@ -22,9 +22,11 @@ WITH slots AS (
   INSERT INTO fetch_store_day (day, dispensary_id, process, requests, bytes_sent, bytes_received)
   SELECT d.day::date, s.id, 0, n.requests, n.requests * 900, n.requests * 48000
     FROM generate_series((now() AT TIME ZONE 'UTC')::date - 7, (now() AT TIME ZONE 'UTC')::date - 1, interval '1 day') AS d(day)
-   CROSS JOIN dispensaries s
-   CROSS JOIN LATERAL (SELECT 12 + (hashint8extended(s.id, $1 + extract(epoch FROM d.day)::bigint) & 63) AS requests) n
-   WHERE s.platform_dispensary_id IS NOT NULL
+   CROSS JOIN (SELECT id, count(*) OVER () AS stores FROM dispensaries WHERE platform_dispensary_id IS NOT NULL) s
+         -- as many in all as by proxy
+   CROSS JOIN LATERAL (SELECT round($3::float8 * 1440 / s.stores
+                                    * (0.6 + 0.8 * (hashint8extended(s.id, $1 + extract(epoch FROM d.day)::bigint) & 1023) / 1023.0))::bigint
+                              AS requests) n
       ON CONFLICT DO NOTHING
 )
 INSERT INTO fetch_minute (minute, process, host, proxy_id, outcome, requests, bytes_sent, bytes_received, seconds)

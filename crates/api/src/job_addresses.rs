@@ -1,0 +1,32 @@
+//! Media jobs that scrape an account whose address nothing tells: neither its own row nor `media.platforms`. In: new jobs. Out:
+//! their number by platform.
+
+use std::collections::BTreeMap;
+
+use super::{ApiError, ApiState};
+use contract::jobs::NewJob;
+use db::{Client, media_accounts};
+use domain::role::Role;
+
+/// They fail until the platform or the account has an address.
+pub async fn without_address(
+    client: &Client,
+    api: &ApiState,
+    jobs: impl Iterator<Item = &NewJob>,
+) -> Result<BTreeMap<String, usize>, ApiError> {
+    let known = api.live.current().config.media.platforms.clone();
+    let scrapes = jobs.filter(|job| job.role == Role::ScrapeAccount);
+    let accounts = scrapes.filter_map(|job| Some((job.platform.as_deref()?, job.account.as_deref()?)));
+    let unknown: Vec<(&str, &str)> = accounts.filter(|(platform, _)| !known.contains_key(*platform)).collect();
+    if unknown.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let own = media_accounts::with_address(client, &unknown).await?;
+    let mut counts = BTreeMap::new();
+    for (platform, name) in unknown.into_iter().map(|(platform, name)| (platform.to_owned(), name.to_owned())) {
+        if !own.contains(&(platform.clone(), name)) {
+            *counts.entry(platform).or_default() += 1;
+        }
+    }
+    Ok(counts)
+}
