@@ -20,7 +20,6 @@ pub mod error;
 mod failure;
 mod fetch_meter;
 pub mod fingerprint;
-mod framing;
 mod header_text;
 pub mod headers;
 mod host_limiter;

@@ -12,9 +12,10 @@ use http::response::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
-use hyper::client::conn::{http1, http2};
+use hyper::client::conn::http1::SendRequest;
+use hyper::client::conn::http2;
 use hyper_rustls::MaybeHttpsStream;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -23,7 +24,6 @@ use url::{Origin, Position, Url};
 use super::error::FetchError;
 use super::failure::Failure;
 use super::fingerprint::Protocol;
-use super::framing::FramingCheck;
 use super::header_text;
 use super::headers::{Fields, authority};
 use super::proxy::{Proxy, ProxyProtocol};
@@ -32,9 +32,8 @@ use super::request::Request;
 use super::tls::{self, TlsSetupError};
 use super::traffic::Traffic;
 use foundation::memory::{self, MemoryPermit};
+use http_client::{checked, http1};
 
-/// HTTP/1.1 has hyper's own bound of bytes.
-const MAX_HTTP1_HEADERS: usize = 400;
 const MAX_HTTP2_HEADER_BYTES: u32 = 64 * 1024;
 /// The body of an answer that was rejected by its head: beyond this, a new connection is cheaper.
 const MAX_SKIPPED_BYTES: usize = 256 << 10;
@@ -63,7 +62,7 @@ struct ForwardingProxy {
 }
 
 enum Sender {
-    Http1(http1::SendRequest<Full<Bytes>>),
+    Http1(SendRequest<Full<Bytes>>),
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
@@ -337,15 +336,7 @@ async fn http_handshake(stream: Stream, url: &Url) -> Result<Connection, Failure
 }
 
 async fn http1_over(stream: Stream, url: &Url) -> Result<Connection, Failure> {
-    // as browsers: a line that is no header is skipped
-    let handshake = http1::Builder::new()
-        .title_case_headers(true)
-        .ignore_invalid_headers_in_responses(true)
-        .allow_spaces_after_header_name_in_responses(true)
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .max_headers(MAX_HTTP1_HEADERS)
-        .handshake(TokioIo::new(FramingCheck::new(TokioIo::new(stream))))
-        .await;
+    let handshake = http1().title_case_headers(true).handshake(checked(stream)).await;
     let (sender, connection) = handshake.map_err(|error| broken(url, &error))?;
     // its errors reach the request that it carries
     let driver = tokio::spawn(async move { drop(connection.await) });

@@ -1,6 +1,7 @@
 //! Payloads and images in a bucket: a real speaker of S3 answers, goes away, and refuses.
 
 use std::collections::HashSet;
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -11,6 +12,7 @@ use domain::store::Platform;
 use foundation::clock::Clock;
 use foundation::digest::sha256_hex;
 use futures_util::TryStreamExt;
+use http::Method;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;
@@ -19,7 +21,7 @@ use storage::{
     SurroundingText, SweepReport,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 
 use testkit::{Child, Farm, PATIENCE, S3, S3_SECRET, drover, until};
@@ -106,6 +108,39 @@ async fn an_object_is_never_replaced() {
     assert_eq!(images.read(&path).await.unwrap().bytes, b"first");
 }
 
+/// Puts a line that is no header into each answer of a service.
+async fn with_odd_headers(service: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let (mut asks, mut answers) = client.into_split();
+            let (mut from_service, mut to_service) = TcpStream::connect(service).await.unwrap().into_split();
+            tokio::spawn(async move { tokio::io::copy(&mut asks, &mut to_service).await });
+            tokio::spawn(async move {
+                let mut bytes = vec![0; 64 << 10];
+                while let Ok(count @ 1..) = from_service.read(&mut bytes).await {
+                    let line_end = bytes[..count].iter().position(|byte| *byte == b'\n').map(|end| end + 1);
+                    let at = line_end.filter(|_| bytes.starts_with(b"HTTP/1.1 ")).unwrap_or_default();
+                    let odd: &[u8] = if at > 0 { b"PHP Warning - startup\r\nX-Odd : \xfc\r\n" } else { b"" };
+                    let _ = answers.write_all(&[&bytes[..at], odd, &bytes[at..count]].concat()).await;
+                }
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_header_line_that_browsers_skip_costs_no_object() {
+    let s3 = S3::start().await;
+    let address = with_odd_headers(s3.address()).await;
+    let ours = Payloads::new(Place::of(&s3.config_by_way_of(address)).unwrap(), OURS);
+    let file = ours.write(small()).await.unwrap();
+    ours.read(&file.storage_path, &file.sha256).await.unwrap();
+    assert_eq!(ours.remove(vec![file.storage_path.clone()]).await.unwrap(), [file.storage_path]);
+}
+
 #[tokio::test]
 async fn an_object_that_is_away_is_missing_and_a_path_outside_the_layout_invalid() {
     let s3 = S3::start().await;
@@ -146,6 +181,28 @@ async fn a_sweep_sets_old_objects_without_a_row_aside_and_deletes_them_days_late
     assert_eq!(ours.sweep(later(7), known).await.unwrap(), SweepReport::default());
     assert_eq!(ours.sweep(later(8), known).await.unwrap(), SweepReport { set_aside: 0, removed: 1 });
     assert_eq!(s3.objects(""), [with_row.storage_path]);
+}
+
+#[tokio::test]
+async fn an_object_that_cannot_be_deleted_stays_and_costs_no_other_one() {
+    let s3 = S3::start().await;
+    let ours = payloads(&s3, OURS);
+    let mut paths = Vec::new();
+    for _ in 0..3 {
+        paths.push(ours.write(small()).await.unwrap().storage_path);
+    }
+    let [locked, removed, swept] = paths.try_into().unwrap();
+    s3.refuse(Method::DELETE, &locked);
+    assert_eq!(ours.remove(vec![locked.clone(), removed.clone()]).await.unwrap(), [removed]);
+    // alone, too
+    assert!(ours.remove(vec![locked.clone()]).await.unwrap().is_empty());
+
+    let swept = format!("payloads/.orphans/2025-11-08/{}", swept.rsplit('/').next().unwrap());
+    assert_eq!(ours.sweep(next_day(), nothing_known).await.unwrap(), SweepReport { set_aside: 1, removed: 0 });
+    assert_eq!(s3.objects(""), [swept.clone(), locked.clone()]);
+    let later = SweepTimes { now: next_day().now + TimeDelta::days(8), ..next_day() };
+    assert_eq!(ours.sweep(later, nothing_known).await.unwrap(), SweepReport { set_aside: 0, removed: 1 });
+    assert_eq!(s3.objects(""), [locked]);
 }
 
 #[tokio::test]

@@ -3,7 +3,11 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use s3s::auth::SimpleAuth;
@@ -26,6 +30,7 @@ pub struct S3 {
     dir: tempfile::TempDir,
     address: SocketAddr,
     service: S3Service,
+    refused: Arc<Mutex<Vec<(Method, String)>>>,
     serving: Option<JoinHandle<()>>,
     /// Keeps the port for it while it is away.
     held: Option<TcpSocket>,
@@ -39,8 +44,14 @@ impl S3 {
         let mut service = S3ServiceBuilder::new(FileSystem::new(dir.path()).unwrap());
         service.set_auth(SimpleAuth::from_single(KEY_ID, S3_SECRET));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut server =
-            S3 { dir, address: listener.local_addr().unwrap(), service: service.build(), serving: None, held: None };
+        let mut server = S3 {
+            dir,
+            address: listener.local_addr().unwrap(),
+            service: service.build(),
+            refused: Arc::default(),
+            serving: None,
+            held: None,
+        };
         server.serve(listener);
         server
     }
@@ -65,12 +76,30 @@ impl S3 {
         self.serve(socket.listen(BACKLOG).unwrap());
     }
 
+    /// Answers 403 to these requests for the object at a path of the layout from now on.
+    pub fn refuse(&self, method: Method, path: &str) {
+        self.refused.lock().unwrap().push((method, path.to_owned()));
+    }
+
     fn serve(&mut self, listener: TcpListener) {
-        let service = self.service.clone();
+        let (service, refused) = (self.service.clone(), self.refused.clone());
         self.serving = Some(tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let service = service.clone();
+                let (service, refused) = (service.clone(), refused.clone());
+                let service = service_fn(move |request: Request<Incoming>| {
+                    let is_refused = |(method, path): &(Method, String)| {
+                        request.method() == method && request.uri().path().ends_with(path.as_str())
+                    };
+                    let answer = refused.lock().unwrap().iter().any(is_refused).then(denied);
+                    let service = service.clone();
+                    async move {
+                        match answer {
+                            Some(answer) => Ok(answer),
+                            None => Service::call(&service, request).await,
+                        }
+                    }
+                });
                 connections.spawn(async move {
                     let builder = Builder::new(TokioExecutor::new());
                     // a client that leaves is no fault
@@ -95,7 +124,14 @@ impl S3 {
     }
 
     pub fn config(&self) -> Config {
-        let settings = self.settings();
+        self.config_by_way_of(self.address)
+    }
+
+    /// With another address, which leads here.
+    pub fn config_by_way_of(&self, address: SocketAddr) -> Config {
+        let mut settings = self.settings();
+        settings.retain(|(key, _)| *key != "storage.endpoint");
+        settings.push(("storage.endpoint", format!("http://{address}")));
         Config::with(&settings.iter().map(|(key, value)| (*key, value.as_str())).collect::<Vec<_>>()).unwrap()
     }
 
@@ -123,6 +159,13 @@ impl S3 {
         paths.sort();
         paths
     }
+}
+
+fn denied() -> Response<s3s::Body> {
+    let body = "<Error><Code>AccessDenied</Code></Error>".to_owned();
+    let mut answer = Response::new(s3s::Body::from(body));
+    *answer.status_mut() = StatusCode::FORBIDDEN;
+    answer
 }
 
 impl Drop for S3 {

@@ -15,7 +15,7 @@ use source::{Source, files, root, rust_files};
 /// Modules of the package `drover`, and what each may use of the workspace beside itself, [`COMMON`] and `domain`. Between packages
 /// Cargo holds the walls; modules without a line may use everything.
 const MAY_USE: [(&str, &[&str]); 6] = [
-    ("stealth", &[]),
+    ("stealth", &["http_client"]),
     ("platforms", &["stealth"]),
     ("downloads", &["supervision", "stealth", "db", "storage", "image_transform"]),
     ("handlers", &["queue", "downloads", "media", "platforms", "stealth", "db", "storage"]),

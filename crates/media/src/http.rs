@@ -20,12 +20,12 @@ use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use thiserror::Error;
 use tokio::time::timeout;
 use tower::Service;
@@ -37,6 +37,7 @@ use domain::disposition::{Disposition, HasDisposition};
 use domain::location::redirected;
 use domain::public_host::is_public_address;
 use foundation::authorities;
+use http_client::{Lenient, lenient};
 
 const MAX_REDIRECTS: usize = 5;
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -52,11 +53,12 @@ const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
 const MAX_IDLE_CONNECTIONS: usize = 4;
 
 type Connector = HttpsConnector<HttpConnector<PublicNames>>;
+type Stream = <Connector as Service<Uri>>::Response;
 
 /// Cheap to clone; all clones share their connections.
 #[derive(Clone)]
 pub struct Http {
-    client: Client<Connector, Empty<Bytes>>,
+    client: Client<Lenient<Connector, Stream>, Empty<Bytes>>,
     connector: Connector,
     allow_private: bool,
     /// None: requests wait for nothing.
@@ -148,11 +150,11 @@ impl Http {
         tcp.set_nodelay(true);
         let connector =
             HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
-        let client = Client::builder(TokioExecutor::new())
+        let client = http_client::client()
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(MAX_IDLE_TIME)
             .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
-            .build(connector.clone());
+            .build(lenient(connector.clone()));
         Ok(Http { client, connector, allow_private, gate: None })
     }
 

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::json_text::repaired;
 use crate::text::clean;
+use crate::tool::MAX_LINE_BYTES;
 
 /// Maximum size of an item's metadata as JSON.
 pub const MAX_METADATA_BYTES: usize = 64 << 10;
@@ -20,6 +21,8 @@ const MAX_ID_BYTES: usize = 512;
 pub enum LineError {
     #[error("it is no JSON object")]
     NoObject,
+    #[error("it is longer than {MAX_LINE_BYTES} bytes")]
+    TooLong,
     #[error("it names no event that is known")]
     UnknownEvent,
     #[error("{0} is missing, or is too long")]
@@ -33,6 +36,8 @@ pub fn object(line: &[u8]) -> Result<Map<String, Value>, LineError> {
     let read = serde_json::from_slice(line).or_else(|_| serde_json::from_str(&repaired(line)));
     match read {
         Ok(Value::Object(object)) => Ok(object),
+        // the rest of it was left out
+        _ if line.len() >= MAX_LINE_BYTES => Err(LineError::TooLong),
         _ => Err(LineError::NoObject),
     }
 }
@@ -133,6 +138,13 @@ mod tests {
     #[case::latin_1(b"{\"title\": \"a\xfc\"}")]
     fn an_odd_character_costs_itself_alone(#[case] line: &[u8]) {
         assert_eq!(title(&object(line).unwrap()).as_deref(), Some("a\u{fffd}"));
+    }
+
+    #[test]
+    fn an_object_that_was_cut_says_so() {
+        let line = format!("{{\"title\": \"{}", "x".repeat(MAX_LINE_BYTES));
+        assert_eq!(object(&line.as_bytes()[..MAX_LINE_BYTES]), Err(LineError::TooLong));
+        assert_eq!(object(b"{\"title\": \"x"), Err(LineError::NoObject));
     }
 
     #[test]

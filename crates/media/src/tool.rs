@@ -126,7 +126,7 @@ pub enum How {
     /// No output and no growth for as long as [`Limits::silence`].
     Hung,
     Cancelled,
-    /// A line of stdout was longer than [`MAX_LINE_BYTES`].
+    /// A line of stdout had no end.
     LineTooLong,
 }
 
@@ -169,8 +169,8 @@ pub fn lines() -> (mpsc::Sender<Vec<u8>>, mpsc::Receiver<Vec<u8>>) {
     mpsc::channel(MAX_LINES_IN_FLIGHT)
 }
 
-/// Runs a tool to its end. Lines come without their newline while it runs: receive them beside this future
-/// (`tokio::join!`).
+/// Runs a tool to its end. Lines come without their newline while it runs, a long one as its first
+/// [`MAX_LINE_BYTES`]: receive them beside this future (`tokio::join!`).
 ///
 /// The tool's group ends by itself, by `cancel`, by a limit, or when this future is dropped, which sends
 /// SIGKILL at once.

@@ -12,6 +12,7 @@ use std::path::Path;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::error::StorageError;
+use super::left::Left;
 use super::sweep::{count, entries, is_older};
 use super::{durable, image_layout};
 use domain::payload::SweepTimes;
@@ -35,10 +36,10 @@ fn sweep_level(
     times: SweepTimes,
     depth: usize,
 ) -> Result<usize, StorageError> {
-    let mut removed = 0;
+    let (mut removed, mut left) = (0, Left::default());
     for path in entries(root, dir, FileType::is_file)? {
         if is_left_over(root, &path, known, times.before) {
-            removed += count(&path, fs::remove_file(root.join(&path)))?;
+            removed += count(&path, fs::remove_file(root.join(&path)), &mut left)?;
         }
     }
     if depth > 0 {

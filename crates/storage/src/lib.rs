@@ -19,6 +19,7 @@ pub mod image_layout;
 mod image_sweep;
 mod images;
 pub mod layout;
+mod left;
 mod local;
 mod media_files;
 pub mod media_layout;

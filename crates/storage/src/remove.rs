@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 use super::error::StorageError;
+use super::left::Left;
 use super::payloads::Payloads;
 use super::{durable, layout};
 
@@ -26,17 +27,22 @@ impl Payloads {
 }
 
 pub(super) fn remove(root: &Path, paths: Vec<String>) -> Result<Vec<String>, StorageError> {
-    let gone: Vec<String> = paths.into_iter().filter(|path| is_removed(root, path)).collect();
+    let mut left = Left::default();
+    let gone: Vec<String> = paths.into_iter().filter(|path| is_removed(root, path, &mut left)).collect();
     sync_days(root, &gone)?;
     Ok(gone)
 }
 
-fn is_removed(root: &Path, path: &str) -> bool {
+fn is_removed(root: &Path, path: &str, left: &mut Left) -> bool {
     // a row with a path outside our layout has no file
     let Some(file) = layout::resolve(root, path) else { return true };
     match fs::remove_file(file) {
         Ok(()) => true,
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(error) => {
+            left.add(path, StorageError::from_io(path, error));
+            false
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use std::path::Path;
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 
 use super::error::StorageError;
+use super::left::Left;
 use super::owner::Owner;
 use super::payloads::Payloads;
 use super::{durable, layout, owner};
@@ -112,10 +113,10 @@ pub(super) fn set_aside(root: &Path, owner: &Owner, today: NaiveDate, paths: &[S
     if !paths.is_empty() && !owner::is_exclusive(root, owner)? {
         return Ok(0);
     }
-    let mut moved = 0;
+    let (mut moved, mut left) = (0, Left::default());
     for path in paths {
         let orphan = root.join(layout::orphan(path, today));
-        moved += count(path, durable::rename(&root.join(path), &orphan))?;
+        moved += count(path, durable::rename(&root.join(path), &orphan), &mut left)?;
     }
     Ok(moved)
 }
@@ -159,18 +160,22 @@ pub(super) fn is_older(file: &Path, than: DateTime<Utc>) -> bool {
 }
 
 pub(super) fn remove(root: &Path, paths: &[String], is_ours: fn(&str) -> bool) -> Result<usize, StorageError> {
-    let mut removed = 0;
+    let (mut removed, mut left) = (0, Left::default());
     for path in paths.iter().filter(|path| is_ours(path)) {
-        removed += count(path, fs::remove_file(root.join(path)))?;
+        removed += count(path, fs::remove_file(root.join(path)), &mut left)?;
     }
     Ok(removed)
 }
 
-/// One, or none when another process that sweeps was faster.
-pub(super) fn count(path: &str, done: io::Result<()>) -> Result<usize, StorageError> {
-    match done {
+/// One, or none when another process that sweeps was faster, or the file cannot be touched.
+pub(super) fn count(path: &str, done: io::Result<()>, left: &mut Left) -> Result<usize, StorageError> {
+    match done.map_err(|error| (error.kind(), StorageError::from_io(path, error))) {
         Ok(()) => Ok(1),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(StorageError::from_io(path, error)),
+        Err((io::ErrorKind::NotFound, _)) => Ok(0),
+        Err((_, error)) if error.is_outage() => Err(error),
+        Err((_, error)) => {
+            left.add(path, error);
+            Ok(0)
+        }
     }
 }

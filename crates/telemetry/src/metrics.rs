@@ -80,6 +80,7 @@ metrics! {
     PAYLOAD_BYTES: IntCounter = counter("drover_payload_bytes_total", "Bytes of payload files written");
     PRODUCTS: IntCounterVec = counters("drover_products_total", "Products refreshed", &["change"]);
     RETENTION_REMOVED: IntCounterVec = counters("drover_retention_removed_total", "What retention removed", &["kind"]);
+    FILES_LEFT: IntCounter = counter("drover_storage_files_left_total", "Times that a file or object could not be moved or removed, and was left out");
     COVERAGE: Histogram = histogram("drover_crawl_coverage_ratio", "Share of the announced products that a crawl holds", &SHARES);
 
     // images

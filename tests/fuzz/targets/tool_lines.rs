@@ -78,5 +78,6 @@ fn reason(error: Option<&LineError>) -> u64 {
         Some(LineError::UnknownEvent) => 2,
         Some(LineError::Missing(_)) => 3,
         Some(LineError::OutsidePath) => 4,
+        Some(LineError::TooLong) => 5,
     }
 }

@@ -1,6 +1,7 @@
 //! Answers with one odd element among others: the others are kept, and the odd one is counted and named.
 
 use domain::role::Role;
+use rstest::rstest;
 use serde_json::{Value, json};
 use sim::media::{AfterAnswer, MediaPlan, RawAnswer, RawReceiver};
 
@@ -87,4 +88,21 @@ async fn a_video_without_a_title_costs_no_other_one_and_is_found_once_it_has_one
     assert_eq!(first["odd_elements"], json!(["title of video b is missing"]));
     let second = poll().await;
     assert_eq!((&second["new"], &second["odd"]), (&json!(1), &Value::Null));
+}
+
+#[rstest]
+#[case::no_colon("PHP Warning - startup\r\n")]
+#[case::a_blank_before_the_colon("access-control-allow-credentials : true\r\n")]
+#[case::odd_bytes_in_a_name("x-\u{fc}\u{1}: 1\r\n")]
+#[case::folded("x-long: a\r\n b\r\n")]
+#[case::many(&"x-policy: 1\r\n".repeat(300))]
+#[tokio::test]
+async fn a_header_line_that_browsers_skip_costs_no_answer(#[case] lines: &str) {
+    let body = json!({"cast": [credit("a")], "crew": []}).to_string();
+    let head = format!("HTTP/1.1 200\r\n{lines}content-length: {}\r\n\r\n", body.len());
+    let answers = vec![RawAnswer::new(head + &body, AfterAnswer::Close)];
+    let (harness, _service) = MediaHarness::facing_service("media.tmdb_url", answers).await;
+    harness.watch(PERSON).await;
+    harness.add_key("tmdb.token").await;
+    assert_eq!(harness.sync_people().await, json!({"people": 1, "failed": 0, "added": 1, "gone": 0}));
 }

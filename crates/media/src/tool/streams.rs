@@ -1,8 +1,8 @@
 //! `Streams`: the four pipes of a tool. stdin and the configuration are written, stdout is cut into lines,
 //! stderr is kept.
 //!
-//! In: the pipes, and a channel for the lines. Out: lines, each at most [`MAX_LINE_BYTES`] long. Memory is
-//! bounded whatever a tool prints: nothing is read while the channel is full. All state is in `Streams`, so
+//! In: the pipes, and a channel for the lines. Out: lines; of one that is longer than [`MAX_LINE_BYTES`], as many bytes.
+//! Memory is bounded whatever a tool prints: nothing is read while the channel is full. All state is in `Streams`, so
 //! that its futures may be dropped at any await.
 
 use std::future::pending;
@@ -21,8 +21,10 @@ use tokio::time::{Instant, timeout};
 use super::keeper::Pipes;
 use super::stderr::Stderr;
 
-/// Maximum length of a line of stdout, without its newline.
+/// Maximum length of a line of stdout, without its newline; the rest of a longer one is left out.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
+/// Maximum length of such a rest: a longer line has no end.
+const MAX_CUT_BYTES: usize = 64 << 20;
 /// Maximum number of lines that wait for their reader.
 pub const MAX_LINES_IN_FLIGHT: usize = 8;
 
@@ -85,7 +87,7 @@ impl Streams {
             fd3: Feed::new(configuration, fd3.unwrap_or_default()),
             stdout: stdout.map(|pipe| BufReader::with_capacity(BUFFER, pipe)),
             stderr: stderr.map(|pipe| BufReader::with_capacity(BUFFER, pipe)),
-            lines: Lines { sender: lines, line: vec![], state: LineState::Begun },
+            lines: Lines { sender: lines, line: vec![], state: LineState::Begun, cut: 0 },
             messages: Stderr::new(secrets),
             activity: Activity::default(),
         })
@@ -95,21 +97,21 @@ impl Streams {
         self.activity.clone()
     }
 
-    /// Moves bytes for as long as it is polled; returns only when a line is too long.
+    /// Moves bytes for as long as it is polled; returns only when a line has no end.
     pub async fn pump(&mut self) {
-        while !self.lines.is_too_long() {
+        while !self.lines.is_endless() {
             self.step().await;
         }
     }
 
-    /// The same, and throws stdout away from a line on that is too long. Never returns.
+    /// The same, and throws stdout away from a line on that has no end. Never returns.
     pub async fn pump_all(&mut self) {
         loop {
             self.step().await;
         }
     }
 
-    /// After the tool's end: the rest of its output, in bounds; false when a line is too long.
+    /// After the tool's end: the rest of its output, in bounds; false when a line has no end.
     pub async fn drain(&mut self) -> bool {
         let end = self.activity.bytes() + MAX_REST_BYTES;
         let mut patience = MAX_REST_WAIT;
@@ -125,7 +127,7 @@ impl Streams {
             }
             patience = patience.saturating_sub(begun.elapsed());
         }
-        !self.lines.is_too_long()
+        !self.lines.is_endless()
     }
 
     /// The end of stderr, and the first error.
@@ -190,6 +192,8 @@ struct Lines {
     sender: mpsc::Sender<Vec<u8>>,
     line: Vec<u8>,
     state: LineState,
+    /// Bytes of the line that are left out.
+    cut: usize,
 }
 
 #[derive(PartialEq, Eq)]
@@ -197,17 +201,21 @@ enum LineState {
     Begun,
     /// It waits for its reader.
     Whole,
+    /// So does the begin of one that is too long.
+    Cut,
+    /// The rest of it is left out.
+    Skipped,
     /// From here on all is thrown away.
-    TooLong,
+    Endless,
 }
 
 impl Lines {
     fn is_whole(&self) -> bool {
-        self.state == LineState::Whole
+        matches!(self.state, LineState::Whole | LineState::Cut)
     }
 
-    fn is_too_long(&self) -> bool {
-        self.state == LineState::TooLong
+    fn is_endless(&self) -> bool {
+        self.state == LineState::Endless
     }
 
     async fn step(&mut self, pipe: &mut Option<BufReader<ChildStdout>>, activity: &Activity) {
@@ -237,14 +245,25 @@ impl Lines {
             self.line.pop();
         }
         match () {
-            () if self.is_too_long() => self.line.clear(),
+            () if self.is_endless() => self.line.clear(),
+            () if self.state == LineState::Skipped => self.skip(has_newline),
             () if self.line.len() > MAX_LINE_BYTES => {
-                self.state = LineState::TooLong;
-                self.line = vec![];
+                self.state = LineState::Cut;
+                self.line.truncate(MAX_LINE_BYTES);
             }
             () if (has_newline || has_ended) && !self.line.is_empty() => self.state = LineState::Whole,
             () => {}
         }
+    }
+
+    fn skip(&mut self, has_newline: bool) {
+        self.cut += self.line.len();
+        self.line.clear();
+        self.state = match () {
+            () if has_newline => LineState::Begun,
+            () if self.cut > MAX_CUT_BYTES => LineState::Endless,
+            () => LineState::Skipped,
+        };
     }
 
     async fn send(&mut self, activity: &Activity) {
@@ -255,6 +274,7 @@ impl Lines {
         if let Ok(permit) = permit {
             permit.send(line);
         }
-        self.state = LineState::Begun;
+        self.cut = 0;
+        self.state = if self.state == LineState::Cut { LineState::Skipped } else { LineState::Begun };
     }
 }

@@ -32,13 +32,18 @@ async fn a_line_may_have_a_mebibyte() {
 async fn a_line_without_end_ends_the_tool() {
     let tool = script("echo one; tr '\\0' a < /dev/zero");
     let (ended, lines) = Bench::new().run(tool).await;
-    assert_eq!((ended.how, lines), (How::LineTooLong, vec!["one".to_owned()]));
+    let lengths: Vec<usize> = lines.iter().map(String::len).collect();
+    assert_eq!((ended.how, lengths), (How::LineTooLong, vec![3, MAX_LINE_BYTES]));
 }
 
 #[tokio::test]
-async fn a_last_line_that_is_too_long_is_seen_after_the_end() {
-    let (ended, lines) = Bench::new().run(script("head -c 1048577 /dev/zero | tr '\\0' a")).await;
-    assert_eq!((ended.how, lines.len()), (How::LineTooLong, 0));
+async fn a_line_that_is_too_long_is_cut_and_costs_no_other_one() {
+    let tool = script(
+        "echo one; head -c 3000000 /dev/zero | tr '\\0' a; echo; echo next; head -c 1048577 /dev/zero | tr '\\0' a",
+    );
+    let (ended, lines) = Bench::new().run(tool).await;
+    let lengths: Vec<usize> = lines.iter().map(String::len).collect();
+    assert_eq!((ended.how, lengths), (How::Exit(0), vec![3, MAX_LINE_BYTES, 4, MAX_LINE_BYTES]));
 }
 
 #[tokio::test]

@@ -1,16 +1,19 @@
 //! The sweeps of a bucket: payloads without a row, and images that no row names.
 //!
 //! A put is atomic: no object is half-written. A move is a copy and a deletion; the next sweep repairs a crash
-//! between the two.
+//! between the two. An object that its service will not copy or delete costs itself alone; where the bucket does
+//! not answer, the sweep ends.
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::pin::pin;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use futures_util::stream::{self, StreamExt, TryStreamExt};
+use futures_util::stream::{self, Stream, StreamExt, TryStreamExt};
 
 use super::calls::Calls;
 use crate::error::StorageError;
+use crate::left::Left;
 use crate::{image_layout, image_sweep, layout, sweep};
 use domain::payload::SweepTimes;
 
@@ -40,11 +43,22 @@ pub async fn payloads_of_day(calls: &Calls, day: &str, before: DateTime<Utc>) ->
 
 pub async fn set_aside(calls: &Calls, today: NaiveDate, paths: Vec<String>) -> Result<usize, StorageError> {
     let moves = stream::iter(paths).map(|path| async move {
-        let copied = calls.copy(&path, &layout::orphan(&path, today)).await?;
-        calls.delete(&path).await?;
-        Ok(usize::from(copied))
+        let moved = move_object(calls, &path, &layout::orphan(&path, today)).await;
+        of_object(calls, path, moved).await
     });
-    moves.buffer_unordered(CONCURRENCY).try_fold(0, |sum, moved| async move { Ok(sum + moved) }).await
+    let moved = without_left(moves.buffer_unordered(CONCURRENCY)).await?;
+    Ok(moved.into_iter().filter(|(_, was_there)| *was_there).count())
+}
+
+/// False where there is nothing to move.
+async fn move_object(calls: &Calls, from: &str, to: &str) -> Result<bool, StorageError> {
+    let was_there = calls.copy(from, to).await?;
+    if let Err(error) = calls.delete(from).await {
+        // a copy each day of what cannot be moved would fill the bucket
+        let _ = calls.delete(to).await;
+        return Err(error);
+    }
+    Ok(was_there)
 }
 
 /// Deletes payloads that were set aside long ago.
@@ -82,6 +96,37 @@ pub async fn remove_payloads(calls: &Calls, paths: Vec<String>) -> Result<Vec<St
 }
 
 async fn delete(calls: &Calls, paths: Vec<String>) -> Result<Vec<String>, StorageError> {
-    let deletions = stream::iter(paths).map(|path| async move { calls.delete(&path).await.map(|()| path) });
-    deletions.buffer_unordered(CONCURRENCY).try_collect().await
+    let deletions = stream::iter(paths).map(|path| async move {
+        let deleted = calls.delete(&path).await;
+        of_object(calls, path, deleted).await
+    });
+    let deleted = without_left(deletions.buffer_unordered(CONCURRENCY)).await?;
+    Ok(deleted.into_iter().map(|(path, ())| path).collect())
+}
+
+/// An object and its result, or its own fault; an error where the bucket is at fault, of which the owner's object tells.
+async fn of_object<T>(
+    calls: &Calls,
+    path: String,
+    result: Result<T, StorageError>,
+) -> Result<(String, Result<T, StorageError>), StorageError> {
+    if result.is_err() {
+        calls.exists(layout::OWNER).await?;
+    }
+    Ok((path, result))
+}
+
+/// The objects without a fault, and their results.
+async fn without_left<T>(
+    results: impl Stream<Item = Result<(String, Result<T, StorageError>), StorageError>>,
+) -> Result<Vec<(String, T)>, StorageError> {
+    let mut results = pin!(results);
+    let (mut done, mut left) = (Vec::new(), Left::default());
+    while let Some((path, result)) = results.try_next().await? {
+        match result {
+            Ok(result) => done.push((path, result)),
+            Err(error) => left.add(&path, error),
+        }
+    }
+    Ok(done)
 }

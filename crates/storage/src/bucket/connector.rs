@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use http_body_util::BodyExt;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector as TcpConnector;
 use hyper_util::client::legacy::{Client, Error};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody,
     HttpService,
 };
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::place::PlaceError;
 use foundation::authorities;
+use http_client::{Lenient, lenient};
 use settings::Storage;
 
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -26,6 +28,8 @@ const MAX_CONNECT_TIME: Duration = Duration::from_secs(5);
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(20);
 const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
 const MAX_IDLE_CONNECTIONS: usize = 8;
+
+type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// Cheap to clone; all clones share their connections.
 #[derive(Clone, Debug)]
@@ -40,11 +44,11 @@ impl Connector {
         tcp.set_nodelay(true);
         let schemes = HttpsConnectorBuilder::new().with_tls_config(tls);
         let schemes = if settings.allow_http { schemes.https_or_http() } else { schemes.https_only() };
-        let client = Client::builder(TokioExecutor::new())
+        let client = http_client::client()
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(MAX_IDLE_TIME)
             .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
-            .build(schemes.enable_http1().wrap_connector(tcp));
+            .build(lenient(schemes.enable_http1().wrap_connector(tcp)));
         Ok(Connector(HttpClient::new(Hyper(client))))
     }
 }
@@ -56,7 +60,7 @@ impl HttpConnector for Connector {
 }
 
 #[derive(Debug)]
-struct Hyper(Client<HttpsConnector<TcpConnector>, HttpRequestBody>);
+struct Hyper(Client<Lenient<HttpsConnector<TcpConnector>, Stream>, HttpRequestBody>);
 
 #[async_trait]
 impl HttpService for Hyper {

@@ -153,6 +153,12 @@ pub fn payloads_swept(set_aside: usize, removed: usize) {
     }
 }
 
+/// Each costs itself alone; the next sweep or retention tries them again.
+pub fn files_left(count: usize, path: &str, error: &dyn fmt::Display) {
+    metrics::FILES_LEFT.inc_by(count as u64);
+    warn!(count, path, "Files or objects that could not be moved or removed: {count}, the first: {path}: {error}");
+}
+
 pub fn retention_applied(files: u64, bytes: u64, partitions: usize) {
     metrics::RETENTION_REMOVED.with_label_values(&["payload"]).inc_by(files);
     metrics::RETENTION_REMOVED.with_label_values(&["partition"]).inc_by(partitions as u64);

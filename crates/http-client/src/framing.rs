@@ -3,17 +3,18 @@
 //! The HTTP reader skips header lines that it cannot read, as browsers do. Without one of these two it would take a wrong end
 //! for the answer's. In: the bytes of a connection. Out: the same bytes, or an error. It must not know their meaning otherwise.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use hyper_util::client::legacy::connect::{Connected, Connection};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
 /// The part of a line that is kept.
 const MAX_LINE_BYTES: usize = 1024;
 
-pub(super) struct FramingCheck<S> {
+pub struct FramingCheck<S> {
     stream: S,
     head: Head,
 }
@@ -57,11 +58,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for FramingCheck<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for FramingCheck<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // a request is written when the answer before it was read: a head follows
-        if self.head.is_over {
-            self.head = Head::default();
-        }
+        self.head.expect_next();
         Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.head.expect_next();
+        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -73,7 +84,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FramingCheck<S> {
     }
 }
 
+impl<S: Connection> Connection for FramingCheck<S> {
+    fn connected(&self) -> Connected {
+        self.stream.connected()
+    }
+}
+
 impl Head {
+    /// A request is written when the answer before it was read: a head follows.
+    fn expect_next(&mut self) {
+        if self.is_over {
+            *self = Head::default();
+        }
+    }
+
     /// Reads the next bytes; an error is the name of the malformed field.
     fn read(&mut self, mut bytes: &[u8]) -> Result<(), &'static str> {
         while !self.is_over && !bytes.is_empty() {
