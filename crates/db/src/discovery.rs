@@ -62,7 +62,7 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Re
 pub struct CoveredStores {
     pub found_in: String,
     pub stores: Vec<StoreId>,
-    /// Those of them that it would close: they are closed, or it does not name them any more.
+    /// The subset that it would close: they are closed, or it does not name them any more.
     pub closing: Vec<StoreId>,
     /// Ids at the platform of the stores that it says are closed.
     pub closed: Vec<String>,
