@@ -76,6 +76,8 @@ enum SyncError {
     Key,
     #[error("the key of TMDb has characters that no header can have")]
     NotSendable,
+    #[error("TMDb answers 403 Forbidden: it refuses this person, or the key for all")]
+    Forbidden,
     #[error("TMDb knows no such person")]
     NoPerson,
     #[error("TMDb answers {0}")]
@@ -90,6 +92,7 @@ async fn credits(ctx: &Context, person: &SyncedPerson, key: &OpenCredential) -> 
     match answer.status {
         StatusCode::OK => Ok(tmdb::read(&answer.bytes(MAX_CREDITS_BYTES).await?)?),
         StatusCode::UNAUTHORIZED => Err(SyncError::Key),
+        StatusCode::FORBIDDEN => Err(SyncError::Forbidden),
         StatusCode::NOT_FOUND => Err(SyncError::NoPerson),
         status => Err(SyncError::Status(status)),
     }
@@ -111,6 +114,8 @@ fn with_key(mut url: Url, key: &str) -> Result<Get, SyncError> {
 struct CreditsPoll {
     credential: i64,
     people: Vec<(SyncedPerson, Credits)>,
+    /// Number of them that the service refuses.
+    forbidden: usize,
     /// The person at whom the service asked to wait.
     postponed: Option<i64>,
     wait: Option<Wait>,
@@ -120,6 +125,10 @@ struct CreditsPoll {
 impl Poll for CreditsPoll {
     fn reasons(&self) -> Vec<String> {
         self.people.iter().filter_map(|(_, credits)| credits.as_ref().err().cloned()).collect()
+    }
+
+    fn lasting(&self) -> usize {
+        self.forbidden
     }
 
     fn odd(&self) -> Odd {
@@ -138,7 +147,8 @@ impl Poll for CreditsPoll {
 impl CreditsPoll {
     async fn run(ctx: &Context, people: &[SyncedPerson], key: &OpenCredential) -> CreditsPoll {
         let read = Vec::with_capacity(people.len());
-        let mut poll = CreditsPoll { credential: key.id, people: read, postponed: None, wait: None, refusal: None };
+        let mut poll =
+            CreditsPoll { credential: key.id, people: read, forbidden: 0, postponed: None, wait: None, refusal: None };
         for person in people {
             match credits(ctx, person, key).await {
                 Err(SyncError::Ask(AskError::Wait(wait))) => {
@@ -150,7 +160,10 @@ impl CreditsPoll {
                     poll.refusal = Some(error);
                     break;
                 }
-                credits => poll.people.push((person.clone(), credits.map_err(|error| error.to_string()))),
+                credits => {
+                    poll.forbidden += usize::from(matches!(credits, Err(SyncError::Forbidden)));
+                    poll.people.push((person.clone(), credits.map_err(|error| error.to_string())));
+                }
             }
         }
         poll

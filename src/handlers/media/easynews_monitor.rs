@@ -108,6 +108,8 @@ enum SearchError {
     Read(#[from] ReadError),
     #[error("Easynews refuses the login: give another by `drover media set credentials ID --secret-file FILE`")]
     Login,
+    #[error("Easynews answers 403 Forbidden: it refuses this search, or the login for all")]
+    Forbidden,
     #[error("the login of Easynews has characters that no header can have")]
     NotSendable,
     #[error("Easynews answers {0}")]
@@ -161,6 +163,7 @@ impl Search {
         match answer.status {
             StatusCode::OK => Ok(easynews::read(&answer.bytes(MAX_PAGE_BYTES).await?)?),
             StatusCode::UNAUTHORIZED => Err(SearchError::Login),
+            StatusCode::FORBIDDEN => Err(SearchError::Forbidden),
             status => Err(SearchError::Status(status)),
         }
     }
@@ -211,6 +214,7 @@ struct SearchResult {
     search: Search,
     found: Found,
     failure: Option<String>,
+    is_forbidden: bool,
     /// It came to its end, well or not.
     is_over: bool,
     /// The service asked to wait.
@@ -220,6 +224,10 @@ struct SearchResult {
 impl Poll for SearchResult {
     fn reasons(&self) -> Vec<String> {
         self.failure.iter().cloned().collect()
+    }
+
+    fn lasting(&self) -> usize {
+        usize::from(self.is_forbidden)
     }
 
     fn odd(&self) -> Odd {
@@ -245,6 +253,7 @@ impl SearchResult {
         found: Found,
         error: Option<SearchError>,
     ) -> (SearchResult, Option<JobEnd>) {
+        let is_forbidden = matches!(error, Some(SearchError::Forbidden));
         let (end, failure) = match error {
             Some(SearchError::Ask(AskError::Wait(wait))) => (Some(JobEnd::Wait(wait)), None),
             Some(error @ (SearchError::Login | SearchError::NotSendable)) => (Some(JobEnd::Refusal(error)), None),
@@ -252,7 +261,8 @@ impl SearchResult {
         };
         let is_over = end.is_none();
         let is_postponed = matches!(&end, Some(JobEnd::Wait(wait)) if wait.is_answer);
-        (SearchResult { credential: login.id, search, found, failure, is_over, is_postponed }, end)
+        let credential = login.id;
+        (SearchResult { credential, search, found, failure, is_forbidden, is_over, is_postponed }, end)
     }
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {

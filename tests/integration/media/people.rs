@@ -146,6 +146,15 @@ async fn a_person_whom_the_service_refuses_costs_no_other(#[values(403, 418, 500
 }
 
 #[tokio::test]
+async fn a_job_whose_people_are_all_refused_is_not_tried_again() {
+    let (harness, _service) = facing_answers(vec![status(403), status(403)]).await;
+    harness.watch(PERSON).await;
+    harness.watch(PERSON + 1).await;
+    let refused = harness.run(Role::AppearancesSync, json!({})).await;
+    assert!(matches!(refused, Err(TaskError::Permanent { reason }) if reason.contains("403")));
+}
+
+#[tokio::test]
 async fn a_key_that_is_refused_later_takes_no_credit_back() {
     let (harness, _service) = facing_answers(vec![cast(&json!([dusk("a")])), status(401)]).await;
     harness.watch(PERSON).await;

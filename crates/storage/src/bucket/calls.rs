@@ -23,6 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::client::{Client, without_secrets};
+use super::connector::Attempts;
 use crate::error::StorageError;
 
 const MAX_CALLS: usize = 32;
@@ -152,10 +153,11 @@ impl Calls {
     /// Creates an object, also where the answer is lost after the service has stored it: the object itself shows it. False where
     /// there is another one of this name, which stays as it is.
     pub async fn store(&self, path: &str, bytes: Bytes) -> Result<bool, StorageError> {
-        let mut lost = None;
+        let (attempts, mut lost) = (Attempts::default(), None);
         for _ in 0..MAX_PUTS {
-            match self.try_put(path, bytes.clone(), PutMode::Create).await? {
+            match self.try_put(path, bytes.clone(), PutMode::Create, &attempts).await? {
                 Ok(()) => return Ok(true),
+                Err(Failure::Unmet) if !attempts.are_several() => return Ok(false),
                 Err(Failure::Unmet) => {}
                 Err(Failure::Unknown(error)) => lost = Some(error),
                 Err(failure) => return Err(self.outage(failure)),
@@ -177,16 +179,24 @@ impl Calls {
     }
 
     async fn put(&self, path: &str, bytes: Bytes, mode: PutMode) -> Result<bool, StorageError> {
-        match self.try_put(path, bytes, mode).await? {
+        match self.try_put(path, bytes, mode, &Attempts::default()).await? {
             Ok(()) => Ok(true),
             Err(Failure::Unmet) => Ok(false),
             Err(failure) => Err(self.outage(failure)),
         }
     }
 
-    async fn try_put(&self, path: &str, bytes: Bytes, mode: PutMode) -> Result<Result<(), Failure>, StorageError> {
+    async fn try_put(
+        &self,
+        path: &str,
+        bytes: Bytes,
+        mode: PutMode,
+        attempts: &Attempts,
+    ) -> Result<Result<(), Failure>, StorageError> {
         let place = self.place(path)?;
-        let put = self.store.put_opts(&place, PutPayload::from_bytes(bytes), PutOptions::from(mode));
+        let mut options = PutOptions::from(mode);
+        options.extensions.insert(attempts.clone());
+        let put = self.store.put_opts(&place, PutPayload::from_bytes(bytes), options);
         Ok(self.call(put).await.map(drop))
     }
 

@@ -2,6 +2,8 @@
 //!
 //! In: requests that the library has signed. Out: answers, as they come. It must not know what they mean.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -53,6 +55,16 @@ impl Connector {
     }
 }
 
+/// Number of requests of one call: the library sends it again where the service fails.
+#[derive(Clone, Debug, Default)]
+pub struct Attempts(Arc<AtomicUsize>);
+
+impl Attempts {
+    pub fn are_several(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
+
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(self.0.clone())
@@ -65,6 +77,9 @@ struct Hyper(Client<Lenient<HttpsConnector<TcpConnector>, Stream>, HttpRequestBo
 #[async_trait]
 impl HttpService for Hyper {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        if let Some(Attempts(count)) = request.extensions().get() {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         let answer = timeout(MAX_ANSWER_TIME, self.0.request(request)).await;
         let answer = answer.map_err(|late| HttpError::new(HttpErrorKind::Timeout, late))?;
         let (head, body) = answer.map_err(|error| HttpError::new(kind(&error), error))?.into_parts();
