@@ -11,7 +11,7 @@ use std::time::Instant;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// Of each landing; a release has a million.
+/// Number of inputs of each target in a landing; a release has a million.
 const IN_CI: u64 = 200_000;
 const AT_HOME: u64 = 50_000;
 const MAX_BYTES: usize = 2048;
