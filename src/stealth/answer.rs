@@ -23,7 +23,7 @@ use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
 
 /// The judgement by status and headers alone. A block is a status that browsers get when they are not
-/// welcome, HTML where JSON is expected, or a redirect to another host. What succeeds is judged by its body: some
+/// welcome, HTML where JSON is expected, or a redirect to another host. A success is judged by its body: some
 /// servers call JSON HTML.
 pub(super) fn judge(url: &Url, head: &Parts, now: DateTime<Utc>) -> Result<(), FetchError> {
     let retry_after = retry_after(&head.headers, now);

@@ -52,7 +52,7 @@ fn content(body: String) -> PayloadContent {
     PayloadContent { head, pages: vec![PageBytes { bytes: Bytes::from(body), is_gzip: false, question }] }
 }
 
-fn small() -> PayloadContent {
+pub fn small() -> PayloadContent {
     content(r#"{"data": 1}"#.to_owned())
 }
 

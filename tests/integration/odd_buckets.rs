@@ -4,18 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
-use chrono::{DateTime, Utc};
-use domain::payload::PageQuestion;
-use domain::store::Platform;
 use rstest::rstest;
-use serde_json::Value;
 use settings::Config;
-use storage::{PageBytes, PayloadContent, PayloadHead, Payloads, Place};
+use storage::{Payloads, Place};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use super::buckets::small;
 use testkit::S3;
 
 const OWNER: &str = "id 5 9";
@@ -86,23 +82,6 @@ async fn read_request(stream: &mut TcpStream) -> Option<Vec<u8>> {
     }
 }
 
-fn fetched_at() -> DateTime<Utc> {
-    "2025-11-07T09:30:00.123Z".parse().unwrap()
-}
-
-fn payload() -> PayloadContent {
-    let head = PayloadHead {
-        platform: Platform::Dutchie,
-        dispensary_id: 5,
-        platform_dispensary_id: "6405ef617056e8014d79101b".to_owned(),
-        fetched_at: fetched_at(),
-        total_count: 1,
-    };
-    let question = PageQuestion { operation: "FilteredProducts".to_owned(), cursor: Value::Null };
-    let page = PageBytes { bytes: Bytes::from_static(b"{\"data\": 1}"), is_gzip: false, question };
-    PayloadContent { head, pages: vec![page] }
-}
-
 #[rstest]
 #[case::overloaded(b"HTTP/1.1 503 Slow Down\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")]
 #[case::no_answer(b"")]
@@ -115,7 +94,7 @@ async fn a_payload_that_is_stored_is_kept_once_whatever_the_answer_says(#[case] 
         move |line: &str| line.starts_with("PUT ") && line.contains("store_5_") && !asked.swap(true, Ordering::Relaxed);
     let front = OddFront::start(move |line, answer| if is_first(line) { first.to_vec() } else { answer }).await;
     let ours = front.payloads();
-    let file = ours.write(payload()).await.unwrap();
+    let file = ours.write(small()).await.unwrap();
     assert_eq!(front.s3.objects(""), std::slice::from_ref(&file.storage_path));
     ours.read(&file.storage_path, &file.sha256).await.unwrap();
 }

@@ -1,5 +1,5 @@
-//! Media jobs that scrape an account whose address nothing tells: neither its own row nor `media.platforms`. In: new jobs. Out:
-//! their number by platform.
+//! Media jobs that scrape an account without a known address: neither its own row nor `media.platforms` has one. In: new jobs.
+//! Out: their number by platform.
 
 use std::collections::BTreeMap;
 

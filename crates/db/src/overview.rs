@@ -21,8 +21,7 @@ const MAX_TROUBLED: i64 = 20;
 const MAX_RUNNING_SHOWN: i64 = 8;
 const MAX_RUNNING: i64 = 500;
 
-/// It reads from one snapshot.
-/// `is_permitted` judges the addresses of images that were refused by their host.
+/// Reads from one snapshot. `is_permitted` judges the addresses of images that were refused by their host.
 pub async fn read(
     snapshot: &Tx,
     hours: i32,
@@ -69,7 +68,7 @@ pub async fn stores(client: &Client, named: i64) -> Result<StoreCounts, DbError>
     StoreCounts::from_row(&client.query_one(include_str!("sql/overview/stores.sql"), &[&named]).await?)
 }
 
-/// The pods with what runs on them, and the queue. It reads from one snapshot.
+/// The pods with what runs on them, and the queue, from one snapshot.
 pub async fn queue(snapshot: &Tx) -> Result<QueuePicture, DbError> {
     Ok(QueuePicture {
         pods: pod::pods(workers::list_with_tasks(snapshot).await?),

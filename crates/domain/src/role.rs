@@ -278,7 +278,7 @@ impl Role {
         self.spec().priority
     }
 
-    /// Priority of the tasks of a schedule that names none: media jobs of schedules have a lower priority than those that people request.
+    /// Priority of the tasks of a schedule that names none. Media jobs of a schedule give way to those that people request.
     pub fn schedule_priority(self) -> i32 {
         match self.family() {
             Family::Crawl => self.default_priority(),

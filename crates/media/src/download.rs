@@ -15,17 +15,16 @@ use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
-    IF_RANGE, RANGE, REFERER, TRANSFER_ENCODING,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE,
+    REFERER, TRANSFER_ENCODING,
 };
 use tokio::time::timeout;
 use url::Url;
 
 use self::outcome::{ContentRange, content_range, refusal};
 use self::part::{Part, Remote};
-use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, shown};
+use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, codings_of, shown};
 use crate::retry_after::retry_after;
-use domain::content_coding::codings;
 
 pub use self::outcome::DownloadError;
 
@@ -194,7 +193,7 @@ fn meaning(part: &Part, answer: &Answer) -> Result<Meaning, DownloadError> {
     let is_page = media_type(headers).is_some_and(|kind| kind == "text/html" || kind == "application/xhtml+xml");
     match answer.status {
         StatusCode::OK | StatusCode::PARTIAL_CONTENT if is_page => Err(DownloadError::Page),
-        StatusCode::OK | StatusCode::PARTIAL_CONTENT if is_encoded(headers) => {
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT if !codings_of(headers).is_empty() => {
             Err(DownloadError::Strange("it compressed the file although it was asked not to".to_owned()))
         }
         StatusCode::OK if !has_end(headers) => Err(DownloadError::Strange(
@@ -222,11 +221,6 @@ fn meaning(part: &Part, answer: &Answer) -> Result<Meaning, DownloadError> {
 
 fn has_end(headers: &HeaderMap) -> bool {
     headers.contains_key(CONTENT_LENGTH) || headers.contains_key(TRANSFER_ENCODING)
-}
-
-fn is_encoded(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(CONTENT_ENCODING).iter();
-    !codings(values.map(HeaderValue::as_bytes)).is_empty()
 }
 
 /// Without its parameters, in lower case.

@@ -31,6 +31,7 @@ use tokio::time::timeout;
 use tower::Service;
 use url::{Host, Origin, Url};
 
+pub(crate) use self::body::codings_of;
 pub use self::post::PostAnswer;
 use crate::host_gate::{HeldHost, HostGate, outcome};
 use domain::disposition::{Disposition, HasDisposition};

@@ -36,7 +36,7 @@ pub fn credits_url(base: &Url, person: i64) -> Url {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonCredits {
     pub appearances: Readable<Appearance>,
-    /// Ids of credits that are listed, but are no appearance that can be read: they are not gone.
+    /// Ids of listed credits that could not be read as appearances: they are not gone.
     pub unread: Vec<String>,
     /// A credit that cannot be read has no id, either, or a list is missing: it is unknown which ones are gone.
     pub has_nameless: bool,

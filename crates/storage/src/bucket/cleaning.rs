@@ -104,7 +104,8 @@ async fn delete(calls: &Calls, paths: Vec<String>) -> Result<Vec<String>, Storag
     Ok(deleted.into_iter().map(|(path, ())| path).collect())
 }
 
-/// An object and its result, or its own fault; an error where the bucket is at fault, of which the owner's object tells.
+/// An object with its result, which may be its own fault. An error where the bucket is at fault: then its owner's object
+/// does not answer, either.
 async fn of_object<T>(
     calls: &Calls,
     path: String,

@@ -1,5 +1,5 @@
--- discovery/closing_of.sql: the crawled stores that an answer covers, by the state in which they were found, and those of
--- them that it would close: they are closed, or not named. A store that it names is covered whatever earlier answers said
+-- discovery/closing_of.sql: the crawled stores that an answer covers, by the state in which they were found, and the subset
+-- that it would close: they are closed, or not named. A store that it names is covered whatever earlier answers said
 -- of it. $1 platform, $2 ids that it names, $3 the states in which it found them, $4 whether they are closed, $5 states whose
 -- every point answered
 SELECT coalesce(n.found_in, l.found_in) AS found_in,

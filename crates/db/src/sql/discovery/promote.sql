@@ -1,6 +1,6 @@
 -- discovery/promote.sql: makes rows of `dispensaries` from the valid stores among $1 (ids of platform $2);
--- updates known ones. Returns the ids of the new ones, and the ids at the platform of those that are known stores under
--- another id.
+-- updates known ones. Returns the ids of the new stores, and the ids at the platform that are left out, because a known
+-- store that is still listed has the same slug, address or letters of its id.
 WITH valid AS MATERIALIZED (
   SELECT l.*,
          lower(l.slug) AS lower_slug,
