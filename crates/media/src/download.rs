@@ -11,6 +11,7 @@ mod part;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -23,6 +24,7 @@ use url::Url;
 
 use self::outcome::{ContentRange, content_range, refusal};
 use self::part::{Part, Remote};
+use crate::content::Content;
 use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, codings_of, shown};
 use crate::retry_after::retry_after;
 
@@ -117,13 +119,19 @@ impl Run<'_> {
         progress: &mut (impl FnMut(u64, Option<u64>) + Send),
     ) -> Result<Step, DownloadError> {
         let answer = self.http.get(&self.request(&part)).await?;
-        match meaning(&part, &answer)? {
-            Meaning::AnotherFile => return Ok(Step::Again),
-            Meaning::NothingMissing => return self.whole(part, &answer.headers, answer.url).await,
-            Meaning::Rest { total } => part.learn(total).await?,
-            Meaning::Beginning => part.begin(Remote::of(&self.ask.url, &answer.headers)).await?,
-        }
+        let meaning = meaning(&part, &answer)?;
         let Answer { headers, url, body, .. } = answer;
+        let mut body = Body::from(body);
+        match meaning {
+            Meaning::AnotherFile => return Ok(Step::Again),
+            Meaning::NothingMissing => return self.whole(part, &headers, url).await,
+            Meaning::Rest { total } => part.learn(total).await?,
+            Meaning::Beginning => {
+                let remote = Remote::of(&self.ask.url, &headers);
+                refuse_page(body.beginning(&remote).await?, remote.media_type.as_deref())?;
+                part.begin(remote).await?;
+            }
+        }
         self.write(&mut part, body, progress).await?;
         self.whole(part, &headers, url).await
     }
@@ -145,7 +153,7 @@ impl Run<'_> {
     async fn write(
         &mut self,
         part: &mut Part,
-        mut body: Incoming,
+        mut body: Body,
         progress: &mut (impl FnMut(u64, Option<u64>) + Send),
     ) -> Result<(), DownloadError> {
         let total = part.remote.as_ref().and_then(|remote| remote.total);
@@ -154,14 +162,7 @@ impl Run<'_> {
             return Err(DownloadError::TooLarge { max: self.ask.max_bytes });
         }
         progress(part.len, total);
-        loop {
-            let frame = timeout(MAX_STALL, body.frame())
-                .await
-                .map_err(|_| DownloadError::Stalled { bytes: part.len, total })?;
-            let Some(frame) = frame else { return Ok(()) };
-            let frame =
-                frame.map_err(|error| DownloadError::Cut { bytes: part.len, total, fault: error.to_string() })?;
-            let Ok(data) = frame.into_data() else { continue };
+        while let Some(data) = body.data(part.len, total).await? {
             self.received += data.len() as u64;
             if part.len + data.len() as u64 > total.unwrap_or(self.ask.max_bytes) {
                 part::remove(&self.ask.part).await?;
@@ -170,6 +171,7 @@ impl Run<'_> {
             part.append(&data).await?;
             progress(part.len, total);
         }
+        Ok(())
     }
 
     async fn whole(&self, part: Part, headers: &HeaderMap, url: Url) -> Result<Step, DownloadError> {
@@ -188,11 +190,56 @@ impl Run<'_> {
     }
 }
 
+/// The body of an answer, whose first bytes may be read ahead.
+struct Body {
+    read_ahead: Bytes,
+    rest: Incoming,
+}
+
+impl From<Incoming> for Body {
+    fn from(rest: Incoming) -> Self {
+        Body { read_ahead: Bytes::new(), rest }
+    }
+}
+
+impl Body {
+    /// The first bytes, which stay in the body; none where the body is empty.
+    async fn beginning(&mut self, remote: &Remote) -> Result<&[u8], DownloadError> {
+        self.read_ahead = self.data(0, remote.total).await?.unwrap_or_default();
+        Ok(&self.read_ahead)
+    }
+
+    /// The next bytes; None at the end. An error says how much of the file there was before.
+    async fn data(&mut self, bytes: u64, total: Option<u64>) -> Result<Option<Bytes>, DownloadError> {
+        if !self.read_ahead.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.read_ahead)));
+        }
+        loop {
+            let frame = timeout(MAX_STALL, self.rest.frame()).await;
+            let Some(frame) = frame.map_err(|_| DownloadError::Stalled { bytes, total })? else { return Ok(None) };
+            let frame = frame.map_err(|error| DownloadError::Cut { bytes, total, fault: error.to_string() })?;
+            if let Ok(data) = frame.into_data()
+                && !data.is_empty()
+            {
+                return Ok(Some(data));
+            }
+        }
+    }
+}
+
+/// The judgement of a whole file's first bytes: a log-in or a challenge in its place. Some servers call a file a page.
+fn refuse_page(beginning: &[u8], media_type: Option<&str>) -> Result<(), DownloadError> {
+    let is_called_page = matches!(media_type, Some("text/html" | "application/xhtml+xml"));
+    let is_page = match is_called_page {
+        true => matches!(beginning.trim_ascii_start().first(), None | Some(b'<')),
+        false => Content::of(beginning).is_page(),
+    };
+    if is_page { Err(DownloadError::Page) } else { Ok(()) }
+}
+
 fn meaning(part: &Part, answer: &Answer) -> Result<Meaning, DownloadError> {
     let headers = &answer.headers;
-    let is_page = media_type(headers).is_some_and(|kind| kind == "text/html" || kind == "application/xhtml+xml");
     match answer.status {
-        StatusCode::OK | StatusCode::PARTIAL_CONTENT if is_page => Err(DownloadError::Page),
         StatusCode::OK | StatusCode::PARTIAL_CONTENT if !codings_of(headers).is_empty() => {
             Err(DownloadError::Strange("it compressed the file although it was asked not to".to_owned()))
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -60,6 +60,8 @@ struct Site {
     cut: Option<usize>,
     requests: Mutex<Vec<String>>,
     sent: AtomicU64,
+    /// Behind a log-in: it answers every request with a page.
+    is_away: AtomicBool,
 }
 
 impl Site {
@@ -70,7 +72,14 @@ impl Site {
             random.fill_bytes(&mut bytes);
             bytes
         };
-        let site = Site { kind, files: [file(), file()], cut, requests: Mutex::default(), sent: AtomicU64::new(0) };
+        let site = Site {
+            kind,
+            files: [file(), file()],
+            cut,
+            requests: Mutex::default(),
+            sent: AtomicU64::new(0),
+            is_away: AtomicBool::new(false),
+        };
         let site = Arc::new(site);
         let serving = site.clone();
         let port = listen(move |request| serving.serve(&request)).await;
@@ -83,6 +92,11 @@ impl Site {
             requests.push(request.to_owned());
             requests.len()
         };
+        if self.is_away.load(Ordering::SeqCst) {
+            let page = "<!doctype html><title>Log in</title>";
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}", page.len());
+            return format!("{head}\r\nconnection: close\r\n\r\n{page}").into_bytes();
+        }
         let (head, body) = self.answer(request, number);
         let end = if number == 1 { self.cut.unwrap_or(body.len()).min(body.len()) } else { body.len() };
         self.sent.fetch_add(end as u64, Ordering::SeqCst);
@@ -304,6 +318,42 @@ async fn an_answer_that_is_not_the_file_is_named(
     let (_dir, part) = place();
     let error = get(&ask(port, &part)).await.unwrap_err().to_string();
     assert!(error.contains(says), "{error}");
+}
+
+#[rstest]
+#[case::a_file("ok", true)]
+#[case::a_file_that_starts_with_blanks("\n \u{1}\u{2}", true)]
+#[case::a_page("<!doctype html><p>Log in</p>", false)]
+#[case::a_page_behind_blanks("\r\n <html>", false)]
+#[case::blanks(" \n", false)]
+#[tokio::test]
+async fn a_file_that_its_server_calls_a_page_is_judged_by_its_bytes(
+    #[case] body: &str,
+    #[case] is_file: bool,
+    #[values("text/html", "Application/XHTML+xml; charset=utf-8")] media_type: &str,
+) {
+    let length = body.len();
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {length}\r\n\r\n{body}");
+    let (port, _) = answering(answer).await;
+    let (_dir, part) = place();
+    match get(&ask(port, &part)).await {
+        Ok(whole) => assert_eq!((is_file, whole.sha256), (true, sha256_hex(body))),
+        Err(error) => assert!(!is_file && matches!(error, DownloadError::Page), "{error}"),
+    }
+}
+
+#[tokio::test]
+async fn a_page_in_place_of_the_rest_costs_no_byte_of_the_part() {
+    let (site, port) = Site::start(Server::StrongEtag, Some(1_000)).await;
+    let (_dir, part) = place();
+    get(&ask(port, &part)).await.unwrap_err();
+    site.is_away.store(true, Ordering::SeqCst);
+    let error = get(&ask(port, &part)).await.unwrap_err();
+    assert!(matches!(error, DownloadError::Page), "{error}");
+    site.is_away.store(false, Ordering::SeqCst);
+    let whole = get(&ask(port, &part)).await.unwrap();
+    assert_eq!(whole.sha256, sha256_hex(&site.files[0]));
+    assert!(whole.received < SIZE as u64, "{} of {SIZE} bytes", whole.received);
 }
 
 #[rstest]
