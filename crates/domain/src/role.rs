@@ -40,6 +40,8 @@ vocabulary! {
         Crawl,
         /// Accounts and media; `WORKER_ROLE=media`.
         Media,
+        /// Work for both, which workers of either claim.
+        Service,
     }
 }
 
@@ -50,7 +52,7 @@ const RESYNC_ROLES: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Rol
 
 /// Roles that a request may name, in the OpenAPI document: media tasks are made as jobs.
 pub fn names_and_resync() -> Object {
-    one_of(Role::requested().map(Role::name).chain([RESYNC]))
+    one_of(Role::CRAWL.into_iter().map(Role::name).chain([RESYNC]))
 }
 
 /// The same where it may be null.
@@ -77,9 +79,28 @@ pub struct RoleSpec {
     pub time_limit: Duration,
     /// How long a body that is stopped from outside may take to end by itself, before it is aborted.
     pub stop_grace: Duration,
+    /// How long its tasks may wait without a run that does something; None: as long as the configuration says.
+    pub snooze_limit: Option<Duration>,
+    /// The end of a job, or the failure of a crawl, is an event that people may be notified of.
+    pub notifies: bool,
+    /// The key of a task without a store: two with the same key are never open together.
+    pub key: Key,
     /// The name for people.
     pub title: &'static str,
     pub description: &'static str,
+}
+
+/// Arguments in a task's key, beside its role, platform and account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Key {
+    /// The one that names the account of a task that has none.
+    pub account: Option<&'static str>,
+    /// The one that tells apart tasks of one account.
+    pub told_apart_by: Option<&'static str>,
+}
+
+impl Key {
+    const NONE: Key = Key { account: None, told_apart_by: None };
 }
 
 /// Shared by most crawl roles.
@@ -90,6 +111,9 @@ const CRAWL_DEFAULTS: RoleSpec = RoleSpec {
     priority: 0,
     time_limit: minutes(15),
     stop_grace: Duration::ZERO,
+    snooze_limit: None,
+    notifies: true,
+    key: Key::NONE,
     title: "",
     description: "",
 };
@@ -103,6 +127,9 @@ const MEDIA_DEFAULTS: RoleSpec = RoleSpec {
     time_limit: minutes(6 * 60),
     // a tool gets SIGTERM, and SIGKILL 10 s later
     stop_grace: Duration::from_secs(15),
+    snooze_limit: None,
+    notifies: true,
+    key: Key::NONE,
     title: "",
     description: "",
 };
@@ -124,7 +151,7 @@ const CRAWL_ROLES: usize = {
 };
 
 impl Role {
-    /// The crawl family, the meaning of `any`, in the order of the variants.
+    /// The crawl family, in the order of the variants.
     pub const CRAWL: [Role; CRAWL_ROLES] = {
         let mut family = [Role::VARIANTS[0]; CRAWL_ROLES];
         let (mut at, mut found) = (0, 0);
@@ -137,22 +164,6 @@ impl Role {
         }
         family
     };
-
-    /// The crawl roles whose tasks people ask for.
-    pub fn requested() -> impl Iterator<Item = Role> {
-        Role::CRAWL.into_iter().filter(|role| !role.serves_all())
-    }
-
-    /// Whether workers of both families claim it. A pause of a family does not stop it.
-    pub const fn serves_all(self) -> bool {
-        matches!(self, Role::Notify)
-    }
-
-    /// How long its tasks may wait without a run that does something; None: as long as others. A sender waits as long
-    /// as its receiver asks.
-    pub fn snooze_limit(self) -> Option<Duration> {
-        (self == Role::Notify).then_some(Duration::from_secs(366 * 24 * 3600))
-    }
 
     pub const fn spec(self) -> RoleSpec {
         match self {
@@ -196,22 +207,32 @@ impl Role {
                 description: "Refreshes the materialized views",
                 ..CRAWL_DEFAULTS
             },
-            Role::ScrapeAccount => {
-                RoleSpec { title: "Scrape Account", description: "Lists the media of an account", ..MEDIA_DEFAULTS }
-            }
-            Role::DownloadMedia => {
-                RoleSpec { title: "Download Media", description: "Downloads media that are known", ..MEDIA_DEFAULTS }
-            }
+            Role::ScrapeAccount => RoleSpec {
+                key: Key { account: Some("username"), ..Key::NONE },
+                title: "Scrape Account",
+                description: "Lists the media of an account",
+                ..MEDIA_DEFAULTS
+            },
+            Role::DownloadMedia => RoleSpec {
+                key: Key { told_apart_by: Some("media_ids"), ..Key::NONE },
+                title: "Download Media",
+                description: "Downloads media that are known",
+                ..MEDIA_DEFAULTS
+            },
             Role::PaidContentSync => RoleSpec {
                 time_limit: minutes(24 * 60),
                 title: "Paid Content Sync",
                 description: "Syncs all creators, one task each",
                 ..MEDIA_DEFAULTS
             },
-            Role::PaidContentCreator => {
-                RoleSpec { title: "Paid Content Creator", description: "Syncs one creator", ..MEDIA_DEFAULTS }
-            }
+            Role::PaidContentCreator => RoleSpec {
+                key: Key { account: Some("creator_id"), ..Key::NONE },
+                title: "Paid Content Creator",
+                description: "Syncs one creator",
+                ..MEDIA_DEFAULTS
+            },
             Role::ForumScrape => RoleSpec {
+                key: Key { told_apart_by: Some("thread_ids"), ..Key::NONE },
                 time_limit: minutes(2 * 60),
                 title: "Forum Scrape",
                 description: "Reads the watched threads of forums",
@@ -224,6 +245,7 @@ impl Role {
                 ..MEDIA_DEFAULTS
             },
             Role::EasynewsMonitor => RoleSpec {
+                key: Key { told_apart_by: Some("search_queries"), ..Key::NONE },
                 time_limit: minutes(15),
                 title: "Easynews Monitor",
                 description: "Runs the saved searches",
@@ -236,16 +258,19 @@ impl Role {
                 ..MEDIA_DEFAULTS
             },
             Role::Notify => RoleSpec {
-                per_store: false,
-                needs_proxy: false,
+                family: Family::Service,
                 priority: 10,
                 // a mail server may take ten minutes to answer a mail
                 time_limit: minutes(60),
                 // an answer that is on its way is waited for
                 stop_grace: Duration::from_secs(15),
+                // as long as its receiver asks
+                snooze_limit: Some(minutes(366 * 24 * 60)),
+                notifies: false,
+                key: Key { account: Some("endpoint_id"), ..Key::NONE },
                 title: "Notify",
                 description: "Sends the notifications of an endpoint",
-                ..CRAWL_DEFAULTS
+                ..MEDIA_DEFAULTS
             },
         }
     }
@@ -281,7 +306,7 @@ impl Role {
     /// Priority of the tasks of a schedule that names none. Media jobs of a schedule give way to those that people request.
     pub fn schedule_priority(self) -> i32 {
         match self.family() {
-            Family::Crawl => self.default_priority(),
+            Family::Crawl | Family::Service => self.default_priority(),
             Family::Media => 3,
         }
     }
@@ -289,7 +314,7 @@ impl Role {
     /// Least priority of the tasks of a schedule that a person runs now; None: that of the schedule.
     pub fn run_now_priority(self) -> Option<i32> {
         match self.family() {
-            Family::Crawl => None,
+            Family::Crawl | Family::Service => None,
             Family::Media => Some(8),
         }
     }
@@ -301,17 +326,21 @@ impl Role {
     pub fn stop_grace(self) -> Duration {
         self.spec().stop_grace
     }
+
+    pub fn snooze_limit(self) -> Option<Duration> {
+        self.spec().snooze_limit
+    }
 }
 
 impl Family {
     pub fn roles(self) -> impl Iterator<Item = Role> {
         Role::VARIANTS.iter().copied().filter(move |role| role.family() == self)
     }
-}
 
-/// The roles of `WORKER_ROLE=media`.
-fn media_roles() -> impl Iterator<Item = Role> {
-    Family::Media.roles().chain(Role::VARIANTS.iter().copied().filter(|role| role.serves_all()))
+    /// The roles of its workers: its own and those of services.
+    fn worker_roles(self) -> impl Iterator<Item = Role> {
+        self.roles().chain(Family::Service.roles())
+    }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -334,18 +363,18 @@ impl FromStr for Role {
 pub struct RoleSet(Vec<Role>);
 
 impl RoleSet {
-    /// The crawl family.
+    /// The crawl family and services, the meaning of `any`.
     pub fn any() -> Self {
-        RoleSet(Role::CRAWL.to_vec())
+        RoleSet(Family::Crawl.worker_roles().collect())
     }
 
     pub fn roles(&self) -> &[Role] {
         &self.0
     }
 
-    /// Media roles alone.
+    /// No role of the crawl family.
     pub fn is_media(&self) -> bool {
-        self.0.iter().all(|role| media_roles().any(|media| media == *role))
+        self.0.iter().all(|role| role.family() != Family::Crawl)
     }
 
     pub fn needs_proxy(&self) -> bool {
@@ -359,11 +388,11 @@ impl RoleSet {
 
     /// The word in worker ids and the registry, as in `WORKER_ROLE`; several roles have `+` between them.
     pub fn label(&self) -> String {
-        let is = |roles: &[Role]| self.0 == roles;
+        let is = |family: Family| self.0.iter().copied().eq(family.worker_roles());
         match &self.0 {
-            _ if is(&Role::CRAWL) => "any".to_owned(),
-            _ if is(&RESYNC_ROLES) => RESYNC.to_owned(),
-            _ if is(&media_roles().collect::<Vec<_>>()) => Family::Media.to_string(),
+            _ if is(Family::Crawl) => "any".to_owned(),
+            _ if is(Family::Media) => Family::Media.to_string(),
+            roles if *roles == RESYNC_ROLES => RESYNC.to_owned(),
             roles => roles.iter().map(|role| role.name()).collect::<Vec<_>>().join("+"),
         }
     }
@@ -387,8 +416,8 @@ impl FromStr for RoleSet {
         let mut chosen = Vec::new();
         for word in words {
             match word {
-                "any" => chosen.extend(Role::CRAWL),
-                "media" => chosen.extend(media_roles()),
+                "any" => chosen.extend(Family::Crawl.worker_roles()),
+                "media" => chosen.extend(Family::Media.worker_roles()),
                 RESYNC => chosen.extend(RESYNC_ROLES),
                 name => chosen.push(name.parse()?),
             }
@@ -419,13 +448,17 @@ impl From<RoleSet> for String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use rstest::rstest;
 
     use super::*;
 
+    static ANY: LazyLock<Vec<Role>> = LazyLock::new(|| [&Role::CRAWL[..], &[Role::Notify]].concat());
+
     #[rstest]
-    #[case::empty_means_any("", &Role::CRAWL)]
-    #[case::any("any", &Role::CRAWL)]
+    #[case::empty_means_any("", &ANY)]
+    #[case::any("any", &ANY)]
     #[case::a_trailing_comma("product_refresh,", &[Role::ProductRefresh])]
     #[case::one("payload_fetch", &[Role::PayloadFetch])]
     #[case::several(" product_refresh, payload_fetch", &[Role::PayloadFetch, Role::ProductRefresh])]
@@ -447,11 +480,11 @@ mod tests {
     }
 
     #[test]
-    fn media_workers_claim_the_media_family_and_what_serves_both() {
+    fn media_workers_claim_the_media_family_and_services() {
         let media: RoleSet = "media".parse().unwrap();
-        let (both, own): (Vec<Role>, Vec<Role>) = media.roles().iter().partition(|role| role.serves_all());
-        assert_eq!((own.len(), both), (8, vec![Role::Notify]));
-        assert!(!media.needs_proxy() && own.iter().all(|role| !Role::CRAWL.contains(role)));
+        let of = |family| media.roles().iter().filter(|role| role.family() == family).count();
+        assert_eq!([of(Family::Crawl), of(Family::Media), of(Family::Service)], [0, 8, 1]);
+        assert!(!media.needs_proxy());
     }
 
     #[rstest]
@@ -460,11 +493,6 @@ mod tests {
     fn a_request_names_a_role(#[case] text: &str) {
         assert_eq!(RoleSet::try_from(text.to_owned()), Err(UnknownRole { given: text.to_owned() }));
         assert_eq!(RoleSet::try_from("any".to_owned()), Ok(RoleSet::any()));
-    }
-
-    #[test]
-    fn any_is_the_whole_crawl_family() {
-        assert_eq!(RoleSet::any().0, Family::Crawl.roles().collect::<Vec<_>>());
     }
 
     #[test]
@@ -498,7 +526,7 @@ mod tests {
     #[case(Role::YoutubeMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::EasynewsMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::AppearancesSync, (Family::Media, false, false, 5, 30))]
-    #[case(Role::Notify, (Family::Crawl, false, false, 10, 60))]
+    #[case(Role::Notify, (Family::Service, false, false, 10, 60))]
     fn a_role_has_a_family_needs_a_priority_and_minutes(
         #[case] role: Role,
         #[case] expected: (Family, bool, bool, i32, u64),

@@ -390,8 +390,8 @@ async fn a_recovery_says_how_many_tasks_of_dead_workers_wait_for_their_leases_an
     let database = testkit::database().await;
     let tasks = "SET xmlbinary = hex;
         INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, started_at, last_heartbeat_at, heartbeat_seconds) VALUES
-          ('off', 'A', 'P', 'any', crawl_roles(), 'offline', 4, now(), now(), 10), ('killed', 'B', 'P', 'any', crawl_roles(), 'active', 4, now(), now() - interval '1 minute', 10),
-          ('lives', 'C', 'P', 'any', crawl_roles(), 'active', 4, now(), now(), 10);
+          ('off', 'A', 'P', 'any', roles_of('{crawl,service}'), 'offline', 4, now(), now(), 10), ('killed', 'B', 'P', 'any', roles_of('{crawl,service}'), 'active', 4, now(), now() - interval '1 minute', 10),
+          ('lives', 'C', 'P', 'any', roles_of('{crawl,service}'), 'active', 4, now(), now(), 10);
         INSERT INTO worker_tasks (role, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at) VALUES
           ('analytics_refresh', 'running', 1, 'off', now(), now(), '2100-01-01 14:02:11Z'), ('analytics_refresh', 'claimed', 1, 'killed', now(), now(), '2100-01-01 14:00:00Z'),
           ('analytics_refresh', 'running', 1, 'lives', now(), now(), '2100-01-02Z')";

@@ -252,7 +252,7 @@ async fn a_task_parked_by_hand_for_ever_does_not_spoil_the_list() {
 #[tokio::test]
 async fn a_task_of_an_unknown_platform_or_role_is_shown_with_its_words() {
     let server = Server::start().await;
-    let sql = "ALTER TABLE worker_tasks DROP CONSTRAINT IF EXISTS worker_tasks_role_check;
+    let sql = "INSERT INTO task_kinds (name, family, notifies) VALUES ('of_a_newer_program', 'crawl', true);
                INSERT INTO worker_tasks (id, role, platform) VALUES (1, 'of_a_newer_program', 'weedmaps')";
     server.database.raw.batch_execute(sql).await.unwrap();
     let page = server.get("/api/tasks").await.expect(200);
