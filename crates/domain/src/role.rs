@@ -85,6 +85,10 @@ pub struct RoleSpec {
     pub notifies: bool,
     /// The key of a task without a store: two with the same key are never open together.
     pub key: Key,
+    /// The role of the tasks that a completed one makes, where it is one.
+    pub follow_up: Option<Role>,
+    /// The origin of its tasks, for people, where it is no schedule: "after a fetch".
+    pub origin: Option<&'static str>,
     /// The name for people.
     pub title: &'static str,
     pub description: &'static str,
@@ -114,6 +118,8 @@ const CRAWL_DEFAULTS: RoleSpec = RoleSpec {
     snooze_limit: None,
     notifies: true,
     key: Key::NONE,
+    follow_up: None,
+    origin: None,
     title: "",
     description: "",
 };
@@ -130,6 +136,8 @@ const MEDIA_DEFAULTS: RoleSpec = RoleSpec {
     snooze_limit: None,
     notifies: true,
     key: Key::NONE,
+    follow_up: None,
+    origin: None,
     title: "",
     description: "",
 };
@@ -177,17 +185,22 @@ impl Role {
             Role::EntryPointDiscovery => RoleSpec {
                 priority: 10,
                 time_limit: minutes(5),
+                follow_up: Some(Role::ProductDiscovery),
+                origin: Some("for a new store"),
                 title: "Entry Point Discovery",
                 description: "Resolves a store's menu address to its platform id",
                 ..CRAWL_DEFAULTS
             },
             Role::ProductDiscovery => RoleSpec {
                 priority: 10,
+                follow_up: Some(Role::ProductRefresh),
+                origin: Some("for a new store"),
                 title: "Product Discovery",
                 description: "Fetches a new store's menu for the first time",
                 ..CRAWL_DEFAULTS
             },
             Role::PayloadFetch => RoleSpec {
+                follow_up: Some(Role::ProductRefresh),
                 title: "Payload Fetch",
                 description: "Fetches a store's menu and keeps the raw answer",
                 ..CRAWL_DEFAULTS
@@ -195,6 +208,7 @@ impl Role {
             Role::ProductRefresh => RoleSpec {
                 needs_proxy: false,
                 time_limit: minutes(10),
+                origin: Some("after a fetch"),
                 title: "Product Refresh",
                 description: "Turns a kept answer into products, snapshots and stock",
                 ..CRAWL_DEFAULTS
