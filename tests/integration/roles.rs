@@ -13,10 +13,10 @@ async fn a_task_inserted_by_hand_is_what_its_kind_says() {
     for role in Role::VARIANTS.iter().copied() {
         let insert = "INSERT INTO worker_tasks (role) VALUES ($1) RETURNING family, notifies, id";
         let row = queue.database.raw.query_one(insert, &[&role.name()]).await.unwrap();
-        let spec = role.spec();
-        assert_eq!((row.get(0), row.get(1)), (spec.family.name(), spec.notifies), "{role}");
+        let kind = role.kind();
+        assert_eq!((row.get(0), row.get(1)), (kind.family.name(), kind.notifies), "{role}");
         let is_job = format!("SELECT count(*) FROM worker_job_queue WHERE id = {}", row.get::<_, i64>(2));
-        assert_eq!(queue.number(&is_job).await, i64::from(spec.family == Family::Media), "{role}");
+        assert_eq!(queue.number(&is_job).await, i64::from(kind.family == Family::Media), "{role}");
     }
 }
 

@@ -5,7 +5,7 @@
 import { get, pathOf, send, setCsrfToken } from "./api.js";
 import { link } from "./base.js";
 
-/** @import { AccessRole, Login, RoleView } from "../types/api" */
+/** @import { AccessRole, Login } from "../types/api" */
 
 /** @type {AccessRole[]} */
 const RANKS = ["consumer", "viewer", "operator", "admin"];
@@ -25,12 +25,6 @@ export const who = () => session;
 
 /** The roles of tasks, in the order of the server. */
 export const roles = () => session?.roles ?? [];
-
-/** The names of a family's roles. @param {RoleView["family"]} family @returns {string[]} */
-export const rolesOf = (family) => roles().filter((each) => each.family === family).map(({ role }) => role);
-
-/** @param {string} name */
-export const roleOf = (name) => roles().find(({ role }) => role === name);
 
 /** @param {"viewer" | "operator" | "admin"} role */
 export const may = (role) => session !== null && RANKS.indexOf(session.role) >= RANKS.indexOf(role);

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, RETRIES, bad, check_priority, check_time, dependencies_of, within};
 use super::tasks::TaskView;
-use domain::args::Args;
+use domain::kinds::Args;
 use domain::role::{Family, RESYNC, Role, names_and_resync};
 use domain::state_code::StateCode;
 use domain::store::{Platform, StoreId};

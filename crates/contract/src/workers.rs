@@ -115,8 +115,8 @@ pub struct RoleView {
     /// The title, for display.
     pub name: String,
     pub description: String,
-    /// The module that runs it; None for a role without a handler in this program.
-    pub handler: Option<String>,
+    /// The module that runs it.
+    pub handler: String,
     /// A run that takes longer is a failed attempt.
     pub time_limit_seconds: u64,
     /// The role of the tasks that a completed one makes; null where it makes none, or some of its own choice.
@@ -184,16 +184,16 @@ impl RoleView {
 
 impl From<Role> for RoleView {
     fn from(role: Role) -> Self {
-        let spec = role.spec();
+        let kind = role.kind();
         RoleView {
             role,
-            family: spec.family,
-            name: spec.title.to_owned(),
-            description: spec.description.to_owned(),
-            handler: role.handler().map(str::to_owned),
-            time_limit_seconds: spec.time_limit.as_secs(),
-            follow_up: spec.follow_up,
-            origin: spec.origin.map(str::to_owned),
+            family: kind.family,
+            name: kind.title.to_owned(),
+            description: kind.description.to_owned(),
+            handler: role.handler().to_owned(),
+            time_limit_seconds: kind.time_limit.as_secs(),
+            follow_up: kind.follow_up,
+            origin: kind.origin.map(str::to_owned),
         }
     }
 }

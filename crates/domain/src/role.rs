@@ -1,6 +1,6 @@
-//! `Role`: the kinds of work, and all facts about a kind and not about one task.
+//! `Role`: the name of a kind of tasks, and sets of roles, as workers claim them.
 //!
-//! [`Role::spec`] is its one table. A new role is a variant with its row; the compiler asks for both.
+//! In: names. Out: roles, and what [`crate::kinds`] says of each.
 
 use std::fmt::{self, Formatter};
 use std::str::FromStr;
@@ -11,39 +11,9 @@ use strum::VariantArray;
 use thiserror::Error;
 use utoipa::openapi::{Object, OneOf, Schema, Type};
 
-use super::vocabulary::{self, vocabulary};
-
-vocabulary! {
-    pub enum Role {
-        StoreDiscovery,
-        EntryPointDiscovery,
-        ProductDiscovery,
-        PayloadFetch,
-        ProductRefresh,
-        AnalyticsRefresh,
-        ScrapeAccount,
-        DownloadMedia,
-        PaidContentSync,
-        PaidContentCreator,
-        ForumScrape,
-        YoutubeMonitor,
-        EasynewsMonitor,
-        AppearancesSync,
-        Notify,
-    }
-}
-
-vocabulary! {
-    /// The roles that a worker claims when its roles are not listed one by one.
-    pub enum Family {
-        /// Menus of stores; `WORKER_ROLE` empty or `any`.
-        Crawl,
-        /// Accounts and media; `WORKER_ROLE=media`.
-        Media,
-        /// Work for both, which workers of either claim.
-        Service,
-    }
-}
+pub use super::kind::Family;
+pub use super::kinds::Role;
+use super::vocabulary;
 
 /// A former role, which requests still name.
 pub const RESYNC: &str = "product_resync";
@@ -63,87 +33,6 @@ pub fn names_and_resync_or_null() -> Schema {
 /// A text that is one of `names`, in the OpenAPI document.
 pub fn one_of(names: impl Iterator<Item = &'static str>) -> Object {
     Object::builder().schema_type(Type::String).enum_values(Some(names)).build()
-}
-
-/// Facts about each task of a role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoleSpec {
-    pub family: Family,
-    /// A task belongs to one store.
-    pub per_store: bool,
-    /// Its body asks the menu platform, which no request does without a proxy.
-    pub needs_proxy: bool,
-    /// Priority of a task that names none; higher runs first.
-    pub priority: i32,
-    /// A body that runs longer is a failed attempt.
-    pub time_limit: Duration,
-    /// How long a body that is stopped from outside may take to end by itself, before it is aborted.
-    pub stop_grace: Duration,
-    /// How long its tasks may wait without a run that does something; None: as long as the configuration says.
-    pub snooze_limit: Option<Duration>,
-    /// The end of a job, or the failure of a crawl, is an event that people may be notified of.
-    pub notifies: bool,
-    /// The key of a task without a store: two with the same key are never open together.
-    pub key: Key,
-    /// The role of the tasks that a completed one makes, where it is one.
-    pub follow_up: Option<Role>,
-    /// The origin of its tasks, for people, where it is no schedule: "after a fetch".
-    pub origin: Option<&'static str>,
-    /// The name for people.
-    pub title: &'static str,
-    pub description: &'static str,
-}
-
-/// Arguments in a task's key, beside its role, platform and account.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Key {
-    /// The one that names the account of a task that has none.
-    pub account: Option<&'static str>,
-    /// The one that tells apart tasks of one account.
-    pub told_apart_by: Option<&'static str>,
-}
-
-impl Key {
-    const NONE: Key = Key { account: None, told_apart_by: None };
-}
-
-/// Shared by most crawl roles.
-const CRAWL_DEFAULTS: RoleSpec = RoleSpec {
-    family: Family::Crawl,
-    per_store: true,
-    needs_proxy: true,
-    priority: 0,
-    time_limit: minutes(15),
-    stop_grace: Duration::ZERO,
-    snooze_limit: None,
-    notifies: true,
-    key: Key::NONE,
-    follow_up: None,
-    origin: None,
-    title: "",
-    description: "",
-};
-
-/// Shared by most media roles.
-const MEDIA_DEFAULTS: RoleSpec = RoleSpec {
-    family: Family::Media,
-    per_store: false,
-    needs_proxy: false,
-    priority: 5,
-    time_limit: minutes(6 * 60),
-    // a tool gets SIGTERM, and SIGKILL 10 s later
-    stop_grace: Duration::from_secs(15),
-    snooze_limit: None,
-    notifies: true,
-    key: Key::NONE,
-    follow_up: None,
-    origin: None,
-    title: "",
-    description: "",
-};
-
-const fn minutes(minutes: u64) -> Duration {
-    Duration::from_secs(minutes * 60)
 }
 
 /// Number of roles of the crawl family.
@@ -173,148 +62,32 @@ impl Role {
         family
     };
 
-    pub const fn spec(self) -> RoleSpec {
+    /// The module of `handlers` that runs it.
+    pub fn handler(self) -> &'static str {
         match self {
-            Role::StoreDiscovery => RoleSpec {
-                per_store: false,
-                time_limit: minutes(60),
-                title: "Store Discovery",
-                description: "Finds the stores of a platform and promotes the valid ones",
-                ..CRAWL_DEFAULTS
-            },
-            Role::EntryPointDiscovery => RoleSpec {
-                priority: 10,
-                time_limit: minutes(5),
-                follow_up: Some(Role::ProductDiscovery),
-                origin: Some("for a new store"),
-                title: "Entry Point Discovery",
-                description: "Resolves a store's menu address to its platform id",
-                ..CRAWL_DEFAULTS
-            },
-            Role::ProductDiscovery => RoleSpec {
-                priority: 10,
-                follow_up: Some(Role::ProductRefresh),
-                origin: Some("for a new store"),
-                title: "Product Discovery",
-                description: "Fetches a new store's menu for the first time",
-                ..CRAWL_DEFAULTS
-            },
-            Role::PayloadFetch => RoleSpec {
-                follow_up: Some(Role::ProductRefresh),
-                title: "Payload Fetch",
-                description: "Fetches a store's menu and keeps the raw answer",
-                ..CRAWL_DEFAULTS
-            },
-            Role::ProductRefresh => RoleSpec {
-                needs_proxy: false,
-                time_limit: minutes(10),
-                origin: Some("after a fetch"),
-                title: "Product Refresh",
-                description: "Turns a kept answer into products, snapshots and stock",
-                ..CRAWL_DEFAULTS
-            },
-            Role::AnalyticsRefresh => RoleSpec {
-                per_store: false,
-                needs_proxy: false,
-                time_limit: minutes(30),
-                title: "Analytics Refresh",
-                description: "Refreshes the materialized views",
-                ..CRAWL_DEFAULTS
-            },
-            Role::ScrapeAccount => RoleSpec {
-                key: Key { account: Some("username"), ..Key::NONE },
-                title: "Scrape Account",
-                description: "Lists the media of an account",
-                ..MEDIA_DEFAULTS
-            },
-            Role::DownloadMedia => RoleSpec {
-                key: Key { told_apart_by: Some("media_ids"), ..Key::NONE },
-                title: "Download Media",
-                description: "Downloads media that are known",
-                ..MEDIA_DEFAULTS
-            },
-            Role::PaidContentSync => RoleSpec {
-                time_limit: minutes(24 * 60),
-                title: "Paid Content Sync",
-                description: "Syncs all creators, one task each",
-                ..MEDIA_DEFAULTS
-            },
-            Role::PaidContentCreator => RoleSpec {
-                key: Key { account: Some("creator_id"), ..Key::NONE },
-                title: "Paid Content Creator",
-                description: "Syncs one creator",
-                ..MEDIA_DEFAULTS
-            },
-            Role::ForumScrape => RoleSpec {
-                key: Key { told_apart_by: Some("thread_ids"), ..Key::NONE },
-                time_limit: minutes(2 * 60),
-                title: "Forum Scrape",
-                description: "Reads the watched threads of forums",
-                ..MEDIA_DEFAULTS
-            },
-            Role::YoutubeMonitor => RoleSpec {
-                time_limit: minutes(15),
-                title: "YouTube Monitor",
-                description: "Looks for new videos of watched channels",
-                ..MEDIA_DEFAULTS
-            },
-            Role::EasynewsMonitor => RoleSpec {
-                key: Key { told_apart_by: Some("search_queries"), ..Key::NONE },
-                time_limit: minutes(15),
-                title: "Easynews Monitor",
-                description: "Runs the saved searches",
-                ..MEDIA_DEFAULTS
-            },
-            Role::AppearancesSync => RoleSpec {
-                time_limit: minutes(30),
-                title: "Appearances Sync",
-                description: "Reads the credits of watched people",
-                ..MEDIA_DEFAULTS
-            },
-            Role::Notify => RoleSpec {
-                family: Family::Service,
-                priority: 10,
-                // a mail server may take ten minutes to answer a mail
-                time_limit: minutes(60),
-                // an answer that is on its way is waited for
-                stop_grace: Duration::from_secs(15),
-                // as long as its receiver asks
-                snooze_limit: Some(minutes(366 * 24 * 60)),
-                notifies: false,
-                key: Key { account: Some("endpoint_id"), ..Key::NONE },
-                title: "Notify",
-                description: "Sends the notifications of an endpoint",
-                ..MEDIA_DEFAULTS
-            },
-        }
-    }
-
-    /// The module of `handlers` that runs it; none while there is none.
-    pub fn handler(self) -> Option<&'static str> {
-        match self {
-            Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
-            other => Some(other.name()),
+            Role::ProductDiscovery => Role::PayloadFetch.name(),
+            other => other.name(),
         }
     }
 
     const fn is_crawl(self) -> bool {
-        matches!(self.spec().family, Family::Crawl)
+        matches!(self.kind().family, Family::Crawl)
     }
 
     pub fn family(self) -> Family {
-        self.spec().family
+        self.kind().family
     }
 
     pub fn per_store(self) -> bool {
-        self.spec().per_store
+        self.kind().per_store
     }
 
     pub fn needs_proxy(self) -> bool {
-        self.spec().needs_proxy
+        self.kind().needs_proxy
     }
 
     pub fn default_priority(self) -> i32 {
-        self.spec().priority
+        self.kind().priority
     }
 
     /// Priority of the tasks of a schedule that names none. Media jobs of a schedule give way to those that people request.
@@ -334,15 +107,15 @@ impl Role {
     }
 
     pub fn time_limit(self) -> Duration {
-        self.spec().time_limit
+        self.kind().time_limit
     }
 
     pub fn stop_grace(self) -> Duration {
-        self.spec().stop_grace
+        self.kind().stop_grace
     }
 
     pub fn snooze_limit(self) -> Option<Duration> {
-        self.spec().snooze_limit
+        self.kind().snooze_limit
     }
 }
 
@@ -518,7 +291,7 @@ mod tests {
     #[test]
     fn every_role_has_a_title_a_description_and_a_name_that_reads_back() {
         for role in Role::VARIANTS {
-            let RoleSpec { title, description, .. } = role.spec();
+            let (title, description) = (role.kind().title, role.kind().description);
             assert!(!title.is_empty() && !description.is_empty(), "{role}");
             assert_eq!(role.name().parse(), Ok(*role));
             assert_eq!(serde_json::to_value(role).unwrap(), role.name());
@@ -551,10 +324,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case::its_own(Role::ProductRefresh, Some("product_refresh"))]
-    #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, Some("payload_fetch"))]
-    #[case::of_media(Role::ScrapeAccount, Some("scrape_account"))]
-    fn roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
+    #[case::its_own(Role::ProductRefresh, "product_refresh")]
+    #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, "payload_fetch")]
+    #[case::of_media(Role::ScrapeAccount, "scrape_account")]
+    fn roles_have_a_handler(#[case] role: Role, #[case] handler: &str) {
         assert_eq!(role.handler(), handler);
     }
 

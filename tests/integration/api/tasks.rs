@@ -284,9 +284,9 @@ async fn answers_can_be_read_back_by_a_client_in_rust() {
     let _: Registry = serde_json::from_value(server.get("/api/worker-registry").await.expect(200)).unwrap();
     let roles: Vec<RoleView> =
         serde_json::from_value(server.get("/api/worker-registry/roles").await.expect(200)).unwrap();
-    let handlers: Vec<_> = roles.iter().map(|role| (role.role, role.handler.as_deref())).collect();
-    assert!(handlers.contains(&(Role::ProductDiscovery, Some("payload_fetch"))), "{handlers:?}");
-    assert!(handlers.contains(&(Role::ForumScrape, Some("forum_scrape"))), "{handlers:?}");
+    let handlers: Vec<_> = roles.iter().map(|role| (role.role, role.handler.as_str())).collect();
+    assert!(handlers.contains(&(Role::ProductDiscovery, "payload_fetch")), "{handlers:?}");
+    assert!(handlers.contains(&(Role::ForumScrape, "forum_scrape")), "{handlers:?}");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ import { Refusal } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { bytes, duration, NONE, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { rolesOf } from "../../core/session.js";
+import { rolesOf } from "../../core/roles.js";
 import { Ago } from "../../parts/time.js";
 
 /** @import { Children } from "../../core/html.js" */

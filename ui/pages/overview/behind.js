@@ -4,7 +4,7 @@
 import { link } from "../../core/base.js";
 import { count, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { roleOf } from "../../core/session.js";
+import { roles } from "../../core/session.js";
 import { SECONDS_PER_HOUR, workersForAll } from "../../parts/capacity.js";
 import { Loaded, Panel } from "../../parts/panel.js";
 import { Secondary } from "../../parts/secondary.js";
@@ -52,5 +52,5 @@ function nextRun(schedules, role) {
   const times = schedules.filter((each) => each.role === role && each.enabled).flatMap((each) => each.next_run_at ?? []);
   const next = times.sort((a, b) => Date.parse(a) - Date.parse(b))[0];
   if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next} /></a>`;
-  return html`<span class="dim">${roleOf(role)?.origin ?? "no schedule"}</span>`;
+  return html`<span class="dim">${roles().find((each) => each.role === role)?.origin ?? "no schedule"}</span>`;
 }

@@ -7,7 +7,7 @@ import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
-import { roleOf } from "../../core/session.js";
+import { roleOf } from "../../core/roles.js";
 
 /** @import { TaskDetail, TaskView } from "../../types/api" */
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The pauses that hold a task up.
 
-import { roleOf } from "../../core/session.js";
+import { roleOf } from "../../core/roles.js";
 
 /** @import { Pause, TaskView } from "../../types/api" */
 

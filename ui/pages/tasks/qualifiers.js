@@ -1,7 +1,8 @@
 // @ts-check
 // The words that filter tasks, with the API's names in the address.
 
-import { roles as allRoles, rolesOf } from "../../core/session.js";
+import { rolesOf } from "../../core/roles.js";
+import { roles as allRoles } from "../../core/session.js";
 import { suggestStores } from "../../core/stores.js";
 import { PLATFORM, readId } from "../../parts/query-box.js";
 
