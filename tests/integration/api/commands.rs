@@ -101,10 +101,16 @@ async fn tasks_are_listed_below_the_summary_of_the_queue() {
     assert_eq!(failed["tasks"].as_array().unwrap().len(), 1);
 }
 
+#[rstest]
+#[case::a_listed_task_ended_after_it(
+    "INSERT INTO worker_tasks (role, status, completed_at) VALUES ('payload_fetch', 'completed', now() + interval '1 minute')"
+)]
+#[case::an_hour_ago(
+    "INSERT INTO task_totals (role, status, tasks, as_of) VALUES ('payload_fetch', 'completed', 7, now() - interval '1 hour')"
+)]
 #[tokio::test]
-async fn a_list_with_tasks_that_ended_after_the_last_count_says_until_when_they_are_counted() {
+async fn totals_that_may_have_grown_say_until_when_they_are_counted(#[case] sql: &str) {
     let database = with_store().await;
-    let sql = "INSERT INTO worker_tasks (role, status, completed_at) VALUES ('payload_fetch', 'completed', now() + interval '1 minute')";
     database.raw.batch_execute(sql).await.unwrap();
     let list = run(&database, &["tasks", "list"]).await;
     ended(&list, 0);
