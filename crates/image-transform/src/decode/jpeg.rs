@@ -1,4 +1,4 @@
-//! JPEG, by zune-jpeg.
+//! JPEG, by zune-jpeg itself: `image` copies the file, is never strict, and does not bound the number of scans.
 
 use std::io::Cursor;
 

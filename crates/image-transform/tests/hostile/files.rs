@@ -194,6 +194,17 @@ pub fn png_with_text_bomb() -> Vec<u8> {
     png_of(WIDTH as u32, HEIGHT as u32, &[chunk(b"zTXt", &bomb), data_chunk()].concat())
 }
 
+pub fn png_with_long_text() -> Vec<u8> {
+    let text = [&b"Comment\0"[..], &vec![b'x'; 9 * 1024 * 1024]].concat();
+    png_of(WIDTH as u32, HEIGHT as u32, &[chunk(b"tEXt", &text), data_chunk()].concat())
+}
+
+pub fn png_of_sixteen_bits(width: u32, height: u32) -> Vec<u8> {
+    let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[16, 2, 0, 0, 0]].concat();
+    let data = compressed(&vec![0; (1 + 6 * width as usize) * height as usize]);
+    [SIGNATURE, &chunk(b"IHDR", &header), &chunk(b"IDAT", &data), &chunk(b"IEND", &[])].concat()
+}
+
 /// Empty chunks, without one that ends them.
 pub fn png_of_endless_chunks() -> Vec<u8> {
     let empty = chunk(b"teXt", &[]);
