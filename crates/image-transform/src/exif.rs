@@ -68,14 +68,19 @@ mod tests {
 
     #[rstest]
     #[case(1, false, 0)]
+    #[case(2, true, 0)]
     #[case(3, false, 2)]
+    #[case(4, true, 2)]
     #[case(5, true, 1)]
     #[case(6, false, 1)]
+    #[case(7, true, 3)]
     #[case(8, false, 3)]
     #[case::an_unknown_value_is_upright(9, false, 0)]
     fn the_orientation_is_read(#[case] value: u16, #[case] mirror: bool, #[case] quarters: u8) {
         for big_endian in [false, true] {
-            assert_eq!(orientation(&tiff(big_endian, value)), Orientation { mirror, quarters });
+            let tiff = tiff(big_endian, value);
+            assert_eq!(orientation(&tiff), Orientation { mirror, quarters });
+            assert_eq!(orientation(&[b"Exif\0\0", tiff.as_slice()].concat()), Orientation { mirror, quarters });
         }
     }
 

@@ -1,6 +1,6 @@
 //! GIF's blocks, up to the end of the first frame; what follows it is never read.
 //!
-//! The crate `image` does not take over: it shows no frame's size before it decodes the frame, does not notice that the
+//! The crate `image` cannot take this over: it shows no frame's size before it decodes the frame, does not notice that the
 //! frame's end is missing, and reads a long comment of short blocks more slowly than a refusal may be.
 
 use super::bytes::Bytes;

@@ -1,6 +1,6 @@
 //! JPEG's markers, from the start of the image to its end.
 //!
-//! The crate `image` does not take over: it copies the file and each part of a profile before a limit holds, and does not
+//! The crate `image` cannot take this over: it copies the file and each part of a profile before a limit holds, and does not
 //! notice that an end is missing.
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! PNG's chunks, from the header to the end chunk.
 //!
-//! The crate `image` does not take over: it drops a profile that inflates beyond a limit instead of refusing it, keeps all
+//! The crate `image` cannot take this over: it drops a profile that inflates beyond a limit instead of refusing it, keeps all
 //! texts in memory, and reads no further than the pixels.
 
 use std::borrow::Cow;
