@@ -7,9 +7,9 @@
 use crate::container::{Bytes, next_marker, next_segment};
 use crate::{Format, ImageError};
 
-/// False where data is missing. Whatever else may be wrong is left to the decoder.
-pub fn is_complete(data: &[u8]) -> bool {
-    Walk::new(data).run().ok().flatten().unwrap_or(true)
+/// False where data is missing; `None` where the coding is broken, which the decoder notices as long as it is strict.
+pub fn is_complete(data: &[u8]) -> Option<bool> {
+    Walk::new(data).run().ok().flatten()
 }
 
 struct Walk<'a> {
@@ -42,12 +42,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `None` where the coding is of another kind or broken.
     fn run(&mut self) -> Result<Option<bool>, ImageError> {
         while let Some((marker, body)) = next_segment(&mut self.bytes)? {
             match marker {
                 0xC0 | 0xC1 => self.frame_header(body)?,
-                0xC2 => return Ok(None),
+                0xC2 => return Ok(Some(true)),
                 0xC4 => self.tables(body)?,
                 0xDD => self.restart_interval = Bytes::new(Format::Jpeg, body).u16_be()?.into(),
                 0xDA => match self.scan(body)? {

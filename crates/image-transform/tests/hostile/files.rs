@@ -69,6 +69,17 @@ pub fn jpeg_with_profile(count: usize) -> Vec<u8> {
     jpeg_with_segments(&vec![7; count].chunks(60_000).flat_map(part).collect::<Vec<u8>>())
 }
 
+/// As some cameras write it: bytes before a segment that belong to none.
+pub fn jpeg_with_bytes_between_segments() -> Vec<u8> {
+    jpeg_with_segments(&[&segment(0xFE, b"comment")[..], &[0x11; 8]].concat())
+}
+
+pub fn with_a_broken_scan(jpeg: Vec<u8>) -> Vec<u8> {
+    let at = position(&jpeg, &[0xFF, 0xDA]) + 200;
+    // no table has a code of ones alone
+    replaced(jpeg, at, &[0xFF, 0x00].repeat(20))
+}
+
 fn frame_header(jpeg: &[u8]) -> usize {
     position(jpeg, &[0xFF, 0xC0])
 }

@@ -65,6 +65,8 @@ fn processor_time() -> Duration {
 #[case::jpeg_without_height(files::jpeg_with_size(16, 0))]
 #[case::jpeg_of_endless_markers(files::jpeg_of_endless_markers())]
 #[case::jpeg_with_an_empty_segment(vec![0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0xFF, 0xD9])]
+#[case::jpeg_with_a_broken_scan(files::with_a_broken_scan(files::jpeg()))]
+#[case::odd_jpeg_with_a_broken_scan(files::with_a_broken_scan(files::jpeg_with_bytes_between_segments()))]
 #[case::gif_without_frame(files::gif_without_frame())]
 #[case::gif_of_junk(files::gif_of_junk())]
 #[case::gif_of_endless_comments(files::gif_of_endless_comments())]
@@ -136,6 +138,7 @@ fn a_part_of_a_file_is_truncated(#[case] whole: Vec<u8>) {
 #[case::script_in_a_comment(files::jpeg_with_comment(b"<script>alert(1)</script>"), Format::Jpeg)]
 #[case::bomb_in_a_text_chunk(files::png_with_text_bomb(), Format::Png)]
 #[case::long_text(files::png_with_long_text(), Format::Png)]
+#[case::bytes_between_segments(files::jpeg_with_bytes_between_segments(), Format::Jpeg)]
 #[case::half_a_profile(files::jpeg_with_profile(100), Format::Jpeg)]
 #[case::frame_flood(files::webp_animation(64, 48, &files::webp()[12..], 5_000), Format::WebP)]
 fn what_surrounds_a_picture_is_dropped(#[case] bytes: Vec<u8>, #[case] format: Format) {
