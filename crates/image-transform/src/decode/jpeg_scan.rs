@@ -4,12 +4,12 @@
 //! here, without turning them into pixels, which takes a small part of the decoder's time. Progressive pictures pass: an early
 //! end leaves them whole but coarse.
 
-use crate::container::{Bytes, next_marker};
+use crate::container::{Bytes, next_marker, next_segment};
 use crate::{Format, ImageError};
 
-/// False where data is missing. Whatever else may be wrong is left to the decoder.
-pub fn is_complete(data: &[u8]) -> bool {
-    Walk::new(data).run().ok().flatten().unwrap_or(true)
+/// False where data is missing; `None` where the coding is broken, which the decoder notices as long as it is strict.
+pub fn is_complete(data: &[u8]) -> Option<bool> {
+    Walk::new(data).run().ok().flatten()
 }
 
 struct Walk<'a> {
@@ -42,20 +42,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `None` where the coding is of another kind or broken.
     fn run(&mut self) -> Result<Option<bool>, ImageError> {
-        loop {
-            let marker = next_marker(&mut self.bytes)?;
-            match marker {
-                0xD9 => return Ok(Some(true)),
-                0xD8 | 0x01 | 0xD0..=0xD7 => continue,
-                0xC2 => return Ok(None),
-                _ => {}
-            }
-            let length = usize::from(self.bytes.u16_be()?).saturating_sub(2);
-            let body = self.bytes.take(length)?;
+        while let Some((marker, body)) = next_segment(&mut self.bytes)? {
             match marker {
                 0xC0 | 0xC1 => self.frame_header(body)?,
+                0xC2 => return Ok(Some(true)),
                 0xC4 => self.tables(body)?,
                 0xDD => self.restart_interval = Bytes::new(Format::Jpeg, body).u16_be()?.into(),
                 0xDA => match self.scan(body)? {
@@ -65,6 +56,7 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
+        Ok(Some(true))
     }
 
     fn frame_header(&mut self, body: &[u8]) -> Result<(), ImageError> {
