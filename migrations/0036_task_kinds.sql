@@ -24,6 +24,8 @@ ALTER TABLE worker_tasks DROP CONSTRAINT IF EXISTS worker_tasks_role_check;
 DROP INDEX worker_tasks_ready_by_family;
 CREATE INDEX worker_tasks_ready_by_family ON worker_tasks (family, priority DESC, id) WHERE status = 'pending' AND ready;
 DROP FUNCTION role_family(text);
+DROP FUNCTION IF EXISTS crawl_roles();
+DELETE FROM schema_objects WHERE name = '01_roles';
 
 -- worker_tasks_media takes its place once it is built.
 DROP INDEX IF EXISTS worker_tasks_jobs;

@@ -42,6 +42,15 @@ pub fn progressive_jpeg() -> Vec<u8> {
     encoded_jpeg(true)
 }
 
+/// With this part of its first scan's data, and an end marker behind it.
+pub fn progressive_jpeg_ended_in_its_first_scan(percent: usize) -> Vec<u8> {
+    let jpeg = progressive_jpeg();
+    let head = position(&jpeg, &[0xFF, 0xDA]);
+    let data = head + 2 + usize::from(u16::from_be_bytes([jpeg[head + 2], jpeg[head + 3]]));
+    let scan = jpeg[data..].windows(2).position(|pair| pair[0] == 0xFF && pair[1] != 0).unwrap();
+    [&jpeg[..data + scan * percent / 100], &[0xFF, 0xD9]].concat()
+}
+
 fn encoded_jpeg(progressive: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = jpeg_encoder::Encoder::new(&mut bytes, 85);
