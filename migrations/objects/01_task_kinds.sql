@@ -27,9 +27,13 @@ CREATE OR REPLACE FUNCTION roles_of(families text[]) RETURNS text[] LANGUAGE sql
   SELECT coalesce(array_agg(k.name ORDER BY k.name), '{}') FROM task_kinds k WHERE k.family = ANY (families)
 $f$;
 
--- For programs of the release before, which may still run.
+-- For programs and autoscalers of the release before, which may still run.
 CREATE OR REPLACE FUNCTION media_roles() RETURNS text[] LANGUAGE sql STABLE AS $f$
   SELECT roles_of('{media}')
+$f$;
+
+CREATE OR REPLACE FUNCTION role_family(role text) RETURNS text LANGUAGE sql STABLE AS $f$
+  SELECT coalesce((SELECT nullif(k.family, 'service') FROM task_kinds k WHERE k.name = role), 'crawl')
 $f$;
 
 -- Gives a task what its kind says. drover's own functions insert complete rows.
