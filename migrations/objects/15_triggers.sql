@@ -24,18 +24,22 @@ CREATE OR REPLACE TRIGGER cancel_children AFTER UPDATE OF status ON worker_tasks
   WHEN (NEW.status = 'cancelled' AND OLD.awaits_children AND OLD.status <> 'cancelled' AND current_setting('xmlbinary') <> 'hex')
   EXECUTE FUNCTION worker_tasks_cancel_children();
 
--- The roles are a constant of the trigger and the status comes first, so that the end of a crawl task pays for comparisons alone.
-DO $do$
-BEGIN
-  EXECUTE format($sql$
-    CREATE OR REPLACE TRIGGER notify_end AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
-      WHEN (NEW.status IN ('completed', 'failed') AND OLD.status IS DISTINCT FROM NEW.status AND NEW.role = ANY (%L::text[]))
-      EXECUTE FUNCTION worker_tasks_notify() $sql$, media_roles());
-  EXECUTE format($sql$
-    CREATE OR REPLACE TRIGGER note_failure AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
-      WHEN (NEW.status = 'failed' AND OLD.status IS DISTINCT FROM NEW.status AND NEW.role = ANY (%L::text[]))
-      EXECUTE FUNCTION worker_tasks_note_failure() $sql$, array_remove(crawl_roles(), 'notify'));
-END $do$;
+-- After guard_insert, which puts a former role's present name.
+CREATE OR REPLACE TRIGGER set_kind BEFORE INSERT ON worker_tasks FOR EACH ROW
+  WHEN (NEW.family IS NULL)
+  EXECUTE FUNCTION worker_tasks_set_kind();
+
+CREATE OR REPLACE TRIGGER set_kind_of_role BEFORE UPDATE OF role ON worker_tasks FOR EACH ROW
+  WHEN (NEW.role IS DISTINCT FROM OLD.role)
+  EXECUTE FUNCTION worker_tasks_set_kind();
+
+CREATE OR REPLACE TRIGGER notify_end AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
+  WHEN (NEW.status IN ('completed', 'failed') AND OLD.status IS DISTINCT FROM NEW.status AND NEW.family = 'media' AND NEW.notifies)
+  EXECUTE FUNCTION worker_tasks_notify();
+
+CREATE OR REPLACE TRIGGER note_failure AFTER UPDATE OF status ON worker_tasks FOR EACH ROW
+  WHEN (NEW.status = 'failed' AND OLD.status IS DISTINCT FROM NEW.status AND NEW.family = 'crawl' AND NEW.notifies)
+  EXECUTE FUNCTION worker_tasks_note_failure();
 
 CREATE OR REPLACE TRIGGER note_finding AFTER INSERT ON quality_findings FOR EACH ROW EXECUTE FUNCTION quality_findings_note();
 

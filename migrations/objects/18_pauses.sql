@@ -7,12 +7,12 @@ SELECT * FROM pauses WHERE until IS NULL OR until > clock_timestamp();
 CREATE OR REPLACE VIEW paused_stores AS
 SELECT dispensary_id FROM pauses_in_force WHERE dispensary_id IS NOT NULL;
 
--- The roles of these that are not paused: for claims at psql. A paused family does not stop `notify`, which serves both.
+-- The roles of these that are not paused: for claims at psql.
 CREATE OR REPLACE FUNCTION unpaused_roles(roles text[]) RETURNS text[] LANGUAGE sql STABLE AS $f$
-  SELECT ARRAY (SELECT r.name FROM unnest(roles) AS r(name)
+  SELECT ARRAY (SELECT r.name FROM unnest(roles) AS r(name) LEFT JOIN task_kinds k ON k.name = r.name
                  WHERE NOT EXISTS (SELECT FROM pauses_in_force p
                                     WHERE p.scope = 'all'
-                                       OR p.scope = 'family' AND p.target = role_family(r.name) AND r.name <> 'notify'
+                                       OR p.scope = 'family' AND p.target = k.family
                                        OR p.scope = 'role' AND p.target = r.name))
 $f$;
 

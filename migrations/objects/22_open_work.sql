@@ -58,13 +58,13 @@ END $f$;
 
 DROP FUNCTION IF EXISTS open_twin(text, bigint, text, text, jsonb);
 
--- The dedup key of a job: only one open job may do the same work, that is, have the same type, platform and account, and, for downloads and
--- forums, the same ids, for searches of its own the same searches. Without an account, the one that the arguments name counts.
-CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, args jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
-  SELECT concat_ws(':', job_type, coalesce(platform, ''),
-                   coalesce(account, CASE job_type WHEN 'scrape_account' THEN args ->> 'username'
-                                                   WHEN 'paid_content_creator' THEN args ->> 'creator_id' END, ''),
-                   CASE WHEN job_type IN ('download_media', 'forum_scrape')
-                        THEN md5(coalesce(args -> 'media_ids', args -> 'thread_ids', 'null')::text)
-                        WHEN job_type = 'easynews_monitor' THEN md5(nullif(args -> 'search_queries', 'null')::text) END)
+-- The dedup key of a task without a store: only one open job may do the same work, that is, have the same type, platform and account, and
+-- the same value of the argument that tells such jobs apart. Without an account, the one that the arguments name counts. A service has one
+-- task for each account that its arguments name. Null for a crawl.
+CREATE OR REPLACE FUNCTION job_key(job_type text, platform text, account text, args jsonb) RETURNS text LANGUAGE sql STABLE AS $f$
+  SELECT CASE k.family
+         WHEN 'media' THEN concat_ws(':', k.name, coalesce(platform, ''), coalesce(account, args ->> k.account_arg, ''),
+                                     md5(nullif(args -> k.key_arg, 'null')::text))
+         WHEN 'service' THEN concat_ws(':', k.name, args ->> k.account_arg) END
+    FROM task_kinds k WHERE k.name = job_type
 $f$;

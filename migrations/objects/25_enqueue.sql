@@ -5,17 +5,18 @@
 CREATE OR REPLACE FUNCTION task_specs(specs jsonb, ids bigint[])
 RETURNS TABLE (id bigint, role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz, payload jsonb,
                max_retries int, dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint,
-               account text, may_be_ready boolean, ord bigint)
+               account text, may_be_ready boolean, ord bigint, family text, notifies boolean)
 LANGUAGE sql STABLE AS $f$
   SELECT ids[s.ord], s.role, s.dispensary_id, s.platform, coalesce(s.priority, 0), s.scheduled_for, coalesce(s.payload, '{}'),
          coalesce(s.max_retries, 3), s.dedup_key, nullif(s.depends_on, '{}'), coalesce(s.depends_policy, 'cancel'),
          s.parent_task_id, s.schedule_id, s.account,
-         nullif(s.depends_on, '{}') IS NULL AND is_due(s.scheduled_for), s.ord
+         nullif(s.depends_on, '{}') IS NULL AND is_due(s.scheduled_for), s.ord, k.family, k.notifies
     FROM ROWS FROM (jsonb_to_recordset(specs) AS (
            role text, dispensary_id bigint, platform text, priority int, scheduled_for timestamptz, payload jsonb, max_retries int,
            dedup_key text, depends_on bigint[], depends_policy text, parent_task_id bigint, schedule_id bigint, account text))
          WITH ORDINALITY AS s(role, dispensary_id, platform, priority, scheduled_for, payload, max_retries, dedup_key, depends_on,
            depends_policy, parent_task_id, schedule_id, account, ord)
+    LEFT JOIN task_kinds k ON k.name = s.role
 $f$;
 
 -- Inserts the tasks of `specs` that are not inserted yet (`present`), and returns the ids of the new rows. With `reserve`, the best task of
@@ -32,9 +33,9 @@ BEGIN
           WHERE s.id NOT IN (SELECT unnest(present))),   -- a subquery is hashed; an array would be searched for each task
        made AS (
          INSERT INTO worker_tasks (id, role, dispensary_id, platform, priority, scheduled_for, payload, max_retries, dedup_key,
-                                   depends_on, depends_policy, parent_task_id, schedule_id, account, blocked, ready)
+                                   depends_on, depends_policy, parent_task_id, schedule_id, account, family, notifies, blocked, ready)
          SELECT r.id, r.role, r.dispensary_id, r.platform, r.priority, r.scheduled_for, r.payload, r.max_retries, r.dedup_key,
-                r.depends_on, r.depends_policy, r.parent_task_id, r.schedule_id, r.account, r.depends_on IS NOT NULL,
+                r.depends_on, r.depends_policy, r.parent_task_id, r.schedule_id, r.account, r.family, r.notifies, r.depends_on IS NOT NULL,
                 r.may_be_ready AND (r.dispensary_id IS NULL
                                     OR reserve AND r.rank = 1
                                        AND (SELECT h.id FROM reservations h WHERE h.dispensary_id = r.dispensary_id LIMIT 1) IS NULL

@@ -15,8 +15,18 @@ BEGIN
      LIMIT wanted);
 END $f$;
 
+-- True if one index has the ready tasks of these roles in order: they are the whole crawl family, and no task of a service is ready.
+CREATE OR REPLACE FUNCTION is_crawl_alone(roles text[]) RETURNS boolean LANGUAGE plpgsql STABLE AS $f$
+BEGIN
+  RETURN NOT EXISTS (SELECT FROM task_kinds k WHERE k.family = 'crawl' AND k.name <> ALL (roles))
+     AND (SELECT t.id FROM worker_tasks t   -- a range of one family: only the index by family gives this order
+           WHERE t.status = 'pending' AND t.ready AND t.family >= 'service' AND t.family <= 'service'
+           ORDER BY t.family, t.priority DESC, t.id
+           LIMIT 1) IS NULL;
+END $f$;
+
 -- Locks the best `wanted` ready tasks of these roles and returns their ids, best first. `every_crawl_role`: these roles are the crawl
--- family as the caller knows it, which one index has in order; a caller of an older release may lack a role of it. No scan reads the
+-- family and perhaps services, as the caller knows them; a caller of an older release may lack one of the family. No scan reads the
 -- backlog of a role that is not asked for. A suspect (a task that was lost twice) is picked only with `allow_suspect`, and one at a time:
 -- the one with the fewest crashes, so that losses with other causes spread over many suspects.
 DROP FUNCTION IF EXISTS pick_tasks(text[], int, boolean);
@@ -37,11 +47,11 @@ BEGIN
        FOR UPDATE SKIP LOCKED;
     wanted := wanted - (suspect IS NOT NULL)::int;
   END IF;
-  IF every_crawl_role AND roles @> crawl_roles() THEN
+  IF every_crawl_role AND is_crawl_alone(roles) THEN
     picked := ARRAY (
       SELECT t.id FROM worker_tasks t
-       WHERE t.status = 'pending' AND t.ready AND role_family(t.role) = 'crawl' AND t.loss_count < 2
-       ORDER BY t.priority DESC, t.id
+       WHERE t.status = 'pending' AND t.ready AND t.family >= 'crawl' AND t.family <= 'crawl' AND t.loss_count < 2
+       ORDER BY t.family, t.priority DESC, t.id
        LIMIT wanted
          FOR UPDATE SKIP LOCKED);
     RETURN array_remove(suspect || picked, NULL);

@@ -101,11 +101,12 @@ BEGIN
     RAISE no_data_found USING MESSAGE = format('a lease of task %s with fence %s for %s', held_id, held_fence, held_worker);
   END IF;
   INSERT INTO worker_tasks (role, dispensary_id, platform, account, priority, payload, dedup_key, parent_task_id, status, ready, worker_id,
-                            fence, claimed_at, started_at, last_heartbeat_at, lease_expires_at)
+                            fence, claimed_at, started_at, last_heartbeat_at, lease_expires_at, family, notifies)
   SELECT s.role, s.dispensary_id, s.platform, s.account, s.priority, s.payload, s.dedup_key, s.parent_task_id, 'running', false,
-         held_worker, 1, start_time, start_time, start_time, start_time + lease
+         held_worker, 1, start_time, start_time, start_time, start_time + lease, k.family, k.notifies
     FROM jsonb_to_record(spec) AS s(role text, dispensary_id bigint, platform text, account text, priority int, payload jsonb,
                                     dedup_key text, parent_task_id bigint)
+    LEFT JOIN task_kinds k ON k.name = s.role
    WHERE NOT EXISTS (SELECT FROM paused_stores p WHERE p.dispensary_id = s.dispensary_id)
   ON CONFLICT DO NOTHING
   RETURNING id INTO started;
@@ -127,10 +128,8 @@ BEGIN
     FROM (SELECT k.ord, k.key, k.args, row_number() OVER same_key AS place, first_value(k.args) OVER same_key AS first_args,
                  CASE WHEN k.key IS NULL THEN k.spec ELSE k.spec || jsonb_build_object('dedup_key', k.key) END AS spec
             FROM (SELECT e.ord, e.spec, coalesce(e.spec->'payload', '{}') AS args,
-                         coalesce(e.spec->>'dedup_key',
-                                  CASE WHEN e.spec->>'role' = ANY (media_roles())
-                                       THEN job_key(e.spec->>'role', e.spec->>'platform', e.spec->>'account',
-                                                    coalesce(e.spec->'payload', '{}')) END) AS key
+                         coalesce(e.spec->>'dedup_key', job_key(e.spec->>'role', e.spec->>'platform', e.spec->>'account',
+                                                                coalesce(e.spec->'payload', '{}'))) AS key
                     FROM jsonb_array_elements(specs) WITH ORDINALITY AS e(spec, ord)) k
           WINDOW same_key AS (PARTITION BY k.key ORDER BY k.ord)) c;
   IF ambiguous IS NOT NULL THEN

@@ -100,8 +100,7 @@ BEGIN
   waits := must_wait(task);
   -- the key of a request for the same work: of two at once, one is refused
   key := CASE WHEN task.dispensary_id IS NOT NULL THEN concat_ws(':', task.role, task.dispensary_id, task.payload->>'payload_id')
-              WHEN task.role = ANY (media_roles()) THEN job_key(task.role, task.platform, task.account, task.payload)
-              WHEN task.role = 'notify' THEN format('notify:%s', task.payload->>'endpoint_id') END;
+              ELSE job_key(task.role, task.platform, task.account, task.payload) END;
   BEGIN
     PERFORM keep_last_run(task);
     UPDATE worker_tasks t

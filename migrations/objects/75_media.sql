@@ -1,7 +1,7 @@
 -- Schedules of media jobs come with the rows that they are for, so that what watches nothing is never due. A schedule that is there stays
 -- as it is: an operator may have changed it.
 
--- Adds the schedule of a role, named like it. Arguments of the trigger: role, hours.
+-- Adds the schedule of a role, named like it. Arguments of the trigger, which `migrate` makes as the role's kind asks: role, hours.
 CREATE OR REPLACE FUNCTION add_media_schedule() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   INSERT INTO task_schedules (name, role, interval_hours, priority, next_run_at)
@@ -32,15 +32,5 @@ BEGIN
   RETURN NULL;
 END $f$;
 
-CREATE OR REPLACE TRIGGER add_schedule AFTER INSERT ON watched_channels
-  FOR EACH ROW EXECUTE FUNCTION add_media_schedule('youtube_monitor', '1');
-CREATE OR REPLACE TRIGGER add_schedule AFTER INSERT ON saved_searches
-  FOR EACH ROW EXECUTE FUNCTION add_media_schedule('easynews_monitor', '6');
-CREATE OR REPLACE TRIGGER add_schedule AFTER INSERT ON watched_threads
-  FOR EACH ROW EXECUTE FUNCTION add_media_schedule('forum_scrape', '6');
-CREATE OR REPLACE TRIGGER add_schedule AFTER INSERT ON people
-  FOR EACH ROW EXECUTE FUNCTION add_media_schedule('appearances_sync', '24');
-CREATE OR REPLACE TRIGGER add_schedule AFTER INSERT OR UPDATE OF kind ON media_accounts
-  FOR EACH ROW WHEN (NEW.kind = 'creator') EXECUTE FUNCTION add_media_schedule('paid_content_sync', '6');
 CREATE OR REPLACE TRIGGER keep_schedule AFTER INSERT OR DELETE OR UPDATE OF platform, username, interval_hours, enabled ON media_accounts
   FOR EACH ROW EXECUTE FUNCTION keep_account_schedule();

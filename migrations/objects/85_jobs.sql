@@ -6,9 +6,9 @@ CREATE OR REPLACE FUNCTION insert_job(job_type text, platform text, account text
                                       after bigint[]) RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE made bigint;
 BEGIN
-  IF job_type IS NULL OR job_type <> ALL (media_roles()) THEN
-    RAISE check_violation USING MESSAGE = format('%s is no job type: the job types are %s', coalesce(job_type, 'null'),
-                                                 array_to_string(media_roles(), ', '));
+  IF job_type IS NULL OR job_type <> ALL (roles_of('{media}')) THEN
+    RAISE check_violation USING MESSAGE = format('unknown job type %s: the job types are %s', coalesce(job_type, 'null'),
+                                                 array_to_string(roles_of('{media}'), ', '));
   END IF;
   IF job_priority NOT BETWEEN 1 AND 10 THEN
     RAISE check_violation USING MESSAGE = format('the priority of a job is 1 (first) to 10, and not %s', job_priority);
@@ -73,8 +73,7 @@ BEGIN
   RETURN cardinality(ids) - (SELECT count(*) FROM worker_tasks t WHERE t.id = ANY (ids) AND t.status = ANY (open));
 END $f$;
 
--- The established table of jobs, for programs and for users at psql; they may insert into it. The roles are written out, so that the
--- planner finds the index of jobs.
+-- The established table of jobs, for programs and for users at psql; they may insert into it.
 CREATE OR REPLACE VIEW worker_job_queue AS
 SELECT t.id, t.role AS job_type, t.platform, t.account, greatest(1, least(10, 10 - t.priority)) AS priority,
        CASE WHEN t.status = 'claimed' OR is_between_runs(t.status, t.awaits_children, t.scheduled_for) THEN 'running'
@@ -92,8 +91,7 @@ SELECT t.id, t.role AS job_type, t.platform, t.account, greatest(1, least(10, 10
             ELSE t.progress_message END AS progress_message,
        t.scheduled_for, t.result, t.updated_at, t.depends_on, t.parent_task_id AS parent_id
   FROM worker_tasks t
- WHERE t.role IN ('scrape_account', 'download_media', 'paid_content_sync', 'paid_content_creator', 'forum_scrape',
-                  'youtube_monitor', 'easynews_monitor', 'appearances_sync');
+ WHERE t.family = 'media';
 
 CREATE OR REPLACE FUNCTION insert_into_worker_job_queue() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN

@@ -15,7 +15,7 @@ END $f$;
 DROP FUNCTION IF EXISTS claim_ready(text, text);
 CREATE FUNCTION claim_ready(task_role text, worker text) RETURNS SETOF worker_tasks LANGUAGE plpgsql AS $f$
 DECLARE
-  wanted text[] := CASE WHEN task_role IS NULL THEN crawl_roles()
+  wanted text[] := CASE WHEN task_role IS NULL THEN roles_of('{crawl,service}')
                         WHEN task_role = 'product_resync' THEN ARRAY['payload_fetch', 'product_discovery', 'product_refresh']
                         ELSE ARRAY[task_role] END;
   roles text[] := unpaused_roles(wanted);

@@ -74,7 +74,7 @@ fn flag(field: &str) -> String {
 }
 
 fn kinds_of_work() -> String {
-    let mut names: Vec<&str> = Role::requested().map(Role::name).collect();
+    let mut names: Vec<&str> = Role::CRAWL.into_iter().map(Role::name).collect();
     let last = names.pop().unwrap_or_default();
     format!("Role of the task: {} or {last}", names.join(", "))
 }

@@ -26,7 +26,7 @@ pub struct Args {
     /// all, family, role, pod, worker, host or store [default: list the pauses in force]
     #[arg(value_parser = values::word::<PauseScope>, requires = "reason")]
     scope: Option<PauseScope>,
-    /// Name of the family (crawl, media), role, pod, worker or host, or id, slug or name of the store
+    /// Name of the family (crawl, media, service), role, pod, worker or host, or id, slug or name of the store
     of: Option<String>,
     /// Reason to show to others; a pause needs one
     #[arg(long, value_name = "TEXT", requires = "scope")]

@@ -6,10 +6,10 @@
 use serde_json::json;
 
 use super::Context;
-use domain::args;
+use domain::kinds::analytics_refresh::Args;
 use queue::{Outcome, TaskError};
 
-pub async fn run(ctx: &Context, _: args::AnalyticsRefresh) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let views = db::analytics::refresh::refresh(&ctx.services.db).await?;
     Ok(Outcome::done(json!({ "views": views })).into())
 }

@@ -5,15 +5,15 @@
 
 use serde_json::json;
 
-use super::Context;
 use super::context::TaskStore;
 use super::platform_client::PlatformClient;
+use super::{Context, payload_fetch};
 use crate::platforms::StoreRef;
-use domain::args;
+use domain::kinds::entry_point_discovery::Args;
 use domain::store::Store;
-use queue::{FollowUp, Outcome, TaskError, WriteResults};
+use queue::{Outcome, TaskError, WriteResults};
 
-pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let store = match ctx.store().await? {
         TaskStore::Enabled(store) => store,
         TaskStore::Disabled { reason } => return Ok(Outcome::Cancel { reason }),
@@ -22,7 +22,7 @@ pub async fn run(ctx: &Context, _: args::EntryPointDiscovery) -> Result<Outcome,
     reject_duplicate(ctx, &store, &found).await?;
 
     let result = json!({ "platform_dispensary_id": found.platform_dispensary_id, "slug": found.slug });
-    let done = Outcome::done(result).next(FollowUp::first_fetch(store.platform, store.id)).write(
+    let done = Outcome::done(result).next(payload_fetch::first(store.platform, store.id)).write(
         (store.id, found),
         |(store, found), tx| {
             Box::pin(async move {

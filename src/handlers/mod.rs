@@ -28,7 +28,7 @@ pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;
 pub use progress::RunProgress;
 
-use domain::args::Args;
+use domain::kinds::Args;
 use domain::role::Role;
 use queue::{HandOver, Outcome, TaskError};
 

@@ -16,7 +16,7 @@ use ::media::notify::{self, Handed, Notice, SendError, SendSecrets, Tried};
 use db::credentials::{self, CredentialError, OpenCredential};
 use db::notifications::{self, EndedTry, NextNotification};
 use db::{Client, Db, DbError};
-use domain::args;
+use domain::kinds::notify::Args;
 use domain::notification::{
     self, BadTarget, EndpointId, EndpointKind, MailTarget, NotificationState, PLATFORM, TEST, Target,
 };
@@ -38,7 +38,7 @@ const MAX_RECORD_TIME: Duration = Duration::from_secs(10 * 60);
 const RECORD_PAUSE: Duration = Duration::from_millis(500);
 const GONE: &str = "the receiver answered 410 Gone: the endpoint was disabled";
 
-pub async fn run(ctx: &Context, args: args::Notify) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let begun = Instant::now();
     let max_time = Role::Notify.time_limit().saturating_sub(notify::MAX_TIME);
     let (mut delivered, mut failed) = (0, 0);

@@ -19,15 +19,25 @@ use crate::platforms::{Menu, MenuProgress};
 use crate::stealth::ProxyId;
 use db::pipeline;
 use domain::amounts::counted;
-use domain::args;
+use domain::kinds::payload_fetch::Args;
 use domain::payload::{FetchStart, NewPayload, Payload};
 use domain::role::Role;
-use domain::store::{Store, StoreId};
+use domain::store::{Platform, Store, StoreId};
 use queue::{FollowUp, HandOver, Outcome, TaskError, WriteResults};
 use storage::{PageBytes, PayloadContent, PayloadFile, PayloadHead};
 use telemetry::events::DataWritten;
 
-pub async fn run(ctx: &Context, _: args::PayloadFetch) -> Result<Outcome, TaskError> {
+/// The first fetch of a new store.
+pub fn first(platform: Platform, store: StoreId) -> FollowUp {
+    FollowUp {
+        dispensary_id: Some(store),
+        platform: Some(platform.name().to_owned()),
+        priority: Some(Role::ProductDiscovery.default_priority()),
+        ..FollowUp::new(Role::ProductDiscovery, json!({}))
+    }
+}
+
+pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let (store, start) = begin(ctx).await?;
     let store = match store {
         TaskStore::Enabled(store) => store,

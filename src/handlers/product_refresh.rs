@@ -16,7 +16,7 @@ use serde_json::json;
 use super::Context;
 use super::context::TaskStore;
 use crate::platforms;
-use domain::args;
+use domain::kinds::product_refresh::Args;
 use domain::menu::NormalMenu;
 use domain::payload::Payload;
 use domain::role::Role;
@@ -39,7 +39,7 @@ pub struct FetchedMenu {
 }
 
 /// `hand_over`: the [`FetchedMenu`] of the fetch that this refresh goes on from.
-pub async fn run(ctx: &Context, args: args::ProductRefresh, hand_over: Option<HandOver>) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args, hand_over: Option<HandOver>) -> Result<Outcome, TaskError> {
     let FetchedMenu { payload, menu, memory } = match hand_over.and_then(HandOver::open::<FetchedMenu>) {
         Some(fetched) => fetched,
         None => match ctx.store().await? {

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::platform_client::PlatformClient;
-use super::{Context, RunProgress};
+use super::{Context, RunProgress, payload_fetch};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
 use db::discovery::{CoveredStores, DiscoveredStore, Promoted};
 use db::{DbError, Tx};
 use domain::amounts::counted;
-use domain::args;
+use domain::kinds::store_discovery::Args;
 use domain::role::Role;
 use domain::store::{FoundStore, Platform, StoreId};
 use domain::switches::{SwitchKind, Switches};
@@ -32,7 +32,7 @@ const MAX_FAILURES_IN_A_ROW: usize = 3;
 /// Points asked between two notes of the progress.
 const POINTS_PER_NOTE: usize = 20;
 
-pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let platform = ctx.platform()?;
     let states = points(ctx, platform, &args)?;
     let mut discovery = Discovery::new(ctx, platform, &states);
@@ -47,11 +47,7 @@ pub async fn run(ctx: &Context, args: args::StoreDiscovery) -> Result<Outcome, T
 /// A state's points with their numbers.
 type Points = Vec<(u32, DiscoveryPoint)>;
 
-fn points(
-    ctx: &Context,
-    platform: Platform,
-    args: &args::StoreDiscovery,
-) -> Result<BTreeMap<String, Points>, TaskError> {
+fn points(ctx: &Context, platform: Platform, args: &Args) -> Result<BTreeMap<String, Points>, TaskError> {
     let wanted = args.state_code.as_deref();
     let is_wanted = |number: &u32| args.points.as_ref().is_none_or(|numbers| numbers.contains(number));
     let PlatformEntry { adapter, discovery_points: all, .. } = ctx.services.platforms.get(platform);
@@ -87,7 +83,7 @@ struct Failure {
 
 impl Failure {
     fn follow_up(&self, platform: Platform, state: &str) -> FollowUp {
-        let args = args::StoreDiscovery { state_code: Some(state.to_owned()), points: self.points.clone() };
+        let args = Args { state_code: Some(state.to_owned()), points: self.points.clone() };
         FollowUp {
             platform: Some(platform.name().to_owned()),
             priority: Some(Role::StoreDiscovery.default_priority()),
@@ -342,7 +338,7 @@ impl DiscoveryReport {
         }
         Ok(WriteResults {
             result: result.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
-            next: new.into_iter().map(|store| FollowUp::first_fetch(platform, store)).collect(),
+            next: new.into_iter().map(|store| payload_fetch::first(platform, store)).collect(),
             ..WriteResults::default()
         })
     }

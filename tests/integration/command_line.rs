@@ -191,7 +191,7 @@ async fn a_database_that_is_away_is_an_exit_code_of_its_own() {
 #[tokio::test]
 async fn a_wrong_value_is_refused_by_its_flag_with_what_is_expected() {
     let database = database().await;
-    let cases: [(&[&str], i32, &str); 13] = [
+    let cases: [(&[&str], i32, &str); 14] = [
         (&["tasks", "show", "seven"], 2, "expected an id, which is a whole number such as 7"),
         (&["tasks", "list", "--limit", "501"], 2, "expected a whole number from 1 to 500"),
         (&["enqueue", "--role", "payload_fetch"], 2, "--store: missing"),
@@ -199,6 +199,7 @@ async fn a_wrong_value_is_refused_by_its_flag_with_what_is_expected() {
         (&["enqueue", "--role", "analytics_refresh", "--at", "yesterday"], 2, "2025-01-10T08:00:00Z"),
         (&["enqueue", "--role", "analytics_refresh", "--priority", "5000"], 2, "--priority: 5000 is out of range"),
         (&["capacity", "--stores", "-3"], 2, "expected a whole number from"),
+        (&["hosts", "show", "a_b.example"], 2, "expected a host such as menu.example.com"),
         (&["worker", "--slots", "0"], 2, "expected a whole number from 1"),
         (&["schedules", "trigger", "nightly"], 3, "drover schedules list"),
         (&["tasks", "list", "--schedule", "nightly"], 3, "drover schedules list"),

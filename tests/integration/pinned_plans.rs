@@ -7,8 +7,8 @@ const PINS: [&str; 5] =
     ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
 
 /// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key,
-/// a message in the log, and the tables of the older schema, which are read whole.
-const NOT_PINNED: [&str; 15] = [
+/// the kinds that `migrate` writes, a message in the log, and the tables of the older schema, which are read whole.
+const NOT_PINNED: [&str; 16] = [
     "cancel_legacy_crawl_jobs",
     "close_legacy_runs",
     "crawl_interval_hours",
@@ -23,6 +23,7 @@ const NOT_PINNED: [&str; 15] = [
     "legacy_tables",
     "old_partitions",
     "run_schedule",
+    "set_task_kinds",
     "take_turn",
 ];
 

@@ -1,7 +1,5 @@
 //! The roles that the database knows, held to the program's table of roles; and which workers claim which.
 
-use std::collections::BTreeSet;
-
 use db::tasks::{ClaimBatch, NewTask};
 use domain::role::{Family, Role, RoleSet};
 use rstest::rstest;
@@ -10,43 +8,46 @@ use strum::VariantArray;
 use crate::queue::{Queue, asks, ids};
 
 #[tokio::test]
-async fn the_table_allows_exactly_the_programs_roles() {
+async fn a_task_inserted_by_hand_is_what_its_kind_says() {
     let queue = Queue::new().await;
-    let check = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'worker_tasks_role_check'";
-    let definition: String = queue.database.raw.query_one(check, &[]).await.unwrap().get(0);
-    // beside the roles' names, lower case has the column's name and its type
-    let words = definition.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
-    let allowed: BTreeSet<&str> = words.filter(|word| !["", "role", "text"].contains(word)).collect();
-    assert_eq!(allowed, Role::VARIANTS.iter().map(|role| role.name()).collect());
-}
-
-#[rstest]
-#[case::crawl(Family::Crawl, "SELECT crawl_roles()")]
-#[case::media(Family::Media, "SELECT media_roles()")]
-#[tokio::test]
-async fn a_family_has_the_same_roles_in_sql_as_in_the_program(#[case] family: Family, #[case] sql: &str) {
-    let queue = Queue::new().await;
-    let in_sql: Vec<String> = queue.database.raw.query_one(sql, &[]).await.unwrap().get(0);
-    let in_program: BTreeSet<&str> = family.roles().map(Role::name).collect();
-    assert_eq!(in_sql.iter().map(String::as_str).collect::<BTreeSet<_>>(), in_program);
-    assert_eq!(in_sql.len(), in_program.len(), "a role is named twice");
-    for role in in_program {
-        let row = queue.database.raw.query_one("SELECT role_family($1)", &[&role]).await.unwrap();
-        assert_eq!(row.get::<_, String>(0), family.to_string(), "{role}");
+    for role in Role::VARIANTS.iter().copied() {
+        let insert = "INSERT INTO worker_tasks (role) VALUES ($1) RETURNING family, notifies, id";
+        let row = queue.database.raw.query_one(insert, &[&role.name()]).await.unwrap();
+        let kind = role.kind();
+        assert_eq!((row.get(0), row.get(1)), (kind.family.name(), kind.notifies), "{role}");
+        let is_job = format!("SELECT count(*) FROM worker_job_queue WHERE id = {}", row.get::<_, i64>(2));
+        assert_eq!(queue.number(&is_job).await, i64::from(kind.family == Family::Media), "{role}");
     }
 }
 
 #[tokio::test]
-async fn the_trigger_the_view_and_the_index_of_jobs_know_every_media_role() {
+async fn a_task_whose_role_is_changed_by_hand_changes_its_family() {
     let queue = Queue::new().await;
-    let definition = async |sql: &str| queue.database.raw.query_one(sql, &[]).await.unwrap().get::<_, String>(0);
-    let trigger = definition("SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'notify_end'").await;
-    let view = definition("SELECT pg_get_viewdef('worker_job_queue'::regclass)").await;
-    let index = include_str!("../../crates/db/src/sql/indexes/worker_tasks_jobs.sql").to_owned();
-    for role in Family::Media.roles().map(Role::name) {
-        for definition in [&trigger, &view, &index] {
-            assert!(definition.contains(role), "{role} is missing in {definition}");
-        }
+    let id = queue.add(NewTask::new(Role::AnalyticsRefresh)).await;
+    let change = "UPDATE worker_tasks SET role = 'download_media' WHERE id = $1 RETURNING family";
+    assert_eq!(queue.database.raw.query_one(change, &[&id]).await.unwrap().get::<_, &str>(0), "media");
+}
+
+#[tokio::test]
+async fn an_unknown_role_is_refused_with_those_that_are_known() {
+    let queue = Queue::new().await;
+    let insert = "INSERT INTO worker_tasks (role) VALUES ('fishing')";
+    let error = queue.database.raw.execute(insert, &[]).await.unwrap_err();
+    let message = error.as_db_error().unwrap().message().to_owned();
+    assert!(message.starts_with("unknown role fishing: the roles are analytics_refresh, "), "{message}");
+}
+
+#[tokio::test]
+async fn a_ready_service_takes_its_place_by_priority_among_all_crawls() {
+    let queue = Queue::new().await;
+    let urgent = queue.add(NewTask { priority: 20, ..NewTask::new(Role::AnalyticsRefresh) }).await;
+    let routine =
+        queue.add(NewTask { platform: Some("dutchie".to_owned()), ..NewTask::new(Role::StoreDiscovery) }).await;
+    let sender = queue.add(NewTask::new(Role::Notify)).await;
+    let any = RoleSet::any().roles().to_vec();
+    for expected in [urgent, sender, routine] {
+        let batch = ClaimBatch { roles: any.clone(), ..asks(1) };
+        assert_eq!(ids(&queue.settle_and_claim(batch).await), [expected]);
     }
 }
 

@@ -23,6 +23,9 @@ export async function openSession() {
 
 export const who = () => session;
 
+/** The roles of tasks, in the order of the server. */
+export const roles = () => session?.roles ?? [];
+
 /** @param {"viewer" | "operator" | "admin"} role */
 export const may = (role) => session !== null && RANKS.indexOf(session.role) >= RANKS.indexOf(role);
 

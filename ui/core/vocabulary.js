@@ -8,28 +8,6 @@ export const TASK_PRIORITY = "higher is claimed first; a media job shows 10 minu
 export const JOB_PRIORITY = "1 runs first, 10 last; its task shows 10 minus this, where higher is first";
 /** Number of empty menus in a row after which a store's state is `empty_menu`. */
 export const EMPTY_MENUS = 3;
-/** Families of roles. */
-export const FAMILIES = ["crawl", "media"];
-/** Roles of crawls. */
-export const ROLES = [
-  "payload_fetch",
-  "product_refresh",
-  "product_discovery",
-  "store_discovery",
-  "entry_point_discovery",
-  "analytics_refresh",
-];
-/** Roles of media jobs. */
-export const MEDIA_ROLES = [
-  "scrape_account",
-  "download_media",
-  "paid_content_sync",
-  "paid_content_creator",
-  "forum_scrape",
-  "youtube_monitor",
-  "easynews_monitor",
-  "appearances_sync",
-];
 export const PLATFORMS = ["dutchie", "dutchie_plus"];
 /** Protocols of proxies. */
 export const PROTOCOLS = ["http", "https", "socks5"];

@@ -7,8 +7,9 @@ import { link, pick } from "../core/base.js";
 import { count, plural, sentence } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
+import { rolesOf } from "../core/roles.js";
 import { may } from "../core/session.js";
-import { JOB_PRIORITY, MEDIA_ROLES } from "../core/vocabulary.js";
+import { JOB_PRIORITY } from "../core/vocabulary.js";
 import { confirm } from "../parts/dialog.js";
 import { useProgress } from "../parts/follow.js";
 import { FormDialog, given } from "../parts/form.js";
@@ -34,7 +35,7 @@ const STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "status", parameter: "status", values: STATUSES },
-  { word: "type", parameter: "job_type", values: MEDIA_ROLES },
+  { word: "type", parameter: "job_type", get values() { return rolesOf("media"); } },
   { word: "platform", parameter: "platform" },
   { word: "account", parameter: "account" },
   { word: "parent", parameter: "parent", help: "the id of the job that made it", read: readId },
@@ -148,7 +149,7 @@ const NewJob = ({ onClose }) =>
   html`<${FormDialog} title="New media job" action="Create job" onClose=${onClose}
     done=${(/** @type {CreatedJob} */ job) => `${sentence(job.job_type)} job ${job.id} waits${job.notice ? `; ${job.notice}` : ""}`}
     fields=${[
-      { name: "job_type", label: "Type", type: "select", options: MEDIA_ROLES },
+      { name: "job_type", label: "Type", type: "select", options: rolesOf("media") },
       { name: "platform", label: "Platform" },
       { name: "account", label: "Account" },
       { name: "priority", label: "Priority", type: "number", value: 2, help: JOB_PRIORITY },

@@ -6,8 +6,9 @@ import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, duration, exactTime, plural } from "../core/format.js";
 import { html, memo, useState } from "../core/html.js";
+import { rolesOf } from "../core/roles.js";
 import { may } from "../core/session.js";
-import { PLATFORMS, ROLES, TASK_PRIORITY } from "../core/vocabulary.js";
+import { PLATFORMS, TASK_PRIORITY } from "../core/vocabulary.js";
 import { confirm } from "../parts/dialog.js";
 import { FormDialog, given } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
@@ -149,7 +150,7 @@ function Form({ schedule, onClose }) {
   /** @type {Field[]} */
   const fields = [
     { name: "name", label: "Name", required: true, value: schedule?.name },
-    { name: "role", label: "Role of its tasks", type: "select", options: ROLES, value: schedule?.role ?? "payload_fetch" },
+    { name: "role", label: "Role of its tasks", type: "select", options: rolesOf("crawl"), value: schedule?.role ?? "payload_fetch" },
     {
       name: "interval_hours",
       label: "Interval in hours",

@@ -9,9 +9,10 @@ import { now } from "../core/clock.js";
 import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
 import { useResource } from "../core/resource.js";
+import { roleOf } from "../core/roles.js";
 import { currentPath, navigate } from "../core/router.js";
 import { may } from "../core/session.js";
-import { MEDIA_ROLES, TASK_PRIORITY } from "../core/vocabulary.js";
+import { TASK_PRIORITY } from "../core/vocabulary.js";
 import { CopyId } from "../parts/copy-id.js";
 import { confirm } from "../parts/dialog.js";
 import { FormDialog } from "../parts/form.js";
@@ -132,7 +133,7 @@ function Facts({ task }) {
           <bdi>${task.dispensary_name ?? task.dispensary_id}</bdi></a>`
       : html`<span class="dim">none: it is for all</span>`}</dd>
     <dt>Platform</dt><dd>${task.platform ?? html`<span class="dim">–</span>`}</dd>
-    <dt>Priority</dt><dd>${count(task.priority)} <span class="scope">${MEDIA_ROLES.includes(task.role) ? TASK_PRIORITY : "higher is claimed first"}</span></dd>
+    <dt>Priority</dt><dd>${count(task.priority)} <span class="scope">${roleOf(task.role)?.family === "media" ? TASK_PRIORITY : "higher is claimed first"}</span></dd>
     <dt>Created</dt><dd><${Ago} at=${task.created_at} after="ago" /></dd>
     ${task.scheduled_for && !task.started_at && html`<dt>Not before</dt><dd><${Until} at=${task.scheduled_for} /></dd>`}
     ${task.started_at && html`<dt>Started</dt>

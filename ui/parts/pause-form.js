@@ -4,7 +4,7 @@
 import { pathOf, send } from "../core/api.js";
 import { now } from "../core/clock.js";
 import { html } from "../core/html.js";
-import { FAMILIES, ROLES } from "../core/vocabulary.js";
+import { roles } from "../core/session.js";
 import { FormDialog } from "./form.js";
 import { pausedThing } from "./pause.js";
 
@@ -17,8 +17,8 @@ const LENGTHS = [["", "until it is resumed"], ["30", "30 minutes"], ["120", "2 h
 /** The things that the form offers. @returns {[string, string][]} */
 const choices = () => [
   ["all", "everything"],
-  ...FAMILIES.map((family) => /** @type {[string, string]} */ ([`family ${family}`, `all ${family} tasks`])),
-  ...ROLES.map((role) => /** @type {[string, string]} */ ([`role ${role}`, `role ${role}`])),
+  ...[...new Set(roles().map(({ family }) => family))].map((family) => /** @type {[string, string]} */ ([`family ${family}`, `all ${family} tasks`])),
+  ...roles().map(({ role }) => /** @type {[string, string]} */ ([`role ${role}`, `role ${role}`])),
 ];
 
 /**

@@ -5,8 +5,9 @@ import { pathOf, send } from "../core/api.js";
 import { link } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, useState } from "../core/html.js";
+import { rolesOf } from "../core/roles.js";
 import { may } from "../core/session.js";
-import { PLATFORMS, ROLES, TASK_PRIORITY } from "../core/vocabulary.js";
+import { PLATFORMS, TASK_PRIORITY } from "../core/vocabulary.js";
 import { Actions } from "./actions.js";
 import { confirm } from "./dialog.js";
 import { FormDialog, given } from "./form.js";
@@ -44,7 +45,7 @@ const NewTask = ({ onClose }) =>
   html`<${FormDialog} title="New task" action="Create task" onClose=${onClose}
     done=${(/** @type {TaskView} */ task) => `Task ${task.id} waits`}
     fields=${[
-      { name: "role", label: "Role", type: "select", options: ROLES },
+      { name: "role", label: "Role", type: "select", options: rolesOf("crawl"), value: "payload_fetch" },
       { name: "dispensary_id", label: "Store", type: "store", help: "roles of a store need one" },
       {
         name: "priority",

@@ -17,6 +17,7 @@ use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::sessions::{Login, LoginRequest};
+use contract::workers::RoleView;
 use db::api_tokens;
 
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 3600);
@@ -25,7 +26,13 @@ const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 3600);
 #[utoipa::path(get, path = "/api/session", tag = "access", responses((status = 200, body = Login)))]
 pub async fn show(caller: Caller<Consumer>, headers: HeaderMap, _: Query<NoParameters>) -> Json<Login> {
     let csrf_token = login(&headers).map(|login| login.csrf_token());
-    Json(Login { name: caller.principal.name.clone(), role: caller.principal.role, csrf_token, expires_at: None })
+    Json(Login {
+        name: caller.principal.name.clone(),
+        role: caller.principal.role,
+        csrf_token,
+        expires_at: None,
+        roles: RoleView::all(),
+    })
 }
 
 /// Logs in with a token.
@@ -50,7 +57,7 @@ pub async fn log_in(
     let expires_at = Some(api_tokens::log_in(&client, token.token, &login.digest(), SESSION_LIFETIME).await?);
     api.credentials.forget();
     let csrf_token = Some(login.csrf_token());
-    let answer = Login { name: token.name.clone(), role: token.role, csrf_token, expires_at };
+    let answer = Login { name: token.name.clone(), role: token.role, csrf_token, expires_at, roles: RoleView::all() };
     Ok(([(SET_COOKIE, cookie(&api.config.base_path, login.reveal(), SESSION_LIFETIME))], Json(answer)).into_response())
 }
 

@@ -262,6 +262,7 @@ mod tests {
     #[case::url(StoreDraft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]
     #[case::url_scheme(StoreDraft { menu_url: some("ftp://dutchie.com/x"), ..draft() }, "menu_url")]
     #[case::host(StoreDraft { api_host: some("https://x.com"), ..draft() }, "api_host")]
+    #[case::host_with_an_underscore(StoreDraft { api_host: some("a_b.example"), ..draft() }, "api_host 'a_b.example'")]
     #[case::host_with_user(StoreDraft { api_host: some("me@x.com"), ..draft() }, "api_host")]
     #[case::path(StoreDraft { api_path: some("graphql"), ..draft() }, "api_path")]
     #[case::state(StoreDraft { state: some("Arizona"), ..draft() }, "state 'ARIZONA'")]

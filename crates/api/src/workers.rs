@@ -2,14 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use strum::VariantArray;
 
 use super::access::{Caller, Viewer};
 use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::workers::{Registry, RoleView};
 use db::workers;
-use domain::role::Role;
 
 /// Lists every worker, as its last heartbeat describes it.
 #[utoipa::path(get, path = "/api/worker-registry", tag = "workers", responses((status = 200, body = Registry)))]
@@ -25,5 +23,5 @@ pub async fn list(
 /// Lists the roles of tasks.
 #[utoipa::path(get, path = "/api/worker-registry/roles", tag = "workers", responses((status = 200, body = Vec<RoleView>)))]
 pub async fn roles(_: Caller<Viewer>, _: Query<NoParameters>) -> Json<Vec<RoleView>> {
-    Json(Role::VARIANTS.iter().copied().map(RoleView::from).collect())
+    Json(RoleView::all())
 }

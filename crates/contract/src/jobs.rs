@@ -17,7 +17,7 @@ use super::checks::{BadField, RETRIES, bad, check_text, check_time, dependencies
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
 use domain::amounts::counted;
-use domain::args::{Args, ScrapeAccount};
+use domain::kinds::{Args, scrape_account};
 use domain::media_account::check_username;
 use domain::role::{Family, Role, one_of};
 use domain::task::TaskId;
@@ -256,7 +256,7 @@ fn check_args(role: Role, payload: &Value, platform: Option<&str>, account: Opti
     }
 }
 
-fn check_account(args: &ScrapeAccount, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
+fn check_account(args: &scrape_account::Args, platform: Option<&str>, account: Option<&str>) -> Result<(), BadField> {
     if platform.is_none() {
         return Err(bad("platform", "missing: give the platform of the account"));
     }

@@ -35,7 +35,7 @@ pub struct PauseList {
 #[serde(deny_unknown_fields)]
 pub struct PauseRequest {
     pub scope: PauseScope,
-    /// Name of a family (`crawl`, `media`), role, pod, worker or host, or id of a store. Leave it out for the scope `all`.
+    /// Name of a family (`crawl`, `media`, `service`), role, pod, worker or host, or id of a store. Leave it out for the scope `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 255)]
     pub of: Option<String>,

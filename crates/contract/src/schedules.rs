@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::checks::{BadField, bad, check_priority, present};
 use super::task_requests::{check_payload, made_by_drover};
 use domain::group;
-use domain::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
+use domain::role::{Family, RESYNC, Role, names_and_resync, names_and_resync_or_null};
 use domain::schedule::{CronLine, INTERVALS, Recurrence, RecurrenceColumns, RecurrenceError};
 use domain::skipped::Skipped;
 use domain::state_code::StateCode;
@@ -370,9 +370,9 @@ fn check_name(name: String) -> Result<String, BadField> {
 fn role_of(name: &str) -> Result<Role, BadField> {
     let name = if name == RESYNC { Role::PayloadFetch.name() } else { name };
     let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
-    match role.serves_all() {
-        true => Err(bad("role", made_by_drover(role))),
-        false => Ok(role),
+    match role.family() {
+        Family::Service => Err(bad("role", made_by_drover(role))),
+        Family::Crawl | Family::Media => Ok(role),
     }
 }
 

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::workers::RoleView;
 use domain::access::AccessRole;
 
 #[derive(Deserialize, ToSchema)]
@@ -22,4 +23,7 @@ pub struct Login {
     /// Only in the answer to a login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
+    /// The roles of tasks, for forms and filters.
+    #[serde(default)]
+    pub roles: Vec<RoleView>,
 }

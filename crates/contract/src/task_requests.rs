@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, RETRIES, bad, check_priority, check_time, dependencies_of, within};
 use super::tasks::TaskView;
-use domain::args::Args;
-use domain::role::{RESYNC, Role, names_and_resync};
+use domain::kinds::Args;
+use domain::role::{Family, RESYNC, Role, names_and_resync};
 use domain::state_code::StateCode;
 use domain::store::{Platform, StoreId};
 use domain::task::TaskId;
@@ -160,9 +160,9 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
         return Ok(if replays { Role::ProductRefresh } else { Role::PayloadFetch });
     }
     let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
-    match role.serves_all() {
-        true => Err(bad("role", made_by_drover(role))),
-        false => Ok(role),
+    match role.family() {
+        Family::Service => Err(bad("role", made_by_drover(role))),
+        Family::Crawl | Family::Media => Ok(role),
     }
 }
 

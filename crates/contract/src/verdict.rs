@@ -112,7 +112,7 @@ impl<'a> Stop<'a> {
 
 /// Whether its tasks are work of the crawl.
 fn is_crawl(role: Role) -> bool {
-    role.family() == Family::Crawl && !role.serves_all()
+    role.family() == Family::Crawl
 }
 
 fn is_crawl_word(role: &Word<Role>) -> bool {

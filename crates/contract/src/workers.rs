@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use strum::VariantArray;
 use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_text};
-use domain::role::{Role, RoleSet};
+use domain::role::{Family, Role, RoleSet};
 use domain::task::TaskId;
 use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 
@@ -110,13 +111,18 @@ pub struct Registry {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct RoleView {
     pub role: Role,
+    pub family: Family,
     /// The title, for display.
     pub name: String,
     pub description: String,
-    /// The module that runs it; None for a role without a handler in this program.
-    pub handler: Option<String>,
+    /// The module that runs it.
+    pub handler: String,
     /// A run that takes longer is a failed attempt.
     pub time_limit_seconds: u64,
+    /// The role of the tasks that a completed one makes; null where it makes none, or some of its own choice.
+    pub follow_up: Option<Role>,
+    /// The origin of its tasks, for display, where it is no schedule.
+    pub origin: Option<String>,
 }
 
 impl WorkerReport {
@@ -169,15 +175,25 @@ impl WorkerReport {
     }
 }
 
+impl RoleView {
+    /// All roles, in their order.
+    pub fn all() -> Vec<RoleView> {
+        Role::VARIANTS.iter().copied().map(RoleView::from).collect()
+    }
+}
+
 impl From<Role> for RoleView {
     fn from(role: Role) -> Self {
-        let spec = role.spec();
+        let kind = role.kind();
         RoleView {
             role,
-            name: spec.title.to_owned(),
-            description: spec.description.to_owned(),
-            handler: role.handler().map(str::to_owned),
-            time_limit_seconds: spec.time_limit.as_secs(),
+            family: kind.family,
+            name: kind.title.to_owned(),
+            description: kind.description.to_owned(),
+            handler: role.handler().to_owned(),
+            time_limit_seconds: kind.time_limit.as_secs(),
+            follow_up: kind.follow_up,
+            origin: kind.origin.map(str::to_owned),
         }
     }
 }

@@ -37,7 +37,7 @@ const INDEXES: [(&str, &str); 11] = [
     ("worker_tasks_ended_worker", include_str!("sql/indexes/worker_tasks_ended_worker.sql")),
     ("worker_tasks_ended_schedule", include_str!("sql/indexes/worker_tasks_ended_schedule.sql")),
     ("worker_tasks_ended_platform", include_str!("sql/indexes/worker_tasks_ended_platform.sql")),
-    ("worker_tasks_jobs", include_str!("sql/indexes/worker_tasks_jobs.sql")),
+    ("worker_tasks_media", include_str!("sql/indexes/worker_tasks_media.sql")),
 ];
 
 /// Builds missing indexes; None when another process is building.

@@ -100,6 +100,7 @@ mod proxy_benches;
 mod proxy_hosts;
 mod row;
 mod storable;
+mod task_kinds;
 
 pub use client::{Client, Tx};
 pub use error::DbError;

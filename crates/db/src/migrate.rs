@@ -19,6 +19,7 @@ use super::error::DbError;
 use super::pools::Db;
 use super::row::{first_column, read_all, rows};
 use super::server_info;
+use super::task_kinds;
 use foundation::digest::sha256_hex;
 use telemetry::events;
 
@@ -145,7 +146,7 @@ pub async fn require_current(db: &Db) -> Result<(), MigrateError> {
 
 /// Changes when any of the files does.
 pub fn digest() -> String {
-    digest_of(&[MIGRATIONS, OBJECTS].concat())
+    digest_of(&[MIGRATIONS, OBJECTS, &[(task_kinds::NAME, &task_kinds::sql())]].concat())
 }
 
 /// Files to compare the database with: those in this program, or a test's own.
@@ -178,7 +179,9 @@ impl Files {
     fn embedded() -> Result<Files, MigrateError> {
         let bad = |_| MigrateError::BadName(format!("objects/REVISION ({OBJECTS_REVISION})"));
         let (revision, _) = OBJECTS_REVISION.trim().split_once(' ').unwrap_or_default();
-        Files::new(MIGRATIONS, OBJECTS, revision.parse().map_err(bad)?)
+        let kinds = task_kinds::sql();
+        let objects = [OBJECTS, &[(task_kinds::NAME, &kinds)]].concat();
+        Files::new(MIGRATIONS, &objects, revision.parse().map_err(bad)?)
     }
 
     fn new(migrations: &[(&str, &str)], objects: &[(&str, &str)], revision: i32) -> Result<Files, MigrateError> {

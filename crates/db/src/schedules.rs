@@ -6,12 +6,14 @@ mod edits;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use strum::VariantArray;
 use tokio_postgres::Row;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
 use super::row::{FromRow, first_columns, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
 use contract::schedules::{MAX_UPCOMING, PastRun, Run, SHOWN_UPCOMING, Schedule, ScheduleRuns};
+use domain::kind::{self, DefaultSchedule};
 use domain::role::Role;
 use domain::schedule::{Recurrence, RecurrenceColumns};
 use domain::skipped::Skipped;
@@ -39,7 +41,27 @@ struct ScheduleRow {
 
 /// Creates missing default schedules.
 pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
-    client.execute(include_str!("sql/schedules/ensure_defaults.sql"), &[]).await
+    let (mut names, mut roles, mut platforms) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut hours, mut priorities) = (Vec::new(), Vec::new());
+    for (role, schedule) in defaults() {
+        names.push(schedule.name);
+        roles.push(role.name());
+        platforms.push(schedule.platform);
+        hours.push(i32::try_from(schedule.hours).unwrap_or(i32::MAX));
+        priorities.push(schedule.priority);
+    }
+    let ensure = include_str!("sql/schedules/ensure_defaults.sql");
+    client.execute(ensure, &[&names, &roles, &platforms, &hours, &priorities]).await
+}
+
+/// The schedules that are made from the first start on, with their roles.
+fn defaults() -> impl Iterator<Item = (Role, DefaultSchedule)> {
+    Role::VARIANTS.iter().copied().flat_map(|role| {
+        role.kind().schedules.iter().filter_map(move |schedule| match schedule {
+            kind::Schedule::Always(schedule) => Some((role, *schedule)),
+            kind::Schedule::WithRows { .. } => None,
+        })
+    })
 }
 
 /// Makes the analytics due early after the first crawls of an installation. Returns the names of the schedules.

@@ -255,7 +255,7 @@ impl Supply {
 
     fn cost(&self, role: Role) -> RunCost {
         let cost = self.costs.get(&role).or_else(|| self.costs.get(&stand_in(role)?)).copied().unwrap_or_default();
-        match role.spec().needs_proxy {
+        match role.kind().needs_proxy {
             true => cost,
             false => RunCost { requests: Some(0.0), ..cost },
         }
@@ -342,7 +342,7 @@ fn is_unmeasured(role: &RoleForecast) -> bool {
 
 /// A run that asks a host holds one session all the time.
 fn sessions_of(role: &RoleForecast) -> Option<f64> {
-    if role.role.spec().needs_proxy { role.busy_slots } else { Some(0.0) }
+    if role.role.kind().needs_proxy { role.busy_slots } else { Some(0.0) }
 }
 
 /// None if that of a crawl is not known; other roles without a measured run are left out.

@@ -5,7 +5,6 @@
 pub mod access;
 pub mod amounts;
 pub mod appearance;
-pub mod args;
 pub mod brand;
 pub mod bulk_action;
 pub mod capacity;
@@ -21,6 +20,8 @@ pub mod group;
 pub mod host;
 pub mod host_name;
 pub mod image;
+pub mod kind;
+pub mod kinds;
 pub mod known_units;
 pub mod legacy;
 pub mod location;

@@ -104,7 +104,7 @@ impl PauseTarget {
     pub fn stops_role(&self, role: Role) -> bool {
         match self {
             PauseTarget::All => true,
-            PauseTarget::Family(family) => role.family() == *family && !role.serves_all(),
+            PauseTarget::Family(family) => role.family() == *family,
             PauseTarget::Role(paused) => *paused == role,
             _ => false,
         }
@@ -139,15 +139,15 @@ impl Pauses {
         roles.iter().copied().filter(|role| !self.stops_role(*role)).collect()
     }
 
-    /// Whether a worker may claim nothing: it, its pod or each role of its family is paused.
+    /// Whether a worker may claim nothing: it, its pod or each role of its family is paused. Services are left to
+    /// the workers of the other family.
     pub fn stops_worker(&self, pod: &str, name: &str, roles: &[Role]) -> bool {
         let is_named = self.0.iter().any(|target| match target {
             PauseTarget::Pod(paused) => paused == pod,
             PauseTarget::Worker(paused) => paused == name,
             _ => false,
         });
-        // what serves both families is left to the workers of the other one
-        let own: Vec<Role> = roles.iter().copied().filter(|role| !role.serves_all()).collect();
+        let own: Vec<Role> = roles.iter().copied().filter(|role| role.family() != Family::Service).collect();
         is_named || self.claimable(if own.is_empty() { roles } else { &own }).is_empty()
     }
 
@@ -181,7 +181,7 @@ mod tests {
     #[case(PauseScope::All, Some("x"), BadTarget::NotNeeded)]
     #[case(PauseScope::Pod, None, BadTarget::Missing(PauseScope::Pod))]
     #[case(PauseScope::Pod, Some("  "), BadTarget::Missing(PauseScope::Pod))]
-    #[case(PauseScope::Family, Some("fish"), BadTarget::Unknown { given: "fish".to_owned(), words: "crawl, media".to_owned() })]
+    #[case(PauseScope::Family, Some("fish"), BadTarget::Unknown { given: "fish".to_owned(), words: "crawl, media, service".to_owned() })]
     #[case(PauseScope::Store, Some("x7"), BadTarget::NoStore("x7".to_owned()))]
     #[case(PauseScope::Store, Some("0"), BadTarget::NoStore("0".to_owned()))]
     #[case(PauseScope::Worker, Some("a\nb"), BadTarget::BadName)]
@@ -190,15 +190,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing(vec![], [true, true, true])]
-    #[case::all(vec![PauseTarget::All], [false, false, false])]
-    #[case::crawl(vec![PauseTarget::Family(Family::Crawl)], [false, false, true])]
-    #[case::media(vec![PauseTarget::Family(Family::Media)], [true, true, false])]
-    #[case::role(vec![PauseTarget::Role(Role::ProductRefresh)], [true, false, true])]
-    #[case::others(vec![PauseTarget::Store(1), PauseTarget::Host("h".to_owned())], [true, true, true])]
-    fn roles_are_claimed_unless_they_are_paused(#[case] targets: Vec<PauseTarget>, #[case] claimed: [bool; 3]) {
+    #[case::nothing(vec![], [true, true, true, true])]
+    #[case::all(vec![PauseTarget::All], [false, false, false, false])]
+    #[case::crawl(vec![PauseTarget::Family(Family::Crawl)], [false, false, true, true])]
+    #[case::media(vec![PauseTarget::Family(Family::Media)], [true, true, false, true])]
+    #[case::services(vec![PauseTarget::Family(Family::Service)], [true, true, true, false])]
+    #[case::role(vec![PauseTarget::Role(Role::ProductRefresh)], [true, false, true, true])]
+    #[case::others(vec![PauseTarget::Store(1), PauseTarget::Host("h".to_owned())], [true, true, true, true])]
+    fn roles_are_claimed_unless_they_are_paused(#[case] targets: Vec<PauseTarget>, #[case] claimed: [bool; 4]) {
         let pauses = Pauses::new(targets);
-        let roles = [Role::PayloadFetch, Role::ProductRefresh, Role::DownloadMedia];
+        let roles = [Role::PayloadFetch, Role::ProductRefresh, Role::DownloadMedia, Role::Notify];
         assert_eq!(roles.map(|role| !pauses.stops_role(role)), claimed);
     }
 
@@ -208,6 +209,8 @@ mod tests {
     #[case::of_both(vec![PauseTarget::Family(Family::Crawl)], "any,media", false)]
     #[case::nothing(vec![], "notify", false)]
     #[case::a_sender(vec![PauseTarget::Role(Role::Notify)], "notify", true)]
+    #[case::services(vec![PauseTarget::Family(Family::Service)], "notify", true)]
+    #[case::services_beside_its_own(vec![PauseTarget::Family(Family::Service)], "any", false)]
     fn a_worker_of_a_paused_family_stops(#[case] targets: Vec<PauseTarget>, #[case] roles: &str, #[case] stops: bool) {
         let roles: crate::role::RoleSet = roles.parse().unwrap();
         assert_eq!(Pauses::new(targets).stops_worker("Xylos", "Xylos-1", roles.roles()), stops);

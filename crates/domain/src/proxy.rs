@@ -280,11 +280,18 @@ mod tests {
     #[case::active(row(StoredState::Active, 0), ShownHealth::Untested)]
     #[case::off(row(StoredState::Off, 0), ShownHealth::Off)]
     #[case::benched_at_a_host(row(StoredState::Active, 1), ShownHealth::Benched)]
+    #[case::benched_at_a_host_of_images(of_images(row(StoredState::Active, 1)), ShownHealth::Untested)]
     #[case::benched(row(benched(9), 0), ShownHealth::Benched)]
     #[case::benched_everywhere_and_at_a_host(row(benched(9), 1), ShownHealth::Benched)]
     #[case::after_its_bench(row(benched(0), 0), ShownHealth::Failing)]
     fn the_health_of_a_row_follows_from_its_state(#[case] row: ProxyRow, #[case] health: ShownHealth) {
         assert_eq!(row.shown_health(), health);
+    }
+
+    /// Only requests that a crawl does without led to its benches at hosts.
+    fn of_images(mut row: ProxyRow) -> ProxyRow {
+        row.host_benches.iter_mut().for_each(|bench| bench.is_best_effort = true);
+        row
     }
 
     fn benched(left: u64) -> StoredState {

@@ -1,6 +1,6 @@
-//! `Role`: the kinds of work, and all facts about a kind and not about one task.
+//! `Role`: the name of a kind of tasks, and sets of roles, as workers claim them.
 //!
-//! [`Role::spec`] is its one table. A new role is a variant with its row; the compiler asks for both.
+//! In: names. Out: roles, and what [`crate::kinds`] says of each.
 
 use std::fmt::{self, Formatter};
 use std::str::FromStr;
@@ -11,37 +11,9 @@ use strum::VariantArray;
 use thiserror::Error;
 use utoipa::openapi::{Object, OneOf, Schema, Type};
 
-use super::vocabulary::{self, vocabulary};
-
-vocabulary! {
-    pub enum Role {
-        StoreDiscovery,
-        EntryPointDiscovery,
-        ProductDiscovery,
-        PayloadFetch,
-        ProductRefresh,
-        AnalyticsRefresh,
-        ScrapeAccount,
-        DownloadMedia,
-        PaidContentSync,
-        PaidContentCreator,
-        ForumScrape,
-        YoutubeMonitor,
-        EasynewsMonitor,
-        AppearancesSync,
-        Notify,
-    }
-}
-
-vocabulary! {
-    /// The roles that a worker claims when its roles are not listed one by one.
-    pub enum Family {
-        /// Menus of stores; `WORKER_ROLE` empty or `any`.
-        Crawl,
-        /// Accounts and media; `WORKER_ROLE=media`.
-        Media,
-    }
-}
+pub use super::kind::Family;
+pub use super::kinds::Role;
+use super::vocabulary;
 
 /// A former role, which requests still name.
 pub const RESYNC: &str = "product_resync";
@@ -50,7 +22,7 @@ const RESYNC_ROLES: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Rol
 
 /// Roles that a request may name, in the OpenAPI document: media tasks are made as jobs.
 pub fn names_and_resync() -> Object {
-    one_of(Role::requested().map(Role::name).chain([RESYNC]))
+    one_of(Role::CRAWL.into_iter().map(Role::name).chain([RESYNC]))
 }
 
 /// The same where it may be null.
@@ -61,54 +33,6 @@ pub fn names_and_resync_or_null() -> Schema {
 /// A text that is one of `names`, in the OpenAPI document.
 pub fn one_of(names: impl Iterator<Item = &'static str>) -> Object {
     Object::builder().schema_type(Type::String).enum_values(Some(names)).build()
-}
-
-/// Facts about each task of a role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoleSpec {
-    pub family: Family,
-    /// A task belongs to one store.
-    pub per_store: bool,
-    /// Its body asks the menu platform, which no request does without a proxy.
-    pub needs_proxy: bool,
-    /// Priority of a task that names none; higher runs first.
-    pub priority: i32,
-    /// A body that runs longer is a failed attempt.
-    pub time_limit: Duration,
-    /// How long a body that is stopped from outside may take to end by itself, before it is aborted.
-    pub stop_grace: Duration,
-    /// The name for people.
-    pub title: &'static str,
-    pub description: &'static str,
-}
-
-/// Shared by most crawl roles.
-const CRAWL_DEFAULTS: RoleSpec = RoleSpec {
-    family: Family::Crawl,
-    per_store: true,
-    needs_proxy: true,
-    priority: 0,
-    time_limit: minutes(15),
-    stop_grace: Duration::ZERO,
-    title: "",
-    description: "",
-};
-
-/// Shared by most media roles.
-const MEDIA_DEFAULTS: RoleSpec = RoleSpec {
-    family: Family::Media,
-    per_store: false,
-    needs_proxy: false,
-    priority: 5,
-    time_limit: minutes(6 * 60),
-    // a tool gets SIGTERM, and SIGKILL 10 s later
-    stop_grace: Duration::from_secs(15),
-    title: "",
-    description: "",
-};
-
-const fn minutes(minutes: u64) -> Duration {
-    Duration::from_secs(minutes * 60)
 }
 
 /// Number of roles of the crawl family.
@@ -124,7 +48,7 @@ const CRAWL_ROLES: usize = {
 };
 
 impl Role {
-    /// The crawl family, the meaning of `any`, in the order of the variants.
+    /// The crawl family, in the order of the variants.
     pub const CRAWL: [Role; CRAWL_ROLES] = {
         let mut family = [Role::VARIANTS[0]; CRAWL_ROLES];
         let (mut at, mut found) = (0, 0);
@@ -138,150 +62,38 @@ impl Role {
         family
     };
 
-    /// The crawl roles whose tasks people ask for.
-    pub fn requested() -> impl Iterator<Item = Role> {
-        Role::CRAWL.into_iter().filter(|role| !role.serves_all())
-    }
-
-    /// Whether workers of both families claim it. A pause of a family does not stop it.
-    pub const fn serves_all(self) -> bool {
-        matches!(self, Role::Notify)
-    }
-
-    /// How long its tasks may wait without a run that does something; None: as long as others. A sender waits as long
-    /// as its receiver asks.
-    pub fn snooze_limit(self) -> Option<Duration> {
-        (self == Role::Notify).then_some(Duration::from_secs(366 * 24 * 3600))
-    }
-
-    pub const fn spec(self) -> RoleSpec {
+    /// The module of `handlers` that runs it.
+    pub fn handler(self) -> &'static str {
         match self {
-            Role::StoreDiscovery => RoleSpec {
-                per_store: false,
-                time_limit: minutes(60),
-                title: "Store Discovery",
-                description: "Finds the stores of a platform and promotes the valid ones",
-                ..CRAWL_DEFAULTS
-            },
-            Role::EntryPointDiscovery => RoleSpec {
-                priority: 10,
-                time_limit: minutes(5),
-                title: "Entry Point Discovery",
-                description: "Resolves a store's menu address to its platform id",
-                ..CRAWL_DEFAULTS
-            },
-            Role::ProductDiscovery => RoleSpec {
-                priority: 10,
-                title: "Product Discovery",
-                description: "Fetches a new store's menu for the first time",
-                ..CRAWL_DEFAULTS
-            },
-            Role::PayloadFetch => RoleSpec {
-                title: "Payload Fetch",
-                description: "Fetches a store's menu and keeps the raw answer",
-                ..CRAWL_DEFAULTS
-            },
-            Role::ProductRefresh => RoleSpec {
-                needs_proxy: false,
-                time_limit: minutes(10),
-                title: "Product Refresh",
-                description: "Turns a kept answer into products, snapshots and stock",
-                ..CRAWL_DEFAULTS
-            },
-            Role::AnalyticsRefresh => RoleSpec {
-                per_store: false,
-                needs_proxy: false,
-                time_limit: minutes(30),
-                title: "Analytics Refresh",
-                description: "Refreshes the materialized views",
-                ..CRAWL_DEFAULTS
-            },
-            Role::ScrapeAccount => {
-                RoleSpec { title: "Scrape Account", description: "Lists the media of an account", ..MEDIA_DEFAULTS }
-            }
-            Role::DownloadMedia => {
-                RoleSpec { title: "Download Media", description: "Downloads media that are known", ..MEDIA_DEFAULTS }
-            }
-            Role::PaidContentSync => RoleSpec {
-                time_limit: minutes(24 * 60),
-                title: "Paid Content Sync",
-                description: "Syncs all creators, one task each",
-                ..MEDIA_DEFAULTS
-            },
-            Role::PaidContentCreator => {
-                RoleSpec { title: "Paid Content Creator", description: "Syncs one creator", ..MEDIA_DEFAULTS }
-            }
-            Role::ForumScrape => RoleSpec {
-                time_limit: minutes(2 * 60),
-                title: "Forum Scrape",
-                description: "Reads the watched threads of forums",
-                ..MEDIA_DEFAULTS
-            },
-            Role::YoutubeMonitor => RoleSpec {
-                time_limit: minutes(15),
-                title: "YouTube Monitor",
-                description: "Looks for new videos of watched channels",
-                ..MEDIA_DEFAULTS
-            },
-            Role::EasynewsMonitor => RoleSpec {
-                time_limit: minutes(15),
-                title: "Easynews Monitor",
-                description: "Runs the saved searches",
-                ..MEDIA_DEFAULTS
-            },
-            Role::AppearancesSync => RoleSpec {
-                time_limit: minutes(30),
-                title: "Appearances Sync",
-                description: "Reads the credits of watched people",
-                ..MEDIA_DEFAULTS
-            },
-            Role::Notify => RoleSpec {
-                per_store: false,
-                needs_proxy: false,
-                priority: 10,
-                // a mail server may take ten minutes to answer a mail
-                time_limit: minutes(60),
-                // an answer that is on its way is waited for
-                stop_grace: Duration::from_secs(15),
-                title: "Notify",
-                description: "Sends the notifications of an endpoint",
-                ..CRAWL_DEFAULTS
-            },
-        }
-    }
-
-    /// The module of `handlers` that runs it; none while there is none.
-    pub fn handler(self) -> Option<&'static str> {
-        match self {
-            Role::ProductDiscovery => Some(Role::PayloadFetch.name()),
-            other => Some(other.name()),
+            Role::ProductDiscovery => Role::PayloadFetch.name(),
+            other => other.name(),
         }
     }
 
     const fn is_crawl(self) -> bool {
-        matches!(self.spec().family, Family::Crawl)
+        matches!(self.kind().family, Family::Crawl)
     }
 
     pub fn family(self) -> Family {
-        self.spec().family
+        self.kind().family
     }
 
     pub fn per_store(self) -> bool {
-        self.spec().per_store
+        self.kind().per_store
     }
 
     pub fn needs_proxy(self) -> bool {
-        self.spec().needs_proxy
+        self.kind().needs_proxy
     }
 
     pub fn default_priority(self) -> i32 {
-        self.spec().priority
+        self.kind().priority
     }
 
     /// Priority of the tasks of a schedule that names none. Media jobs of a schedule give way to those that people request.
     pub fn schedule_priority(self) -> i32 {
         match self.family() {
-            Family::Crawl => self.default_priority(),
+            Family::Crawl | Family::Service => self.default_priority(),
             Family::Media => 3,
         }
     }
@@ -289,17 +101,21 @@ impl Role {
     /// Least priority of the tasks of a schedule that a person runs now; None: that of the schedule.
     pub fn run_now_priority(self) -> Option<i32> {
         match self.family() {
-            Family::Crawl => None,
+            Family::Crawl | Family::Service => None,
             Family::Media => Some(8),
         }
     }
 
     pub fn time_limit(self) -> Duration {
-        self.spec().time_limit
+        self.kind().time_limit
     }
 
     pub fn stop_grace(self) -> Duration {
-        self.spec().stop_grace
+        self.kind().stop_grace
+    }
+
+    pub fn snooze_limit(self) -> Option<Duration> {
+        self.kind().snooze_limit
     }
 }
 
@@ -307,11 +123,11 @@ impl Family {
     pub fn roles(self) -> impl Iterator<Item = Role> {
         Role::VARIANTS.iter().copied().filter(move |role| role.family() == self)
     }
-}
 
-/// The roles of `WORKER_ROLE=media`.
-fn media_roles() -> impl Iterator<Item = Role> {
-    Family::Media.roles().chain(Role::VARIANTS.iter().copied().filter(|role| role.serves_all()))
+    /// The roles of its workers: its own and those of services.
+    fn worker_roles(self) -> impl Iterator<Item = Role> {
+        self.roles().chain(Family::Service.roles())
+    }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -334,18 +150,18 @@ impl FromStr for Role {
 pub struct RoleSet(Vec<Role>);
 
 impl RoleSet {
-    /// The crawl family.
+    /// The crawl family and services, the meaning of `any`.
     pub fn any() -> Self {
-        RoleSet(Role::CRAWL.to_vec())
+        RoleSet(Family::Crawl.worker_roles().collect())
     }
 
     pub fn roles(&self) -> &[Role] {
         &self.0
     }
 
-    /// Media roles alone.
+    /// No role of the crawl family.
     pub fn is_media(&self) -> bool {
-        self.0.iter().all(|role| media_roles().any(|media| media == *role))
+        self.0.iter().all(|role| role.family() != Family::Crawl)
     }
 
     pub fn needs_proxy(&self) -> bool {
@@ -359,11 +175,11 @@ impl RoleSet {
 
     /// The word in worker ids and the registry, as in `WORKER_ROLE`; several roles have `+` between them.
     pub fn label(&self) -> String {
-        let is = |roles: &[Role]| self.0 == roles;
+        let is = |family: Family| self.0.iter().copied().eq(family.worker_roles());
         match &self.0 {
-            _ if is(&Role::CRAWL) => "any".to_owned(),
-            _ if is(&RESYNC_ROLES) => RESYNC.to_owned(),
-            _ if is(&media_roles().collect::<Vec<_>>()) => Family::Media.to_string(),
+            _ if is(Family::Crawl) => "any".to_owned(),
+            _ if is(Family::Media) => Family::Media.to_string(),
+            roles if *roles == RESYNC_ROLES => RESYNC.to_owned(),
             roles => roles.iter().map(|role| role.name()).collect::<Vec<_>>().join("+"),
         }
     }
@@ -387,8 +203,8 @@ impl FromStr for RoleSet {
         let mut chosen = Vec::new();
         for word in words {
             match word {
-                "any" => chosen.extend(Role::CRAWL),
-                "media" => chosen.extend(media_roles()),
+                "any" => chosen.extend(Family::Crawl.worker_roles()),
+                "media" => chosen.extend(Family::Media.worker_roles()),
                 RESYNC => chosen.extend(RESYNC_ROLES),
                 name => chosen.push(name.parse()?),
             }
@@ -419,13 +235,17 @@ impl From<RoleSet> for String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use rstest::rstest;
 
     use super::*;
 
+    static ANY: LazyLock<Vec<Role>> = LazyLock::new(|| [&Role::CRAWL[..], &[Role::Notify]].concat());
+
     #[rstest]
-    #[case::empty_means_any("", &Role::CRAWL)]
-    #[case::any("any", &Role::CRAWL)]
+    #[case::empty_means_any("", &ANY)]
+    #[case::any("any", &ANY)]
     #[case::a_trailing_comma("product_refresh,", &[Role::ProductRefresh])]
     #[case::one("payload_fetch", &[Role::PayloadFetch])]
     #[case::several(" product_refresh, payload_fetch", &[Role::PayloadFetch, Role::ProductRefresh])]
@@ -447,11 +267,11 @@ mod tests {
     }
 
     #[test]
-    fn media_workers_claim_the_media_family_and_what_serves_both() {
+    fn media_workers_claim_the_media_family_and_services() {
         let media: RoleSet = "media".parse().unwrap();
-        let (both, own): (Vec<Role>, Vec<Role>) = media.roles().iter().partition(|role| role.serves_all());
-        assert_eq!((own.len(), both), (8, vec![Role::Notify]));
-        assert!(!media.needs_proxy() && own.iter().all(|role| !Role::CRAWL.contains(role)));
+        let of = |family| media.roles().iter().filter(|role| role.family() == family).count();
+        assert_eq!([of(Family::Crawl), of(Family::Media), of(Family::Service)], [0, 8, 1]);
+        assert!(!media.needs_proxy());
     }
 
     #[rstest]
@@ -463,11 +283,6 @@ mod tests {
     }
 
     #[test]
-    fn any_is_the_whole_crawl_family() {
-        assert_eq!(RoleSet::any().0, Family::Crawl.roles().collect::<Vec<_>>());
-    }
-
-    #[test]
     fn an_unknown_role_is_named_with_the_known_ones() {
         let error = "payload_fetsch".parse::<RoleSet>().unwrap_err().to_string();
         assert!(error.contains("'payload_fetsch'") && error.contains("payload_fetch, product_refresh"), "{error}");
@@ -476,7 +291,7 @@ mod tests {
     #[test]
     fn every_role_has_a_title_a_description_and_a_name_that_reads_back() {
         for role in Role::VARIANTS {
-            let RoleSpec { title, description, .. } = role.spec();
+            let (title, description) = (role.kind().title, role.kind().description);
             assert!(!title.is_empty() && !description.is_empty(), "{role}");
             assert_eq!(role.name().parse(), Ok(*role));
             assert_eq!(serde_json::to_value(role).unwrap(), role.name());
@@ -498,7 +313,7 @@ mod tests {
     #[case(Role::YoutubeMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::EasynewsMonitor, (Family::Media, false, false, 5, 15))]
     #[case(Role::AppearancesSync, (Family::Media, false, false, 5, 30))]
-    #[case(Role::Notify, (Family::Crawl, false, false, 10, 60))]
+    #[case(Role::Notify, (Family::Service, false, false, 10, 60))]
     fn a_role_has_a_family_needs_a_priority_and_minutes(
         #[case] role: Role,
         #[case] expected: (Family, bool, bool, i32, u64),
@@ -509,10 +324,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case::its_own(Role::ProductRefresh, Some("product_refresh"))]
-    #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, Some("payload_fetch"))]
-    #[case::of_media(Role::ScrapeAccount, Some("scrape_account"))]
-    fn roles_have_a_handler(#[case] role: Role, #[case] handler: Option<&str>) {
+    #[case::its_own(Role::ProductRefresh, "product_refresh")]
+    #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, "payload_fetch")]
+    #[case::of_media(Role::ScrapeAccount, "scrape_account")]
+    fn roles_have_a_handler(#[case] role: Role, #[case] handler: &str) {
         assert_eq!(role.handler(), handler);
     }
 

@@ -1,4 +1,6 @@
-//! The orientation in Exif metadata; nothing else of it is read, and nothing of it is kept.
+//! The orientation in Exif metadata, as the crate `image` reads it; nothing else of it is read, and nothing of it is kept.
+
+use image::metadata::Orientation as Named;
 
 /// How a picture must be turned to stand upright.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,70 +19,28 @@ impl Orientation {
     pub fn swaps_sides(self) -> bool {
         self.quarters % 2 == 1
     }
+}
 
-    fn from_tag(value: u16) -> Option<Orientation> {
-        let (mirror, quarters) = match value {
-            1 => (false, 0),
-            2 => (true, 0),
-            3 => (false, 2),
-            4 => (true, 2),
-            5 => (true, 1),
-            6 => (false, 1),
-            7 => (true, 3),
-            8 => (false, 3),
-            _ => return None,
+impl From<Named> for Orientation {
+    fn from(named: Named) -> Orientation {
+        let (mirror, quarters) = match named {
+            Named::NoTransforms => (false, 0),
+            Named::FlipHorizontal => (true, 0),
+            Named::Rotate180 => (false, 2),
+            Named::FlipVertical => (true, 2),
+            Named::Rotate90FlipH => (true, 1),
+            Named::Rotate90 => (false, 1),
+            Named::Rotate270FlipH => (true, 3),
+            Named::Rotate270 => (false, 3),
         };
-        Some(Orientation { mirror, quarters })
+        Orientation { mirror, quarters }
     }
 }
 
 /// Reads the orientation from a TIFF structure, with or without the `Exif` prefix of JPEG. Broken metadata is no metadata.
 pub(crate) fn orientation(exif: &[u8]) -> Orientation {
     let tiff = exif.strip_prefix(b"Exif\0\0").unwrap_or(exif);
-    Tiff::new(tiff).and_then(|tiff| tiff.orientation()).unwrap_or_default()
-}
-
-const ORIENTATION: u16 = 0x0112;
-const SHORT: u16 = 3;
-const ENTRY_BYTES: usize = 12;
-
-struct Tiff<'a> {
-    bytes: &'a [u8],
-    big_endian: bool,
-}
-
-impl<'a> Tiff<'a> {
-    fn new(bytes: &'a [u8]) -> Option<Tiff<'a>> {
-        let big_endian = match bytes.get(..4)? {
-            b"II*\0" => false,
-            b"MM\0*" => true,
-            _ => return None,
-        };
-        Some(Tiff { bytes, big_endian })
-    }
-
-    fn orientation(&self) -> Option<Orientation> {
-        let directory = self.u32_at(4)? as usize;
-        let entries = usize::from(self.u16_at(directory)?);
-        let first = directory.checked_add(2)?;
-        let offsets = (0..entries).map(|entry| first.saturating_add(entry * ENTRY_BYTES));
-        let mut found = offsets.filter(|at| self.u16_at(*at) == Some(ORIENTATION));
-        let at = found.next()?;
-        if self.u16_at(at + 2)? != SHORT {
-            return None;
-        }
-        Orientation::from_tag(self.u16_at(at + 8)?)
-    }
-
-    fn u16_at(&self, at: usize) -> Option<u16> {
-        let bytes = self.bytes.get(at..at.checked_add(2)?)?.try_into().ok()?;
-        Some(if self.big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
-    }
-
-    fn u32_at(&self, at: usize) -> Option<u32> {
-        let bytes = self.bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
-        Some(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
-    }
+    Named::from_exif_chunk(tiff).map(Orientation::from).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -88,6 +48,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    const ORIENTATION: u16 = 0x0112;
+    const SHORT: u16 = 3;
 
     fn tiff(big_endian: bool, value: u16) -> Vec<u8> {
         let short = |number: u16| if big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
@@ -105,14 +68,19 @@ mod tests {
 
     #[rstest]
     #[case(1, false, 0)]
+    #[case(2, true, 0)]
     #[case(3, false, 2)]
+    #[case(4, true, 2)]
     #[case(5, true, 1)]
     #[case(6, false, 1)]
+    #[case(7, true, 3)]
     #[case(8, false, 3)]
     #[case::an_unknown_value_is_upright(9, false, 0)]
     fn the_orientation_is_read(#[case] value: u16, #[case] mirror: bool, #[case] quarters: u8) {
         for big_endian in [false, true] {
-            assert_eq!(orientation(&tiff(big_endian, value)), Orientation { mirror, quarters });
+            let tiff = tiff(big_endian, value);
+            assert_eq!(orientation(&tiff), Orientation { mirror, quarters });
+            assert_eq!(orientation(&[b"Exif\0\0", tiff.as_slice()].concat()), Orientation { mirror, quarters });
         }
     }
 

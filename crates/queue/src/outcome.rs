@@ -7,7 +7,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::HandOver;
 use crate::commit::Committed;
@@ -15,7 +15,7 @@ use db::tasks::{AttemptOutcome, NewTask};
 use db::{DbError, Tx};
 use domain::disposition::{Disposition, HasDisposition};
 use domain::role::Role;
-use domain::store::{Platform, StoreId};
+use domain::store::StoreId;
 use domain::task::{RecordedOutcome, TaskId};
 use telemetry::events::DataWritten;
 
@@ -102,16 +102,6 @@ impl FollowUp {
             payload: self.args.clone(),
             parent_task_id: Some(parent),
             ..NewTask::new(self.role)
-        }
-    }
-
-    /// The first fetch of a new store.
-    pub fn first_fetch(platform: Platform, store: StoreId) -> Self {
-        FollowUp {
-            dispensary_id: Some(store),
-            platform: Some(platform.name().to_owned()),
-            priority: Some(Role::ProductDiscovery.default_priority()),
-            ..FollowUp::new(Role::ProductDiscovery, json!({}))
         }
     }
 }

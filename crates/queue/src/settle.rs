@@ -307,7 +307,7 @@ mod tests {
     use db::{Db, PoolSizes};
     use domain::pause::Pauses;
     use domain::proxy::PoolState;
-    use domain::role::{Role, RoleSet};
+    use domain::role::RoleSet;
     use domain::task::{LeaseTimes, TaskLease};
     use settings::{Config, LiveConfig};
     use supervision::background::Background;
@@ -358,7 +358,7 @@ mod tests {
     fn task() -> ClaimedTask {
         ClaimedTask {
             lease: TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() },
-            role: Role::AnalyticsRefresh,
+            role: RoleSet::any().roles()[0],
             dispensary_id: None,
             platform: None,
             account: None,

@@ -27,7 +27,7 @@ pub fn reasons(stopped: &StoppedClaims, task: &TaskView) -> Vec<String> {
         _ => false,
     };
     let paused = pauses.iter().filter(stops).map(|pause| format!("{} is paused: {}", pause.target(), pause.reason));
-    let needs_proxy = matches!(task.role, Word::Known(role) if role.spec().needs_proxy);
+    let needs_proxy = matches!(task.role, Word::Known(role) if role.kind().needs_proxy);
     let rest = (needs_proxy && resting.is_all()).then(|| resting.to_string());
     paused.chain(rest).collect()
 }

@@ -21,7 +21,7 @@ use db::appearances::{self, SyncedPerson, Unread};
 use db::credentials::{self, OpenCredential};
 use db::tasks::waits_since;
 use db::{DbError, Tx};
-use domain::args;
+use domain::kinds::appearances_sync::Args;
 use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
 
@@ -30,7 +30,7 @@ const PLATFORM: &str = "tmdb";
 const PEOPLE_PER_SAVE: usize = 20;
 const MAX_CREDITS_BYTES: usize = 16 << 20;
 
-pub async fn run(ctx: &Context, _: args::AppearancesSync) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let since = waits_since(&client, ctx.task_id).await?;
     let people = appearances::people(&client, since).await?;

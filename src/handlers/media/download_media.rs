@@ -15,7 +15,7 @@ use super::stopped;
 use crate::handlers::progress::report_progress_while;
 use crate::handlers::{Context, RunProgress};
 use db::{DbError, Tx, media_items};
-use domain::args;
+use domain::kinds::download_media::Args;
 use domain::media_item::{Item, ItemEnd, ItemId, ItemState};
 use domain::role::Role;
 use queue::{FollowUp, Outcome, SaveError, TaskError, WriteResults};
@@ -34,7 +34,7 @@ pub fn follow_ups(source: &str, ids: &[ItemId]) -> Vec<FollowUp> {
     ids.chunks(MAX_ITEMS).map(task).collect()
 }
 
-pub async fn run(ctx: &Context, args: args::DownloadMedia) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let known = media_items::get(&ctx.services.db.client().await?, &args.media_ids, ctx.task_id).await?;
     if known.is_empty() {
         return Err(TaskError::permanent("none of these items exists: `drover media items` lists them"));

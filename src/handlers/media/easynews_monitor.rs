@@ -29,7 +29,7 @@ use db::credentials::{self, OpenCredential};
 use db::saved_searches::{self, DueSearch};
 use db::tasks::waits_since;
 use db::{DbError, Tx, media_items};
-use domain::args;
+use domain::kinds::easynews_monitor::Args;
 use domain::media_item::{ItemKind, NewItem};
 use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
@@ -39,7 +39,7 @@ pub const SOURCE: &str = "easynews";
 /// A row of a search has about 1,500 bytes.
 const MAX_PAGE_BYTES: usize = 8 << 20;
 
-pub async fn run(ctx: &Context, args: args::EasynewsMonitor) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let mut report = Report::new(Role::EasynewsMonitor, "searches", &["new"]);
     let searches: Vec<Search> = match args.search_queries {

@@ -22,9 +22,9 @@ use ::media::clients::Odd;
 use db::tasks::waits_since;
 use db::watched_threads::{self, WatchedThread};
 use db::{Client, DbError, Tx, credentials, forum_posts, forums, media_items};
-use domain::args;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::forum::{ForumPost, MediaLink};
+use domain::kinds::forum_scrape::Args;
 use domain::media_item::{ItemKind, NewItem};
 use domain::role::Role;
 use foundation::digest::sha256_hex;
@@ -37,7 +37,7 @@ const LINKS_PER_SAVE: usize = 2_000;
 /// Maximum number of pages of a thread that one run reads.
 const MAX_PAGES: usize = 10_000;
 
-pub async fn run(ctx: &Context, args: args::ForumScrape) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let since = waits_since(&client, ctx.task_id).await?;
     let threads = watched_threads::to_read(&client, args.thread_ids.as_deref(), since).await?;

@@ -8,11 +8,11 @@ use super::account_scrape::{self, Account};
 use crate::handlers::Context;
 use ::media::gallery_dl::ScrapeType;
 use db::media_accounts;
-use domain::args;
+use domain::kinds::paid_content_creator::Args;
 use domain::media_account::AccountKind;
 use queue::{Outcome, TaskError};
 
-pub async fn run(ctx: &Context, args: args::PaidContentCreator) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let id = args.creator_id;
     let row = media_accounts::get(&ctx.services.db.client().await?, id).await?;
     match row.filter(|row| row.kind == AccountKind::Creator) {

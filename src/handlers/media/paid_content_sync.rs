@@ -10,13 +10,13 @@ use serde_json::json;
 use crate::handlers::Context;
 use db::media_accounts::{self, Creator};
 use db::tasks::AwaitedChild;
-use domain::args;
+use domain::kinds::paid_content_sync::Args;
 use domain::role::Role;
 use domain::task::Status;
 use domain::vocabulary::Word;
 use queue::{Done, FollowUp, MAX_CHILDREN, Outcome, TaskError};
 
-pub async fn run(ctx: &Context, args: args::PaidContentSync) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let children = ctx.children().await?;
     let asked = match Asked::read(ctx, args.creator_ids).await {
         // they were removed while their jobs ran

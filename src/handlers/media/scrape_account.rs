@@ -7,12 +7,12 @@ use super::account_scrape::{self, Account};
 use crate::handlers::Context;
 use ::media::gallery_dl;
 use db::media_accounts;
-use domain::args;
+use domain::kinds::scrape_account::{Args, ScrapeType};
 use queue::{Outcome, TaskError};
 
 const NO_NAME: &str = "a scrape needs the name of an account: give it as `account`, or as `username` in the payload";
 
-pub async fn run(ctx: &Context, args: args::ScrapeAccount) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let platform = ctx.media_platform()?;
     let username = username(ctx.account.as_deref(), args.username.as_deref())?;
     let row = media_accounts::find(&ctx.services.db.client().await?, platform, username).await?;
@@ -21,8 +21,8 @@ pub async fn run(ctx: &Context, args: args::ScrapeAccount) -> Result<Outcome, Ta
         None => Account::without_row(platform, username),
     };
     let scrape_type = match args.scrape_type.unwrap_or_default() {
-        args::ScrapeType::Recent => gallery_dl::ScrapeType::Recent,
-        args::ScrapeType::Full => gallery_dl::ScrapeType::Full,
+        ScrapeType::Recent => gallery_dl::ScrapeType::Recent,
+        ScrapeType::Full => gallery_dl::ScrapeType::Full,
     };
     account_scrape::run(ctx, account, scrape_type).await
 }

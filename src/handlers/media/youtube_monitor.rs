@@ -24,7 +24,7 @@ use ::media::http::{Get, HttpError};
 use db::tasks::waits_since;
 use db::watched_channels::{self, PolledChannel};
 use db::{DbError, Tx, media_items};
-use domain::args;
+use domain::kinds::youtube_monitor::Args;
 use domain::media_item::{ItemId, ItemKind, NewItem};
 use domain::role::Role;
 use queue::{Outcome, TaskError, WriteResults};
@@ -36,7 +36,7 @@ const MAX_FEED_BYTES: usize = 1 << 20;
 /// Maximum number of channels of one save.
 const CHANNELS_PER_SAVE: usize = 20;
 
-pub async fn run(ctx: &Context, _: args::YoutubeMonitor) -> Result<Outcome, TaskError> {
+pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let since = waits_since(&client, ctx.task_id).await?;
     let channels = watched_channels::enabled(&client, since).await?;

@@ -35,8 +35,8 @@ const SCHEDULED: &str = "
       ('product_refresh', 'completed', 1, now() - interval '46 s', now() - interval '46 s', now() - interval '10 s', '{\"requests\": 0}');
     INSERT INTO proxies (host, port) VALUES ('192.0.2.1', 80);
     INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, started_at) VALUES
-      ('a', 'A', 'P', 'any', crawl_roles(), 'active', 4, '2026-01-01Z'), ('b', 'B', 'P', 'any', crawl_roles(), 'backing_off', 4, '2026-01-01Z'),
-      ('c', 'C', 'P', 'any', crawl_roles(), 'paused', 4, '2026-01-01Z'), ('d', 'D', 'P', 'any', crawl_roles(), 'offline', 4, '2025-01-01Z');";
+      ('a', 'A', 'P', 'any', roles_of('{crawl,service}'), 'active', 4, '2026-01-01Z'), ('b', 'B', 'P', 'any', roles_of('{crawl,service}'), 'backing_off', 4, '2026-01-01Z'),
+      ('c', 'C', 'P', 'any', roles_of('{crawl,service}'), 'paused', 4, '2026-01-01Z'), ('d', 'D', 'P', 'any', roles_of('{crawl,service}'), 'offline', 4, '2025-01-01Z');";
 
 async fn scheduled_server() -> Server {
     let server = Server::start().await;

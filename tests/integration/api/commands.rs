@@ -101,10 +101,16 @@ async fn tasks_are_listed_below_the_summary_of_the_queue() {
     assert_eq!(failed["tasks"].as_array().unwrap().len(), 1);
 }
 
+#[rstest]
+#[case::a_listed_task_ended_after_it(
+    "INSERT INTO worker_tasks (role, status, completed_at) VALUES ('payload_fetch', 'completed', now() + interval '1 minute')"
+)]
+#[case::an_hour_ago(
+    "INSERT INTO task_totals (role, status, tasks, as_of) VALUES ('payload_fetch', 'completed', 7, now() - interval '1 hour')"
+)]
 #[tokio::test]
-async fn a_list_with_tasks_that_ended_after_the_last_count_says_until_when_they_are_counted() {
+async fn totals_that_may_have_grown_say_until_when_they_are_counted(#[case] sql: &str) {
     let database = with_store().await;
-    let sql = "INSERT INTO worker_tasks (role, status, completed_at) VALUES ('payload_fetch', 'completed', now() + interval '1 minute')";
     database.raw.batch_execute(sql).await.unwrap();
     let list = run(&database, &["tasks", "list"]).await;
     ended(&list, 0);
@@ -390,8 +396,8 @@ async fn a_recovery_says_how_many_tasks_of_dead_workers_wait_for_their_leases_an
     let database = testkit::database().await;
     let tasks = "SET xmlbinary = hex;
         INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks, started_at, last_heartbeat_at, heartbeat_seconds) VALUES
-          ('off', 'A', 'P', 'any', crawl_roles(), 'offline', 4, now(), now(), 10), ('killed', 'B', 'P', 'any', crawl_roles(), 'active', 4, now(), now() - interval '1 minute', 10),
-          ('lives', 'C', 'P', 'any', crawl_roles(), 'active', 4, now(), now(), 10);
+          ('off', 'A', 'P', 'any', roles_of('{crawl,service}'), 'offline', 4, now(), now(), 10), ('killed', 'B', 'P', 'any', roles_of('{crawl,service}'), 'active', 4, now(), now() - interval '1 minute', 10),
+          ('lives', 'C', 'P', 'any', roles_of('{crawl,service}'), 'active', 4, now(), now(), 10);
         INSERT INTO worker_tasks (role, status, fence, worker_id, claimed_at, last_heartbeat_at, lease_expires_at) VALUES
           ('analytics_refresh', 'running', 1, 'off', now(), now(), '2100-01-01 14:02:11Z'), ('analytics_refresh', 'claimed', 1, 'killed', now(), now(), '2100-01-01 14:00:00Z'),
           ('analytics_refresh', 'running', 1, 'lives', now(), now(), '2100-01-02Z')";

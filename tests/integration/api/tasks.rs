@@ -252,7 +252,7 @@ async fn a_task_parked_by_hand_for_ever_does_not_spoil_the_list() {
 #[tokio::test]
 async fn a_task_of_an_unknown_platform_or_role_is_shown_with_its_words() {
     let server = Server::start().await;
-    let sql = "ALTER TABLE worker_tasks DROP CONSTRAINT IF EXISTS worker_tasks_role_check;
+    let sql = "INSERT INTO task_kinds (name, family, notifies) VALUES ('of_a_newer_program', 'crawl', true);
                INSERT INTO worker_tasks (id, role, platform) VALUES (1, 'of_a_newer_program', 'weedmaps')";
     server.database.raw.batch_execute(sql).await.unwrap();
     let page = server.get("/api/tasks").await.expect(200);
@@ -284,9 +284,9 @@ async fn answers_can_be_read_back_by_a_client_in_rust() {
     let _: Registry = serde_json::from_value(server.get("/api/worker-registry").await.expect(200)).unwrap();
     let roles: Vec<RoleView> =
         serde_json::from_value(server.get("/api/worker-registry/roles").await.expect(200)).unwrap();
-    let handlers: Vec<_> = roles.iter().map(|role| (role.role, role.handler.as_deref())).collect();
-    assert!(handlers.contains(&(Role::ProductDiscovery, Some("payload_fetch"))), "{handlers:?}");
-    assert!(handlers.contains(&(Role::ForumScrape, Some("forum_scrape"))), "{handlers:?}");
+    let handlers: Vec<_> = roles.iter().map(|role| (role.role, role.handler.as_str())).collect();
+    assert!(handlers.contains(&(Role::ProductDiscovery, "payload_fetch")), "{handlers:?}");
+    assert!(handlers.contains(&(Role::ForumScrape, "forum_scrape")), "{handlers:?}");
 }
 
 #[tokio::test]

@@ -289,7 +289,7 @@ async fn a_filter_of_the_address_that_is_not_understood_is_named_on_every_page()
     let of_store = format!("/admin/stores/{store}");
     for (page, wrong, says) in [
         ("/admin/tasks", "status=broken", "status:broken is not understood. Possible: pending, claimed, running"),
-        ("/admin/tasks", "role=cook", "role:cook is not understood. Possible: payload_fetch"),
+        ("/admin/tasks", "role=cook", "role:cook is not understood. Possible: store_discovery"),
         ("/admin/stores", "enabled=maybe", "enabled:maybe is not understood. Possible: yes or no."),
         ("/admin/stores", "crawl_enabled=maybe", "enabled:maybe is not understood. Possible: yes or no."),
         ("/admin/stores", "state=foo", "state:foo is not understood. Possible: two letters, as MI."),

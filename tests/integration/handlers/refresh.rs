@@ -55,6 +55,19 @@ async fn any_payload_may_be_replayed_by_its_id() {
     assert_eq!(harness.store.snapshots(&old).await, 1);
 }
 
+#[rstest]
+#[case::under_its_root("/storage/")]
+#[case::with_a_slash("/")]
+#[tokio::test]
+async fn a_payload_is_read_by_the_path_that_the_older_system_wrote(#[case] root: &str) {
+    let harness = HandlerHarness::new().await;
+    let payload = harness.payload(at(1), &[&page(&["a"])]).await;
+    let sql = format!("UPDATE raw_crawl_payloads SET storage_path = '{root}' || storage_path");
+    harness.store.database.raw.batch_execute(&sql).await.unwrap();
+    let settled = harness.settle(Role::ProductRefresh, json!({ "payload_id": payload.id })).await;
+    assert_eq!(settled.result["new"], 1);
+}
+
 #[tokio::test]
 async fn products_without_any_price_are_counted() {
     let store = TestStore::new().await;

@@ -61,9 +61,7 @@ async fn a_worker_takes_only_its_roles_in_one_order() {
 async fn a_worker_of_any_role_leaves_a_role_of_a_newer_release_alone() {
     let queue = Queue::new().await;
     let known = queue.add(analytics()).await;
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/objects/01_roles.sql");
-    let roles = std::fs::read_to_string(file).unwrap();
-    queue.sql(&roles.replace("'notify']", "'notify', 'label_scan']")).await;
+    queue.sql("INSERT INTO task_kinds (name, family, notifies) VALUES ('label_scan', 'crawl', true)").await;
     queue.sql("INSERT INTO worker_tasks (role, priority) VALUES ('label_scan', 50)").await;
     assert_eq!(queue.claim_all().await, [known]);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE role = 'label_scan' AND ready").await, 1);

@@ -6,7 +6,7 @@ import { Refusal } from "../../core/api.js";
 import { link } from "../../core/base.js";
 import { bytes, duration, NONE, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { MEDIA_ROLES } from "../../core/vocabulary.js";
+import { rolesOf } from "../../core/roles.js";
 import { Ago } from "../../parts/time.js";
 
 /** @import { Children } from "../../core/html.js" */
@@ -315,7 +315,7 @@ const DIGESTS = /** @type {[string, string][]} */ ([
   ["hourly", "at most once an hour"],
   ["daily", "at most once a day"],
 ]);
-const ANY_TYPE = /** @type {[string, string][]} */ ([["", "every type"], ...MEDIA_ROLES.map((role) => [role, role])]);
+const jobTypes = () => /** @type {[string, string][]} */ ([["", "every type"], ...rolesOf("media").map((role) => [role, role])]);
 /** @param {string[]} events */
 const eventsText = (events) => [...events].sort().join(",");
 /** @param {string | null | undefined} text */
@@ -341,7 +341,7 @@ const rules = {
     { name: "endpoint_id", label: "Endpoint", refers: "endpoints", required: true, isFixed: true },
     { name: "events", label: "Events", type: "select", options: EVENTS, read: list, write: eventsText },
     { name: "digest", label: "Sent", type: "select", options: DIGESTS, help: "events of the crawl; each end of a job is sent at once" },
-    { name: "job_type", label: "Type of jobs", type: "select", options: ANY_TYPE, empty: null },
+    { name: "job_type", label: "Type of jobs", type: "select", get options() { return jobTypes(); }, empty: null },
     { name: "platform", label: "Platform", empty: null, help: "empty: every one" },
     { name: "account", label: "Account of jobs", empty: null, help: "empty: every one" },
   ],

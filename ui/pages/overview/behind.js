@@ -4,6 +4,7 @@
 import { link } from "../../core/base.js";
 import { count, duration, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { roles } from "../../core/session.js";
 import { SECONDS_PER_HOUR, workersForAll } from "../../parts/capacity.js";
 import { Loaded, Panel } from "../../parts/panel.js";
 import { Secondary } from "../../parts/secondary.js";
@@ -11,9 +12,6 @@ import { Until } from "../../parts/time.js";
 
 /** @import { Capacity, OverviewAnswer, Schedule } from "../../types/api" */
 /** @import { Answer } from "../../core/resource.js" */
-
-/** Roles without a schedule: what makes their tasks. @type {Record<string, string>} */
-const MADE_BY = { product_refresh: "after a fetch", entry_point_discovery: "for a new store", product_discovery: "for a new store" };
 
 /** @param {{ of: Answer<OverviewAnswer>, schedules?: Schedule[] }} properties */
 export function Behind({ of, schedules }) {
@@ -54,5 +52,5 @@ function nextRun(schedules, role) {
   const times = schedules.filter((each) => each.role === role && each.enabled).flatMap((each) => each.next_run_at ?? []);
   const next = times.sort((a, b) => Date.parse(a) - Date.parse(b))[0];
   if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next} /></a>`;
-  return html`<span class="dim">${MADE_BY[role] ?? "no schedule"}</span>`;
+  return html`<span class="dim">${roles().find((each) => each.role === role)?.origin ?? "no schedule"}</span>`;
 }

@@ -7,11 +7,10 @@ import { link } from "../../core/base.js";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { useResource } from "../../core/resource.js";
+import { roleOf } from "../../core/roles.js";
 
 /** @import { TaskDetail, TaskView } from "../../types/api" */
 
-/** The follow-up of a role's completion. @type {Record<string, string>} */
-const NEXT = { payload_fetch: "product_refresh", product_discovery: "product_refresh", entry_point_discovery: "product_discovery" };
 const SHOWN = 5;
 
 /** @param {{ task: TaskDetail }} properties */
@@ -24,6 +23,7 @@ export function Chain({ task }) {
   const schedule = schedules?.find((each) => each.id === task.schedule_id);
   const hours = schedule?.interval_hours;
   const isOpen = !["completed", "failed", "cancelled"].includes(task.status);
+  const next = isOpen && roleOf(task.role)?.follow_up;
   const others = task.children.length - children.length;
   return html`<div class="panel-body"><ol class="chain">
     ${task.schedule_id && html`<li>
@@ -36,7 +36,7 @@ export function Chain({ task }) {
     ${children.map((child) => html`<li key=${child.id}><${Box} task=${child} /></li>`)}
     ${others > 0 && children.length > 0 &&
       html`<li><a href=${link("/admin/tasks", { parent_task_id: task.id })}>${count(others)} more</a></li>`}
-    ${isOpen && NEXT[task.role] && html`<li><span class="box">made when this completes<br />${NEXT[task.role]}</span></li>`}
+    ${next && html`<li><span class="box">made when this completes<br />${next}</span></li>`}
   </ol></div>`;
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The pauses that hold a task up.
 
-import { ROLES } from "../../core/vocabulary.js";
+import { roleOf } from "../../core/roles.js";
 
 /** @import { Pause, TaskView } from "../../types/api" */
 
@@ -11,8 +11,7 @@ import { ROLES } from "../../core/vocabulary.js";
  * @param {Pick<TaskView, "status" | "role" | "dispensary_id">} task
  */
 export const pausesOf = (pauses = [], { status, role, dispensary_id }) => {
-  // notifications go on while a family is paused
-  const family = role === "notify" ? null : ROLES.includes(role) ? "crawl" : "media";
+  const family = roleOf(role)?.family ?? null;
   /** @type {Partial<Record<Pause["scope"], string | null>>} */
   const stops = { all: null, family, role, store: String(dispensary_id ?? "") };
   return status === "pending" ? pauses.filter(({ scope, of = null }) => stops[scope] === of) : [];

@@ -1,7 +1,8 @@
 // @ts-check
 // The words that filter tasks, with the API's names in the address.
 
-import { MEDIA_ROLES, ROLES } from "../../core/vocabulary.js";
+import { rolesOf } from "../../core/roles.js";
+import { roles as allRoles } from "../../core/session.js";
 import { suggestStores } from "../../core/stores.js";
 import { PLATFORM, readId } from "../../parts/query-box.js";
 
@@ -28,14 +29,20 @@ function since(text) {
 }
 
 /** One role, several with commas, or a family. @param {string} text */
-const roles = (text) => (text.split(",").every((role) => ROLE_WORDS.includes(role)) ? text : null);
-const ROLE_WORDS = [...ROLES, ...MEDIA_ROLES, "notify", "product_resync", "any", "media"];
+const roles = (text) => (text.split(",").every((role) => roleWords().includes(role)) ? text : null);
+const roleWords = () => [...allRoles().map(({ role }) => /** @type {string} */ (role)), "product_resync", "any", "media"];
 
 /** @type {Qualifier[]} */
 export const QUALIFIERS = [
   { word: "words", parameter: TEXT, help: "how an id, a worker's id or a store's slug begins" },
   { word: "status", parameter: "status", values: STATUSES },
-  { word: "role", parameter: "role", values: ROLES, read: roles, help: `${ROLES.join(", ")}; several with commas, any or media` },
+  {
+    word: "role",
+    parameter: "role",
+    get values() { return rolesOf("crawl"); },
+    read: roles,
+    get help() { return `${rolesOf("crawl").join(", ")}; several with commas, any or media`; },
+  },
   { word: "error", parameter: "error", help: "part of the error, in quotes where it has spaces" },
   {
     word: "retries",

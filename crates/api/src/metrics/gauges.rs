@@ -50,7 +50,7 @@ pub fn ready_tasks(ready: &[ReadyTasks]) -> Result<(IntGaugeVec, GaugeVec), prom
     let tasks = IntGaugeVec::new(Opts::new("drover_ready_tasks", "Tasks that may be claimed now"), &["role"])?;
     let help = "For how long the oldest ready task has been due";
     let oldest = GaugeVec::new(Opts::new("drover_oldest_ready_seconds", help), &["role"])?;
-    for role in Role::requested() {
+    for role in Role::CRAWL {
         tasks.with_label_values(&[role.name()]).set(0);
         oldest.with_label_values(&[role.name()]).set(0.0);
     }

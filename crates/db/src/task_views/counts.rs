@@ -12,7 +12,7 @@ use domain::vocabulary::{self, Word};
 /// Open tasks exactly, ended ones as last counted.
 pub async fn counts(client: &Client) -> Result<TaskCounts, DbError> {
     let rows = client.query_typed(include_str!("../sql/task_views/counts.sql"), &[]).await?;
-    let known = Role::requested().map(|role| (Word::Known(role), Counts::default())).collect();
+    let known = Role::CRAWL.into_iter().map(|role| (Word::Known(role), Counts::default())).collect();
     let mut counted = TaskCounts { all: Counts::default(), by_role: known, as_of: DateTime::<Utc>::MAX_UTC };
     for row in &rows {
         add(&mut counted, row)?;

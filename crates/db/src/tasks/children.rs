@@ -32,7 +32,7 @@ rows! {
 /// Makes the follow-ups of a run. An open task with the key of one is taken for it; a job without a key has that
 /// of jobs.
 pub async fn chain(client: &Client, follow_ups: &[NewTask]) -> Result<Vec<TaskId>, DbError> {
-    let has_key = |task: &NewTask| task.dedup_key.is_some() || task.role.family() == Family::Media;
+    let has_key = |task: &NewTask| task.dedup_key.is_some() || task.role.family() != Family::Crawl;
     if !follow_ups.iter().any(has_key) {
         return enqueue(client, follow_ups).await;
     }

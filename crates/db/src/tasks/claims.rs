@@ -12,7 +12,7 @@ use super::settle::{AttemptOutcome, Settlement, settle};
 use super::{Client, DbError};
 use crate::row::{FromRow, first_column, parsed};
 use crate::storable::storable;
-use domain::role::Role;
+use domain::role::{Family, Role};
 use domain::store::StoreId;
 use domain::task::{TaskId, TaskLease};
 use telemetry::events;
@@ -113,8 +113,8 @@ pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<Cla
     let results: Vec<Value> = done.iter().map(|done| storable(&done.result)).collect();
     let details: Vec<Value> = done.iter().map(|done| storable(&done.detail)).collect();
     let roles: Vec<&str> = batch.roles.iter().map(|role| role.name()).collect();
-    let every_crawl_role =
-        roles.len() == Role::CRAWL.len() && Role::CRAWL.iter().all(|role| batch.roles.contains(role));
+    let every_crawl_role = Role::CRAWL.iter().all(|role| batch.roles.contains(role))
+        && batch.roles.iter().all(|role| role.family() != Family::Media);
     let rows = client
         .query(
             SETTLE_AND_CLAIM,

@@ -81,7 +81,10 @@ fn the_verdict_names_a_limit_only_where_there_is_one(
 fn a_pause_is_named_and_keeps_its_slots() {
     let workers = vec![WorkerSlots { paused: 75, ..workers(&Role::CRAWL, 75) }];
     let stopped = Some("everything is paused by ada (a new parser)".to_owned());
-    let forecast = Supply { workers, stopped, ..supply() }.forecast(WhatIf::default());
+    let supply = Supply { workers, stopped, ..supply() };
+    let unlimited = Supply { permitted_rate: None, ..supply.clone() }.forecast(WhatIf::default()).summary;
+    assert!(unlimited.contains("75 slots, all of them paused, and the request rate is not limited"), "{unlimited}");
+    let forecast = supply.forecast(WhatIf::default());
     let summary = forecast.summary;
     assert!(summary.starts_with("No store is crawled now: everything is paused by ada (a new parser). "), "{summary}");
     assert!(summary.contains("you have 75 slots, all of them paused, and may send 10/s"), "{summary}");

@@ -270,7 +270,7 @@ fn an_accepted_probe_closes_the_breaker_and_forgets_the_refusals() {
     let mut host = Host::opened();
     host.pass(30 * SECOND);
     assert_eq!(host.probe(Verdict::Accepted), Some(HostNotice::Closed));
-    assert_eq!(host.permission(), Permission::Free);
+    assert_eq!((host.permission(), &host.state.breaker.why), (Permission::Free, &None));
     assert_eq!(host.report(&answers(0, 1)).notice, None);
 }
 

@@ -1,4 +1,7 @@
 //! JPEG's markers, from the start of the image to its end.
+//!
+//! The crate `image` cannot take this over: it copies the file and each part of a profile before a limit holds, and does not
+//! notice that an end is missing.
 
 use std::borrow::Cow;
 
@@ -42,22 +45,13 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Reads one marker and what belongs to it; false at the end of the image.
+    /// Reads one segment; false at the end of the image.
     fn segment(&mut self) -> Result<bool, ImageError> {
-        let marker = next_marker(&mut self.bytes)?;
-        match marker {
-            END_OF_IMAGE => return Ok(false),
-            // markers without a body
-            START_OF_IMAGE | 0x01 | 0xD0..=0xD7 => return Ok(true),
-            _ => {}
-        }
+        let Some((marker, body)) = next_segment(&mut self.bytes)? else { return Ok(false) };
         self.segments += 1;
         if self.segments > MAX_SEGMENTS {
             return Err(undecodable("it has more segments than any picture"));
         }
-        let length = usize::from(self.bytes.u16_be()?);
-        let body = length.checked_sub(2).ok_or_else(|| undecodable("a segment is shorter than its length"))?;
-        let body = self.bytes.take(body)?;
         match marker {
             0xC0..=0xCF if ![0xC4, 0xC8, 0xCC].contains(&marker) => self.frame_header(marker, body)?,
             EXIF if body.starts_with(b"Exif\0\0") && self.exif.is_none() => self.exif = Some(exif::orientation(body)),
@@ -91,6 +85,22 @@ impl<'a> Walk<'a> {
 
     fn require_size(&self) -> Result<(), ImageError> {
         self.size.map(|_| ()).ok_or_else(|| undecodable("a scan comes before the frame header"))
+    }
+}
+
+/// The next segment's marker and body; `None` at the end of the image. Coded data before it is passed over.
+pub(crate) fn next_segment<'a>(bytes: &mut Bytes<'a>) -> Result<Option<(u8, &'a [u8])>, ImageError> {
+    loop {
+        let marker = next_marker(bytes)?;
+        match marker {
+            END_OF_IMAGE => return Ok(None),
+            // markers without a body
+            START_OF_IMAGE | 0x01 | 0xD0..=0xD7 => continue,
+            _ => {}
+        }
+        let length = usize::from(bytes.u16_be()?);
+        let body = length.checked_sub(2).ok_or_else(|| undecodable("a segment is shorter than its length"))?;
+        return Ok(Some((marker, bytes.take(body)?)));
     }
 }
 

@@ -12,7 +12,7 @@ mod webp;
 use std::borrow::Cow;
 
 pub(crate) use bytes::Bytes;
-pub(crate) use jpeg::next_marker;
+pub(crate) use jpeg::{next_marker, next_segment};
 
 use crate::exif::Orientation;
 use crate::{Format, ImageError, limits};

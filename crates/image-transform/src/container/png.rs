@@ -1,4 +1,7 @@
 //! PNG's chunks, from the header to the end chunk.
+//!
+//! The crate `image` cannot take this over: it drops a profile that inflates beyond a limit instead of refusing it, keeps all
+//! texts in memory, and reads no further than the pixels.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,7 @@
 //! WebP's chunks. Only the first frame of an animation is looked at.
+//!
+//! The crate `image` cannot take this over: it does not show where that frame lies, for libwebp to decode it, and does not
+//! notice that a chunk behind a still picture is missing.
 
 use std::borrow::Cow;
 

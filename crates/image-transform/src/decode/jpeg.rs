@@ -1,4 +1,4 @@
-//! JPEG, by zune-jpeg.
+//! JPEG, by zune-jpeg itself: `image` copies the file, is never strict, and does not bound the number of scans.
 
 use std::io::Cursor;
 
@@ -16,12 +16,15 @@ use crate::{Format, ImageError};
 const MAX_SCANS: usize = 64;
 
 pub fn decode(data: &[u8], header: Header) -> Result<Pixels, ImageError> {
-    if !jpeg_scan::is_complete(data) {
+    let is_complete = jpeg_scan::is_complete(data);
+    if is_complete == Some(false) {
         return Err(ImageError::truncated(Format::Jpeg, "its scan ends before the picture does"));
     }
     match decode_with(data, header, true) {
-        // harmless, and common in files from old cameras
-        Err(error) if error.to_string().contains("Extra bytes") => decode_with(data, header, false),
+        // harmless, and common in files from old cameras; a lax decoder fills in whatever is broken
+        Err(error) if is_complete.is_some() && error.to_string().contains("Extra bytes") => {
+            decode_with(data, header, false)
+        }
         result => result,
     }
     .map_err(refusal)

@@ -1,21 +1,24 @@
-//! Whether the scans of a sequential JPEG hold all blocks that its size asks for.
+//! Whether the scans of a JPEG hold all blocks that its size asks for.
 //!
 //! The decoder fills missing blocks with gray and reports nothing, as long as an end marker follows. So the codes are counted
-//! here, without turning them into pixels, which takes a small part of the decoder's time. Progressive pictures pass: an early
-//! end leaves them whole but coarse.
+//! here, without turning them into pixels, which takes a small part of the decoder's time. Of a progressive picture the first
+//! scan of each channel counts, which holds one code a block: an early end of the later ones leaves it whole but coarse.
 
-use crate::container::{Bytes, next_marker};
+use crate::container::{Bytes, next_marker, next_segment};
 use crate::{Format, ImageError};
 
-/// False where data is missing. Whatever else may be wrong is left to the decoder.
-pub fn is_complete(data: &[u8]) -> bool {
-    Walk::new(data).run().ok().flatten().unwrap_or(true)
+/// False where data is missing; `None` where the coding is broken, which the decoder notices as long as it is strict.
+pub fn is_complete(data: &[u8]) -> Option<bool> {
+    Walk::new(data).run().ok().flatten()
 }
 
 struct Walk<'a> {
     bytes: Bytes<'a>,
     size: (usize, usize),
     components: Vec<Component>,
+    is_progressive: bool,
+    /// The channels that a scan holds.
+    scanned: Vec<u8>,
     dc: [Option<Huffman>; 4],
     ac: [Option<Huffman>; 4],
     /// Number of units between two restart markers; 0 without them.
@@ -36,26 +39,21 @@ impl<'a> Walk<'a> {
             bytes: Bytes::new(Format::Jpeg, data),
             size: (0, 0),
             components: Vec::new(),
+            is_progressive: false,
+            scanned: Vec::new(),
             dc: Default::default(),
             ac: Default::default(),
             restart_interval: 0,
         }
     }
 
-    /// `None` where the coding is of another kind or broken.
     fn run(&mut self) -> Result<Option<bool>, ImageError> {
-        loop {
-            let marker = next_marker(&mut self.bytes)?;
+        while let Some((marker, body)) = next_segment(&mut self.bytes)? {
             match marker {
-                0xD9 => return Ok(Some(true)),
-                0xD8 | 0x01 | 0xD0..=0xD7 => continue,
-                0xC2 => return Ok(None),
-                _ => {}
-            }
-            let length = usize::from(self.bytes.u16_be()?).saturating_sub(2);
-            let body = self.bytes.take(length)?;
-            match marker {
-                0xC0 | 0xC1 => self.frame_header(body)?,
+                0xC0..=0xC2 => {
+                    self.is_progressive = marker == 0xC2;
+                    self.frame_header(body)?;
+                }
                 0xC4 => self.tables(body)?,
                 0xDD => self.restart_interval = Bytes::new(Format::Jpeg, body).u16_be()?.into(),
                 0xDA => match self.scan(body)? {
@@ -65,6 +63,7 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
+        Ok(Some(self.components.iter().all(|component| self.scanned.contains(&component.id))))
     }
 
     fn frame_header(&mut self, body: &[u8]) -> Result<(), ImageError> {
@@ -96,14 +95,20 @@ impl<'a> Walk<'a> {
 
     fn scan(&mut self, body: &[u8]) -> Result<Option<bool>, ImageError> {
         let mut body = Bytes::new(Format::Jpeg, body);
+        let selected: Vec<[u8; 2]> = (0..body.u8()?).map(|_| body.array()).collect::<Result<_, _>>()?;
+        let [first_code, _, approximation] = body.array()?;
+        if self.is_progressive && (first_code > 0 || approximation >> 4 > 0) {
+            return Ok(Some(true));
+        }
         let mut channels = Vec::new();
-        for _ in 0..body.u8()? {
-            let [id, tables] = body.array()?;
+        for [id, tables] in selected {
             let component = self.components.iter().find(|component| component.id == id).copied();
             let dc = self.dc.get(usize::from(tables >> 4)).and_then(Option::as_ref);
             let ac = self.ac.get(usize::from(tables & 15)).and_then(Option::as_ref);
+            let ac = if self.is_progressive { Some(None) } else { ac.map(Some) };
             let (Some(component), Some(dc), Some(ac)) = (component, dc, ac) else { return Ok(None) };
             channels.push((component, dc, ac));
+            self.scanned.push(id);
         }
         let [only] = channels.as_slice() else {
             let blocks = channels.iter().flat_map(|&(component, dc, ac)| {
@@ -136,14 +141,20 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the data holds so many units, each of these blocks; `None` at a code that no table has.
-fn has_units(data: &[u8], blocks: &[(&Huffman, &Huffman)], units: usize, restart_interval: usize) -> Option<bool> {
+/// Whether the data holds so many units, each of these blocks; `None` at a code that no table has. A block without a second
+/// table is its first code alone.
+fn has_units(
+    data: &[u8],
+    blocks: &[(&Huffman, Option<&Huffman>)],
+    units: usize,
+    restart_interval: usize,
+) -> Option<bool> {
     let mut bits = Bits::new(data);
     for unit in 0..units {
         if restart_interval > 0 && unit > 0 && unit % restart_interval == 0 && !bits.restart() {
             return Some(false);
         }
-        for (dc, ac) in blocks {
+        for &(dc, ac) in blocks {
             let coded = bits.pass_block(dc, ac);
             if bits.ran_out() {
                 return Some(false);
@@ -244,9 +255,10 @@ impl<'a> Bits<'a> {
     }
 
     /// Passes over one block; `None` at an unknown code.
-    fn pass_block(&mut self, dc: &Huffman, ac: &Huffman) -> Option<()> {
+    fn pass_block(&mut self, dc: &Huffman, ac: Option<&Huffman>) -> Option<()> {
         let bits = self.symbol(dc)?;
         self.skip(u32::from(bits).min(16));
+        let Some(ac) = ac else { return Some(()) };
         let mut position = 1;
         while position < 64 {
             let symbol = self.symbol(ac)?;

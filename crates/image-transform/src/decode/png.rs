@@ -1,4 +1,7 @@
 //! PNG, reduced to 8 bits a channel while it is read.
+//!
+//! By the crate `png` itself: `image` decodes all 16 bits of a channel first, and keeps all texts, which takes three times the
+//! memory and refuses a small picture with a long text.
 
 use std::io::{Cursor, ErrorKind};
 

@@ -42,6 +42,15 @@ pub fn progressive_jpeg() -> Vec<u8> {
     encoded_jpeg(true)
 }
 
+/// With this part of its first scan's data, and an end marker behind it.
+pub fn progressive_jpeg_ended_in_its_first_scan(percent: usize) -> Vec<u8> {
+    let jpeg = progressive_jpeg();
+    let head = position(&jpeg, &[0xFF, 0xDA]);
+    let data = head + 2 + usize::from(u16::from_be_bytes([jpeg[head + 2], jpeg[head + 3]]));
+    let scan = jpeg[data..].windows(2).position(|pair| pair[0] == 0xFF && pair[1] != 0).unwrap();
+    [&jpeg[..data + scan * percent / 100], &[0xFF, 0xD9]].concat()
+}
+
 fn encoded_jpeg(progressive: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = jpeg_encoder::Encoder::new(&mut bytes, 85);
@@ -67,6 +76,17 @@ pub fn jpeg_with_comment(comment: &[u8]) -> Vec<u8> {
 pub fn jpeg_with_profile(count: usize) -> Vec<u8> {
     let part = |bytes: &[u8]| segment(0xE2, &[b"ICC_PROFILE\0\x01\x01", bytes].concat());
     jpeg_with_segments(&vec![7; count].chunks(60_000).flat_map(part).collect::<Vec<u8>>())
+}
+
+/// As some cameras write it: bytes before a segment that belong to none.
+pub fn jpeg_with_bytes_between_segments() -> Vec<u8> {
+    jpeg_with_segments(&[&segment(0xFE, b"comment")[..], &[0x11; 8]].concat())
+}
+
+pub fn with_a_broken_scan(jpeg: Vec<u8>) -> Vec<u8> {
+    let at = position(&jpeg, &[0xFF, 0xDA]) + 200;
+    // no table has a code of ones alone
+    replaced(jpeg, at, &[0xFF, 0x00].repeat(20))
 }
 
 fn frame_header(jpeg: &[u8]) -> usize {
@@ -192,6 +212,17 @@ pub fn png_with_profile_bomb() -> Vec<u8> {
 pub fn png_with_text_bomb() -> Vec<u8> {
     let bomb = [&b"Comment\0\0"[..], &compressed(&vec![0; 64 * 1024 * 1024])].concat();
     png_of(WIDTH as u32, HEIGHT as u32, &[chunk(b"zTXt", &bomb), data_chunk()].concat())
+}
+
+pub fn png_with_long_text() -> Vec<u8> {
+    let text = [&b"Comment\0"[..], &vec![b'x'; 9 * 1024 * 1024]].concat();
+    png_of(WIDTH as u32, HEIGHT as u32, &[chunk(b"tEXt", &text), data_chunk()].concat())
+}
+
+pub fn png_of_sixteen_bits(width: u32, height: u32) -> Vec<u8> {
+    let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[16, 2, 0, 0, 0]].concat();
+    let data = compressed(&vec![0; (1 + 6 * width as usize) * height as usize]);
+    [SIGNATURE, &chunk(b"IHDR", &header), &chunk(b"IDAT", &data), &chunk(b"IEND", &[])].concat()
 }
 
 /// Empty chunks, without one that ends them.

@@ -65,6 +65,8 @@ fn processor_time() -> Duration {
 #[case::jpeg_without_height(files::jpeg_with_size(16, 0))]
 #[case::jpeg_of_endless_markers(files::jpeg_of_endless_markers())]
 #[case::jpeg_with_an_empty_segment(vec![0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0xFF, 0xD9])]
+#[case::jpeg_with_a_broken_scan(files::with_a_broken_scan(files::jpeg()))]
+#[case::odd_jpeg_with_a_broken_scan(files::with_a_broken_scan(files::jpeg_with_bytes_between_segments()))]
 #[case::gif_without_frame(files::gif_without_frame())]
 #[case::gif_of_junk(files::gif_of_junk())]
 #[case::gif_of_endless_comments(files::gif_of_endless_comments())]
@@ -83,6 +85,7 @@ fn what_is_no_image_is_refused(#[case] bytes: Vec<u8>) {
 #[case::jpeg_with_the_largest_numbers(files::jpeg_with_size(65_535, 65_535))]
 #[case::jpeg_of_51_megapixels(files::jpeg_with_size(16_000, 3_200))]
 #[case::jpeg_with_much_profile(files::jpeg_with_profile(5 * 1024 * 1024))]
+#[case::jpeg_with_little_but_profile(files::jpeg_with_profile(19 * 1024 * 1024))]
 #[case::gif_with_the_largest_numbers(files::gif_header(65_535, 65_535))]
 #[case::gif_with_a_frame_beyond_its_canvas(files::gif_with_frame_size(65_535, 65_535))]
 #[case::webp_with_the_largest_canvas(files::webp_with_canvas(1 << 24, 1 << 24))]
@@ -98,6 +101,9 @@ fn what_is_too_large_is_refused_by_its_header(#[case] bytes: Vec<u8>) {
 #[case::jpeg_without_end(files::without_tail(files::jpeg(), 2))]
 #[case::jpeg_that_ends_before_its_last_row(files::jpeg_with_more_rows_than_data())]
 #[case::jpeg_cut_in_its_scan_with_a_thumbnail(files::jpeg_with_whole_thumbnail_only())]
+#[case::progressive_jpeg_without_data(files::progressive_jpeg_ended_in_its_first_scan(0))]
+#[case::progressive_jpeg_with_half_of_its_first_scan(files::progressive_jpeg_ended_in_its_first_scan(50))]
+#[case::progressive_jpeg_without_colours(files::progressive_jpeg_ended_in_its_first_scan(100))]
 #[case::png_without_end(files::without_tail(files::png(), 12))]
 #[case::png_with_a_chunk_beyond_the_end(files::png_with_chunk_length(1_000_000))]
 #[case::png_with_too_little_data(files::png_with_data(&files::compressed(&[0; 40])))]
@@ -134,6 +140,8 @@ fn a_part_of_a_file_is_truncated(#[case] whole: Vec<u8>) {
 #[case::page_behind_webp(files::joined(&files::webp(), b"<?php system($_GET['c']); ?>"), Format::WebP)]
 #[case::script_in_a_comment(files::jpeg_with_comment(b"<script>alert(1)</script>"), Format::Jpeg)]
 #[case::bomb_in_a_text_chunk(files::png_with_text_bomb(), Format::Png)]
+#[case::long_text(files::png_with_long_text(), Format::Png)]
+#[case::bytes_between_segments(files::jpeg_with_bytes_between_segments(), Format::Jpeg)]
 #[case::half_a_profile(files::jpeg_with_profile(100), Format::Jpeg)]
 #[case::frame_flood(files::webp_animation(64, 48, &files::webp()[12..], 5_000), Format::WebP)]
 fn what_surrounds_a_picture_is_dropped(#[case] bytes: Vec<u8>, #[case] format: Format) {
@@ -156,6 +164,16 @@ fn the_first_frame_lies_where_its_animation_puts_it() {
     let opaque = alphas.iter().filter(|alpha| **alpha == 255).count();
     assert_eq!(opaque, 64 * 48);
     assert_eq!((alphas[20 * 100 + 29], alphas[20 * 100 + 30]), (0, 255));
+}
+
+#[test]
+fn deep_pixels_are_reduced_while_they_are_read() {
+    let (width, height) = (800, 600);
+    let bytes = files::png_of_sixteen_bits(width, height);
+    let (stored, memory) = allocations::peak(|| to_stored(&bytes));
+    assert_eq!(stored.map(|stored| (stored.width, stored.height)), Ok((width, height)));
+    let reduced = 3 * width as usize * height as usize;
+    assert!(memory < 2 * reduced, "{memory} bytes were allocated for {reduced} bytes of pixels");
 }
 
 #[test]

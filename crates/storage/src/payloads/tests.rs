@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use super::*;
 use crate::local::{Local, MAX_OPERATIONS};
@@ -344,21 +344,36 @@ async fn a_sweep_of_nothing_is_fine() {
 async fn a_share_that_hangs_holds_a_few_threads_and_no_caller() {
     let dir = tempfile::tempdir().unwrap();
     let local = Local::new(dir.path());
-    let (answers_again, begun) = (Arc::new(OnceLock::new()), Arc::new(AtomicUsize::new(0)));
+    let (share, begun) = (HangingShare::default(), Arc::new(Semaphore::new(0)));
     let callers = (0..2 * MAX_OPERATIONS).map(|_| {
-        let (answers_again, begun) = (Arc::clone(&answers_again), Arc::clone(&begun));
+        let (answers_again, begun) = (Arc::clone(&share.answers_again), Arc::clone(&begun));
         local.blocking_within(Duration::from_millis(200), move |_| {
-            begun.fetch_add(1, Ordering::Relaxed);
+            begun.add_permits(1);
             answers_again.wait();
             Ok(())
         })
     });
     let answers = futures_util::future::join_all(callers).await;
     assert!(answers.iter().all(|answer| matches!(answer, Err(StorageError::Unavailable { .. }))), "{answers:?}");
-    assert_eq!(begun.load(Ordering::Relaxed), MAX_OPERATIONS);
+    // a thread may begin after its caller has given up
+    let all_begun = begun.acquire_many(u32::try_from(MAX_OPERATIONS).unwrap());
+    tokio::time::timeout(Duration::from_secs(60), all_begun).await.expect("threads begin").unwrap().forget();
+    assert_eq!(begun.available_permits(), 0);
 
-    answers_again.set(()).unwrap();
+    drop(share);
     local.check_room(Owner::new(OURS), true).await.unwrap();
+}
+
+/// A share that answers again once it is dropped, also by a failed assertion: its threads would keep the process.
+#[derive(Default)]
+struct HangingShare {
+    answers_again: Arc<OnceLock<()>>,
+}
+
+impl Drop for HangingShare {
+    fn drop(&mut self) {
+        let _ = self.answers_again.set(());
+    }
 }
 
 /// Runs the test below in a process that may write no file larger than nothing, as on a full disk.

@@ -5,7 +5,7 @@ WITH old AS (
     FROM worker_tasks
    WHERE status IN ('completed', 'failed', 'cancelled')
      AND completed_at < now() - make_interval(secs => least($1::float8, $2::float8, $3::float8, $4::float8))
-     AND completed_at < now() - make_interval(secs => CASE WHEN role = ANY (media_roles())
+     AND completed_at < now() - make_interval(secs => CASE WHEN family = 'media'
                                                            THEN CASE status WHEN 'failed' THEN $4 ELSE $3 END
                                                            ELSE CASE status WHEN 'failed' THEN $2 ELSE $1 END END)
    ORDER BY completed_at

@@ -112,4 +112,6 @@ fn a_host_that_fails_benches_the_proxy_for_all_hosts_only_where_none_answers(
     }
     assert_eq!(scene.is_benched(1), everywhere);
     assert_eq!((scene.lease(), scene.lease_at("other.test").is_some()), (Some(2), true));
+    scene.pool.set_open_leases(2, limits().max_leases);
+    assert_eq!(scene.lease(), None, "it is benched at the host that failed");
 }
