@@ -5,7 +5,7 @@ CREATE TABLE task_kinds (
   family text NOT NULL,        -- whose workers claim them: 'crawl', 'media', or 'service', which workers of both claim
   notifies boolean NOT NULL,   -- the end of a job, or the failure of a crawl, is an event
   account_arg text,            -- the argument that names the account of a task that has none
-  key_arg text                 -- the argument that tells apart tasks of one account
+  key_arg text                 -- the argument that distinguishes tasks of one account
 );
 
 -- Constants, so that no row is rewritten but those of the small families.

@@ -14,8 +14,8 @@ $f$;
 CREATE OR REPLACE FUNCTION make_notify_tasks(endpoints bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
   PERFORM make_children(
-    (SELECT jsonb_agg(jsonb_build_object('role', 'notify', 'payload', jsonb_build_object('endpoint_id', e.id), 'priority', 10,
-                                         'dedup_key', format('notify:%s', e.id)) ORDER BY e.id)
+    (SELECT jsonb_agg(jsonb_build_object('role', 'notify', 'payload', jsonb_build_object('endpoint_id', e.id), 'priority', 10)
+                      ORDER BY e.id)
        FROM unnest(endpoints) AS e(id)));
 END $f$;
 

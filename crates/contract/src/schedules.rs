@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_priority, present};
-use super::task_requests::{check_payload, made_by_drover};
+use super::task_requests::{check_payload, requested_role};
 use domain::group;
-use domain::role::{Family, RESYNC, Role, names_and_resync, names_and_resync_or_null};
+use domain::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
 use domain::schedule::{CronLine, INTERVALS, Recurrence, RecurrenceColumns, RecurrenceError};
 use domain::skipped::Skipped;
 use domain::state_code::StateCode;
@@ -369,11 +369,7 @@ fn check_name(name: String) -> Result<String, BadField> {
 
 fn role_of(name: &str) -> Result<Role, BadField> {
     let name = if name == RESYNC { Role::PayloadFetch.name() } else { name };
-    let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
-    match role.family() {
-        Family::Service => Err(bad("role", made_by_drover(role))),
-        Family::Crawl | Family::Media => Ok(role),
-    }
+    requested_role(name)
 }
 
 fn platform_of(name: String) -> Result<Platform, BadField> {

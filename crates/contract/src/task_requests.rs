@@ -159,16 +159,16 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
         let replays = payload.get("payload_id").is_some();
         return Ok(if replays { Role::ProductRefresh } else { Role::PayloadFetch });
     }
-    let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
-    match role.family() {
-        Family::Service => Err(bad("role", made_by_drover(role))),
-        Family::Crawl | Family::Media => Ok(role),
-    }
+    requested_role(name)
 }
 
-/// Why a request for a task of this role is refused: a second one beside the program's own would do its work twice.
-pub(crate) fn made_by_drover(role: Role) -> String {
-    format!("{role} tasks are made by drover itself")
+/// The role of this name. A service is refused: a second task beside the program's own would do its work twice.
+pub(crate) fn requested_role(name: &str) -> Result<Role, BadField> {
+    let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
+    match role.family() {
+        Family::Service => Err(bad("role", format!("{role} tasks are made by drover itself"))),
+        Family::Crawl | Family::Media => Ok(role),
+    }
 }
 
 /// Checks the payload; puts its state code in capital letters.

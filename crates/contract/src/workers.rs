@@ -121,7 +121,7 @@ pub struct RoleView {
     pub time_limit_seconds: u64,
     /// The role of the tasks that a completed one makes; null where it makes none, or some of its own choice.
     pub follow_up: Option<Role>,
-    /// The origin of its tasks, for display, where it is no schedule.
+    /// Text for display about where its tasks come from, such as "after a fetch"; null where a schedule makes them.
     pub origin: Option<String>,
 }
 

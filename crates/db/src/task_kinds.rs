@@ -23,7 +23,7 @@ fn kind(role: Role) -> Value {
         "family": kind.family,
         "notifies": kind.notifies,
         "account_arg": kind.key.account,
-        "key_arg": kind.key.told_apart_by,
+        "key_arg": kind.key.argument,
         "schedules": kind.schedules.iter().filter_map(schedule_with_rows).collect::<Vec<_>>(),
     })
 }

@@ -42,7 +42,7 @@ pub struct Kind {
     pub key: Key,
     /// The role of the tasks that a completed one makes, where it is one.
     pub follow_up: Option<Role>,
-    /// The origin of its tasks, for people, where it is no schedule: "after a fetch".
+    /// Text for people about where its tasks come from, such as "after a fetch"; None where a schedule makes them.
     pub origin: Option<&'static str>,
     pub schedules: &'static [Schedule],
     /// The name for people.
@@ -53,10 +53,10 @@ pub struct Kind {
 /// Arguments in a task's key, beside its role, platform and account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The one that names the account of a task that has none.
+    /// Name of the argument that stands for the account of a task without one.
     pub account: Option<&'static str>,
-    /// The one that tells apart tasks of one account.
-    pub told_apart_by: Option<&'static str>,
+    /// Name of the argument that distinguishes tasks of one account.
+    pub argument: Option<&'static str>,
 }
 
 /// A schedule that drover makes by itself, once: an operator may change it.
@@ -120,7 +120,7 @@ impl Kind {
 }
 
 impl Key {
-    pub const NONE: Key = Key { account: None, told_apart_by: None };
+    pub const NONE: Key = Key { account: None, argument: None };
 }
 
 impl Schedule {

@@ -52,5 +52,6 @@ function nextRun(schedules, role) {
   const times = schedules.filter((each) => each.role === role && each.enabled).flatMap((each) => each.next_run_at ?? []);
   const next = times.sort((a, b) => Date.parse(a) - Date.parse(b))[0];
   if (next) return html`<a href=${link("/admin/schedules")}><${Until} at=${next} /></a>`;
+  // `roleOf` is no part of the first load
   return html`<span class="dim">${roles().find((each) => each.role === role)?.origin ?? "no schedule"}</span>`;
 }

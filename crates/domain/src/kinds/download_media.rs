@@ -8,7 +8,7 @@ use super::within_limit;
 use crate::kind::{Key, Kind};
 
 pub const KIND: Kind = Kind {
-    key: Key { told_apart_by: Some("media_ids"), ..Key::NONE },
+    key: Key { argument: Some("media_ids"), ..Key::NONE },
     title: "Download Media",
     description: "Downloads media that are known",
     ..Kind::MEDIA

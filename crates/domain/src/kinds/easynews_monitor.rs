@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::kind::{Key, Kind, Schedule, minutes};
 
 pub const KIND: Kind = Kind {
-    key: Key { told_apart_by: Some("search_queries"), ..Key::NONE },
+    key: Key { argument: Some("search_queries"), ..Key::NONE },
     time_limit: minutes(15),
     schedules: &[Schedule::with_rows("saved_searches", 6)],
     title: "Easynews Monitor",

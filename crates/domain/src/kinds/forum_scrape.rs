@@ -8,7 +8,7 @@ use super::within_limit;
 use crate::kind::{Key, Kind, Schedule, minutes};
 
 pub const KIND: Kind = Kind {
-    key: Key { told_apart_by: Some("thread_ids"), ..Key::NONE },
+    key: Key { argument: Some("thread_ids"), ..Key::NONE },
     time_limit: minutes(2 * 60),
     schedules: &[Schedule::with_rows("watched_threads", 6)],
     title: "Forum Scrape",

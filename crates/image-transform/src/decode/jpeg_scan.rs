@@ -141,8 +141,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the data holds so many units, each of these blocks; `None` at a code that no table has. A block without a second
-/// table is its first code alone.
+/// Whether the data holds this number of units, each of these blocks; `None` at a code that no table has. A block without an
+/// AC table is its DC code alone.
 fn has_units(
     data: &[u8],
     blocks: &[(&Huffman, Option<&Huffman>)],
