@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 
 use crate::actors::plan::Plan;
 use crate::actors::proxy_pool::ProxyPool;
-use crate::actors::scheduler::chore;
+use crate::actors::scheduler::chores::recover;
 use crate::actors::tree::{Drained, StartError, Tree, TreeDeps};
 use crate::downloads::{DownloadQueue, Downloads};
 use crate::handlers::housekeeping::Housekeeping;
@@ -67,7 +67,7 @@ impl App {
     /// closes job runs that the older schema left running. Starts nothing.
     pub async fn prepare(live: LiveConfig, db: Db, runtime: Arc<Runtime>, plan: Plan) -> Result<PreparedApp, AppError> {
         let config = Arc::new(live.current().config.clone());
-        chore::recover(&db, &config).await?;
+        recover::recover(&db, &config).await?;
         if plan.schedules {
             schedules::ensure_defaults(&db.client().await?).await?;
             legacy::close_runs(&db.client().await?).await?;

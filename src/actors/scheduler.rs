@@ -5,14 +5,15 @@
 //! only knows when each began and how its latest turn ended. It must not know what a chore does.
 
 pub mod chore;
-mod prune;
+pub mod chores;
 
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
+use strum::IntoEnumIterator;
 use tokio::runtime::Handle;
 
-use chore::{Chore, ChoreDeps, ChoreStatus};
+use chore::{Chore, ChoreDeps, ChoreStatus, Scope};
 use supervision::Rebuild;
 use supervision::messages::{Observe, Tick};
 use supervision::supervised;
@@ -71,12 +72,19 @@ struct ChoreEnd {
     instance: u64,
 }
 
+impl SchedulerDeps {
+    fn has(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::EveryProcess => true,
+            Scope::Schedulers => self.runs_schedules,
+            Scope::Workers => self.runs_tasks,
+        }
+    }
+}
+
 impl SchedulerActor {
     pub fn new(deps: SchedulerDeps) -> Self {
-        let schedules =
-            deps.runs_schedules.then_some([Chore::Schedules, Chore::Operations, Chore::Indexes]).into_iter().flatten();
-        let storage = deps.runs_tasks.then_some(Chore::Storage);
-        let chores = Chore::COMMON.into_iter().chain(schedules).chain(storage);
+        let chores = Chore::iter().filter(|chore| deps.has(chore.scope()));
         let config = &deps.chores.live.current().config;
         let entries = chores.map(|chore| Entry::new(chore, chore.interval(config))).collect();
         SchedulerActor { deps, entries, instance: 0 }

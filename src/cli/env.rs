@@ -121,7 +121,7 @@ impl Env {
     }
 
     /// Prevents a command from changing or showing another database than the server's.
-    fn require_own_database(&self) -> Result<(), CliError> {
+    pub(super) fn require_own_database(&self) -> Result<(), CliError> {
         if self.is_remote() {
             return Err(CliError::usage(
                 "the API has no such command: run it without --url on a machine with access to the database",

@@ -17,6 +17,7 @@ mod store_name;
 
 mod api;
 mod audit;
+mod backup;
 mod capacity;
 mod client;
 mod completions;
@@ -50,6 +51,7 @@ mod progress;
 mod quality;
 mod reload;
 mod remote;
+mod restore;
 mod retention;
 mod scheduler;
 mod schedules;
@@ -109,6 +111,8 @@ enum Command {
     Api(api::Args),
     /// List who changed what
     Audit(audit::Args),
+    /// Copy the database and its files into a directory, while services run
+    Backup(backup::Args),
     /// Show the backlog of each role and how many slots would finish it in an hour; forecast what the schedules, or other stores, need
     Capacity(capacity::Args),
     /// Print a completion script for your shell: bash, elvish, fish, powershell or zsh
@@ -158,6 +162,8 @@ enum Command {
     Products(products::Args),
     /// Import, list, export, test or switch proxies
     Proxies(proxies::Args),
+    /// Make the database and its files again from a backup
+    Restore(restore::Args),
     /// Let a paused role, worker or other thing go on
     Resume(pause::ResumeArgs),
     /// Delete crawled data that is older than your retention settings
@@ -189,6 +195,7 @@ impl Command {
         match self {
             Command::Api(args) => api::run(args, env).await,
             Command::Audit(args) => audit::run(args, env).await,
+            Command::Backup(args) => backup::run(args, env).await,
             Command::Capacity(args) => capacity::run(args, env).await,
             Command::Completions(args) => completions::run(args, env),
             Command::Config(args) => config::run(args, env).await,
@@ -214,6 +221,7 @@ impl Command {
             Command::Platforms(args) => platforms::run(args, env).await,
             Command::Products(args) => products::run(args, env).await,
             Command::Proxies(args) => proxies::run(args, env).await,
+            Command::Restore(args) => restore::run(args, env).await,
             Command::Resume(args) => pause::resume(args, env).await,
             Command::Retention(args) => retention::run(args, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,

@@ -38,6 +38,12 @@ impl CommandProgress {
         self.bar.set_length(total);
     }
 
+    /// Begins again with another total, such as that of a second part.
+    pub fn restart(&self, total: u64) {
+        self.bar.set_position(0);
+        self.bar.set_length(total);
+    }
+
     pub fn advance(&self, by: u64) {
         self.bar.inc(by);
         if let Some(lines) = &self.lines {

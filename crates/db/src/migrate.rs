@@ -144,6 +144,11 @@ pub async fn require_current(db: &Db) -> Result<(), MigrateError> {
     }
 }
 
+/// Whether a migration of this name is among those of this program.
+pub fn knows(migration: &str) -> bool {
+    MIGRATIONS.iter().any(|(name, _)| name.strip_suffix(".sql") == Some(migration) || *name == migration)
+}
+
 /// Changes when any of the files does.
 pub fn digest() -> String {
     digest_of(&[MIGRATIONS, OBJECTS, &[(task_kinds::NAME, &task_kinds::sql())]].concat())

@@ -133,6 +133,15 @@ pub fn program(name: &str, data: &Path, bin: Option<&Path>) -> Result<Command, P
     Ok(server::command(&Install::for_cluster(data, bin)?, name, account.as_ref()))
 }
 
+/// The path of a client program, such as `pg_dump`: the one beside the server that would run a cluster in `data`, else
+/// the one that PATH has.
+pub fn client_program(name: &str, data: &Path, bin: Option<&Path>) -> PathBuf {
+    match Install::for_cluster(data, bin) {
+        Ok(install) if install.bin.join(name).is_file() => install.bin.join(name),
+        _ => name.into(),
+    }
+}
+
 /// Changes the owner of a directory to the servers' account.
 pub fn give(dir: &Path) -> Result<(), PrivateServerError> {
     account::give(dir, account::for_server(dir)?.as_ref())

@@ -8,6 +8,7 @@ mod bucket;
 #[cfg(not(feature = "cloud"))]
 #[path = "bucket_absent.rs"]
 mod bucket;
+mod copy;
 mod data;
 mod diff;
 mod document;
@@ -30,6 +31,7 @@ mod remove;
 mod sweep;
 mod variants;
 
+pub use copy::{CopyReport, clear_owner, copy_files, count_files, has_owner};
 pub use data::{PayloadData, PayloadForm, SurroundingText};
 pub use error::StorageError;
 pub use images::{Images, StoredImage};

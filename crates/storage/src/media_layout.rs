@@ -4,7 +4,7 @@
 //! `media/<aa>/<sha256>.<extension>`, where `<aa>` begins the digest. No name from outside is part of it.
 
 /// The directory of all media files.
-const MEDIA: &str = "media";
+pub(super) const MEDIA: &str = "media";
 const DIGEST_CHARS: usize = 64;
 const MAX_EXTENSION: usize = 8;
 /// Extensions of pictures that can be decoded.

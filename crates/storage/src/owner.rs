@@ -160,7 +160,7 @@ fn create(root: &Path, owner: &str) -> Result<(), StorageError> {
     written.map(drop).map_err(|error| StorageError::of_root(root, layout::OWNER, error))
 }
 
-fn write(root: &Path, owner: &str) -> Result<(), StorageError> {
+pub(super) fn write(root: &Path, owner: &str) -> Result<(), StorageError> {
     let written = durable::write_temporary(&root.join(layout::PAYLOADS), owner.as_bytes())
         .and_then(|file| durable::persist(file, &root.join(layout::OWNER)));
     written.map_err(|error| StorageError::of_root(root, layout::OWNER, error))

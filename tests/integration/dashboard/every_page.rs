@@ -26,6 +26,9 @@ pub fn axe() -> String {
     std::fs::read_to_string(file).expect("axe-core is not installed: `./dev test` does it, or npm ci --prefix ui")
 }
 
+/// Both colour schemes and both widths, at half the cost of all four looks.
+const WITH_AXE: [Look; 2] = [Look::desk(false), Look::phone(true)];
+
 /// Pages that people read on a phone.
 const ON_A_PHONE: [&str; 5] = ["overview", "products", "product", "stores", "store"];
 
@@ -55,8 +58,10 @@ async fn every_page_opens_fits_and_is_accessible_by_day_and_night_at_both_widths
             if width.as_u64() > Some(u64::from(look.width)) {
                 wrong.push(format!("{path} at {}: {width} px wide", look.name()));
             }
-            let found = violations(&world, &axe).await;
-            wrong.extend(found.into_iter().map(|fault| format!("{path} at {}: {fault}", look.name())));
+            if WITH_AXE.contains(&look) {
+                let found = violations(&world, &axe).await;
+                wrong.extend(found.into_iter().map(|fault| format!("{path} at {}: {fault}", look.name())));
+            }
         }
         if ON_A_PHONE.contains(&page.name.as_str()) {
             let small = world.browser.read(TOO_SMALL).await.unwrap();

@@ -1,0 +1,61 @@
+//! Deletes data older than `[retention]` keeps: ended tasks, notifications, runs of schedules, operations, counts
+//! by minute and day, the audit, kept answers.
+//!
+//! Batches of a bounded size, each on a connection of its own: other work goes first.
+
+use std::time::Duration;
+
+use super::{Changed, Scope, Turn};
+use db::{
+    Client, Db, DbError, audit_log, fetch_minute, fetch_store_day, idempotency_keys, notifications, operations,
+    retention_runs, schedules, stats_minute, tasks,
+};
+use domain::retention::RetentionKind;
+use settings::{Config, Retention};
+
+pub(super) const SCOPE: Scope = Scope::EveryProcess;
+/// Maximum number of batches of one table and turn.
+const MAX_BATCHES: usize = 1_000;
+
+pub(super) fn interval(config: &Config) -> Duration {
+    config.retention.prune_every
+}
+
+pub(super) async fn turn(Turn { config, db, .. }: Turn<'_>) -> Changed {
+    let removed = prune(db, &config.retention).await?;
+    retention_runs::note(&db.client().await?, RetentionKind::EndedWork, removed).await?;
+    Ok(Some(removed))
+}
+
+/// How many rows were deleted.
+async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
+    let Retention { completed_jobs, failed_jobs, stats, audit, prune_batch: batch, .. } = *retention;
+    let mut pruned = schedules::prune(&db.client().await?).await?;
+    pruned += operations::prune(&db.client().await?, retention.failed).await?;
+    pruned += in_batches(db, batch, async |client| tasks::prune(client, retention).await).await?;
+    let ended = async |client: &Client| notifications::prune(client, completed_jobs, failed_jobs, batch).await;
+    pruned += in_batches(db, batch, ended).await?;
+    pruned += in_batches(db, batch, async |client| stats_minute::prune(client, stats, batch).await).await?;
+    pruned += in_batches(db, batch, async |client| fetch_minute::prune(client, stats, batch).await).await?;
+    pruned += in_batches(db, batch, async |client| fetch_store_day::prune(client, stats, batch).await).await?;
+    pruned += in_batches(db, batch, async |client| audit_log::prune(client, audit, batch).await).await?;
+    pruned += in_batches(db, batch, async |client| idempotency_keys::prune(client, batch).await).await?;
+    Ok(pruned)
+}
+
+/// Calls `delete` until it deletes less than a batch; returns how many rows went.
+async fn in_batches(
+    db: &Db,
+    batch: i64,
+    delete: impl AsyncFn(&Client) -> Result<u64, DbError>,
+) -> Result<u64, DbError> {
+    let mut deleted = 0;
+    for _ in 0..MAX_BATCHES {
+        let removed = delete(&db.client().await?).await?;
+        deleted += removed;
+        if removed < batch as u64 {
+            break;
+        }
+    }
+    Ok(deleted)
+}

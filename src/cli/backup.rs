@@ -1,0 +1,136 @@
+//! `drover backup`: copies the database and its files into a directory, from which `drover restore` makes them again.
+//!
+//! Files first, then the database, then the files that came meanwhile: a file is written before its row, and one that
+//! a row names was there at the first or the second copy. The manifest comes last, so an interrupted backup leaves the
+//! one before it valid, and the next one goes on where it was.
+
+pub mod dump;
+pub mod manifest;
+
+use std::fs::{self, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::env::{database_name, schema_error};
+use super::progress::CommandProgress;
+use super::{CliError, Env, ExitCode};
+use crate::app::database::OpenDatabase;
+use db::migrate;
+use domain::amounts::counted;
+use dump::Dump;
+use manifest::{Files, MANIFEST, Manifest};
+use storage::{CopyReport, Place, copy_files, count_files};
+
+/// Locked by the run that writes into the directory; it marks a directory of backups before there is a manifest.
+const LOCK: &str = ".backup.lock";
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Directory to write to: a new or empty one, or an earlier backup, which is brought up to date
+    #[arg(value_name = "DIR")]
+    target: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+    /// Number of files that this run copied.
+    copied: u64,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    env.require_own_database()?;
+    env.require_data()?;
+    let opened = env.database().await?;
+    let schema = schema_of(opened).await?;
+    let place = Place::of(&env.config)?;
+    let _lock = lock(&args.target)?;
+    let progress = CommandProgress::begin(env, "files");
+
+    let Some(first) = copy(place.root(), &args.target, &progress).await? else { return Ok(ExitCode::Interrupted) };
+    progress.set_message("dumping the database");
+    let dump = tokio::select! {
+        dump = Dump::write(&args.target, opened, env) => dump?,
+        () = progress.until_stopped() => return Ok(ExitCode::Interrupted),
+    };
+    progress.set_message("");
+    let Some(second) = copy(place.root(), &args.target, &progress).await? else { return Ok(ExitCode::Interrupted) };
+    let files = match place.root() {
+        Some(_) => Files::Copied { files: second.files, bytes: second.bytes, left: second.left },
+        None => Files::InBucket { bucket: place.to_string() },
+    };
+    let manifest = Manifest::new(schema, dump, files);
+    manifest.write(&args.target)?;
+    dump::remove_others(&args.target, &manifest.database.file);
+    drop(progress);
+
+    second.reasons.iter().for_each(|reason| env.out.note(format_args!("not copied: {reason}")));
+    let is_whole = second.left == 0;
+    let answer = Answer { manifest: &manifest, copied: first.copied + second.copied };
+    env.out.either(&answer, |answer| text(answer, &args.target))?;
+    Ok(if is_whole { ExitCode::Ok } else { ExitCode::PartialFailure })
+}
+
+/// The name of the last migration.
+async fn schema_of(opened: &OpenDatabase) -> anyhow::Result<String> {
+    let status = migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+    let last = status.applied.last().map(|migration| migration.name.clone());
+    last.ok_or_else(|| CliError::not_found(format!("{} has no data of drover", database_name(opened))).into())
+}
+
+/// Locks the directory, which is made where it is missing, against another run.
+fn lock(target: &Path) -> anyhow::Result<File> {
+    let cannot_use = || format!("{} cannot be used", target.display());
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(target).with_context(cannot_use)?;
+    let is_known = target.join(LOCK).exists() || target.join(MANIFEST).exists();
+    if !is_known && fs::read_dir(target).with_context(cannot_use)?.next().is_some() {
+        let fault = "is neither empty nor a backup: name a new directory";
+        return Err(CliError::usage(format!("{} {fault}", target.display())).into());
+    }
+    let lock = File::create(target.join(LOCK)).with_context(cannot_use)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(_) => Err(CliError::conflict(format!("another backup is being written to {}", target.display())).into()),
+    }
+}
+
+/// None when a signal ended it. Without a root there is nothing to copy.
+async fn copy(root: Option<&Path>, to: &Path, progress: &CommandProgress) -> anyhow::Result<Option<CopyReport>> {
+    let Some(root) = root else { return Ok(Some(CopyReport::default())) };
+    copy_with_progress(root, to, progress).await
+}
+
+/// Copies the files of a root; none when a signal ended it.
+pub async fn copy_with_progress(
+    from: &Path,
+    to: &Path,
+    progress: &CommandProgress,
+) -> anyhow::Result<Option<CopyReport>> {
+    progress.restart(count_files(from).await?);
+    let goes_on = |files| {
+        progress.advance(files);
+        !progress.is_stopped()
+    };
+    let report = copy_files(from, to, goes_on).await?;
+    Ok((!progress.is_stopped()).then_some(report))
+}
+
+fn text(answer: &Answer, target: &Path) -> String {
+    let Manifest { database, files, .. } = answer.manifest;
+    let mut lines = vec![format!(
+        "The backup is in {}: the database ({}), {}.",
+        target.display(),
+        counted(database.bytes, "byte"),
+        files.text()
+    )];
+    if answer.copied > 0 {
+        lines.push(format!("{} copied by this run.", counted(answer.copied, "file")));
+    }
+    lines.push(format!("Restore it with `drover restore {} --dir NEW`.", target.display()));
+    lines.push("Keep secrets.key, which opens stored passwords, in another place: it is not in the backup.".to_owned());
+    lines.join("\n")
+}
