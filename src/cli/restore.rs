@@ -91,7 +91,8 @@ fn target_of<'a>(manifest: &Manifest, place: &'a Place) -> anyhow::Result<Option
             Err(CliError::bad_config(fault).into())
         }
         (Files::Copied { .. }, Some(root)) if has_owner(root)? => {
-            let fault = format!("another database has its files in {}: give this one its own storage.root", root.display());
+            let fault =
+                format!("another database has its files in {}: give this one its own storage.root", root.display());
             Err(CliError::conflict(fault).into())
         }
         (Files::Copied { .. }, Some(root)) => Ok(Some(root)),

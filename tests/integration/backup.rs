@@ -10,8 +10,7 @@ use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;
 
-use testkit::farm::Farm;
-use testkit::{Child, PATIENCE, TestDatabase, drover, empty_database};
+use testkit::{Child, Farm, PATIENCE, TestDatabase, drover, empty_database};
 
 async fn crawled() -> Farm {
     let farm = Farm::with_stores(2).await;
@@ -47,7 +46,8 @@ async fn content(raw: &tokio_postgres::Client) -> BTreeMap<String, String> {
     let mut content = BTreeMap::new();
     for table in raw.query(tables, &[]).await.unwrap() {
         let table: String = table.get(0);
-        let digest = format!("SELECT coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), 'empty') FROM \"{table}\" t");
+        let digest =
+            format!("SELECT coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), 'empty') FROM \"{table}\" t");
         content.insert(table, raw.query_one(&digest, &[]).await.unwrap().get(0));
     }
     content
@@ -80,9 +80,9 @@ async fn a_backup_is_restored_whole_into_an_empty_database_and_goes_on_crawling(
     fs::write(farm.storage().join("media/aa/aacc.jpg"), "one that came later").unwrap();
     let second = answer(&backup(&farm, &target).await);
     assert_eq!((second["files"]["files"].as_u64(), second["copied"].as_u64()), (Some(4), Some(1)));
-    let dumps = fs::read_dir(&target).unwrap().filter(|entry| {
-        entry.as_ref().unwrap().file_name().as_encoded_bytes().ends_with(b".dump")
-    });
+    let dumps = fs::read_dir(&target)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes().ends_with(b".dump"));
     assert_eq!(dumps.count(), 1, "earlier dumps are removed");
 
     let restored = empty_database().await;

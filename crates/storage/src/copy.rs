@@ -244,7 +244,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_copy_that_cannot_be_written_ends_the_work() {
-        let (from, to) = (root_with(&[("media/aa/1.jpg", "media")]), root_with(&[("media", "a file, not a directory")]));
+        let (from, to) =
+            (root_with(&[("media/aa/1.jpg", "media")]), root_with(&[("media", "a file, not a directory")]));
         assert!(copy_files(from.path(), to.path(), |_| true).await.is_err());
     }
 

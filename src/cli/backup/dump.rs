@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::Context;
-use chrono::Utc;
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use crate::app::database::OpenDatabase;
 use crate::cli::{CliError, Env};
+use foundation::clock::Clock;
 use foundation::digest::Sha256Hex;
 use settings::DatabaseUrl;
 
@@ -36,7 +36,7 @@ pub struct Dump {
 impl Dump {
     /// Dumps the database from one snapshot. Dropped, it ends pg_dump.
     pub async fn write(dir: &Path, database: &OpenDatabase, env: &Env) -> anyhow::Result<Dump> {
-        let file = format!("{PREFIX}{}{SUFFIX}", Utc::now().format("%Y%m%dT%H%M%S%3fZ"));
+        let file = format!("{PREFIX}{}{SUFFIX}", Clock::system().utc().format("%Y%m%dT%H%M%S%3fZ"));
         let path = dir.join(&file);
         let partial = tempfile::Builder::new().prefix(".").suffix(PARTIAL).tempfile_in(dir);
         let partial = partial.with_context(|| format!("cannot write to {}", dir.display()))?.into_temp_path();
@@ -81,7 +81,7 @@ impl Dump {
     fn path(&self, dir: &Path) -> anyhow::Result<PathBuf> {
         match is_dump(&self.file) {
             true => Ok(dir.join(&self.file)),
-            false => Err(CliError::usage(format!("{:?} is not the name of a dump", self.file)).into()),
+            false => Err(CliError::usage(format!("'{}' is not the name of a dump", self.file)).into()),
         }
     }
 }
@@ -115,7 +115,8 @@ fn digest(path: &Path) -> io::Result<(u64, String)> {
 fn program(name: &str, database: &OpenDatabase, env: &Env) -> anyhow::Result<Command> {
     let url = DatabaseUrl::parse(database.url.reveal()).map_err(CliError::bad_config)?;
     let cluster = private_server::dir_in(env.config.data_dir()).join("data");
-    let mut command = Command::new(private_server::client_program(name, &cluster, env.config.database.pg_bin.as_deref()));
+    let mut command =
+        Command::new(private_server::client_program(name, &cluster, env.config.database.pg_bin.as_deref()));
     command.arg("--dbname").arg(url.to_string());
     if let Some(password) = url.password() {
         command.env("PGPASSWORD", password);

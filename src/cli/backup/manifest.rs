@@ -13,6 +13,7 @@ use super::dump::Dump;
 use crate::cli::CliError;
 use db::migrate;
 use domain::amounts::counted;
+use foundation::clock::Clock;
 
 pub const MANIFEST: &str = "backup.json";
 /// Grows when an older program could not restore a backup any more.
@@ -42,7 +43,9 @@ pub enum Files {
 impl Files {
     pub fn text(&self) -> String {
         match self {
-            Files::Copied { files, bytes, left: 0 } => format!("{} ({})", counted(*files, "file"), counted(*bytes, "byte")),
+            Files::Copied { files, bytes, left: 0 } => {
+                format!("{} ({})", counted(*files, "file"), counted(*bytes, "byte"))
+            }
             Files::Copied { files, bytes, left } => {
                 format!("{} ({}); not copied: {left}", counted(*files, "file"), counted(*bytes, "byte"))
             }
@@ -54,7 +57,7 @@ impl Files {
 impl Manifest {
     pub fn new(schema: String, database: Dump, files: Files) -> Manifest {
         let drover = env!("CARGO_PKG_VERSION").to_owned();
-        Manifest { format: FORMAT, drover, made_at: Utc::now(), schema, database, files }
+        Manifest { format: FORMAT, drover, made_at: Clock::system().utc(), schema, database, files }
     }
 
     /// Replaces the manifest of an earlier backup at once.

@@ -88,7 +88,9 @@ async fn the_package_keeps_settings_key_and_data_through_an_upgrade_and_a_remova
     std::fs::write(&secrets, format!("{key}DATABASE_URL={}\n", link.url())).unwrap();
     std::fs::write(debian.path("/tmp/stores.csv"), "name,slug\nA store,a-store\n").unwrap();
     let drover = "set -a; . /etc/drover/drover.env; cd /var/lib; drover --config /etc/drover";
-    debian.shell(&format!("mkdir -p /var/lib/drover && echo menu > /var/lib/drover/file; echo '[topology]' >> /etc/drover/default.toml"));
+    debian.shell(&format!(
+        "mkdir -p /var/lib/drover && echo menu > /var/lib/drover/file; echo '[topology]' >> /etc/drover/default.toml"
+    ));
     debian.shell(&format!("{drover} migrate up; {drover} stores import /tmp/stores.csv"));
     let settings = std::fs::read_to_string(debian.path("/etc/drover/default.toml")).unwrap();
     let secret = std::fs::read_to_string(&secrets).unwrap();
@@ -115,7 +117,9 @@ fn the_archive_runs_on_an_older_c_library() {
     let debian = OlderDebian::new();
     let name = format!("drover-{VERSION}-x86_64-linux");
     debian.take(&release_file(&format!("{name}.tar.gz")));
-    let said = debian.shell(&format!("tar -xzf /tmp/{name}.tar.gz -C /opt && /opt/{name}/bin/drover version && /opt/{name}/bin/drover config check"));
+    let said = debian.shell(&format!(
+        "tar -xzf /tmp/{name}.tar.gz -C /opt && /opt/{name}/bin/drover version && /opt/{name}/bin/drover config check"
+    ));
     assert!(said.contains(VERSION), "{said}");
 }
 

@@ -23,7 +23,8 @@ fn units() -> TempDir {
     ] {
         std::fs::create_dir_all(copy.path().join(name).parent().unwrap()).unwrap();
         let text = std::fs::read_to_string(source.join(name)).unwrap();
-        std::fs::write(copy.path().join(name), text.replace("ExecStart=drover", &format!("ExecStart={program}"))).unwrap();
+        std::fs::write(copy.path().join(name), text.replace("ExecStart=drover", &format!("ExecStart={program}")))
+            .unwrap();
     }
     copy
 }

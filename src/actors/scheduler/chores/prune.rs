@@ -32,26 +32,32 @@ async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
     let Retention { completed_jobs, failed_jobs, stats, audit, prune_batch: batch, .. } = *retention;
     let mut pruned = schedules::prune(&db.client().await?).await?;
     pruned += operations::prune(&db.client().await?, retention.failed).await?;
-    pruned += in_batches(db, batch, async |client| tasks::prune(client, retention).await).await?;
-    let ended = async |client: &Client| notifications::prune(client, completed_jobs, failed_jobs, batch).await;
+    pruned += in_batches(db, batch, |client: Client| async move { tasks::prune(&client, retention).await }).await?;
+    let ended = |client: Client| async move { notifications::prune(&client, completed_jobs, failed_jobs, batch).await };
     pruned += in_batches(db, batch, ended).await?;
-    pruned += in_batches(db, batch, async |client| stats_minute::prune(client, stats, batch).await).await?;
-    pruned += in_batches(db, batch, async |client| fetch_minute::prune(client, stats, batch).await).await?;
-    pruned += in_batches(db, batch, async |client| fetch_store_day::prune(client, stats, batch).await).await?;
-    pruned += in_batches(db, batch, async |client| audit_log::prune(client, audit, batch).await).await?;
-    pruned += in_batches(db, batch, async |client| idempotency_keys::prune(client, batch).await).await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { stats_minute::prune(&client, stats, batch).await }).await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { fetch_minute::prune(&client, stats, batch).await }).await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { fetch_store_day::prune(&client, stats, batch).await })
+            .await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { audit_log::prune(&client, audit, batch).await }).await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { idempotency_keys::prune(&client, batch).await }).await?;
     Ok(pruned)
 }
 
 /// Calls `delete` until it deletes less than a batch; returns how many rows went.
-async fn in_batches(
+async fn in_batches<F: Future<Output = Result<u64, DbError>>>(
     db: &Db,
     batch: i64,
-    delete: impl AsyncFn(&Client) -> Result<u64, DbError>,
+    delete: impl Fn(Client) -> F,
 ) -> Result<u64, DbError> {
     let mut deleted = 0;
     for _ in 0..MAX_BATCHES {
-        let removed = delete(&db.client().await?).await?;
+        let removed = delete(db.client().await?).await?;
         deleted += removed;
         if removed < batch as u64 {
             break;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
 use db::quality;
-use telemetry::events;
 use settings::Config;
+use telemetry::events;
 
 pub(super) const SCOPE: Scope = Scope::EveryProcess;
 

@@ -6,8 +6,8 @@ use super::{Changed, Scope, Turn};
 use crate::handlers::retention::RetentionRun;
 use db::retention_runs;
 use domain::retention::RetentionKind;
-use telemetry::events;
 use settings::Config;
+use telemetry::events;
 
 pub(super) const SCOPE: Scope = Scope::EveryProcess;
 

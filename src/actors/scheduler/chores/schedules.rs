@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
 use db::schedules;
-use telemetry::events;
 use settings::Config;
+use telemetry::events;
 
 pub(super) const SCOPE: Scope = Scope::Schedulers;
 /// Maximum number of schedules of one turn: the others are due again at the next one.
