@@ -131,6 +131,8 @@ fn text(answer: &Answer, target: &Path) -> String {
         lines.push(format!("{} copied by this run.", counted(answer.copied, "file")));
     }
     lines.push(format!("Restore it with `drover restore {} --dir NEW`.", target.display()));
-    lines.push("Keep secrets.key, which opens stored passwords, in another place: it is not in the backup.".to_owned());
+    lines.push(
+        "The setting secrets.key, which opens stored passwords, is not in it: keep it in another place.".to_owned(),
+    );
     lines.join("\n")
 }

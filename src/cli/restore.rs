@@ -102,8 +102,8 @@ fn target_of<'a>(manifest: &Manifest, place: &'a Place) -> anyhow::Result<Option
 fn text(answer: &Answer) -> String {
     let Answer { manifest, restored } = answer;
     format!(
-        "Restored the backup of {} UTC: the database, {} ({} copied now).\n\
-         Copy secrets.key to the data directory if passwords of proxies were stored, then check with `drover doctor`.",
+        "Restored the backup of {} UTC: the database, {}; copied by this run: {}.\n\
+         Set secrets.key as it was, if passwords were stored, then check with `drover doctor`.",
         manifest.made_at.format("%Y-%m-%d %H:%M"),
         manifest.files.text(),
         counted(restored.copied, "file"),

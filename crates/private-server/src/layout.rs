@@ -118,12 +118,18 @@ impl Layout {
 
 /// Directories that root creates must be open to the server's account, whatever the umask.
 fn create_missing(dir: &Path) -> std::io::Result<()> {
-    let missing: Vec<&Path> = dir.ancestors().take_while(|parent| !parent.exists()).collect();
+    let missing = missing_of(dir);
     DirBuilder::new().recursive(true).create(dir)?;
     if Uid::effective().is_root() {
         missing.iter().try_for_each(|dir| fs::set_permissions(dir, Permissions::from_mode(0o711)))?;
     }
     Ok(())
+}
+
+/// A directory and its parents, as far as they do not exist. A relative path ends with an empty one, the working
+/// directory.
+fn missing_of(dir: &Path) -> Vec<&Path> {
+    dir.ancestors().take_while(|parent| !parent.as_os_str().is_empty() && !parent.exists()).collect()
 }
 
 fn socket_dir(dir: &Path) -> PathBuf {
@@ -145,6 +151,12 @@ mod tests {
         assert!(socket_dir(&long).as_os_str().len() <= MAX_SOCKET_DIR);
         assert_eq!(socket_dir(&long), socket_dir(&long));
         assert_ne!(socket_dir(&long), socket_dir(&long.join("other")));
+    }
+
+    #[test]
+    fn the_working_directory_is_not_missing_under_a_relative_path() {
+        let dir = Path::new("no-such-directory/postgres");
+        assert_eq!(missing_of(dir), [dir, Path::new("no-such-directory")]);
     }
 
     #[test]
