@@ -5,7 +5,6 @@
 //! Every call has a deadline, here and on the server; a connection whose call exceeded it is cancelled and
 //! dropped.
 
-mod age_order;
 pub mod analytics;
 pub mod api_tokens;
 pub mod appearances;
