@@ -173,6 +173,19 @@ fn every_statement_file_is_used() {
 }
 
 #[test]
+fn four_values_of_a_statement_have_names() {
+    let inline = product()
+        .filter(|file| file.path.starts_with("crates/db/src/"))
+        .flat_map(|file| file.strings.into_iter().map(move |text| (file.path.clone(), text)));
+    let number = |value: &str| value.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u32>().ok();
+    let wrong =
+        statements().chain(inline).filter(|(_, text)| values(text).into_iter().filter_map(number).max() >= Some(4));
+    assert_none(
+        wrong.map(|(name, _)| format!("{name}: give the values names, as crates/db/src/named.rs says")).collect(),
+    );
+}
+
+#[test]
 fn names_of_values_are_read_by_the_macro() {
     let by_itself: String = product()
         .filter(|file| file.path.starts_with("crates/db/src/") && file.path != "crates/db/src/numbered.rs")
