@@ -151,13 +151,50 @@ fn a_row_that_cannot_be_read_is_no_panic() {
     assert_none(panics.map(|file| format!("{}: Row::get panics; use try_get", file.path)).collect());
 }
 
+/// The statements' files as `named!` names them, and their texts.
+fn statements() -> impl Iterator<Item = (String, String)> {
+    let folder = "crates/db/src/sql/";
+    let paths = files(folder).into_iter();
+    paths.map(move |path| (path[folder.len()..].to_owned(), fs::read_to_string(root().join(&path)).unwrap()))
+}
+
+/// The texts that follow a `$` in a statement, outside of its comments and strings.
+fn values(statement: &str) -> Vec<&str> {
+    let code = statement.lines().map(|line| line.split("--").next().unwrap_or_default());
+    code.flat_map(|line| line.split('\'').step_by(2)).flat_map(|text| text.split('$').skip(1)).collect()
+}
+
 #[test]
 fn every_statement_file_is_used() {
-    let code: String =
+    let strings: Vec<String> =
         product().filter(|file| file.path.starts_with("crates/db/src/")).flat_map(|file| file.strings).collect();
-    let unused =
-        files("crates/db/src/sql").into_iter().filter(|path| !code.contains(path.trim_start_matches("crates/db/src/")));
-    assert_none(unused.collect());
+    let is_used = |name: &str| strings.iter().any(|text| text == name || text.ends_with(&format!("sql/{name}")));
+    assert_none(statements().map(|(name, _)| name).filter(|name| !is_used(name)).collect());
+}
+
+#[test]
+fn four_values_of_a_statement_have_names() {
+    let inline = product()
+        .filter(|file| file.path.starts_with("crates/db/src/"))
+        .flat_map(|file| file.strings.into_iter().map(move |text| (file.path.clone(), text)));
+    let number = |value: &str| value.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u32>().ok();
+    let wrong =
+        statements().chain(inline).filter(|(_, text)| values(text).into_iter().filter_map(number).max() >= Some(4));
+    assert_none(
+        wrong.map(|(name, _)| format!("{name}: give the values names, as crates/db/src/named.rs says")).collect(),
+    );
+}
+
+#[test]
+fn names_of_values_are_read_by_the_macro() {
+    let by_itself: String = product()
+        .filter(|file| file.path.starts_with("crates/db/src/") && file.path != "crates/db/src/numbered.rs")
+        .flat_map(|file| file.strings)
+        .filter(|text| text.contains("sql/"))
+        .collect();
+    let has_names = |text: &str| values(text).iter().any(|value| value.starts_with(|first: char| first.is_lowercase()));
+    let wrong = statements().filter(|(name, text)| has_names(text) && by_itself.contains(&format!("sql/{name}")));
+    assert_none(wrong.map(|(name, _)| format!("{name}: write named!, not include_str!")).collect());
 }
 
 #[test]

@@ -8,9 +8,9 @@ pub mod refresh;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 use super::client::TypedParam;
+use super::named::named;
 use super::row::{FromRow, first_column, page, read_all, rows, word};
 use super::{Client, DbError};
 use contract::analytics::{
@@ -28,24 +28,12 @@ pub struct MarketPage<R, C> {
     pub as_of: Option<DateTime<Utc>>,
 }
 
-/// A statement that reads a view; its last parameter is the number of rows of a page.
+/// A statement that reads a view.
 struct Read<'a> {
     view: &'static str,
     sql: &'static str,
-    params: Vec<TypedParam<'a>>,
+    params: &'a [TypedParam<'a>],
     limit: i64,
-}
-
-/// The values of a filter, and then those of the page before.
-fn params<'a, const N: usize>(filter: &'a MarketFilter, after: [TypedParam<'a>; N]) -> Vec<TypedParam<'a>> {
-    let filter: [TypedParam<'a>; 5] = [
-        (&filter.state, Type::TEXT),
-        (&filter.store, Type::INT8),
-        (&filter.brand, Type::TEXT),
-        (&filter.from, Type::TIMESTAMPTZ),
-        (&filter.to, Type::TIMESTAMPTZ),
-    ];
-    filter.into_iter().chain(after).collect()
 }
 
 /// Stores in the order of their ids.
@@ -55,12 +43,18 @@ pub async fn store_summary(
     after: Option<StoreId>,
     limit: i64,
 ) -> Result<MarketPage<StoreSummary, StoreId>, DbError> {
-    let read = Read {
-        view: "mv_store_summary",
-        sql: include_str!("sql/analytics/store_summary.sql"),
-        params: params(filter, [(&after, Type::INT8)]),
-        limit,
-    };
+    let rows = limit.saturating_add(1);
+    let (sql, params) = named!(
+        "analytics/store_summary.sql",
+        state = filter.state,
+        store = filter.store,
+        brand = filter.brand,
+        from = filter.from,
+        to = filter.to,
+        after,
+        limit = rows
+    );
+    let read = Read { view: "mv_store_summary", sql, params: &params, limit };
     // another view has the brands of stores
     if filter.brand.is_some() && !refresh::is_filled(client, "mv_brand_presence").await? {
         return Ok(MarketPage::empty());
@@ -75,13 +69,22 @@ pub async fn brand_presence(
     after: Option<&BrandCursor>,
     limit: i64,
 ) -> Result<MarketPage<BrandPresence, BrandCursor>, DbError> {
-    let (stores, brand, state) = (after.map(|a| a.stores), after.map(|a| &a.brand), after.map(|a| &a.state));
-    let read = Read {
-        view: "mv_brand_presence",
-        sql: include_str!("sql/analytics/brand_presence.sql"),
-        params: params(filter, [(&stores, Type::INT8), (&brand, Type::TEXT), (&state, Type::TEXT)]),
-        limit,
-    };
+    let (after_stores, after_brand) = (after.map(|a| a.stores), after.map(|a| &a.brand));
+    let after_state = after.map(|a| &a.state);
+    let rows = limit.saturating_add(1);
+    let (sql, params) = named!(
+        "analytics/brand_presence.sql",
+        state = filter.state,
+        store = filter.store,
+        brand = filter.brand,
+        from = filter.from,
+        to = filter.to,
+        after_stores,
+        after_brand,
+        after_state,
+        limit = rows
+    );
+    let read = Read { view: "mv_brand_presence", sql, params: &params, limit };
     let cursor = |row: &Row| -> Result<BrandCursor, DbError> {
         let state: Option<String> = row.try_get("state")?;
         Ok(BrandCursor {
@@ -100,13 +103,20 @@ pub async fn category_mix(
     after: Option<&CategoryCursor>,
     limit: i64,
 ) -> Result<MarketPage<CategoryShare, CategoryCursor>, DbError> {
-    let (in_stock, category) = (after.map(|a| a.in_stock), after.map(|a| &a.category));
-    let read = Read {
-        view: "mv_category_mix",
-        sql: include_str!("sql/analytics/category_mix.sql"),
-        params: params(filter, [(&in_stock, Type::INT8), (&category, Type::TEXT)]),
-        limit,
-    };
+    let (after_in_stock, after_category) = (after.map(|a| a.in_stock), after.map(|a| &a.category));
+    let rows = limit.saturating_add(1);
+    let (sql, params) = named!(
+        "analytics/category_mix.sql",
+        state = filter.state,
+        store = filter.store,
+        brand = filter.brand,
+        from = filter.from,
+        to = filter.to,
+        after_in_stock,
+        after_category,
+        limit = rows
+    );
+    let read = Read { view: "mv_category_mix", sql, params: &params, limit };
     let cursor = |row: &Row| -> Result<CategoryCursor, DbError> {
         Ok(CategoryCursor { in_stock: row.try_get("products_in_stock")?, category: row.try_get("category_key")? })
     };
@@ -123,20 +133,32 @@ pub async fn price_trend(
 ) -> Result<MarketPage<PriceDay, DayCursor>, DbError> {
     let (first, last) = (filter.from.map(|from| from.date_naive()), filter.to.map(last_day));
     let (after_day, after_category) = (after.map(|a| a.day), after.map(|a| &a.category));
-    let mut params: Vec<TypedParam<'_>> = vec![
-        (&filter.state, Type::TEXT),
-        (&filter.brand, Type::TEXT),
-        (&category, Type::TEXT),
-        (&first, Type::DATE),
-        (&last, Type::DATE),
-        (&after_day, Type::DATE),
-        (&after_category, Type::TEXT),
-    ];
-    let mut sql = include_str!("sql/analytics/price_trend.sql");
-    if filter.store.is_some() {
-        sql = include_str!("sql/analytics/price_trend_of_store.sql");
-        params.insert(0, (&filter.store, Type::INT8));
-    }
+    let MarketFilter { state, store, brand, .. } = filter;
+    let rows = limit.saturating_add(1);
+    let (of_all, all) = named!(
+        "analytics/price_trend.sql",
+        state,
+        brand,
+        category,
+        first,
+        last,
+        after_day,
+        after_category,
+        limit = rows
+    );
+    let (of_store, one) = named!(
+        "analytics/price_trend_of_store.sql",
+        store,
+        state,
+        brand,
+        category,
+        first,
+        last,
+        after_day,
+        after_category,
+        limit = rows
+    );
+    let (sql, params): (_, &[TypedParam<'_>]) = if store.is_some() { (of_store, &one) } else { (of_all, &all) };
     let read = Read { view: "mv_price_trend", sql, params, limit };
     let cursor = |row: &Row| -> Result<DayCursor, DbError> {
         Ok(DayCursor { day: row.try_get("day")?, category: row.try_get("category_key")? })
@@ -150,7 +172,7 @@ fn last_day(to: DateTime<Utc>) -> NaiveDate {
 }
 
 impl Read<'_> {
-    /// Reads one row more than asked for, which shows whether there is a next page.
+    /// The statement reads one row more than asked for, which shows whether there is a next page.
     async fn page<R: FromRow, C>(
         self,
         client: &Client,
@@ -160,9 +182,7 @@ impl Read<'_> {
             return Ok(MarketPage::empty());
         }
         let as_of = client.query_opt(include_str!("sql/analytics/as_of.sql"), &[&self.view]).await?;
-        let (one_more, mut params) = (self.limit.saturating_add(1), self.params);
-        params.push((&one_more, Type::INT8));
-        let rows = client.query_planned(self.sql, &params).await?;
+        let rows = client.query_planned(self.sql, self.params).await?;
         let (shown, next) = page(&rows, self.limit);
         Ok(MarketPage {
             rows: read_all(shown)?,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use super::named::named;
 use super::row::{FromRow, first_column, parsed, read_all, rows};
 use super::{Client, DbError};
 use contract::tokens::ApiToken;
@@ -28,8 +29,7 @@ pub struct Credential {
 /// None when there are [`MAX_TOKENS`] already. A name that another token has is a conflict.
 pub async fn insert(client: &Client, name: &str, role: AccessRole, digest: &str) -> Result<Option<ApiToken>, DbError> {
     let role: &str = role.into();
-    let row =
-        client.query_opt(include_str!("sql/api_tokens/insert.sql"), &[&name, &role, &digest, &MAX_TOKENS]).await?;
+    let row = named!(client.query_opt("api_tokens/insert.sql", name, role, digest, max_tokens = MAX_TOKENS)).await?;
     row.as_ref().map(ApiToken::from_row).transpose()
 }
 
@@ -61,8 +61,9 @@ pub async fn note_used(client: &Client, ids: &[TokenId]) -> Result<(), DbError> 
 /// Begins a login; returns when it ends.
 pub async fn log_in(client: &Client, token: TokenId, digest: &str, lasts: Duration) -> Result<DateTime<Utc>, DbError> {
     let seconds = lasts.as_secs_f64();
-    let sql = include_str!("sql/api_logins/insert.sql");
-    first_column(&client.query_one(sql, &[&digest, &token, &seconds, &(MAX_LOGINS - 1)]).await?)
+    first_column(
+        &named!(client.query_one("api_logins/insert.sql", digest, token, seconds, others = MAX_LOGINS - 1)).await?,
+    )
 }
 
 pub async fn log_out(client: &Client, digest: &str) -> Result<(), DbError> {

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use tokio_postgres::types::{ToSql, Type};
-
-use super::age_order::ordered;
+use super::named::named;
 use super::row::{read_all, rows};
 use super::{Client, DbError, Tx};
 use contract::audit::{AuditFilter, AuditRow};
@@ -20,17 +18,15 @@ pub async fn commit<T>(
 ) -> Result<T, DbError> {
     let address = principal.address.as_deref();
     let entries = serde_json::to_value(entries).map_err(|error| DbError::Other(error.to_string()))?;
-    let sql = include_str!("sql/audit_log/insert.sql");
-    let types = [Type::TEXT, Type::INT8, Type::TEXT, Type::TEXT, Type::JSONB];
-    let values: [&(dyn ToSql + Sync); 5] = [&principal.name, &principal.token, &address, &request_id, &entries];
-    tx.commit_with(sql, &values.into_iter().zip(types).collect::<Vec<_>>(), read).await
+    let (sql, params) =
+        named!("audit_log/insert.sql", who = principal.name, token = principal.token, address, request_id, entries);
+    tx.commit_with(sql, &params, read).await
 }
 
 /// At most `limit` rows, in the filter's order.
 pub async fn list(client: &Client, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>, DbError> {
     let AuditFilter { who, action, from, to, sort, after } = filter;
-    let sql = ordered(include_str!("sql/audit_log/list.sql"), *sort);
-    read_all(&client.query(&sql, &[after, who, action, from, to, &limit]).await?)
+    read_all(&named!(client.query(by_age("audit_log/list.sql", *sort), after, who, action, from, to, limit)).await?)
 }
 
 /// Removes at most `batch` rows that are older than `keep`; returns their number.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
+use super::named::named;
 use super::{Client, DbError};
 use contract::charts::{Dimension, Grid, Metric, OtherSeries, Percentiles, SecondsByPoint, Series, Values};
 use domain::duration_buckets::DurationBuckets;
@@ -42,19 +42,16 @@ pub struct WrittenMinutes {
 pub async fn chart(client: &Client, request: &ChartRequest) -> Result<Chart, DbError> {
     let ChartRequest { metric, by, grid, series } = request;
     let (metric_word, by_word): (&str, &str) = (metric.into(), by.into());
-    let rows = client
-        .query_planned(
-            include_str!("sql/charts/series.sql"),
-            &[
-                (&grid.from, Type::TIMESTAMPTZ),
-                (&grid.to, Type::TIMESTAMPTZ),
-                (&(grid.step_seconds() as f64), Type::FLOAT8),
-                (&metric_word, Type::TEXT),
-                (&by_word, Type::TEXT),
-                (series, Type::INT8),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "charts/series.sql",
+        from = grid.from,
+        to = grid.to,
+        seconds = grid.step_seconds() as f64,
+        metric = metric_word,
+        by = by_word,
+        series
+    ))
+    .await?;
     let mut durations = match metric.has_percentiles() {
         true => durations(client, request).await?,
         false => BTreeMap::new(),
@@ -79,18 +76,15 @@ async fn durations(
 ) -> Result<BTreeMap<String, BTreeMap<usize, DurationBuckets>>, DbError> {
     let ChartRequest { metric, by, grid, .. } = request;
     let (metric_word, by_word): (&str, &str) = (metric.into(), by.into());
-    let rows = client
-        .query_planned(
-            include_str!("sql/charts/durations.sql"),
-            &[
-                (&grid.from, Type::TIMESTAMPTZ),
-                (&grid.to, Type::TIMESTAMPTZ),
-                (&(grid.step_seconds() as f64), Type::FLOAT8),
-                (&metric_word, Type::TEXT),
-                (&by_word, Type::TEXT),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "charts/durations.sql",
+        from = grid.from,
+        to = grid.to,
+        seconds = grid.step_seconds() as f64,
+        metric = metric_word,
+        by = by_word
+    ))
+    .await?;
     let mut all: BTreeMap<String, BTreeMap<usize, DurationBuckets>> = BTreeMap::new();
     for row in &rows {
         let Some(point) = grid.point(row.try_get("point")?) else { continue };

@@ -5,6 +5,7 @@
 //! that bear a mark: process 0, the worker `simulated`, a crawl id below 0. Each part is written once, in one
 //! transaction. It must not know the simulator.
 
+use super::named::named;
 use super::{Db, DbError};
 use domain::store::StoreId;
 
@@ -35,7 +36,7 @@ pub async fn write_queue(db: &Db, history: QueueHistory<'_>) -> Result<bool, DbE
     tx.execute(include_str!("sql/demo_history/runs.sql"), &[&seed, &fetches]).await?;
     tx.execute(include_str!("sql/demo_history/runs_until.sql"), &[]).await?;
     let requests = fetches * REQUESTS_PER_FETCH;
-    tx.execute(include_str!("sql/demo_history/requests.sql"), &[&seed, &host, &requests, &dead_proxy]).await?;
+    named!(tx.execute("demo_history/requests.sql", seed, host, requests, dead_proxy)).await?;
     tx.execute(include_str!("sql/demo_history/failures.sql"), &[&seed]).await?;
     tx.execute(include_str!("sql/demo_history/mark.sql"), &[]).await?;
     for store in empty {

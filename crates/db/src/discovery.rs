@@ -2,6 +2,7 @@
 //! gone. Keyed by platform: ids of two platforms may be equal.
 
 use super::arrays::column;
+use super::named::named;
 use super::row::{FromRow, first_columns, read_all, rows};
 use super::{DbError, Tx};
 use domain::store::{FoundStore, Platform, RejectionReason, StoreId};
@@ -28,31 +29,29 @@ impl DiscoveredStore {
 
 /// Stores everything that was seen of `platform`, each id once.
 pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<(), DbError> {
-    tx.execute(
-        include_str!("sql/discovery/record.sql"),
-        &[
-            &column(seen, |s| s.store.platform_dispensary_id.as_str()),
-            &column(seen, |s| s.store.name.as_str()),
-            &column(seen, |s| s.store.slug.as_deref()),
-            &column(seen, |s| s.store.menu_url.as_deref()),
-            &column(seen, |s| s.store.api_host.as_deref()),
-            &column(seen, |s| s.store.address.as_deref()),
-            &column(seen, |s| s.store.city.as_deref()),
-            &column(seen, |s| s.store.state.as_deref()),
-            &column(seen, |s| s.store.zip.as_deref()),
-            &column(seen, |s| s.store.latitude),
-            &column(seen, |s| s.store.longitude),
-            &column(seen, |s| s.store.phone.as_deref()),
-            &column(seen, |s| s.store.timezone.as_deref()),
-            &column(seen, |s| s.store.is_recreational),
-            &column(seen, |s| s.store.is_medical),
-            &column(seen, |s| s.store.status.as_deref()),
-            &column(seen, |s| s.found_in.as_str()),
-            &column(seen, |s| s.store.rejection_reason.map(<&str>::from)),
-            &platform.name(),
-            &column(seen, |s| s.unknown_status()),
-        ],
-    )
+    named!(tx.execute(
+        "discovery/record.sql",
+        ids = column(seen, |s| s.store.platform_dispensary_id.as_str()),
+        names = column(seen, |s| s.store.name.as_str()),
+        slugs = column(seen, |s| s.store.slug.as_deref()),
+        menu_urls = column(seen, |s| s.store.menu_url.as_deref()),
+        api_hosts = column(seen, |s| s.store.api_host.as_deref()),
+        addresses = column(seen, |s| s.store.address.as_deref()),
+        cities = column(seen, |s| s.store.city.as_deref()),
+        states = column(seen, |s| s.store.state.as_deref()),
+        zips = column(seen, |s| s.store.zip.as_deref()),
+        latitudes = column(seen, |s| s.store.latitude),
+        longitudes = column(seen, |s| s.store.longitude),
+        phones = column(seen, |s| s.store.phone.as_deref()),
+        timezones = column(seen, |s| s.store.timezone.as_deref()),
+        is_recreational = column(seen, |s| s.store.is_recreational),
+        is_medical = column(seen, |s| s.store.is_medical),
+        statuses = column(seen, |s| s.store.status.as_deref()),
+        found_in = column(seen, |s| s.found_in.as_str()),
+        reasons = column(seen, |s| s.store.rejection_reason.map(<&str>::from)),
+        platform = platform.name(),
+        unknown_statuses = column(seen, |s| s.unknown_status())
+    ))
     .await?;
     Ok(())
 }
@@ -84,8 +83,10 @@ pub async fn covered(
     let ids = column(seen, |s| s.store.platform_dispensary_id.as_str());
     let found_in = column(seen, |s| s.found_in.as_str());
     let is_closed = column(seen, DiscoveredStore::is_closed);
-    let sql = include_str!("sql/discovery/closing_of.sql");
-    read_all(&tx.query(sql, &[&platform.name(), &ids, &found_in, &is_closed, &states]).await?)
+    read_all(
+        &named!(tx.query("discovery/closing_of.sql", platform = platform.name(), ids, found_in, is_closed, states))
+            .await?,
+    )
 }
 
 /// Outcome of [`promote`].

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::arrays::column;
+use super::named::named;
 use super::{Client, DbError, MAX_BATCH};
 use domain::fetch_counts::{FetchKey, FetchTotal};
 
@@ -10,22 +11,19 @@ use domain::fetch_counts::{FetchKey, FetchTotal};
 /// nothing.
 pub async fn write(client: &Client, process: i64, totals: &[(FetchKey, FetchTotal)]) -> Result<(), DbError> {
     for part in totals.chunks(MAX_BATCH) {
-        client
-            .execute(
-                include_str!("sql/fetch_minute/write.sql"),
-                &[
-                    &process,
-                    &column(part, |(key, _)| key.minute),
-                    &column(part, |(key, _)| key.host.as_str()),
-                    &column(part, |(key, _)| key.proxy),
-                    &column(part, |(key, _)| key.outcome),
-                    &column(part, |(_, total)| total.requests),
-                    &column(part, |(_, total)| total.bytes_sent),
-                    &column(part, |(_, total)| total.bytes_received),
-                    &column(part, |(_, total)| total.seconds),
-                ],
-            )
-            .await?;
+        named!(client.execute(
+            "fetch_minute/write.sql",
+            process,
+            minutes = column(part, |(key, _)| key.minute),
+            hosts = column(part, |(key, _)| key.host.as_str()),
+            proxies = column(part, |(key, _)| key.proxy),
+            outcomes = column(part, |(key, _)| key.outcome),
+            requests = column(part, |(_, total)| total.requests),
+            bytes_sent = column(part, |(_, total)| total.bytes_sent),
+            bytes_received = column(part, |(_, total)| total.bytes_received),
+            seconds = column(part, |(_, total)| total.seconds)
+        ))
+        .await?;
     }
     Ok(())
 }

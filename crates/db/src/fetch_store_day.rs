@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::arrays::column;
+use super::named::named;
 use super::{Client, DbError, MAX_BATCH};
 use domain::fetch_counts::FetchTotal;
 use domain::store_fetch_counts::StoreDay;
@@ -11,19 +12,16 @@ use domain::store_fetch_counts::StoreDay;
 /// nothing.
 pub async fn write(client: &Client, process: i64, totals: &[(StoreDay, FetchTotal)]) -> Result<(), DbError> {
     for part in totals.chunks(MAX_BATCH) {
-        client
-            .execute(
-                include_str!("sql/fetch_store_day/write.sql"),
-                &[
-                    &process,
-                    &column(part, |(key, _)| key.day),
-                    &column(part, |(key, _)| key.store),
-                    &column(part, |(_, total)| total.requests),
-                    &column(part, |(_, total)| total.bytes_sent),
-                    &column(part, |(_, total)| total.bytes_received),
-                ],
-            )
-            .await?;
+        named!(client.execute(
+            "fetch_store_day/write.sql",
+            process,
+            days = column(part, |(key, _)| key.day),
+            stores = column(part, |(key, _)| key.store),
+            requests = column(part, |(_, total)| total.requests),
+            bytes_sent = column(part, |(_, total)| total.bytes_sent),
+            bytes_received = column(part, |(_, total)| total.bytes_received)
+        ))
+        .await?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 use tokio_postgres::Row;
 
+use super::named::named;
 use super::row::FromRow;
 use super::{Client, DbError, Tx};
 
@@ -33,8 +34,7 @@ pub async fn take(tx: &Tx, who: &str, key: &str, request: &str) -> Result<Option
 
 pub async fn keep(tx: &Tx, who: &str, key: &str, answer: &KeptAnswer) -> Result<(), DbError> {
     let KeptAnswer { request: _, status, location, body } = answer;
-    tx.execute(include_str!("sql/idempotency_keys/answer.sql"), &[&who, &key, &i32::from(*status), location, body])
-        .await?;
+    named!(tx.execute("idempotency_keys/answer.sql", who, key, status = i32::from(*status), location, body)).await?;
     Ok(())
 }
 

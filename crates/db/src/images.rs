@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use super::named::named;
 use super::row::{FromRow, first_columns, read_all, rows, word};
 use super::{Client, DbError, pipeline};
 use contract::images::{FailedImages, ImageTotals};
@@ -89,9 +90,9 @@ pub async fn left_out(
     store: Option<StoreId>,
     is_permitted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<LeftOutImages, DbError> {
-    let rows = client
-        .query(include_str!("sql/images/not_stored.sql"), &[&state, &store, &MAX_TRIES, &MAX_REFUSING_HOSTS])
-        .await?;
+    let rows =
+        named!(client.query("images/not_stored.sql", state, store, max_tries = MAX_TRIES, limit = MAX_REFUSING_HOSTS))
+            .await?;
     let mut left_out = LeftOutImages::default();
     for row in &rows {
         let images: i64 = row.try_get("images")?;
@@ -190,11 +191,11 @@ pub async fn totals(client: &Client, is_permitted: &(dyn Fn(&str) -> bool + Sync
 
 /// Counts a failed try; the next one comes after `base`, doubled with each failure.
 pub async fn fail(client: &Client, image: &WantedImage, reason: ImageFailure, base: Duration) -> Result<(), DbError> {
-    let (sql, id) = match image.owner {
-        ImageOwner::Product(id) => (include_str!("sql/images/fail_product.sql"), id),
-        ImageOwner::Brand(id) => (include_str!("sql/images/fail_logo.sql"), id),
+    let (url, reason, seconds) = (&image.url, reason.name(), base.as_secs_f64());
+    match image.owner {
+        ImageOwner::Product(id) => named!(client.execute("images/fail_product.sql", id, url, reason, seconds)).await?,
+        ImageOwner::Brand(id) => named!(client.execute("images/fail_logo.sql", id, url, reason, seconds)).await?,
     };
-    client.execute(sql, &[&id, &image.url, &reason.name(), &base.as_secs_f64()]).await?;
     Ok(())
 }
 

@@ -2,9 +2,8 @@
 //! `worker_job_queue`. Other changes of a job are changes of its task ([`super::tasks`]).
 
 use thiserror::Error;
-use tokio_postgres::types::ToSql;
 
-use super::age_order::ordered;
+use super::named::named;
 use super::row::{first_column, json, optional_json, read_all, rows, word};
 use super::{Client, DbError, Tx, task_requests};
 use contract::jobs::{JobFilter, JobView, NewJob, PendingCount};
@@ -28,8 +27,20 @@ pub enum NewJobError {
 pub async fn list(client: &Client, filter: &JobFilter, limit: i64) -> Result<Vec<JobView>, DbError> {
     let JobFilter { id, platform, account, parent, sort, after, .. } = filter;
     let (status, job_type) = (filter.status.map(<&str>::from), filter.job_type.map(Role::name));
-    let sql = ordered(include_str!("sql/jobs/list.sql"), *sort);
-    read_all(&client.query(&sql, &[id, &status, platform, account, &job_type, after, &limit, parent]).await?)
+    read_all(
+        &named!(client.query(
+            by_age("jobs/list.sql", *sort),
+            id,
+            status,
+            platform,
+            account,
+            job_type,
+            after,
+            limit,
+            parent
+        ))
+        .await?,
+    )
 }
 
 /// `Missing` when there is none, or the task is not a job.
@@ -44,14 +55,24 @@ pub async fn insert(tx: &Tx, job: &NewJob) -> Result<TaskId, NewJobError> {
     if let Some(missing) = task_requests::missing(tx, depends_on).await?.into_iter().min() {
         return Err(NewJobError::MissingDependency(missing));
     }
-    let holder = include_str!("sql/jobs/holder_of_key.sql");
-    if let Some(row) = tx.query_opt(holder, &[&role.name(), platform, account, payload]).await? {
+    if let Some(row) =
+        named!(tx.query_opt("jobs/holder_of_key.sql", role = role.name(), platform, account, payload)).await?
+    {
         return Err(NewJobError::Duplicate { existing: first_column(&row)? });
     }
-    let sql = include_str!("sql/jobs/insert.sql");
-    let params: [&(dyn ToSql + Sync); 8] =
-        [&role.name(), platform, account, priority, payload, scheduled_for, max_retries, depends_on];
-    let id = match tx.query_one(sql, &params).await {
+    let id = match named!(tx.query_one(
+        "jobs/insert.sql",
+        role = role.name(),
+        platform,
+        account,
+        priority,
+        payload,
+        scheduled_for,
+        max_retries,
+        depends_on
+    ))
+    .await
+    {
         Ok(row) => first_column(&row)?,
         // made between the two statements: the same request finds it the next time
         Err(DbError::Conflict { detail, .. }) => return Err(DbError::Contention(detail).into()),

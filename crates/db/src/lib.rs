@@ -1,11 +1,10 @@
 //! The only module with SQL (beside `migrations/`): one file per table, statements in
-//! `sql/<table>/<verb>.sql`.
+//! `sql/<table>/<verb>.sql`. A statement of four or more values has names for them ([`named`]).
 //!
 //! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
 //! Every call has a deadline, here and on the server; a connection whose call exceeded it is cancelled and
 //! dropped.
 
-mod age_order;
 pub mod analytics;
 pub mod api_tokens;
 pub mod appearances;
@@ -93,12 +92,15 @@ mod arrays;
 mod client;
 mod columns;
 mod copy;
+mod named;
+mod numbered;
 mod parameter_types;
 mod pipeline;
 mod pools;
 mod proxy_benches;
 mod proxy_hosts;
 mod row;
+mod sql_type;
 mod storable;
 mod task_kinds;
 

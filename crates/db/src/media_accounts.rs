@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::named::named;
 use super::row::{first_column, known_word, read_all, rows};
 use super::storable::{reason, storable};
 use super::{Client, DbError, Tx};
@@ -93,8 +94,10 @@ pub async fn known_files(
     sources: &[String],
     before: ItemId,
 ) -> Result<Vec<KnownFile>, DbError> {
-    let sql = include_str!("sql/media_accounts/known_files.sql");
-    read_all(&client.query(sql, &[&account, &sources, &before, &FILES_PER_READ]).await?)
+    read_all(
+        &named!(client.query("media_accounts/known_files.sql", account, sources, before, limit = FILES_PER_READ))
+            .await?,
+    )
 }
 
 /// The id of an account, which is added where it is missing.

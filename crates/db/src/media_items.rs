@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::age_order::ordered;
+use super::named::named;
 use super::row::{first_columns, json, known_word, read_all, rows, word};
 use super::storable::{reason, storable};
 use super::{Client, DbError, Tx};
@@ -19,8 +19,10 @@ pub async fn insert(tx: &Tx, items: &[NewItem]) -> Result<Vec<ItemId>, DbError> 
 pub async fn list(client: &Client, filter: &ItemFilter, limit: i64) -> Result<Vec<ItemView>, DbError> {
     let ItemFilter { id, source, state, account_id, sort, after } = filter;
     let state = state.map(ItemState::name);
-    let sql = ordered(include_str!("sql/media_items/list.sql"), *sort);
-    read_all(&client.query(&sql, &[id, source, &state, account_id, after, &limit]).await?)
+    read_all(
+        &named!(client.query(by_age("media_items/list.sql", *sort), id, source, state, account_id, after, limit))
+            .await?,
+    )
 }
 
 /// The items among these, by their ids, for a task that downloads them.
@@ -38,10 +40,22 @@ pub async fn end(tx: &Tx, id: ItemId, end: &ItemEnd) -> Result<(), DbError> {
     let (bytes, media_type) = (file.map(|file| file.bytes), file.map(|file| &file.media_type));
     let (width, height) = (file.and_then(|file| file.width), file.and_then(|file| file.height));
     let duration = file.and_then(|file| file.duration_ms);
-    let sql = include_str!("sql/media_items/end.sql");
     let state = end.state().name();
     let reason = end.reason().map(reason);
-    tx.execute(sql, &[&id, &state, &reason, &digest, &path, &bytes, &media_type, &width, &height, &duration]).await?;
+    named!(tx.execute(
+        "media_items/end.sql",
+        id,
+        state,
+        reason,
+        sha256 = digest,
+        path,
+        bytes,
+        media_type,
+        width,
+        height,
+        duration_ms = duration
+    ))
+    .await?;
     Ok(())
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use tokio_postgres::types::{Json, ToSql};
+use tokio_postgres::types::Json;
 
-use super::age_order::ordered;
+use super::named::named;
 use super::row::{FromRow, document, first_column, json, known_word, read_all, rows, word};
 use super::storable::reason;
 use super::{Client, DbError, Tx};
@@ -67,18 +67,26 @@ pub async fn end_try(client: &Client, ended: &EndedTry) -> Result<(), DbError> {
     let EndedTry { id, state, status, error, wait, recipients, disabled } = ended;
     let (status, error) = (status.map(i32::from), error.as_deref().map(reason));
     let (endpoint, why) = disabled.as_ref().map(|(endpoint, why)| (*endpoint, reason(why))).unzip();
-    let sql = include_str!("sql/notifications/end_try.sql");
-    let values: [&(dyn ToSql + Sync); 8] =
-        [id, &state.name(), &status, &error, &wait.as_secs_f64(), &Json(recipients), &endpoint, &why];
-    client.execute(sql, &values).await.map(drop)
+    named!(client.execute(
+        "notifications/end_try.sql",
+        id,
+        state = state.name(),
+        status,
+        error,
+        wait = wait.as_secs_f64(),
+        recipients = Json(recipients),
+        endpoint,
+        why
+    ))
+    .await
+    .map(drop)
 }
 
 /// At most `limit` notifications, in the filter's order.
 pub async fn list(client: &Client, filter: &NotificationFilter, limit: i64) -> Result<Vec<NotificationView>, DbError> {
     let NotificationFilter { id, endpoint, state, sort, after } = filter;
     let state = state.map(NotificationState::name);
-    let sql = ordered(include_str!("sql/notifications/list.sql"), *sort);
-    read_all(&client.query(&sql, &[id, endpoint, &state, after, &limit]).await?)
+    read_all(&named!(client.query(by_age("notifications/list.sql", *sort), id, endpoint, state, after, limit)).await?)
 }
 
 /// Makes a notification that tries an endpoint, and lets the sender run; returns its id.

@@ -11,11 +11,11 @@ use std::time::Duration;
 use serde_json::Value;
 use thiserror::Error;
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 pub use self::batch::{Batch, run_batch};
+use super::named::named;
 use super::row::{FromRow, first_column, first_columns, rows, word};
-use super::task_views::filter::{COUNT_MATCHING, FilterValues, MATCHING};
+use super::task_views::filter::FilterValues;
 use super::{Client, DbError, Tx};
 use contract::checks::BadField;
 use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};
@@ -67,8 +67,9 @@ async fn start(
     who: Option<&str>,
 ) -> Result<Operation, DbError> {
     let filter = serde_json::to_value(filter).map_err(|error| DbError::Other(error.to_string()))?;
-    let sql = include_str!("sql/operations/start.sql");
-    let row = tx.query_one(sql, &[&action.name(), change, &filter, &matched, &who]).await?;
+    let row =
+        named!(tx.query_one("operations/start.sql", action = action.name(), change, filter, matched, created_by = who))
+            .await?;
     let id: i64 = first_column(&row)?;
     get(tx, id).await?.ok_or_else(|| DbError::Missing(format!("operation {id}")))
 }
@@ -86,7 +87,8 @@ pub async fn prune(client: &Client, age: Duration) -> Result<u64, DbError> {
 /// Number of matching tasks, and number of tasks among them that the action can change.
 async fn count(client: &Client, filter: &TaskFilter, action: BulkAction) -> Result<(i64, i64), DbError> {
     let eligible: Vec<&str> = action.statuses().iter().map(|status| status.name()).collect();
-    let rows = COUNT_MATCHING.rows(client, &FilterValues::of(filter), (&eligible, Type::TEXT_ARRAY)).await?;
+    let rows =
+        named!(client.query_planned("task_views/count_matching.sql", eligible, ..FilterValues::of(filter))).await?;
     match rows.first() {
         Some(row) => Ok((row.try_get("matched")?, row.try_get("eligible")?)),
         None => Ok((0, 0)),
@@ -100,8 +102,10 @@ async fn matching(
     statuses: Option<&[Status]>,
     limit: i64,
 ) -> Result<Vec<TaskId>, DbError> {
-    let values = FilterValues::within(filter, statuses.or(filter.statuses()));
-    first_columns(&MATCHING.rows(client, &values, (&limit, Type::INT8)).await?)
+    let statuses = statuses.or(filter.statuses());
+    let rows = named!(client.query_planned("task_views/matching.sql", limit, ..FilterValues::within(filter, statuses)))
+        .await?;
+    first_columns(&rows)
 }
 
 /// The statuses that the filter admits and the action can change.

@@ -5,6 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::named::named;
 use super::row::{FromRow, first_column, read_all, rows, word};
 use super::{Client, DbError};
 use contract::pauses::Pause;
@@ -37,12 +38,16 @@ pub async fn in_force(client: &Client) -> Result<Pauses, DbError> {
 /// any more when it returns, unless another session has their rows locked. `Missing`: the store.
 pub async fn put(client: &Client, new: &NewPause<'_>) -> Result<Pause, DbError> {
     let NewPause { target, reason, until, created_by } = new;
-    let row = client
-        .query_one(
-            include_str!("sql/pauses/put.sql"),
-            &[&target.scope().name(), &target.name(), &target.store(), reason, until, created_by],
-        )
-        .await?;
+    let row = named!(client.query_one(
+        "pauses/put.sql",
+        scope = target.scope().name(),
+        target = target.name(),
+        store = target.store(),
+        reason,
+        until,
+        created_by
+    ))
+    .await?;
     match target {
         PauseTarget::Store(_) => drop(client.query_one("SELECT hold_paused_stores()", &[]).await?),
         PauseTarget::Worker(name) => {

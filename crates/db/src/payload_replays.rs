@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::client::TypedParam;
+use super::named::named;
 use super::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
 use super::tasks::{self, NewTask};
 use super::{Client, Db, DbError, Tx};
@@ -87,8 +87,11 @@ pub async fn abandon(client: &Client, choice: &ReplayChoice) -> Result<(), DbErr
 
 /// Number of payloads it has not processed yet.
 pub async fn remaining(client: &Client, replay: &Replay, choice: &ReplayChoice) -> Result<u64, DbError> {
-    let sql = include_str!("sql/payload_replays/count.sql");
-    let rows = client.query_planned(sql, &replay.range(&choice.stores)).await?;
+    let PayloadPosition { fetched_at, id } = replay.position;
+    let (up_to, stores) = (replay.up_to, &choice.stores);
+    let rows =
+        named!(client.query_planned("payload_replays/count.sql", last_at = fetched_at, last_id = id, up_to, stores))
+            .await?;
     let count: i64 = rows.first().map(first_column).transpose()?.unwrap_or_default();
     Ok(count.unsigned_abs())
 }
@@ -100,10 +103,19 @@ pub async fn page(
     choice: &ReplayChoice,
     limit: i64,
 ) -> Result<Vec<ReplayPayload>, DbError> {
-    let [at, id, up_to, stores] = replay.range(&choice.stores);
+    let PayloadPosition { fetched_at, id } = replay.position;
+    let (up_to, stores) = (replay.up_to, &choice.stores);
     // planned for its values: for all stores by time, for a few by their own times
-    let sql = include_str!("sql/payload_replays/page.sql");
-    read_all(&client.query_planned(sql, &[at, id, up_to, stores, (&limit, Type::INT8)]).await?)
+    let rows = named!(client.query_planned(
+        "payload_replays/page.sql",
+        last_at = fetched_at,
+        last_id = id,
+        up_to,
+        stores,
+        limit
+    ))
+    .await?;
+    read_all(&rows)
 }
 
 /// Queues a task for each of `payloads`, of the page that ends with `last`, and moves the replay on in the
@@ -117,9 +129,16 @@ pub async fn queue_part(
 ) -> Result<usize, DbError> {
     let tx = db.begin().await?;
     let queued = queue(&tx, payloads).await?;
-    let advance = include_str!("sql/payload_replays/advance.sql");
     let tasks = i64::try_from(queued).unwrap_or(i64::MAX);
-    let moved = tx.execute(advance, &[&replay.id, &replay.position.id, &last.fetched_at, &last.id, &tasks]).await?;
+    let moved = named!(tx.execute(
+        "payload_replays/advance.sql",
+        id = replay.id,
+        from_id = replay.position.id,
+        last_at = last.fetched_at,
+        last_id = last.id,
+        tasks
+    ))
+    .await?;
     if moved == 0 {
         return Err(DbError::Contention("another process goes on with the same replay".to_owned()));
     }
@@ -163,15 +182,6 @@ impl Replay {
     /// Moves on past payloads that are not queued, in memory only.
     pub fn skip_to(&mut self, last: PayloadPosition) {
         self.position = last;
-    }
-
-    fn range<'a>(&'a self, stores: &'a Option<Vec<StoreId>>) -> [TypedParam<'a>; 4] {
-        [
-            (&self.position.fetched_at, Type::TIMESTAMPTZ),
-            (&self.position.id, Type::INT8),
-            (&self.up_to, Type::TIMESTAMPTZ),
-            (stores, Type::INT8_ARRAY),
-        ]
     }
 }
 

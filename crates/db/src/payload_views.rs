@@ -2,9 +2,7 @@
 //!
 //! `storage` has their files: the file of a row may be gone.
 
-use tokio_postgres::types::Type;
-
-use super::age_order::ordered;
+use super::named::named;
 use super::row::{FromRow, read_all, rows, word};
 use super::{Client, DbError, payloads};
 use contract::payloads::{PayloadFilter, PayloadView};
@@ -15,20 +13,17 @@ use domain::store::{Platform, StoreId};
 pub async fn list(client: &Client, filter: &PayloadFilter, limit: i64) -> Result<Vec<PayloadView>, DbError> {
     let platform = filter.platform.map(Platform::name);
     let (after_time, after_id) = filter.after.map(|after| (after.fetched_at, after.id)).unzip();
-    let rows = client
-        .query_planned(
-            &ordered(include_str!("sql/payload_views/list.sql"), filter.sort),
-            &[
-                (&filter.dispensary_id, Type::INT8),
-                (&platform, Type::TEXT),
-                (&filter.from, Type::TIMESTAMPTZ),
-                (&filter.to, Type::TIMESTAMPTZ),
-                (&after_time, Type::TIMESTAMPTZ),
-                (&after_id, Type::INT8),
-                (&limit, Type::INT8),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        by_age("payload_views/list.sql", filter.sort),
+        store = filter.dispensary_id,
+        platform,
+        from = filter.from,
+        to = filter.to,
+        after_time,
+        after_id,
+        limit
+    ))
+    .await?;
     read_all(&rows)
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
+use super::named::named;
 use super::row::{FromRow, first_column, first_columns, parsed, rows};
 use super::{Client, Db, DbError, Tx};
 use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, RemovedFiles, SweepTimes};
@@ -38,28 +39,27 @@ pub async fn believe_small_menu(
     proxy: Option<i64>,
 ) -> Result<bool, DbError> {
     let products = i32::try_from(products).unwrap_or(i32::MAX);
-    let sql = include_str!("sql/payloads/believe_small_menu.sql");
-    first_column(&client.query_one(sql, &[&store, &start.at, &products, &proxy]).await?)
+    first_column(
+        &named!(client.query_one("payloads/believe_small_menu.sql", store, began_at = start.at, products, proxy))
+            .await?,
+    )
 }
 
 pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<Payload, DbError> {
-    let row = tx
-        .query_one(
-            include_str!("sql/payloads/insert.sql"),
-            &[
-                &payload.task_id,
-                &payload.dispensary_id,
-                &payload.platform.name(),
-                &payload.storage_path,
-                &payload.sha256,
-                &payload.bytes,
-                &payload.product_count,
-                &payload.total_count,
-                &payload.coverage,
-                &payload.fetched_at,
-            ],
-        )
-        .await?;
+    let row = named!(tx.query_one(
+        "payloads/insert.sql",
+        task_id = payload.task_id,
+        store = payload.dispensary_id,
+        platform = payload.platform.name(),
+        storage_path = payload.storage_path,
+        sha256 = payload.sha256,
+        bytes = payload.bytes,
+        product_count = payload.product_count,
+        total_count = payload.total_count,
+        coverage = payload.coverage,
+        fetched_at = payload.fetched_at
+    ))
+    .await?;
     Payload::from_row(&row)
 }
 
@@ -106,8 +106,9 @@ pub async fn aged(
     after: PayloadPosition,
     limit: i64,
 ) -> Result<Vec<PayloadPosition>, DbError> {
-    let sql = include_str!("sql/payloads/aged.sql");
-    let rows = client.query(sql, &[&before, &after.fetched_at, &after.id, &limit]).await?;
+    let rows =
+        named!(client.query("payloads/aged.sql", before, after_time = after.fetched_at, after_id = after.id, limit))
+            .await?;
     rows.iter()
         .map(|row| Ok(PayloadPosition { fetched_at: row.try_get("fetched_at")?, id: row.try_get("id")? }))
         .collect()
@@ -149,8 +150,7 @@ pub async fn complete_between(
     to: DateTime<Utc>,
     min_coverage: f64,
 ) -> Result<usize, DbError> {
-    let sql = include_str!("sql/payloads/counts_between.sql");
-    let rows = client.query(sql, &[&store, &from, &to, &MAX_BETWEEN]).await?;
+    let rows = named!(client.query("payloads/counts_between.sql", store, from, to, limit = MAX_BETWEEN)).await?;
     let mut complete = 0;
     for row in &rows {
         let (products, total) = (row.try_get("product_count")?, row.try_get("total_count")?);

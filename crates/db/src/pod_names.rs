@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio_postgres::Row;
 
+use super::named::named;
 use super::row::{FromRow, read_all};
 use super::{DbError, Tx};
 use foundation::process::ProcessIdentity;
@@ -32,8 +33,9 @@ pub async fn lock(tx: &Tx) -> Result<Vec<TakenName>, DbError> {
 /// Takes names, also from a process that had them.
 pub async fn take(tx: &Tx, names: &[String], process: &ProcessIdentity) -> Result<(), DbError> {
     let ProcessIdentity { host, pid, pid_space } = process;
-    let sql = include_str!("sql/pod_names/take.sql");
-    tx.execute(sql, &[&names, host, pid, pid_space, &MAX_START_TIME.as_secs_f64()]).await.map(drop)
+    named!(tx.execute("pod_names/take.sql", names, host, pid, pid_space, seconds = MAX_START_TIME.as_secs_f64()))
+        .await
+        .map(drop)
 }
 
 impl FromRow for TakenName {

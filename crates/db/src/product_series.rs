@@ -5,8 +5,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio_postgres::types::Type;
 
+use super::named::named;
 use super::row::{read_all, rows};
 use super::{Client, DbError};
 use contract::products::{OfferPoint, OptionPoint, ProductPoint};
@@ -44,18 +44,14 @@ pub struct Series<T> {
 
 /// A product's crawls. Empty when the product does not exist.
 pub async fn of_product(client: &Client, id: ProductId, range: &SeriesRange) -> Result<Series<ProductPoint>, DbError> {
-    let sql = include_str!("sql/snapshots/series.sql");
-    let rows = client
-        .query_planned(
-            sql,
-            &[
-                (&id, Type::INT8),
-                (&range.from, Type::TIMESTAMPTZ),
-                (&range.to, Type::TIMESTAMPTZ),
-                (&MAX_ROWS, Type::INT8),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "snapshots/series.sql",
+        product = id,
+        from = range.from,
+        to = range.to,
+        limit = MAX_ROWS
+    ))
+    .await?;
     let mut points: Vec<ProductPoint> = read_all(&rows)?;
     points.reverse();
     let is_same =
@@ -70,19 +66,15 @@ pub async fn of_option(
     option: &OptionKey,
     range: &SeriesRange,
 ) -> Result<Series<OptionPoint>, DbError> {
-    let sql = include_str!("sql/variant_history/series.sql");
-    let rows = client
-        .query_planned(
-            sql,
-            &[
-                (&id, Type::INT8),
-                (&option.label, Type::TEXT),
-                (&option.nth, Type::INT2),
-                (&range.to, Type::TIMESTAMPTZ),
-                (&MAX_ROWS, Type::INT8),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "variant_history/series.sql",
+        product = id,
+        label = option.label,
+        nth = option.nth,
+        before = range.to,
+        limit = MAX_ROWS
+    ))
+    .await?;
     let mut points: Vec<OptionPoint> = read_all(&rows)?;
     points.reverse();
     let held = points.partition_point(|point| point.crawled_at <= range.from).saturating_sub(1);

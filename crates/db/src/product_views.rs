@@ -4,8 +4,8 @@
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
+use super::named::named;
 use super::row::{self, FromRow, optional_json, read_all, rows, word};
 use super::{Client, DbError};
 use contract::products::{OptionView, ProductCursor, ProductDetail, ProductFilter, ProductView};
@@ -44,26 +44,23 @@ pub async fn of_store(
 ) -> Result<ProductPage, DbError> {
     let sort: &str = filter.sort.into();
     let after = filter.after.as_ref();
-    let rows = client
-        .query_planned(
-            include_str!("sql/product_views/of_store.sql"),
-            &[
-                (&store, Type::INT8),
-                (&filter.category, Type::TEXT),
-                (&filter.brand, Type::TEXT),
-                (&filter.in_stock, Type::BOOL),
-                (&filter.on_special, Type::BOOL),
-                (&filter.min_price, Type::INT4),
-                (&filter.max_price, Type::INT4),
-                (&filter.q, Type::TEXT),
-                (&sort, Type::TEXT),
-                (&after.map(|cursor| cursor.number), Type::INT8),
-                (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
-                (&after.map(|cursor| cursor.id), Type::INT8),
-                (&limit.saturating_add(1), Type::INT8),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "product_views/of_store.sql",
+        store,
+        category = filter.category,
+        brand = filter.brand,
+        in_stock = filter.in_stock,
+        on_special = filter.on_special,
+        min_price = filter.min_price,
+        max_price = filter.max_price,
+        q = filter.q,
+        sort,
+        after_number = after.map(|cursor| cursor.number),
+        after_text = after.map(|cursor| cursor.text.as_str()),
+        after_id = after.map(|cursor| cursor.id),
+        limit = limit.saturating_add(1)
+    ))
+    .await?;
     page(&rows, limit)
 }
 

@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::arrays::column;
+use super::named::named;
 use super::proxy_passwords::{self, UnreadableProxy};
 use super::row::{FromRow, read_all, rows, word};
 use super::{Client, Db, DbError, Tx, proxy_benches, proxy_hosts, proxy_usage};
@@ -178,20 +179,17 @@ pub(super) async fn lock(tx: &Tx) -> Result<(), DbError> {
 pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
     lock(tx).await?;
     let passwords = proxy_passwords::to_store(tx, entries, keys).await?;
-    let rows = tx
-        .query(
-            include_str!("sql/proxies/import.sql"),
-            &[
-                &column(entries, |entry| entry.protocol.name()),
-                &column(entries, |entry| entry.host.as_str()),
-                &column(entries, |entry| i32::from(entry.port)),
-                &column(entries, |entry| entry.username.as_deref()),
-                &passwords,
-                &column(entries, |entry| entry.state_code.as_deref()),
-                &column(entries, |entry| entry.timezone.as_deref()),
-            ],
-        )
-        .await?;
+    let rows = named!(tx.query(
+        "proxies/import.sql",
+        protocols = column(entries, |entry| entry.protocol.name()),
+        hosts = column(entries, |entry| entry.host.as_str()),
+        ports = column(entries, |entry| i32::from(entry.port)),
+        usernames = column(entries, |entry| entry.username.as_deref()),
+        passwords,
+        states = column(entries, |entry| entry.state_code.as_deref()),
+        timezones = column(entries, |entry| entry.timezone.as_deref())
+    ))
+    .await?;
     let touched: Vec<bool> = rows.iter().map(|row| row.try_get("created")).collect::<Result<_, _>>()?;
     let created = touched.iter().filter(|created| **created).count();
     Ok(ImportCounts { created, updated: touched.len() - created, unchanged: entries.len() - touched.len() })
@@ -204,30 +202,27 @@ pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> 
 pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Result<(), DbError> {
     proxy_benches::flush(client, deltas, now).await?;
     proxy_hosts::flush(client, deltas).await?;
-    client
-        .execute(
-            include_str!("sql/proxies/flush.sql"),
-            &[
-                &column(deltas, |delta| delta.proxy),
-                &column(deltas, |delta| delta.used),
-                &column(deltas, |delta| delta.successes),
-                &column(deltas, |delta| delta.failures),
-                &column(deltas, |delta| delta.blocks_reset),
-                &column(deltas, |delta| delta.blocks),
-                &column(deltas, |delta| delta.latency.decay),
-                &column(deltas, |delta| delta.latency.add),
-                &column(deltas, |delta| delta.last_error.as_deref().map(printable)),
-                &column(deltas, |delta| delta.change.map(change_name)),
-                &column(deltas, |delta| cooldown_seconds(delta.change, now)),
-                &column(deltas, |delta| delta.unanswered_reset),
-                &column(deltas, |delta| delta.unanswered),
-                &column(deltas, |delta| delta.recent.requests),
-                &column(deltas, |delta| delta.recent.refused),
-                &column(deltas, |delta| delta.recent.failed),
-                &recent_requests::MAX_REQUESTS,
-            ],
-        )
-        .await?;
+    named!(client.execute(
+        "proxies/flush.sql",
+        ids = column(deltas, |delta| delta.proxy),
+        used = column(deltas, |delta| delta.used),
+        successes = column(deltas, |delta| delta.successes),
+        failures = column(deltas, |delta| delta.failures),
+        blocks_reset = column(deltas, |delta| delta.blocks_reset),
+        blocks = column(deltas, |delta| delta.blocks),
+        decay = column(deltas, |delta| delta.latency.decay),
+        addend = column(deltas, |delta| delta.latency.add),
+        last_errors = column(deltas, |delta| delta.last_error.as_deref().map(printable)),
+        changes = column(deltas, |delta| delta.change.map(change_name)),
+        cooldowns = column(deltas, |delta| cooldown_seconds(delta.change, now)),
+        unanswered_reset = column(deltas, |delta| delta.unanswered_reset),
+        unanswered = column(deltas, |delta| delta.unanswered),
+        requests = column(deltas, |delta| delta.recent.requests),
+        refused = column(deltas, |delta| delta.recent.refused),
+        failed = column(deltas, |delta| delta.recent.failed),
+        max_requests = recent_requests::MAX_REQUESTS
+    ))
+    .await?;
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::arrays::column;
+use super::named::named;
 use super::row::{read_all, rows};
 use super::{Client, DbError};
 use contract::proxies::ProxyBench;
@@ -52,18 +53,15 @@ pub(super) async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant
     let remove = include_str!("sql/proxy_benches/remove.sql");
     client.execute(remove, &[&column(&ended, |(proxy, ..)| proxy), &column(&ended, |(_, host, _)| host)]).await?;
     let begun: Vec<_> = changes.iter().filter_map(|(proxy, host, bench)| begun(*proxy, host, bench, now)).collect();
-    client
-        .execute(
-            include_str!("sql/proxy_benches/write.sql"),
-            &[
-                &column(&begun, |begun| begun.proxy),
-                &column(&begun, |begun| begun.host),
-                &column(&begun, |begun| begun.seconds),
-                &column(&begun, |begun| begun.reason),
-                &column(&begun, |begun| begun.is_best_effort),
-            ],
-        )
-        .await?;
+    named!(client.execute(
+        "proxy_benches/write.sql",
+        proxies = column(&begun, |begun| begun.proxy),
+        hosts = column(&begun, |begun| begun.host),
+        cooldowns = column(&begun, |begun| begun.seconds),
+        reasons = column(&begun, |begun| begun.reason),
+        is_best_effort = column(&begun, |begun| begun.is_best_effort)
+    ))
+    .await?;
     Ok(())
 }
 

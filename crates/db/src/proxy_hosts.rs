@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use super::arrays::column;
+use super::named::named;
 use super::row::{read_all, rows};
 use super::{Client, DbError};
 use contract::proxies::ProxyHost;
@@ -39,20 +40,17 @@ pub(super) async fn flush(client: &Client, deltas: &[CounterDelta]) -> Result<()
     if counted.is_empty() {
         return Ok(());
     }
-    client
-        .execute(
-            include_str!("sql/proxy_hosts/write.sql"),
-            &[
-                &column(&counted, |(proxy, ..)| *proxy),
-                &column(&counted, |(_, host, _)| host.as_str()),
-                &column(&counted, |(.., of)| of.is_best_effort),
-                &column(&counted, |(.., of)| of.recent.requests),
-                &column(&counted, |(.., of)| of.recent.refused),
-                &column(&counted, |(.., of)| of.recent.failed),
-                &recent_requests::MAX_REQUESTS,
-            ],
-        )
-        .await?;
+    named!(client.execute(
+        "proxy_hosts/write.sql",
+        proxies = column(&counted, |(proxy, ..)| *proxy),
+        hosts = column(&counted, |(_, host, _)| host.as_str()),
+        is_best_effort = column(&counted, |(.., of)| of.is_best_effort),
+        requests = column(&counted, |(.., of)| of.recent.requests),
+        refused = column(&counted, |(.., of)| of.recent.refused),
+        failed = column(&counted, |(.., of)| of.recent.failed),
+        max_requests = recent_requests::MAX_REQUESTS
+    ))
+    .await?;
     client.execute(include_str!("sql/proxy_hosts/forget.sql"), &[&column(deltas, |delta| delta.proxy)]).await?;
     Ok(())
 }

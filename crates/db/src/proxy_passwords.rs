@@ -7,6 +7,7 @@
 use tokio_postgres::Row;
 
 use super::arrays::column;
+use super::named::named;
 use super::{Client, DbError};
 use domain::proxy::{ProxyEntry, ProxyId};
 use foundation::secrets::{SecretError, SecretKeys, key_id};
@@ -46,17 +47,14 @@ pub(super) async fn to_store(
     entries: &[ProxyEntry],
     keys: &SecretKeys,
 ) -> Result<Vec<Option<String>>, DbError> {
-    let stored = client
-        .query(
-            include_str!("sql/proxies/stored_passwords.sql"),
-            &[
-                &column(entries, |entry| entry.protocol.name()),
-                &column(entries, |entry| entry.host.as_str()),
-                &column(entries, |entry| i32::from(entry.port)),
-                &column(entries, |entry| entry.username.as_deref()),
-            ],
-        )
-        .await?;
+    let stored = named!(client.query(
+        "proxies/stored_passwords.sql",
+        protocols = column(entries, |entry| entry.protocol.name()),
+        hosts = column(entries, |entry| entry.host.as_str()),
+        ports = column(entries, |entry| i32::from(entry.port)),
+        usernames = column(entries, |entry| entry.username.as_deref())
+    ))
+    .await?;
     let to_store = entries.iter().zip(&stored).map(|(entry, row)| {
         let Some(password) = entry.password.as_deref() else { return Ok(None) };
         let about = about(&entry.host, i32::from(entry.port), entry.username.as_deref());

@@ -1,6 +1,7 @@
 //! Changes of single rows of `proxies` by request: adds one, changes one, removes one. Each in the
 //! transaction of the request.
 
+use super::named::named;
 use super::proxies::{self, lock};
 use super::row::first_column;
 use super::{DbError, Tx, proxy_passwords};
@@ -55,8 +56,7 @@ pub async fn change(
     };
     let password = change.password.as_ref().map(seal).transpose()?;
     let ProxyChange { is_active, state_code, timezone, .. } = change;
-    let sql = include_str!("sql/proxies/change.sql");
-    tx.execute(sql, &[&id, is_active, &password, state_code, timezone]).await?;
+    named!(tx.execute("proxies/change.sql", id, is_on = is_active, password, state = state_code, timezone)).await?;
     proxies::get(tx, id, budgets).await
 }
 
@@ -71,8 +71,8 @@ pub async fn remove(tx: &Tx, id: ProxyId) -> Result<ProxyListing, DbError> {
 }
 
 async fn find(tx: &Tx, entry: &ProxyEntry) -> Result<Option<ProxyId>, DbError> {
-    let sql = include_str!("sql/proxies/find.sql");
     let (protocol, port) = (entry.protocol.name(), i32::from(entry.port));
-    let row = tx.query_opt(sql, &[&protocol, &entry.host, &port, &entry.username]).await?;
+    let row =
+        named!(tx.query_opt("proxies/find.sql", protocol, host = entry.host, port, username = entry.username)).await?;
     row.as_ref().map(first_column).transpose()
 }

@@ -6,6 +6,7 @@
 use std::time::Duration;
 use strum::VariantArray;
 
+use super::named::named;
 use super::row::{first_column, read_all, rows, word};
 use super::tasks::take_turn;
 use super::{Client, DbError};
@@ -48,7 +49,7 @@ pub async fn note_faults(client: &Client) -> Result<i64, DbError> {
 pub async fn list(client: &Client, filter: FindingFilter, limit: i64) -> Result<Vec<Finding>, DbError> {
     let FindingFilter { kind, dispensary_id, below } = filter;
     let kind = kind.map(<&str>::from);
-    read_all(&client.query(include_str!("sql/quality/list.sql"), &[&kind, &dispensary_id, &below, &limit]).await?)
+    read_all(&named!(client.query("quality/list.sql", kind, store = dispensary_id, below, limit)).await?)
 }
 
 /// One for each kind, in their order.

@@ -8,6 +8,7 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use super::named::named;
 use super::row::{read_all, rows};
 use super::{Client, DbError};
 use domain::query_hash::QueryHash;
@@ -53,8 +54,14 @@ pub async fn record_worked(
     hash: &QueryHash,
     endpoint: &str,
 ) -> Result<(), DbError> {
-    let sql = include_str!("sql/query_hashes/record_worked.sql");
-    client.execute(sql, &[&platform.name(), &hash.operation, &hash.hash, &endpoint]).await?;
+    named!(client.execute(
+        "query_hashes/record_worked.sql",
+        platform = platform.name(),
+        operation = hash.operation,
+        hash = hash.hash,
+        endpoint
+    ))
+    .await?;
     Ok(())
 }
 
@@ -65,8 +72,14 @@ pub async fn record_not_found(
     hash: &QueryHash,
     endpoint: &str,
 ) -> Result<(), DbError> {
-    let sql = include_str!("sql/query_hashes/record_not_found.sql");
-    client.execute(sql, &[&platform.name(), &hash.operation, &hash.hash, &endpoint]).await?;
+    named!(client.execute(
+        "query_hashes/record_not_found.sql",
+        platform = platform.name(),
+        operation = hash.operation,
+        hash = hash.hash,
+        endpoint
+    ))
+    .await?;
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
+use super::named::named;
 use super::row::{FromRow, read_all, rows};
 use super::{Client, DbError};
 use contract::hosts::Breach;
@@ -45,7 +46,7 @@ pub async fn store(client: &Client, authority: &str, answer: &RobotsAnswer) -> R
         RobotsAnswer::Unreachable { reason } => (false, None, Some(reason.replace('\0', " "))),
     };
     let lasts = answer.lasts().as_secs_f64();
-    client.execute(include_str!("sql/robots/store.sql"), &[&authority, &is_answer, &rules, &why, &lasts]).await?;
+    named!(client.execute("robots/store.sql", authority, is_answer, rules, why, seconds = lasts)).await?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use strum::VariantArray;
 use tokio_postgres::Row;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
+use super::named::named;
 use super::row::{FromRow, first_columns, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
 use contract::schedules::{MAX_UPCOMING, PastRun, Run, SHOWN_UPCOMING, Schedule, ScheduleRuns};
@@ -50,8 +51,7 @@ pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
         hours.push(i32::try_from(schedule.hours).unwrap_or(i32::MAX));
         priorities.push(schedule.priority);
     }
-    let ensure = include_str!("sql/schedules/ensure_defaults.sql");
-    client.execute(ensure, &[&names, &roles, &platforms, &hours, &priorities]).await
+    named!(client.execute("schedules/ensure_defaults.sql", names, roles, platforms, hours, priorities)).await
 }
 
 /// The schedules that are made from the first start on, with their roles.
@@ -177,11 +177,11 @@ async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> R
         let made = tx.query_one(include_str!("sql/schedules/skip.sql"), &[&schedule.id, &due_at, &next]).await?;
         return counted(Run { already_made: true, ..run }, schedule, &made);
     }
-    let sql = "SELECT made AS task_count, skipped FROM run_schedule($1, $2, $3, $4)";
-    let made = tx.query_one(sql, &[&schedule.id, &role.name(), &role.per_store(), &next]).await?;
+    let (id, per_store) = (schedule.id, role.per_store());
+    let made = named!(tx.query_one("schedules/run.sql", id, role = role.name(), per_store, next)).await?;
     let skipped: Value = made.try_get("skipped")?;
     let run = counted(run, schedule, &made)?;
-    tx.execute(include_str!("sql/schedules/ran.sql"), &[&schedule.id, &due_at, &next, &run.tasks, &skipped]).await?;
+    named!(tx.execute("schedules/ran.sql", id, due_at, next, tasks = run.tasks, skipped)).await?;
     Ok(run)
 }
 

@@ -3,13 +3,11 @@
 //! In: a [`StoreBulkRequest`]. Out: how many stores match, and how many were changed. The tasks that follow are
 //! queued in the same transaction. It must not know who asks.
 
-use std::sync::LazyLock;
-
 use thiserror::Error;
-use tokio_postgres::types::Type;
 
 use super::groups::{self, GroupError};
-use super::store_views::filter::{self, FilterValues};
+use super::named::named;
+use super::store_views::filter::FilterValues;
 use super::stores;
 use super::task_requests::{self, RequestError};
 use super::{Client, DbError, Tx};
@@ -66,20 +64,17 @@ pub async fn bulk(tx: &Tx, request: &StoreBulkRequest) -> Result<StoreBulkAnswer
 }
 
 async fn targets(client: &Client, request: &StoreBulkRequest, group: Option<&str>) -> Result<Targets, DbError> {
-    static TARGETS: LazyLock<String> = LazyLock::new(|| filter::whole(include_str!("sql/store_bulk/targets.sql")));
     let filter = StoreFilter::from(request.filter.clone().unwrap_or_default());
-    let rows = client
-        .query_planned(
-            &TARGETS,
-            &FilterValues::of(&filter).and(&[
-                (&request.ids, Type::INT8_ARRAY),
-                (&request.action.name(), Type::TEXT),
-                (&group, Type::TEXT),
-                (&(MAX_GROUPS as i32), Type::INT4),
-                (&(MAX_STORES as i64), Type::INT8),
-            ]),
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "store_bulk/targets.sql",
+        ids = request.ids,
+        action = request.action.name(),
+        target_group = group,
+        max_groups = MAX_GROUPS as i32,
+        max_stores = MAX_STORES as i64,
+        ..FilterValues::of(&filter)
+    ))
+    .await?;
     let row = rows.first().ok_or_else(|| DbError::Other("the stores that match were not counted".to_owned()))?;
     Ok(Targets { matched: row.try_get("matched")?, eligible: row.try_get("eligible")?, ids: row.try_get("ids")? })
 }

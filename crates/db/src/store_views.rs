@@ -4,11 +4,8 @@
 
 pub(crate) mod filter;
 
-use std::sync::LazyLock;
-
-use tokio_postgres::types::Type;
-
 use self::filter::FilterValues;
+use super::named::named;
 use super::row::{FromRow, document, page, read_all, rows, word};
 use super::{Client, DbError};
 use contract::stores::{StoreCursor, StoreFilter, StoreView};
@@ -25,23 +22,20 @@ pub struct StoreViews {
 
 /// At most `limit` stores, in the order of the filter's sort.
 pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<StoreViews, DbError> {
-    static LIST: LazyLock<String> = LazyLock::new(|| filter::whole(include_str!("sql/store_views/list.sql")));
     let (sort, is_backwards) = filter.sort.key();
     let after = filter.after.as_ref();
-    let rows = client
-        .query_planned(
-            &LIST,
-            &FilterValues::of(filter).and(&[
-                (&filter.id, Type::INT8),
-                (&sort, Type::TEXT),
-                (&is_backwards, Type::BOOL),
-                (&after.map(|cursor| cursor.number), Type::INT8),
-                (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
-                (&after.map(|cursor| cursor.id), Type::INT8),
-                (&limit.saturating_add(1), Type::INT8),
-            ]),
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "store_views/list.sql",
+        id = filter.id,
+        sort,
+        is_backwards,
+        after_number = after.map(|cursor| cursor.number),
+        after_text = after.map(|cursor| cursor.text.as_str()),
+        after_id = after.map(|cursor| cursor.id),
+        limit = limit.saturating_add(1),
+        ..FilterValues::of(filter)
+    ))
+    .await?;
     let total = rows.first().map(|row| row.try_get("total")).transpose()?.unwrap_or_default();
     // the one row of an empty page holds the total alone
     let is_empty = rows.first().map(|row| row.try_get::<_, Option<StoreId>>("id")).transpose()?.flatten().is_none();

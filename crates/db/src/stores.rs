@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::arrays::column;
+use super::named::named;
 use super::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
 use super::{Client, DbError, Tx};
 use domain::payload::{Payload, PayloadId};
@@ -51,9 +52,19 @@ pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
 pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>) -> Result<bool, DbError> {
     let Store { id, name, slug, menu_url, platform_dispensary_id, state, timezone, .. } = store;
     let (moves, city) = (city.is_some(), city.cloned().flatten());
-    let sql = include_str!("sql/stores/change.sql");
-    let changed =
-        tx.execute(sql, &[id, name, slug, menu_url, platform_dispensary_id, state, timezone, &moves, &city]).await?;
+    let changed = named!(tx.execute(
+        "stores/change.sql",
+        id,
+        name,
+        slug,
+        menu_url,
+        platform_dispensary_id,
+        state,
+        timezone,
+        moves,
+        city
+    ))
+    .await?;
     Ok(changed > 0)
 }
 
@@ -75,8 +86,15 @@ pub async fn address(
     slug: Option<&str>,
     menu_url: Option<&str>,
 ) -> Result<AddressFacts, DbError> {
-    let sql = include_str!("sql/stores/address.sql");
-    let row = tx.query_one(sql, &[&store.platform.name(), &store.id, &store.menu_url, &slug, &menu_url]).await?;
+    let row = named!(tx.query_one(
+        "stores/address.sql",
+        platform = store.platform.name(),
+        store = store.id,
+        menu_url = store.menu_url,
+        new_slug = slug,
+        new_menu_url = menu_url
+    ))
+    .await?;
     AddressFacts::from_row(&row)
 }
 
@@ -145,10 +163,13 @@ pub async fn accept_empty(tx: &Tx, id: StoreId) -> Result<bool, DbError> {
 
 /// Records `payload` as the newest whose products are stored.
 pub async fn record_crawl(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), DbError> {
-    tx.execute(
-        include_str!("sql/stores/record_crawl.sql"),
-        &[&payload.dispensary_id, &payload.id, &payload.fetched_at, &complete],
-    )
+    named!(tx.execute(
+        "stores/record_crawl.sql",
+        store = payload.dispensary_id,
+        payload = payload.id,
+        fetched_at = payload.fetched_at,
+        is_complete = complete
+    ))
     .await?;
     Ok(())
 }
@@ -168,24 +189,21 @@ pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: O
 
 /// `Conflict` when the platform's id is known already.
 pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
-    let row = tx
-        .query_one(
-            include_str!("sql/stores/add.sql"),
-            &[
-                &store.name,
-                &store.platform.name(),
-                &store.platform_dispensary_id,
-                &store.slug,
-                &store.menu_url,
-                &store.api_host,
-                &store.api_path,
-                &store.city,
-                &store.state,
-                &store.timezone,
-                &store.groups,
-            ],
-        )
-        .await?;
+    let row = named!(tx.query_one(
+        "stores/add.sql",
+        name = store.name,
+        platform = store.platform.name(),
+        platform_dispensary_id = store.platform_dispensary_id,
+        slug = store.slug,
+        menu_url = store.menu_url,
+        api_host = store.api_host,
+        api_path = store.api_path,
+        city = store.city,
+        state = store.state,
+        timezone = store.timezone,
+        groups = store.groups
+    ))
+    .await?;
     first_column(&row)
 }
 
@@ -210,24 +228,21 @@ pub struct AddedStore {
 /// Adds the stores that are not known yet, and puts known ones into the given groups. Results are in the
 /// order of `stores`. `Conflict` when another transaction adds one of them now.
 pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedStore>, DbError> {
-    let rows = tx
-        .query(
-            include_str!("sql/stores/add_unless_known.sql"),
-            &[
-                &column(stores, |store| store.name.as_str()),
-                &column(stores, |store| store.platform.name()),
-                &column(stores, |store| store.platform_dispensary_id.as_deref()),
-                &column(stores, |store| store.slug.as_deref()),
-                &column(stores, |store| store.menu_url.as_deref()),
-                &column(stores, |store| store.api_host.as_deref()),
-                &column(stores, |store| store.api_path.as_deref()),
-                &column(stores, |store| store.city.as_deref()),
-                &column(stores, |store| store.state.as_deref()),
-                &column(stores, |store| store.timezone.as_deref()),
-                &column(stores, |store| store.groups.join(";")),
-            ],
-        )
-        .await?;
+    let rows = named!(tx.query(
+        "stores/add_unless_known.sql",
+        names = column(stores, |store| store.name.as_str()),
+        platforms = column(stores, |store| store.platform.name()),
+        platform_ids = column(stores, |store| store.platform_dispensary_id.as_deref()),
+        slugs = column(stores, |store| store.slug.as_deref()),
+        menu_urls = column(stores, |store| store.menu_url.as_deref()),
+        api_hosts = column(stores, |store| store.api_host.as_deref()),
+        api_paths = column(stores, |store| store.api_path.as_deref()),
+        cities = column(stores, |store| store.city.as_deref()),
+        states = column(stores, |store| store.state.as_deref()),
+        timezones = column(stores, |store| store.timezone.as_deref()),
+        groups = column(stores, |store| store.groups.join(";"))
+    ))
+    .await?;
     read_all(&rows)
 }
 

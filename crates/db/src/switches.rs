@@ -3,6 +3,7 @@
 //! In: a judgement of `domain::switches`, in the transaction that writes or leaves out the answer. Out: whether it is
 //! believed. It must not know what is switched.
 
+use super::named::named;
 use super::row::first_column;
 use super::{DbError, Tx};
 use domain::store::StoreId;
@@ -18,8 +19,7 @@ pub async fn believe(tx: &Tx, scope: &str, switches: Switches, stores: &[StoreId
     }
     let count = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     let (covered, switched) = (count(switches.covered), count(switches.switched));
-    let sql = include_str!("sql/switches/believe.sql");
-    first_column(&tx.query_one(sql, &[&kind, &scope, &covered, &switched, &stores]).await?)
+    first_column(&named!(tx.query_one("switches/believe.sql", kind, scope, covered, switched, stores)).await?)
 }
 
 /// Forgets suspicious answers: one without a mass change came.

@@ -13,9 +13,9 @@ mod search;
 use std::collections::HashMap;
 
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
-use self::filter::{FilterValues, GET};
+use self::filter::FilterValues;
+use super::named::named;
 use super::row::{FromRow, first_columns, json, optional_json, optional_word, rows, word};
 use super::{Client, DbError};
 use contract::tasks::{AttemptView, TaskDetail, TaskFilter, TaskView};
@@ -47,7 +47,7 @@ pub async fn running(client: &Client, limit: i64) -> Result<Vec<TaskView>, DbErr
 
 /// One task without its attempts and children.
 pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbError> {
-    client.query_typed(&GET, &[(&id, Type::INT8)]).await?.first().map(TaskView::from_row).transpose()
+    named!(client.query_typed("task_views/get.sql", id)).await?.first().map(TaskView::from_row).transpose()
 }
 
 /// These tasks, newest first; missing ones are left out.

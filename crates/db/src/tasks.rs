@@ -33,6 +33,7 @@ pub use self::sweeps::{
     prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,
     sweep_due_unless_recent,
 };
+use super::named::named;
 use super::row::first_column;
 use super::{Client, DbError};
 use domain::role::Role;
@@ -90,9 +91,16 @@ pub async fn note_progress(
     percent: Option<u8>,
     message: &str,
 ) -> Result<(), DbError> {
-    let sql = include_str!("sql/tasks/note_progress.sql");
     let percent = percent.map(|percent| i16::from(percent.min(100)));
-    client.execute(sql, &[&lease.id, &lease.fence, &lease.worker_id, &percent, &message]).await?;
+    named!(client.execute(
+        "tasks/note_progress.sql",
+        id = lease.id,
+        fence = lease.fence,
+        worker_id = lease.worker_id,
+        percent,
+        message
+    ))
+    .await?;
     Ok(())
 }
 

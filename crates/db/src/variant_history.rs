@@ -4,6 +4,7 @@
 use super::arrays::column;
 use super::columns::columns;
 use super::copy::copy_in;
+use super::named::named;
 use super::{DbError, MAX_BATCH, Tx};
 use domain::product::{ProductId, Variant};
 use domain::stock::PayloadPosition;
@@ -51,8 +52,15 @@ pub async fn forget(tx: &Tx, payload: PayloadPosition, changes: &[VariantChange<
         let ids = column(batch, |change| change.product_id);
         let labels = column(batch, |change| change.variant.option_label.as_str());
         let numbers = column(batch, |change| change.variant.nth);
-        let sql = include_str!("sql/variant_history/forget.sql");
-        tx.execute(sql, &[&ids, &labels, &numbers, &payload.id, &payload.fetched_at]).await?;
+        named!(tx.execute(
+            "variant_history/forget.sql",
+            products = ids,
+            labels,
+            numbers,
+            payload = payload.id,
+            fetched_at = payload.fetched_at
+        ))
+        .await?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! `visitor_hours`: numbers of requests from consumers by country, region and hour. No addresses.
 
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
+use super::named::named;
 use super::row::{read_all, rows};
 use super::{Client, DbError};
 use contract::visitors::{VisitorFilter, VisitorHour};
@@ -27,20 +27,17 @@ pub async fn add(client: &Client, counted: &[CountedPlace]) -> Result<(), DbErro
 /// At most `limit`, the latest hour first.
 pub async fn list(client: &Client, filter: &VisitorFilter, limit: i64) -> Result<Vec<VisitorHour>, DbError> {
     let after = filter.after.as_ref();
-    let rows = client
-        .query_planned(
-            include_str!("sql/visitors/list.sql"),
-            &[
-                (&filter.from, Type::TIMESTAMPTZ),
-                (&filter.to, Type::TIMESTAMPTZ),
-                (&filter.country, Type::TEXT),
-                (&after.map(|cursor| cursor.hour), Type::TIMESTAMPTZ),
-                (&after.map(|cursor| cursor.country.as_str()), Type::TEXT),
-                (&after.map(|cursor| cursor.region.as_str()), Type::TEXT),
-                (&limit, Type::INT8),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query_planned(
+        "visitors/list.sql",
+        from = filter.from,
+        to = filter.to,
+        country = filter.country,
+        after_hour = after.map(|cursor| cursor.hour),
+        after_country = after.map(|cursor| cursor.country.as_str()),
+        after_region = after.map(|cursor| cursor.region.as_str()),
+        limit
+    ))
+    .await?;
     read_all(&rows)
 }
 

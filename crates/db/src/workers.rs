@@ -9,6 +9,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
+use super::named::named;
 use super::row::{FromRow, first_column, read_all};
 use super::{Client, DbError};
 use domain::task::{Blame, TaskId, TaskLease};
@@ -24,27 +25,24 @@ pub async fn upsert(
     process: Option<&ProcessIdentity>,
 ) -> Result<(), DbError> {
     let resources = serde_json::to_value(&document.resources).map_err(|error| DbError::Other(error.to_string()))?;
-    client
-        .execute(
-            include_str!("sql/workers/upsert.sql"),
-            &[
-                &document.worker_id,
-                &document.friendly_name,
-                &document.pod,
-                &document.role,
-                &document.roles,
-                &document.status.name(),
-                &document.current_task_ids,
-                &(document.max_concurrent_tasks as i32),
-                &resources,
-                &every.as_secs_f32(),
-                &document.started_at,
-                &process.map(|process| &process.host),
-                &process.map(|process| process.pid),
-                &process.and_then(|process| process.pid_space.as_ref()),
-            ],
-        )
-        .await?;
+    named!(client.execute(
+        "workers/upsert.sql",
+        worker_id = document.worker_id,
+        friendly_name = document.friendly_name,
+        pod = document.pod,
+        role = document.role,
+        roles = document.roles,
+        status = document.status.name(),
+        task_ids = document.current_task_ids,
+        slots = document.max_concurrent_tasks as i32,
+        resources,
+        seconds = every.as_secs_f32(),
+        started_at = document.started_at,
+        host = process.map(|process| &process.host),
+        pid = process.map(|process| process.pid),
+        pid_space = process.and_then(|process| process.pid_space.as_ref())
+    ))
+    .await?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 
 use super::{eligible, get, matching};
+use crate::named::named;
 use crate::row::{FromRow, word};
 use crate::{Client, Db, DbError};
 use contract::operations::{Failure, Operation};
@@ -80,8 +81,16 @@ impl Part {
         let batch = change(tx, self.action, &ids, &self.change).await?;
         let (done, failed) = (count(batch.done), count(batch.failures.len()));
         let failures = serde_json::to_value(&batch.failures).map_err(|error| DbError::Other(error.to_string()))?;
-        let advance = include_str!("../sql/operations/advance.sql");
-        tx.execute(advance, &[&self.id, below, &done, &failed, &failures, &MAX_FAILURES]).await?;
+        named!(tx.execute(
+            "operations/advance.sql",
+            id = self.id,
+            below,
+            done,
+            failed,
+            failures,
+            max_failures = MAX_FAILURES
+        ))
+        .await?;
         Ok(batch)
     }
 }

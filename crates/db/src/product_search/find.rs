@@ -4,12 +4,13 @@
 //! along an index ends after a maximum number of products, whatever the filters leave.
 
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 use super::spelling::{Correction, WordMatch, correct};
+use crate::named::{named, named_values};
 use crate::row::{first_columns, read_all, rows};
 use crate::{Client, DbError};
 use contract::products::{MatchKind, ProductQuestion, SearchSort};
+use domain::product::ProductId;
 use domain::store::StoreId;
 
 /// Maximum matching products that are ranked, and maximum products that a walk reads; of more matches, any.
@@ -20,26 +21,6 @@ const MAX_STORES: i64 = 100_000;
 const MAX_WORDS: i64 = 10;
 /// Maximum words that one of them may mean; of more, the most frequent.
 const MAX_ALIKE: i64 = 100;
-
-const WALK: &str =
-    concat!(include_str!("../sql/product_search/listed.sql"), include_str!("../sql/product_search/walk.sql"));
-const SCAN: &str =
-    concat!(include_str!("../sql/product_search/listed.sql"), include_str!("../sql/product_search/scan.sql"));
-const BY_WORDS: &str = concat!(
-    include_str!("../sql/product_search/listed.sql"),
-    include_str!("../sql/product_search/by_words.sql"),
-    include_str!("../sql/product_search/found.sql")
-);
-const BY_CORRECTIONS: &str = concat!(
-    include_str!("../sql/product_search/listed.sql"),
-    include_str!("../sql/product_search/by_corrections.sql"),
-    include_str!("../sql/product_search/found.sql")
-);
-const BY_TRIGRAMS: &str = concat!(
-    include_str!("../sql/product_search/listed.sql"),
-    include_str!("../sql/product_search/by_trigrams.sql"),
-    include_str!("../sql/product_search/found.sql")
-);
 
 pub struct Finder<'a> {
     client: &'a Client,
@@ -87,24 +68,27 @@ impl<'a> Finder<'a> {
 
     /// Walks the index of the sort; where the filters leave few rows of it, sorts all that they leave.
     async fn by_filters(&self) -> Result<Vec<Row>, DbError> {
-        let walked = self.query(WALK, None, None).await?;
+        let client = self.client;
+        let walked = named!(client.query_planned("product_search/walk.sql", ..SearchValues::of(self))).await?;
         if walked.len() as i64 >= self.rows {
             return Ok(walked);
         }
-        self.query(SCAN, None, None).await
+        named!(client.query_planned("product_search/scan.sql", ..SearchValues::of(self))).await
     }
 
-    async fn by_words(&self, q: &str) -> Result<Vec<Row>, DbError> {
-        self.query(BY_WORDS, Some(q), None).await
+    async fn by_words(&self, words: &str) -> Result<Vec<Row>, DbError> {
+        let client = self.client;
+        named!(client.query_planned("product_search/by_words.sql", words, ..SearchValues::of(self))).await
     }
 
     async fn by_correction(&self, correction: &Correction) -> Result<Vec<Row>, DbError> {
-        let (any, likely) = (Some(correction.any.as_str()), Some(correction.likely.as_str()));
-        self.query(BY_CORRECTIONS, any, likely).await
+        let (client, Correction { any, likely }) = (self.client, correction);
+        named!(client.query_planned("product_search/by_corrections.sql", any, likely, ..SearchValues::of(self))).await
     }
 
-    async fn by_trigrams(&self, q: &str) -> Result<Vec<Row>, DbError> {
-        self.query(BY_TRIGRAMS, Some(q), None).await
+    async fn by_trigrams(&self, text: &str) -> Result<Vec<Row>, DbError> {
+        let client = self.client;
+        named!(client.query_planned("product_search/by_trigrams.sql", text, ..SearchValues::of(self))).await
     }
 
     /// None when no word has a spelling near a word of `q`.
@@ -113,34 +97,45 @@ impl<'a> Finder<'a> {
         let rows = self.client.query(sql, &[&q, &MAX_WORDS, &MAX_ALIKE]).await?;
         Ok(correct(&read_all(&rows)?))
     }
+}
 
-    async fn query(&self, sql: &str, words: Option<&str>, likely: Option<&str>) -> Result<Vec<Row>, DbError> {
-        let question = self.question;
-        let after = question.after.as_ref();
-        let sort: &str = self.sort.into();
-        self.client
-            .query_planned(
-                sql,
-                &[
-                    (&self.stores, Type::INT8_ARRAY),
-                    (&question.category, Type::TEXT),
-                    (&question.brand, Type::TEXT),
-                    (&question.in_stock, Type::BOOL),
-                    (&question.on_special, Type::BOOL),
-                    (&question.min_price, Type::INT4),
-                    (&question.max_price, Type::INT4),
-                    (&sort, Type::TEXT),
-                    (&after.map(|cursor| cursor.number), Type::INT8),
-                    (&after.map(|cursor| cursor.text.as_str()), Type::TEXT),
-                    (&after.map(|cursor| cursor.id), Type::INT8),
-                    (&self.rows, Type::INT8),
-                    (&MAX_SCANNED, Type::INT8),
-                    (&words, Type::TEXT),
-                    (&likely, Type::TEXT),
-                ],
-            )
-            .await
+/// The values that the statements share.
+struct SearchValues<'a> {
+    finder: &'a Finder<'a>,
+    sort: &'static str,
+    after_number: Option<i64>,
+    after_text: Option<&'a str>,
+    after_id: Option<ProductId>,
+}
+
+impl<'a> SearchValues<'a> {
+    fn of(finder: &'a Finder<'a>) -> SearchValues<'a> {
+        let after = finder.question.after.as_ref();
+        SearchValues {
+            finder,
+            sort: finder.sort.into(),
+            after_number: after.map(|cursor| cursor.number),
+            after_text: after.map(|cursor| cursor.text.as_str()),
+            after_id: after.map(|cursor| cursor.id),
+        }
     }
+}
+
+named_values! {
+    values: SearchValues<'_>;
+    stores = values.finder.stores,
+    category = values.finder.question.category,
+    brand = values.finder.question.brand,
+    in_stock = values.finder.question.in_stock,
+    on_special = values.finder.question.on_special,
+    min_price = values.finder.question.min_price,
+    max_price = values.finder.question.max_price,
+    sort = values.sort,
+    after_number = values.after_number,
+    after_text = values.after_text,
+    after_id = values.after_id,
+    limit = values.finder.rows,
+    max_scanned = MAX_SCANNED,
 }
 
 /// Ids of the stores that the filters name; None when no filter names any.
@@ -149,8 +144,7 @@ async fn stores(client: &Client, question: &ProductQuestion) -> Result<Option<Ve
     if state.is_none() && city.is_none() && store.is_none() {
         return Ok(None);
     }
-    let rows =
-        client.query(include_str!("../sql/product_search/stores.sql"), &[state, city, store, &MAX_STORES]).await?;
+    let rows = named!(client.query("product_search/stores.sql", state, city, store, limit = MAX_STORES)).await?;
     first_columns(&rows).map(Some)
 }
 

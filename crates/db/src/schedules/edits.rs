@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use thiserror::Error;
 
 use super::{get, lock, run_recently, run_within};
+use crate::named::named;
 use crate::row::first_column;
 use crate::{Client, DbError, Tx};
 use contract::checks::BadField;
@@ -39,26 +40,22 @@ pub async fn add(tx: &Tx, new: &NewSchedule) -> Result<Schedule, ScheduleError> 
     let first = if cron.is_some() { next } else { now };
     let Scope { role, platform, group_name, args } = &new.scope;
     let (role, platform) = (role.name(), platform.map(Platform::name));
-    let sql = include_str!("../sql/schedules/add.sql");
-    let added = tx
-        .query_one(
-            sql,
-            &[
-                &new.name,
-                &role,
-                &platform,
-                &new.state_code.as_deref(),
-                group_name,
-                &new.priority,
-                &interval_hours,
-                &cron,
-                &first,
-                &new.enabled,
-                args,
-                &time_zone,
-            ],
-        )
-        .await;
+    let added = named!(tx.query_one(
+        "schedules/add.sql",
+        name = new.name,
+        role,
+        platform,
+        state_code = new.state_code.as_deref(),
+        group_name,
+        priority = new.priority,
+        interval_hours,
+        cron,
+        first_run = first,
+        enabled = new.enabled,
+        args,
+        time_zone
+    ))
+    .await;
     let row = added.map_err(|error| name_taken(error, &new.name))?;
     shown(tx, first_column(&row)?).await
 }
@@ -86,27 +83,23 @@ pub async fn change(
     let unchanged = RecurrenceColumns { interval_hours: None, cron: None, time_zone: None };
     let RecurrenceColumns { interval_hours, cron, time_zone } = recurrence.as_ref().map_or(unchanged, columns);
     let (role, platform) = (schedule.role.to_string(), schedule.platform.as_ref().map(ToString::to_string));
-    let sql = include_str!("../sql/schedules/edit.sql");
-    let changed = tx
-        .execute(
-            sql,
-            &[
-                &id,
-                &schedule.name,
-                &role,
-                &platform,
-                &schedule.state_code,
-                &schedule.group_name,
-                &args,
-                &interval_hours,
-                &cron,
-                &schedule.priority,
-                &schedule.enabled,
-                &next,
-                &time_zone,
-            ],
-        )
-        .await;
+    let changed = named!(tx.execute(
+        "schedules/edit.sql",
+        id,
+        name = schedule.name,
+        role,
+        platform,
+        state_code = schedule.state_code,
+        group_name = schedule.group_name,
+        args,
+        interval_hours,
+        cron,
+        priority = schedule.priority,
+        enabled = schedule.enabled,
+        next_run = next,
+        time_zone
+    ))
+    .await;
     changed.map_err(|error| name_taken(error, &schedule.name))?;
     shown(tx, id).await
 }

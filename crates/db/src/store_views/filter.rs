@@ -1,11 +1,8 @@
-//! [`FilterValues`]: the values of a [`StoreFilter`] for statements with `{store_filters}`.
+//! [`FilterValues`]: the values of a [`StoreFilter`] for statements with `{store_views/filters.sql}`.
 //!
-//! In: a filter. Out: the parameters $1 to $6, and the statement with its conditions. It must not know what is read of
-//! the stores that match, or done with them.
+//! It must not know what is read of the stores that match, or done with them.
 
-use tokio_postgres::types::Type;
-
-use crate::client::TypedParam;
+use crate::named::named_values;
 use contract::stores::StoreFilter;
 use domain::store::{Platform, StoreStatus};
 
@@ -16,11 +13,6 @@ pub(crate) struct FilterValues<'a> {
     crawl_status: Option<&'static str>,
 }
 
-/// The whole statement.
-pub(crate) fn whole(statement: &str) -> String {
-    statement.replace("{store_filters}", include_str!("../sql/store_views/filters.sql"))
-}
-
 impl<'a> FilterValues<'a> {
     pub fn of(filter: &'a StoreFilter) -> FilterValues<'a> {
         FilterValues {
@@ -29,18 +21,15 @@ impl<'a> FilterValues<'a> {
             crawl_status: filter.crawl_status.map(StoreStatus::name),
         }
     }
+}
 
-    /// The parameters of a statement: the filter's, and then `others` from $7 on.
-    pub fn and<'b>(&'b self, others: &[TypedParam<'b>]) -> Vec<TypedParam<'b>> {
-        let filter = self.filter;
-        let own: [TypedParam<'b>; 6] = [
-            (&filter.state, Type::TEXT),
-            (&self.platform, Type::TEXT),
-            (&filter.group, Type::TEXT),
-            (&filter.crawl_enabled, Type::BOOL),
-            (&self.crawl_status, Type::TEXT),
-            (&filter.q, Type::TEXT),
-        ];
-        [own.as_slice(), others].concat()
-    }
+// a new filter is one more line here, and a condition in `filters.sql`
+named_values! {
+    values: FilterValues<'_>;
+    state = values.filter.state,
+    platform = values.platform,
+    group = values.filter.group,
+    crawl_enabled = values.filter.crawl_enabled,
+    crawl_status = values.crawl_status,
+    q = values.filter.q,
 }

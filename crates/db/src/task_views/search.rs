@@ -8,9 +8,8 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use tokio_postgres::types::Type;
-
-use super::filter::{FilterValues, NEWEST, OLDEST};
+use super::filter::FilterValues;
+use crate::named::named;
 use crate::row::{first_column, first_columns, read_all};
 use crate::{Client, DbError};
 use contract::age_sort::AgeSort;
@@ -84,11 +83,10 @@ async fn oldest_of_newest_errors(client: &Client, values: &FilterValues<'_>) -> 
 }
 
 async fn rows(client: &Client, values: &FilterValues<'_>, limit: i64) -> Result<Vec<TaskView>, DbError> {
-    let statement = match values.filter.sort {
-        AgeSort::Newest => &NEWEST,
-        AgeSort::Oldest => &OLDEST,
-    };
-    read_all(&statement.rows(client, values, (&limit, Type::INT8)).await?)
+    let sort = values.filter.sort;
+    let rows =
+        named!(client.query_planned(by_age("task_views/list.sql", sort), limit, ..FilterValues::clone(values))).await?;
+    read_all(&rows)
 }
 
 async fn by_id(client: &Client, values: &FilterValues<'_>, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {

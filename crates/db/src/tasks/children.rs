@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{Client, DbError, NewTask, enqueue, specs};
+use crate::named::named;
 use crate::row::{first_column, optional_json, optional_word, read_all, rows};
 use crate::storable::storable;
 use domain::role::Family;
@@ -48,9 +49,9 @@ pub async fn await_children(
     children: &[NewTask],
     detail: &Value,
 ) -> Result<Vec<TaskId>, DbError> {
-    let sql = "SELECT await_children($1, $2, $3, $4, $5)";
-    let (specs, detail) = (storable(&specs(children)?), storable(detail));
-    first_column(&client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id, &specs, &detail]).await?)
+    let TaskLease { id, fence, worker_id: worker } = lease;
+    let (children, detail) = (storable(&specs(children)?), storable(detail));
+    first_column(&named!(client.query_one("tasks/await_children.sql", id, fence, worker, children, detail)).await?)
 }
 
 /// The children of a task's run before this one, and what became of them. Empty in a run that has to make

@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 
 use super::settle::{AttemptOutcome, Settlement, settle};
 use super::{Client, DbError};
+use crate::named::named;
 use crate::row::{FromRow, first_column, parsed};
 use crate::storable::storable;
 use domain::role::{Family, Role};
@@ -17,10 +18,7 @@ use domain::store::StoreId;
 use domain::task::{TaskId, TaskLease};
 use telemetry::events;
 
-/// The columns of [`ClaimedTask`], which is read by position.
-const SETTLE_AND_CLAIM: &str = "
-    SELECT is_lost, id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count, waited, account
-      FROM settle_and_claim($1, $2, $3, $4, $5, $6, $7, $8, make_interval(secs => $9), $10, $11::text::uuid)";
+/// With the columns of `settle_and_claim.sql`: [`ClaimedTask`] is read by position.
 const CLAIMED_WITH: &str = "
     SELECT false, id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count, waited, account
       FROM claimed_with($1::text::uuid)";
@@ -115,24 +113,21 @@ pub async fn settle_and_claim(client: &Client, batch: &ClaimBatch) -> Result<Cla
     let roles: Vec<&str> = batch.roles.iter().map(|role| role.name()).collect();
     let every_crawl_role = Role::CRAWL.iter().all(|role| batch.roles.contains(role))
         && batch.roles.iter().all(|role| role.family() != Family::Media);
-    let rows = client
-        .query(
-            SETTLE_AND_CLAIM,
-            &[
-                &ids,
-                &fences,
-                &workers,
-                &results,
-                &details,
-                &roles,
-                &every_crawl_role,
-                &batch.workers,
-                &batch.lease.as_secs_f64(),
-                &batch.allow_suspect,
-                &batch.token.to_string(),
-            ],
-        )
-        .await?;
+    let rows = named!(client.query(
+        "tasks/settle_and_claim.sql",
+        ids,
+        fences,
+        workers,
+        results,
+        details,
+        roles,
+        every_crawl_role,
+        claimers = batch.workers,
+        lease = batch.lease.as_secs_f64(),
+        allow_suspect = batch.allow_suspect,
+        token = batch.token.to_string()
+    ))
+    .await?;
     let mut settled = ids;
     let mut claims = Vec::with_capacity(rows.len());
     for row in &rows {

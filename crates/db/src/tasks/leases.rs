@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::{Client, DbError};
+use crate::named::named;
 use crate::row::{FromRow, first_column, rows};
 use contract::tasks::{RecoveryCounts, WaitingLeases};
 use domain::task::{Blame, TaskId, TaskLease};
@@ -30,12 +31,9 @@ pub async fn renew(
 ) -> Result<Vec<TaskId>, tokio_postgres::Error> {
     let (ids, fences, workers) = columns(leases.iter().map(|(lease, _)| lease));
     let beat_ages: Vec<f64> = leases.iter().map(|(_, age)| age.as_secs_f64()).collect();
-    let sql = "SELECT renew_tasks($1, $2, $3, $4, make_interval(secs => $5))";
-    let seconds = length.as_secs_f64();
-    let types = [Type::INT8_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::FLOAT8_ARRAY, Type::FLOAT8];
-    let values: [&(dyn ToSql + Sync); 5] = [&ids, &fences, &workers, &beat_ages, &seconds];
+    let lease = length.as_secs_f64();
     // typed: preparing would cost another round trip
-    let rows = client.query_typed(sql, &values.into_iter().zip(types).collect::<Vec<_>>()).await?;
+    let rows = named!(client.query_typed("tasks/renew.sql", ids, fences, workers, beat_ages, lease)).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
@@ -102,8 +100,9 @@ pub async fn recover_all(client: &Client) -> Result<RecoveryCounts, DbError> {
 /// Puts back at once the tasks that their holder cannot end any more. Only tasks that ran are blamed.
 pub async fn recover_held(client: &Client, leases: &[TaskLease], blame: Blame) -> Result<RecoveryCounts, DbError> {
     let (ids, fences, workers) = columns(leases.iter());
-    let sql = "SELECT requeued, failed FROM recover_held($1, $2, $3, $4)";
-    RecoveryCounts::from_row(&client.query_one(sql, &[&ids, &fences, &workers, &(blame == Blame::Task)]).await?)
+    let is_blamed = blame == Blame::Task;
+    let row = named!(client.query_one("tasks/recover_held.sql", ids, fences, workers, is_blamed)).await?;
+    RecoveryCounts::from_row(&row)
 }
 
 /// Puts back the tasks among these that were claimed and never begun, without counting a loss or a retry;

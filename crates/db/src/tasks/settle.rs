@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Client, DbError, NewTask};
+use crate::named::named;
 use crate::row::{FromRow, first_column, rows, word};
 use crate::storable::storable;
 use domain::task::{RecordedOutcome, TaskId, TaskLease};
@@ -104,13 +105,9 @@ impl Settlement {
 /// Ends one run; the last call of the transaction that holds its effects. Returns the task's new status.
 /// `Missing`: the lease was lost, and the transaction must be rolled back.
 pub async fn settle(client: &Client, lease: &TaskLease, settlement: &Settlement) -> Result<String, DbError> {
-    let row = client
-        .query_one(
-            "SELECT settle_task($1, $2, $3, $4)",
-            &[&lease.id, &lease.fence, &lease.worker_id, &settlement.to_json()],
-        )
-        .await?;
-    first_column(&row)
+    let TaskLease { id, fence, worker_id: worker } = lease;
+    let settlement = settlement.to_json();
+    first_column(&named!(client.query_one("tasks/settle.sql", id, fence, worker, settlement)).await?)
 }
 
 /// Locks the row of a run that keeps its lease, until the end of the transaction: the last call of one that
@@ -131,12 +128,16 @@ pub async fn complete_and_start(
     length: Duration,
 ) -> Result<Option<TaskLease>, DbError> {
     let spec = serde_json::to_value(next).map_err(|error| DbError::Other(error.to_string()))?;
-    let row = client
-        .query_one(
-            "SELECT complete_and_start($1, $2, $3, $4, $5, make_interval(secs => $6))",
-            &[&lease.id, &lease.fence, &lease.worker_id, &settlement.to_json(), &spec, &length.as_secs_f64()],
-        )
-        .await?;
+    let row = named!(client.query_one(
+        "tasks/complete_and_start.sql",
+        id = lease.id,
+        fence = lease.fence,
+        worker = lease.worker_id,
+        settlement = settlement.to_json(),
+        next = spec,
+        lease = length.as_secs_f64()
+    ))
+    .await?;
     let started: Option<TaskId> = first_column(&row)?;
     Ok(started.map(|id| TaskLease { id, fence: FIRST_FENCE, worker_id: lease.worker_id.clone() }))
 }

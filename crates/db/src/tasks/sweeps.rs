@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio_postgres::types::ToSql;
 
 use super::{Client, DbError};
+use crate::named::named;
 use crate::row::first_column;
 use settings::Retention;
 
@@ -95,12 +96,7 @@ pub async fn prune(client: &Client, retention: &Retention) -> Result<u64, DbErro
     let Retention { completed, failed, completed_jobs, failed_jobs, prune_batch, .. } = retention;
     let [completed, failed, completed_jobs, failed_jobs] =
         [completed, failed, completed_jobs, failed_jobs].map(Duration::as_secs_f64);
-    client
-        .execute(
-            include_str!("../sql/tasks/prune.sql"),
-            &[&completed, &failed, &completed_jobs, &failed_jobs, prune_batch],
-        )
-        .await
+    named!(client.execute("tasks/prune.sql", completed, failed, completed_jobs, failed_jobs, batch = prune_batch)).await
 }
 
 /// Counts ended tasks by role and status, which is too slow for a request.

@@ -1,6 +1,5 @@
--- analytics/category_mix.sql: categories, the largest first; a null filters nothing. Planned for its values.
--- $1 state, $2 store, $3 brand, $4 and $5 stores crawled from and before, $6 and $7 products in stock and
--- name of the last one of the page before, $8 rows
+-- analytics/category_mix.sql: categories, the largest first; a null filters nothing. Planned for its values. $from and
+-- $to: when the stores were crawled. $after_…: the last row of the page before.
 WITH mix AS (
   SELECT c.category,
          count(DISTINCT c.dispensary_id)       AS stores,
@@ -13,16 +12,16 @@ WITH mix AS (
          sum(sum(c.products_in_stock)) OVER () AS all_in_stock
     FROM mv_category_mix c
     JOIN dispensaries d ON d.id = c.dispensary_id
-   WHERE ($1 IS NULL OR d.state = upper($1))
-     AND ($2 IS NULL OR c.dispensary_id = $2)
-     AND ($3 IS NULL OR c.brand_key = brand_key($3))
-     AND ($4 IS NULL OR d.last_crawl_at >= $4)
-     AND ($5 IS NULL OR d.last_crawl_at < $5)
+   WHERE ($state::text IS NULL OR d.state = upper($state))
+     AND ($store::bigint IS NULL OR c.dispensary_id = $store)
+     AND ($brand::text IS NULL OR c.brand_key = brand_key($brand))
+     AND ($from::timestamptz IS NULL OR d.last_crawl_at >= $from)
+     AND ($to::timestamptz IS NULL OR d.last_crawl_at < $to)
    GROUP BY c.category
 )
 SELECT category AS category_key, nullif(category, '') AS category, stores, products, products_in_stock, products_on_special,
        coalesce(products_in_stock / nullif(all_in_stock, 0), 0)::float8 AS share, price_min, price_avg, price_max
   FROM mix
- WHERE ($6 IS NULL OR (-products_in_stock, category COLLATE "C") > (-($6::numeric), $7))
+ WHERE ($after_in_stock::bigint IS NULL OR (-products_in_stock, category COLLATE "C") > (-($after_in_stock::numeric), $after_category))
  ORDER BY -products_in_stock, category COLLATE "C"
- LIMIT $8
+ LIMIT $limit

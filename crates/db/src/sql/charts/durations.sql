@@ -1,12 +1,12 @@
--- charts/durations.sql: distributions of the durations of the metric $4 (runs or waits) by the dimension $5 (role or outcome), from $1
--- until before $2, in points of $3 seconds: a row for each series and point with its buckets.
+-- charts/durations.sql: distributions of the durations of $metric (runs or waits) by the dimension $by (role or outcome), until
+-- before $to, in points of $seconds: a row for each series and point with its buckets.
 WITH counted AS (
-  SELECT CASE $5::text WHEN 'role' THEN s.role ELSE s.outcome END AS key,
-         date_bin(make_interval(secs => $3::float8), s.minute, $1::timestamptz) AS point,
+  SELECT CASE $by::text WHEN 'role' THEN s.role ELSE s.outcome END AS key,
+         date_bin(make_interval(secs => $seconds::float8), s.minute, $from::timestamptz) AS point,
          b.key::int AS bucket, b.value::bigint AS number
     FROM stats_minute s
-   CROSS JOIN LATERAL jsonb_each_text(CASE $4::text WHEN 'waits' THEN s.wait_buckets ELSE s.run_buckets END) b
-   WHERE s.minute >= $1 AND s.minute < $2::timestamptz
+   CROSS JOIN LATERAL jsonb_each_text(CASE $metric::text WHEN 'waits' THEN s.wait_buckets ELSE s.run_buckets END) b
+   WHERE s.minute >= $from AND s.minute < $to::timestamptz
 ), summed AS (
   SELECT key, point, bucket, sum(number)::bigint AS number FROM counted GROUP BY 1, 2, 3
 )

@@ -1,6 +1,6 @@
 -- demo_history/requests.sql: simulated counts of requests by proxy for 7 days, by half an hour, the last
--- three hours by minute, and by store and day; process 0 marks them. $1 seed, $2 host, $3 requests in a minute,
--- $4 the place of the proxy that never answers, from 1
+-- three hours by minute, and by store and day; process 0 marks them. $requests: in a minute. $dead_proxy: the place of
+-- the proxy that never answers, from 1
 WITH slots AS (
   SELECT s.minute, s.minutes FROM (SELECT date_bin('1 minute', now(), timestamptz '2000-01-01 00:00:00Z') AS until) n
    CROSS JOIN LATERAL (
@@ -11,8 +11,8 @@ WITH slots AS (
   SELECT p.id, row_number() OVER (ORDER BY p.id) AS place, count(*) OVER () AS proxies FROM proxies p
 ), counted AS (
   SELECT s.minute, r.id AS proxy_id, k.outcome,
-         round(s.minutes * $3::float8 / r.proxies * CASE WHEN r.place <> $4::bigint THEN k.share WHEN k.outcome = 'timeout' THEN 1 ELSE 0 END
-               * (0.6 + 0.8 * (hashint8extended(extract(epoch FROM s.minute)::bigint + r.id, $1::bigint) & 1023) / 1023.0)
+         round(s.minutes * $requests::float8 / r.proxies * CASE WHEN r.place <> $dead_proxy::bigint THEN k.share WHEN k.outcome = 'timeout' THEN 1 ELSE 0 END
+               * (0.6 + 0.8 * (hashint8extended(extract(epoch FROM s.minute)::bigint + r.id, $seed::bigint) & 1023) / 1023.0)
                * CASE WHEN k.outcome = 'blocked' AND r.place > 2 THEN 0.05 ELSE 1 END)::bigint AS requests,
          k.seconds
     FROM slots s
@@ -24,13 +24,13 @@ WITH slots AS (
     FROM generate_series((now() AT TIME ZONE 'UTC')::date - 7, (now() AT TIME ZONE 'UTC')::date - 1, interval '1 day') AS d(day)
    CROSS JOIN (SELECT id, count(*) OVER () AS stores FROM dispensaries WHERE platform_dispensary_id IS NOT NULL) s
          -- as many in all as by proxy
-   CROSS JOIN LATERAL (SELECT round($3::float8 * 1440 / s.stores
-                                    * (0.6 + 0.8 * (hashint8extended(s.id, $1 + extract(epoch FROM d.day)::bigint) & 1023) / 1023.0))::bigint
+   CROSS JOIN LATERAL (SELECT round($requests::float8 * 1440 / s.stores
+                                    * (0.6 + 0.8 * (hashint8extended(s.id, $seed + extract(epoch FROM d.day)::bigint) & 1023) / 1023.0))::bigint
                               AS requests) n
       ON CONFLICT DO NOTHING
 )
 INSERT INTO fetch_minute (minute, process, host, proxy_id, outcome, requests, bytes_sent, bytes_received, seconds)
-SELECT c.minute, 0, $2::text, c.proxy_id, c.outcome, c.requests, c.requests * 900,
+SELECT c.minute, 0, $host::text, c.proxy_id, c.outcome, c.requests, c.requests * 900,
        CASE c.outcome WHEN 'ok' THEN c.requests * 48000 ELSE c.requests * 700 END, c.requests * c.seconds
   FROM counted c WHERE c.requests > 0
     ON CONFLICT DO NOTHING

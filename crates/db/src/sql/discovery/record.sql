@@ -1,12 +1,14 @@
--- discovery/record.sql: stores everything that a discovery run saw, valid or not. One array per column, $17
--- the state in which a store was seen, $19 platform, $20 status words that are not known: such a store keeps the reason
--- that it had
+-- discovery/record.sql: stores everything that a discovery run saw, valid or not. One array per column. $found_in: the
+-- states in which the stores were seen. $unknown_statuses: words that are not known; such a store keeps the reason that
+-- it had
 INSERT INTO dutchie_discovery_locations
        (platform_dispensary_id, name, slug, menu_url, api_host, address, city, state, zip, latitude, longitude, phone, timezone,
         is_recreational, is_medical, status, found_in, reason, unknown_status, platform)
-SELECT *, $19::text
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-              $10::float8[], $11::float8[], $12::text[], $13::text[], $14::bool[], $15::bool[], $16::text[], $17::text[], $18::text[], $20::text[])
+SELECT *, $platform::text
+  FROM unnest($ids::text[], $names::text[], $slugs::text[], $menu_urls::text[], $api_hosts::text[], $addresses::text[], $cities::text[],
+              $states::text[], $zips::text[], $latitudes::float8[], $longitudes::float8[], $phones::text[], $timezones::text[],
+              $is_recreational::bool[], $is_medical::bool[], $statuses::text[], $found_in::text[],
+              $reasons::text[], $unknown_statuses::text[])
     ON CONFLICT (platform, platform_dispensary_id) DO UPDATE
    SET name = excluded.name,
        slug = excluded.slug,

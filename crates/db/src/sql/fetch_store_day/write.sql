@@ -1,8 +1,8 @@
--- fetch_store_day/write.sql: the current totals of process $1: days $2, stores $3 (NULL: none), requests $4,
--- bytes sent $5 and received $6. Totals only grow, so writing them again, or late, changes nothing.
+-- fetch_store_day/write.sql: the current totals of a process; in $stores, NULL is none. Totals only grow, so writing
+-- them again, or late, changes nothing.
 INSERT INTO fetch_store_day AS f (day, dispensary_id, process, requests, bytes_sent, bytes_received)
-SELECT n.day, coalesce(n.store, 0), $1, n.requests, n.bytes_sent, n.bytes_received
-  FROM unnest($2::date[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+SELECT n.day, coalesce(n.store, 0), $process, n.requests, n.bytes_sent, n.bytes_received
+  FROM unnest($days::date[], $stores::bigint[], $requests::bigint[], $bytes_sent::bigint[], $bytes_received::bigint[])
        AS n(day, store, requests, bytes_sent, bytes_received)
  ORDER BY 1, 2
     ON CONFLICT (day, dispensary_id, process)

@@ -1,5 +1,4 @@
--- jobs/list.sql: jobs by age. $1 id, $2 status, $3 platform, $4 account, $5 job type, $6 after this
--- id, $8 parent; NULL filters nothing. At most $7. Times are cut to what Rust can read.
+-- jobs/list.sql: jobs by age, after id $after; NULL filters nothing. Times are cut to what Rust can read.
 SELECT id, job_type, platform, account, priority, status, payload, result, error_message, retry_count, max_retries,
        json_time(scheduled_for) AS scheduled_for,
        json_time(created_at) AS created_at,
@@ -12,12 +11,12 @@ SELECT id, job_type, platform, account, priority, status, payload, result, error
        -- not EXISTS, which the planner may answer by reading all jobs once
        (SELECT true FROM worker_tasks child WHERE child.parent_task_id = worker_job_queue.id LIMIT 1) IS NOT NULL AS has_children
   FROM worker_job_queue
- WHERE ($1::bigint IS NULL OR id = $1)
-   AND ($2::text IS NULL OR status = $2)
-   AND ($3::text IS NULL OR platform = $3)
-   AND ($4::text IS NULL OR account = $4)
-   AND ($5::text IS NULL OR job_type = $5)
-   AND ($6::bigint IS NULL OR id {beyond} $6)
-   AND ($8::bigint IS NULL OR parent_id = $8)
+ WHERE ($id::bigint IS NULL OR id = $id)
+   AND ($status::text IS NULL OR status = $status)
+   AND ($platform::text IS NULL OR platform = $platform)
+   AND ($account::text IS NULL OR account = $account)
+   AND ($job_type::text IS NULL OR job_type = $job_type)
+   AND ($after::bigint IS NULL OR id {beyond} $after)
+   AND ($parent::bigint IS NULL OR parent_id = $parent)
  ORDER BY id {direction}
- LIMIT $7
+ LIMIT $limit

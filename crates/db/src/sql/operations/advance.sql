@@ -1,8 +1,8 @@
--- Moves an operation on. $1 operation, $2 the least id of the batch, $3 changed, $4 refused, $5 their ids and
--- reasons, $6 maximum number of kept ones
+-- Moves an operation on. $below: the least id of the batch. $failures: ids and reasons, of which at most $max_failures
+-- are kept
 UPDATE operations
-   SET below = $2, done = done + $3, failed = failed + $4, updated_at = now(),
+   SET below = $below, done = done + $done, failed = failed + $failed, updated_at = now(),
        failures = (SELECT coalesce(jsonb_agg(f.failure), '[]')
-                     FROM (SELECT e.value AS failure FROM jsonb_array_elements(failures || $5::jsonb) WITH ORDINALITY AS e(value, ord)
-                            ORDER BY e.ord LIMIT $6) f)
- WHERE id = $1
+                     FROM (SELECT e.value AS failure FROM jsonb_array_elements(failures || $failures::jsonb) WITH ORDINALITY AS e(value, ord)
+                            ORDER BY e.ord LIMIT $max_failures) f)
+ WHERE id = $id

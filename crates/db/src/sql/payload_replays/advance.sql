@@ -1,5 +1,5 @@
--- payload_replays/advance.sql: moves a replay on, unless another process has moved it. $1 replay, $2 its
--- payload before, $3 and $4 time and id of its payload now, $5 tasks queued
+-- payload_replays/advance.sql: moves a replay on, unless another process has moved it from the payload $from_id. $last_…: its
+-- payload now. $tasks: number of queued ones
 UPDATE payload_replays
-   SET last_at = $3, last_id = $4, queued = queued + $5, updated_at = now()
- WHERE id = $1 AND last_id = $2 AND finished_at IS NULL;
+   SET last_at = $last_at, last_id = $last_id, queued = queued + $tasks, updated_at = now()
+ WHERE id = $id AND last_id = $from_id AND finished_at IS NULL;

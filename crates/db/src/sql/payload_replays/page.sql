@@ -1,12 +1,12 @@
--- payload_replays/page.sql: the next payloads in the order of their fetches. $1 and $2 time and id of the
--- last one, $3 fetched before, $4 stores or null, $5 at most
+-- payload_replays/page.sql: the next payloads in the order of their fetches, after the last one and before $up_to. $stores may
+-- be null
 SELECT p.id, p.dispensary_id, p.platform, p.storage_path, p.bytes, json_time(p.fetched_at) AS fetched_at, d.crawl_enabled,
        EXISTS (SELECT FROM worker_tasks t
                 WHERE t.dedup_key = 'product_refresh:' || p.dispensary_id || ':' || p.id) AS is_queued
   FROM raw_crawl_payloads p
   JOIN dispensaries d ON d.id = p.dispensary_id
- WHERE (p.fetched_at, p.id) > ($1, $2)
-   AND p.fetched_at < $3
-   AND ($4::bigint[] IS NULL OR p.dispensary_id = ANY ($4))
+ WHERE (p.fetched_at, p.id) > ($last_at, $last_id)
+   AND p.fetched_at < $up_to
+   AND ($stores::bigint[] IS NULL OR p.dispensary_id = ANY ($stores))
  ORDER BY p.fetched_at, p.id
- LIMIT $5;
+ LIMIT $limit;

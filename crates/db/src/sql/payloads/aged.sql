@@ -1,8 +1,8 @@
--- payloads/aged.sql: payloads fetched before $1, in the order of their fetches. $2 and $3 time and id of the
--- last one, $4 at most
+-- payloads/aged.sql: payloads fetched before $before, in the order of their fetches. $after_…: the last one of the page
+-- before
 SELECT id, json_time(fetched_at) AS fetched_at
   FROM raw_crawl_payloads
- WHERE (raw_crawl_payloads.fetched_at, id) > ($2, $3)
-   AND raw_crawl_payloads.fetched_at < $1
+ WHERE (raw_crawl_payloads.fetched_at, id) > ($after_time, $after_id)
+   AND raw_crawl_payloads.fetched_at < $before
  ORDER BY raw_crawl_payloads.fetched_at, id
- LIMIT $4;
+ LIMIT $limit;

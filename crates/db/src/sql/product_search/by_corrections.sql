@@ -1,12 +1,13 @@
--- product_search/by_corrections.sql: continues listed.sql; found.sql continues it. Products with words
--- spelled nearly like the searched ones: $14 all possible meanings, as a tsquery, $15 the most likely
--- meaning, whose products come first.
+-- product_search/by_corrections.sql: products with words spelled nearly like the searched ones: $any are all possible
+-- meanings, as a tsquery, $likely is the most likely meaning, whose products come first.
+{product_search/listed.sql}
 , found AS MATERIALIZED (
   SELECT s.product_id,
-         CASE WHEN s.words @@ $15::tsquery THEN 1000000 ELSE 0 END + (ts_rank(s.words, $14::tsquery, 1) * 1000000)::bigint AS score
+         CASE WHEN s.words @@ $likely::tsquery THEN 1000000 ELSE 0 END + (ts_rank(s.words, $any::tsquery, 1) * 1000000)::bigint AS score
     FROM product_search s
-   WHERE s.words @@ $14::tsquery
-     AND ($1 IS NULL OR s.dispensary_id = ANY ($1))
-     AND ($2 IS NULL OR s.category = lower(btrim($2)))
-   LIMIT $13
+   WHERE s.words @@ $any::tsquery
+     AND ($stores::bigint[] IS NULL OR s.dispensary_id = ANY ($stores))
+     AND ($category::text IS NULL OR s.category = lower(btrim($category)))
+   LIMIT $max_scanned
 )
+{product_search/found.sql}

@@ -1,11 +1,12 @@
--- product_search/scan.sql: continues listed.sql. The same products as walk.sql, for filters that leave so few
--- that a walk finds too few of them: sorts all that are left.
+-- product_search/scan.sql: the same products as walk.sql, for filters that leave so few that a walk finds too few of
+-- them: sorts all that are left.
+{product_search/listed.sql}
 SELECT v.*, l.price_before, l.price_changed_ms, l.sort_number, l.sort_text, false AS of_many
   FROM (SELECT *
           -- OFFSET 0: not by an index of the order, as a walk
           FROM (SELECT * FROM listed WHERE is_wanted OFFSET 0) l
-         WHERE ($9 IS NULL OR (sort_number, sort_text, product_id) > ($9, $10, $11))
+         WHERE ($after_number::bigint IS NULL OR (sort_number, sort_text, product_id) > ($after_number, $after_text, $after_id))
          ORDER BY sort_number, sort_text, product_id
-         LIMIT $12) l
+         LIMIT $limit) l
   JOIN v_products v ON v.id = l.product_id
  ORDER BY l.sort_number, l.sort_text, l.product_id

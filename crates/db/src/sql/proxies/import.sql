@@ -1,14 +1,13 @@
--- proxies/import.sql: adds proxies, or changes existing ones. $1 protocols, $2 hosts, $3 ports, $4 usernames,
--- $5 passwords, $6 states, $7 timezones. Returns for each changed row whether it is new; equal rows are not
--- touched.
+-- proxies/import.sql: adds proxies, or changes existing ones. Returns for each changed row whether it is new; equal
+-- rows are not touched.
 WITH renewed AS (
   DELETE FROM proxy_hosts
-   USING unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[]) AS n(protocol, host, port, username, password)
+   USING unnest($protocols::text[], $hosts::text[], $ports::int[], $usernames::text[], $passwords::text[]) AS n(protocol, host, port, username, password)
     JOIN proxies p ON (p.protocol, p.host, p.port) = (n.protocol, n.host, n.port) AND p.username IS NOT DISTINCT FROM n.username
    WHERE proxy_hosts.proxy_id = p.id AND p.password IS DISTINCT FROM n.password
 )
 INSERT INTO proxies AS p (protocol, host, port, username, password, state_code, timezone)
-SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[])
+SELECT * FROM unnest($protocols::text[], $hosts::text[], $ports::int[], $usernames::text[], $passwords::text[], $states::text[], $timezones::text[])
     ON CONFLICT ON CONSTRAINT proxies_address_key DO UPDATE
    SET password = excluded.password,
        state_code = coalesce(excluded.state_code, p.state_code),

@@ -1,13 +1,12 @@
--- Writes the fields of a schedule after a request. $1 schedule, $2 name, $3 role, $4 platform, $5 state, $6
--- group, $7 its tasks' arguments if they change, $8 hours or null, $9 cron line or null (both null: as
--- before), $10 priority, $11 enabled, $12 its next run if the recurrence changes, $13 the
--- cron line's time zone or null
+-- Writes the fields of a schedule after a request. Null: $args that do not change; $interval_hours and $cron, both: as before;
+-- $next_run where the recurrence is as before; $time_zone where the cron line has none.
 UPDATE task_schedules
-   SET name = $2, role = $3, platform = $4, state_code = $5, group_name = $6, args = coalesce($7, args), priority = $10, enabled = $11,
-       interval_hours = CASE WHEN $8::float8 IS NULL AND $9::text IS NULL THEN interval_hours ELSE $8::float8::numeric END,
-       cron = CASE WHEN $8 IS NULL AND $9 IS NULL THEN cron ELSE $9 END,
-       time_zone = CASE WHEN $8 IS NULL AND $9 IS NULL THEN time_zone ELSE $13::text END,
-       next_run_at = coalesce($12, next_run_at),
+   SET name = $name, role = $role, platform = $platform, state_code = $state_code, group_name = $group_name,
+       args = coalesce($args, args), priority = $priority, enabled = $enabled,
+       interval_hours = CASE WHEN $interval_hours::float8 IS NULL AND $cron::text IS NULL THEN interval_hours ELSE $interval_hours::float8::numeric END,
+       cron = CASE WHEN $interval_hours IS NULL AND $cron IS NULL THEN cron ELSE $cron END,
+       time_zone = CASE WHEN $interval_hours IS NULL AND $cron IS NULL THEN time_zone ELSE $time_zone::text END,
+       next_run_at = coalesce($next_run, next_run_at),
        version = version + 1,
        updated_at = now()
- WHERE id = $1
+ WHERE id = $id

@@ -1,8 +1,8 @@
--- Records the result of a run, in its own row and in its schedule's. $1 schedule, $2 its due time, $3 the
--- next one, $4 tasks made, $5 stores skipped by reason
+-- Records the result of a run, in its own row and in its schedule's. $skipped: stores by reason
 WITH run AS (
-  UPDATE schedule_runs SET task_count = $4, skipped = $5 WHERE schedule_id = $1 AND due_at = $2
+  UPDATE schedule_runs SET task_count = $tasks, skipped = $skipped WHERE schedule_id = $id AND due_at = $due_at
 )
 UPDATE task_schedules
-   SET last_run_at = now(), last_attempt_at = now(), next_run_at = $3, last_task_count = $4, last_skipped = $5, last_error = NULL, updated_at = now()
- WHERE id = $1
+   SET last_run_at = now(), last_attempt_at = now(), next_run_at = $next, last_task_count = $tasks, last_skipped = $skipped,
+       last_error = NULL, updated_at = now()
+ WHERE id = $id

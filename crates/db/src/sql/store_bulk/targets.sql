@@ -1,17 +1,17 @@
--- store_bulk/targets.sql: number of stores that match, number of these that the action can change, and their ids. Planned for its values.
--- $7 ids, $8 action, $9 the group of the action, $10 maximum number of groups of a store, $11 maximum number of ids
+-- store_bulk/targets.sql: number of stores that match, number of these that the action can change, and at most $max_stores of
+-- their ids. Planned for its values. $target_group: the group of the action. $max_groups: of a store
 WITH matching AS MATERIALIZED (
   SELECT d.id,
-         CASE $8
+         CASE $action
            WHEN 'crawl' THEN d.crawl_enabled AND d.platform_dispensary_id IS NOT NULL
            WHEN 'enable' THEN NOT d.crawl_enabled
            WHEN 'disable' THEN d.crawl_enabled OR d.disabled_reason IS NOT NULL      -- by hand: discovery opens it no more
-           WHEN 'add_to_group' THEN $9 <> ALL (d.groups) AND cardinality(d.groups) < $10
-           ELSE $9 = ANY (d.groups) END AS is_eligible
+           WHEN 'add_to_group' THEN $target_group <> ALL (d.groups) AND cardinality(d.groups) < $max_groups
+           ELSE $target_group = ANY (d.groups) END AS is_eligible
     FROM dispensaries d
-   WHERE {store_filters}
-     AND ($7 IS NULL OR d.id = ANY ($7))
+   WHERE {store_views/filters.sql}
+     AND ($ids::bigint[] IS NULL OR d.id = ANY ($ids))
 )
 SELECT (SELECT count(*) FROM matching) AS matched,
        (SELECT count(*) FROM matching WHERE is_eligible) AS eligible,
-       ARRAY (SELECT id FROM matching WHERE is_eligible ORDER BY id LIMIT $11) AS ids
+       ARRAY (SELECT id FROM matching WHERE is_eligible ORDER BY id LIMIT $max_stores) AS ids

@@ -1,8 +1,8 @@
--- store_views/list.sql: stores with their crawl state, and how many match in all. Planned for its values. $7 the one id, $8 the order (id,
--- trouble, name, state, last_complete), $9 whether backwards, $10, $11, $12 the number, text and id where the page before ended, $13 rows
+-- store_views/list.sql: stores with their crawl state, and how many match in all. Planned for its values. $id: the one store. $sort: id,
+-- trouble, name, state, last_complete. $after_…: where the page before ended
 WITH matching AS MATERIALIZED (
   SELECT d.id,
-         CASE $8
+         CASE $sort
            WHEN 'trouble' THEN CASE WHEN NOT d.crawl_enabled THEN 9
                                     ELSE coalesce(array_position(ARRAY['needs_menu_id', 'empty_menu', 'late', 'held', 'never_crawled', 'fresh'],
                                                                  s.crawl_status), 8) END
@@ -10,19 +10,20 @@ WITH matching AS MATERIALIZED (
                                           ELSE 0 END
            WHEN 'state' THEN (d.state IS NULL)::int
            ELSE 0 END AS number,
-         CASE $8 WHEN 'trouble' THEN lower(d.name) WHEN 'name' THEN lower(d.name) WHEN 'state' THEN coalesce(d.state, '') ELSE '' END AS text
+         CASE $sort WHEN 'trouble' THEN lower(d.name) WHEN 'name' THEN lower(d.name) WHEN 'state' THEN coalesce(d.state, '') ELSE '' END AS text
     FROM dispensaries d
-    LEFT JOIN v_store_statuses s ON s.dispensary_id = d.id AND $8 = 'trouble'
-   WHERE {store_filters}
-     AND ($7 IS NULL OR d.id = $7)
+    LEFT JOIN v_store_statuses s ON s.dispensary_id = d.id AND $sort = 'trouble'
+   WHERE {store_views/filters.sql}
+     AND ($id::bigint IS NULL OR d.id = $id)
 ), part AS MATERIALIZED (
   SELECT m.id, m.number, m.text,
-         row_number() OVER (ORDER BY CASE WHEN $9 THEN -m.number ELSE m.number END, CASE WHEN NOT $9 THEN m.text END,
-                                     CASE WHEN $9 THEN m.text END DESC, CASE WHEN $9 THEN -m.id ELSE m.id END) AS place
+         row_number() OVER (ORDER BY CASE WHEN $is_backwards THEN -m.number ELSE m.number END, CASE WHEN NOT $is_backwards THEN m.text END,
+                                     CASE WHEN $is_backwards THEN m.text END DESC, CASE WHEN $is_backwards THEN -m.id ELSE m.id END) AS place
     FROM matching m
-   WHERE $12 IS NULL
-      OR CASE WHEN $9 THEN (m.number, m.text, m.id) < ($10, $11, $12) ELSE (m.number, m.text, m.id) > ($10, $11, $12) END
-   ORDER BY place LIMIT $13
+   WHERE $after_id::bigint IS NULL
+      OR CASE WHEN $is_backwards THEN (m.number, m.text, m.id) < ($after_number, $after_text, $after_id)
+              ELSE (m.number, m.text, m.id) > ($after_number, $after_text, $after_id) END
+   ORDER BY place LIMIT $limit
 ), page AS MATERIALIZED (
   SELECT d.*, p.number AS sort_number, p.text AS sort_text, p.place FROM part p JOIN dispensaries d ON d.id = p.id
 )

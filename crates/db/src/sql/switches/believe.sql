@@ -1,9 +1,9 @@
 -- switches/believe.sql: whether a suspicious answer is believed: an operator accepted it, or it is the third in a row, hours
--- apart. Otherwise it is noted. $1 kind, $2 scope, $3 covered, $4 switched, $5 stores
+-- apart. Otherwise it is noted.
 WITH earlier AS (
   SELECT count(*) AS answers, max(seen_at) AS latest, coalesce(bool_or(accepted_at IS NOT NULL), false) AS is_accepted
     FROM suspicious_switches
-   WHERE kind = $1 AND scope = $2
+   WHERE kind = $kind AND scope = $scope
 ),
 judged AS (
   SELECT coalesce(latest <= now() - interval '2 hours', true) AS is_apart,
@@ -11,11 +11,11 @@ judged AS (
     FROM earlier
 ),
 forgotten AS (
-  DELETE FROM suspicious_switches WHERE kind = $1 AND scope = $2 AND (SELECT is_believed FROM judged)
+  DELETE FROM suspicious_switches WHERE kind = $kind AND scope = $scope AND (SELECT is_believed FROM judged)
 ),
 noted AS (
   INSERT INTO suspicious_switches (kind, scope, covered, switched, dispensary_ids)
-  SELECT $1, $2, $3, $4, $5 FROM judged WHERE is_apart AND NOT is_believed
+  SELECT $kind, $scope, $covered, $switched, $stores FROM judged WHERE is_apart AND NOT is_believed
       ON CONFLICT DO NOTHING
 )
 SELECT is_believed FROM judged;

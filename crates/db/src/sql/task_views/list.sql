@@ -2,20 +2,20 @@
 -- millions of them, have one for each filter (indexes/), pending and active ones one by id
 WITH page AS MATERIALIZED (
   (SELECT * FROM worker_tasks t
-    WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}
-    ORDER BY t.id {direction} LIMIT {limit})
+    WHERE t.status IN ('completed', 'failed', 'cancelled') AND {task_views/filters.sql}
+    ORDER BY t.id {direction} LIMIT $limit)
   UNION ALL
   (SELECT * FROM worker_tasks t
-    WHERE t.status = 'pending' AND {filters}
-    ORDER BY t.id {direction} LIMIT {limit})
+    WHERE t.status = 'pending' AND {task_views/filters.sql}
+    ORDER BY t.id {direction} LIMIT $limit)
   UNION ALL
   (SELECT * FROM worker_tasks t
-    WHERE t.status IN ('claimed', 'running') AND {filters}
-    ORDER BY t.id {direction} LIMIT {limit})
+    WHERE t.status IN ('claimed', 'running') AND {task_views/filters.sql}
+    ORDER BY t.id {direction} LIMIT $limit)
 )
-SELECT {columns}
+SELECT {task_views/columns.sql}
   FROM page t
   LEFT JOIN dispensaries d ON d.id = t.dispensary_id
   LEFT JOIN worker_registry w ON w.worker_id = t.worker_id
  ORDER BY t.id {direction}
- LIMIT {limit}
+ LIMIT $limit

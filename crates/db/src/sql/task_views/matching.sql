@@ -2,16 +2,16 @@
 SELECT m.id
   FROM (
     (SELECT t.id FROM worker_tasks t
-      WHERE t.status IN ('completed', 'failed', 'cancelled') AND {filters}
-      ORDER BY t.id DESC LIMIT {limit})
+      WHERE t.status IN ('completed', 'failed', 'cancelled') AND {task_views/filters.sql}
+      ORDER BY t.id DESC LIMIT $limit)
     UNION ALL
     (SELECT t.id FROM worker_tasks t
-      WHERE t.status = 'pending' AND {filters}
-      ORDER BY t.id DESC LIMIT {limit})
+      WHERE t.status = 'pending' AND {task_views/filters.sql}
+      ORDER BY t.id DESC LIMIT $limit)
     UNION ALL
     (SELECT t.id FROM worker_tasks t
-      WHERE t.status IN ('claimed', 'running') AND {filters}
-      ORDER BY t.id DESC LIMIT {limit})
+      WHERE t.status IN ('claimed', 'running') AND {task_views/filters.sql}
+      ORDER BY t.id DESC LIMIT $limit)
   ) m
  ORDER BY m.id DESC
- LIMIT {limit}
+ LIMIT $limit

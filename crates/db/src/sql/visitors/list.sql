@@ -1,10 +1,10 @@
--- visitors/list.sql: requests by hour and place, the latest hour first; a null filters nothing. Planned for
--- its values. $1 from, $2 before, $3 country, $4 to $6 the last one of the page before, $7 rows
+-- visitors/list.sql: requests by hour and place, the latest hour first; a null filters nothing. Planned for its values.
+-- $after_…: the last one of the page before
 SELECT json_time(v.hour) AS hour, v.country, v.region, v.requests
   FROM visitor_hours v
- WHERE ($1 IS NULL OR v.hour >= $1)
-   AND ($2 IS NULL OR v.hour < $2)
-   AND ($3 IS NULL OR v.country = upper($3))
-   AND ($4 IS NULL OR v.hour < $4 OR (v.hour = $4 AND (v.country, v.region) > ($5, $6)))
+ WHERE ($from::timestamptz IS NULL OR v.hour >= $from)
+   AND ($to::timestamptz IS NULL OR v.hour < $to)
+   AND ($country::text IS NULL OR v.country = upper($country))
+   AND ($after_hour::timestamptz IS NULL OR v.hour < $after_hour OR (v.hour = $after_hour AND (v.country, v.region) > ($after_country, $after_region)))
  ORDER BY v.hour DESC, v.country, v.region
- LIMIT $7
+ LIMIT $limit
