@@ -265,31 +265,37 @@ async fn pools_recover_by_themselves_from_an_immediate_restart_under_load() {
     let server = start(dir.path()).await;
     let db = Db::new(server.url(), &testkit::database_settings(), PoolSizes { work: 4, api: 1 }).unwrap();
     let over = CancellationToken::new();
-    let load: Vec<_> = (0..8).map(|_| tokio::spawn(failures_until_work_goes_on(db.clone(), over.clone()))).collect();
+    let load: Vec<_> = (0..8).map(|_| tokio::spawn(work_through_the_restart(db.clone(), over.clone()))).collect();
     let observer = testkit::connect(server.url()).await;
     let busy = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'drover'";
     testkit::until("the load is on", SOON, async || observer.query_one(busy, &[]).await.unwrap().get::<_, i64>(0) == 4)
         .await;
 
-    restart_immediately(dir.path()).await;
+    let held = async { db.client().await?.query_one("SELECT pg_sleep(60)", &[]).await };
+    let restart = async {
+        let sleeps = "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'";
+        let sleeps = async || observer.query_one(sleeps, &[]).await.unwrap().get::<_, i64>(0) == 1;
+        testkit::until("one call is under way", SOON, sleeps).await;
+        restart_immediately(dir.path()).await;
+    };
+    let (held, ()) = tokio::join!(held, restart);
+    assert!(held.is_err_and(|error| error.is_transient()), "there was no outage");
     over.cancel();
-    let mut failures = 0;
     for worker in load {
-        failures += worker.await.unwrap();
+        worker.await.unwrap();
     }
-    assert!(failures > 0, "there was no outage");
 }
 
 /// Works until the restart is over and it has had a success since; any error must say that trying again helps. A worker that waited for
 /// a connection meanwhile has seen none.
-async fn failures_until_work_goes_on(db: Db, over: CancellationToken) -> usize {
+async fn work_through_the_restart(db: Db, over: CancellationToken) {
     let mut failures = 0;
     let begun = Instant::now();
     while begun.elapsed() < SOON {
         let is_over = over.is_cancelled();
         let call = async { db.client().await?.query_one("SELECT count(*) FROM pg_class", &[]).await };
         match call.await {
-            Ok(_) if is_over => return failures,
+            Ok(_) if is_over => return,
             Ok(_) => {}
             Err(error) => {
                 assert!(error.is_transient(), "{error}");
