@@ -50,7 +50,7 @@ pub struct Principal {
 }
 
 impl Principal {
-    /// Without a token, from this machine.
+    /// Name of a caller without a token, on this machine.
     pub const LOCAL: &str = "local";
     pub const COMMAND_LINE: &str = "command line";
 
@@ -82,7 +82,7 @@ pub struct AuditEntry {
     pub action: &'static str,
     /// The resource's id or name.
     pub target: String,
-    /// Without secrets.
+    /// Details of the change, without secrets.
     pub detail: serde_json::Value,
 }
 

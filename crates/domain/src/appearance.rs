@@ -19,7 +19,7 @@ pub struct Appearance {
     pub media_type: ProductionKind,
     pub tmdb_id: i64,
     pub title: String,
-    /// In front of the camera.
+    /// Name of the part that the person played.
     pub character: Option<String>,
     /// Behind the camera.
     pub department: Option<String>,

@@ -4,7 +4,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Without case, invisible characters and doubled blanks, in composed form.
+/// Returns the name in lower case and composed form, without invisible characters and doubled blanks.
 pub fn key(name: &str) -> String {
     let visible: String = name.chars().filter(|char| !is_invisible(*char)).nfc().collect();
     visible.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")

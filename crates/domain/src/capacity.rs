@@ -20,7 +20,7 @@ pub struct Capacity {
     pub running_tasks: i64,
     pub completed_last_hour: i64,
     pub failed_last_hour: i64,
-    /// With a heartbeat in the last 5 minutes.
+    /// Number of workers with a heartbeat in the last 5 minutes.
     pub active_workers: i64,
     /// Mean over the tasks completed in the last 24 hours; null without such tasks.
     pub avg_duration_sec: Option<f64>,

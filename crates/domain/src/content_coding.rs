@@ -2,7 +2,7 @@
 
 /// Maximum number of codings of one body.
 pub const MAX_CODINGS: usize = 3;
-/// By IANA, without `identity`, which is none.
+/// Codings registered at IANA, except `identity`.
 const REGISTERED: [&str; 10] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "zstd"];
 

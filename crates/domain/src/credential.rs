@@ -4,7 +4,7 @@ use super::vocabulary::vocabulary;
 
 vocabulary! {
     pub enum CredentialKind {
-        /// With a user name.
+        /// A user name and a password.
         Password,
         /// A file in Netscape's format.
         Cookies,

@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// As `duration_bucket` in SQL.
+    /// Same rule as `duration_bucket` in SQL.
     fn bucket(seconds: f64) -> i32 {
         (PER_DOUBLING * (seconds.max(SMALLEST) / SMALLEST).log2() - 1e-9).ceil().max(0.0) as i32
     }

@@ -20,7 +20,7 @@ pub struct FetchKey {
     pub minute: DateTime<Utc>,
     pub host: String,
     pub proxy: ProxyId,
-    /// As metrics have it: `ok`, `blocked`, `timeout`, …
+    /// Label in metrics: `ok`, `blocked`, `timeout`, …
     pub outcome: &'static str,
 }
 
@@ -28,7 +28,7 @@ pub struct FetchKey {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FetchTotal {
     pub requests: i64,
-    /// On the connection to the proxy.
+    /// Bytes sent on the connection to the proxy.
     pub bytes_sent: i64,
     pub bytes_received: i64,
     pub seconds: f64,

@@ -137,7 +137,7 @@ pub struct Forecast {
     pub slots: i64,
     pub slots_paused: i64,
     pub requests_per_second_needed: Option<f64>,
-    /// To all hosts together, if the stores' hosts are asked in proportion to their stores; null: no limit.
+    /// Requests a second to all hosts together, if the stores' hosts are asked in proportion to their stores; null: no limit.
     pub requests_per_second_permitted: Option<f64>,
     /// Sessions at the same time, each through one proxy.
     pub sessions_needed: Option<i64>,

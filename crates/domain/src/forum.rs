@@ -16,7 +16,7 @@ vocabulary! {
     }
 }
 
-/// Where the pages of a forum have their posts, as far as they differ from those of its kind. Each is `CSS` (the
+/// Selectors of the posts in a forum's pages, where they differ from those of its kind. Each is `CSS` (the
 /// element's text), `CSS@ATTRIBUTE`, or `@ATTRIBUTE` of the post itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -34,7 +34,7 @@ pub struct SelectorOverrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 500)]
     pub time: Option<String>,
-    /// In the letters of strftime, for a time that is a text; a time without a zone is UTC.
+    /// Format of a time that is text, in the letters of strftime; a time without a zone is UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 500)]
     pub date_format: Option<String>,
@@ -56,12 +56,12 @@ pub struct SelectorOverrides {
 pub struct ForumPost {
     /// Unique within its forum.
     pub external_id: String,
-    /// In its thread, from 1, where the forum says it.
+    /// Number of the post in its thread, from 1, where the forum shows it.
     pub number: Option<i32>,
     pub author: String,
-    /// None where the time cannot be read: forums write it in the language of the reader.
+    /// Time of the post; none where it cannot be read: forums write it in the language of the reader.
     pub posted_at: Option<DateTime<Utc>>,
-    /// Without its markup.
+    /// Text of the post, without markup.
     pub text: String,
     /// Each once, in the order of the post.
     #[serde(skip)]

@@ -46,7 +46,7 @@ pub struct HostLimits {
     pub share_to_open: f64,
     /// Requests of the window below which no share is taken.
     pub min_requests: f64,
-    /// After this time a request has about a third of its weight.
+    /// Time after which a request has about a third of its weight.
     pub window: Duration,
     /// Holds in a row that open the breaker; 0 = none does.
     pub holds_to_open: u32,
@@ -137,7 +137,7 @@ pub struct HostState {
     pub refusals: i64,
     pub failures: i64,
     pub throttles: i64,
-    /// Who asks the host, and when each was last heard of.
+    /// Processes that ask the host, with the time each was last heard of.
     pub processes: BTreeMap<String, DateTime<Utc>>,
 }
 

@@ -28,7 +28,7 @@ pub enum ImageOwner {
 pub struct WantedImage {
     pub owner: ImageOwner,
     pub subject: Subject,
-    /// As in the feed.
+    /// Address in the feed.
     pub url: String,
 }
 
@@ -42,7 +42,7 @@ vocabulary! {
         Truncated,
         /// Its host is not on the list. Nothing was sent, and it is downloaded once its host is on the list.
         RefusedHost,
-        /// It redirects to a host that is not on the list.
+        /// The address redirects to a host that is not on the list.
         RefusedRedirect,
         /// The robots.txt of its host forbids it.
         Robots,

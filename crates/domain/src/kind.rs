@@ -22,7 +22,7 @@ vocabulary! {
 /// Facts about each task of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// It stays the same for ever: rows of the queue hold it.
+    /// Never changes for a kind: rows of the queue hold it.
     pub family: Family,
     /// A task belongs to one store.
     pub per_store: bool,
@@ -62,9 +62,9 @@ pub struct Key {
 /// A schedule that drover makes by itself, once: an operator may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// From the first start on.
+    /// A schedule from the first start on.
     Always(DefaultSchedule),
-    /// With the first row that it is for, so that what watches nothing is never due. It is called like its role.
+    /// A schedule that is made with the first row of a table, so that a role without rows is never due. Its name is the role's.
     WithRows {
         table: &'static str,
         /// The change of the table, in SQL: INSERT.
@@ -124,7 +124,7 @@ impl Key {
 }
 
 impl Schedule {
-    /// With the first row of `table`, every `hours`.
+    /// A schedule every `hours` that is made with the first row of `table`.
     pub const fn with_rows(table: &'static str, hours: u32) -> Schedule {
         Schedule::WithRows { table, event: "INSERT", only: None, hours }
     }

@@ -21,7 +21,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 vocabulary! {
     pub enum AccountKind {
         Public,
-        /// With content that subscribers pay for: `paid_content_sync` scrapes it.
+        /// An account whose content subscribers pay for: `paid_content_sync` scrapes it.
         Creator,
     }
 }
@@ -81,12 +81,12 @@ pub fn web_address(address: &str) -> Result<Url, AccountFault> {
     }
 }
 
-/// By the text alone: a name that is public may lead into a private network.
+/// Checks the text alone: a public name may lead into a private network.
 pub fn check_public(url: &Url) -> Result<(), AccountFault> {
     if url.host_str().is_some_and(is_public) { Ok(()) } else { Err(AccountFault::Private) }
 }
 
-/// Where a platform has its accounts: `https://site.example/{username}`.
+/// Address of a platform's accounts: `https://site.example/{username}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AddressTemplate(String);

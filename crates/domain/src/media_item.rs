@@ -21,9 +21,9 @@ vocabulary! {
     pub enum ItemState {
         Known,
         Downloaded,
-        /// It will never come.
+        /// The file will never come.
         Gone,
-        /// It does not come without a login, or not to us.
+        /// The server does not give the file without a login, or not to us.
         Refused,
         Failed,
     }
@@ -61,9 +61,9 @@ pub struct Item {
 /// A file that is stored. Items of the same content share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    /// In lower-case hex.
+    /// Digest in lower-case hex.
     pub sha256: String,
-    /// Relative to the storage root.
+    /// Path relative to the storage root.
     pub path: String,
     pub bytes: i64,
     pub media_type: String,

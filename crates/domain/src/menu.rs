@@ -62,7 +62,7 @@ pub struct NormalPage {
 #[derive(Clone, Debug, Default)]
 pub struct MenuBuilder {
     menu: NormalMenu,
-    /// Where in `menu.products` an id is; found by its hash, so that no id is kept twice.
+    /// Index of each id in `menu.products`, found by the id's hash, so that no id is kept twice.
     places: HashTable<usize>,
     hasher: RandomState,
     options: usize,

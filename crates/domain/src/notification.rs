@@ -77,12 +77,12 @@ vocabulary! {
     /// How often a rule's events of the crawl become a notification.
     #[derive(Default)]
     pub enum Digest {
-        /// At once.
+        /// A notification for each event, at once.
         #[default]
         None,
-        /// At most once an hour.
+        /// One notification an hour at most.
         Hourly,
-        /// At most once a day.
+        /// One notification a day at most.
         Daily,
     }
 }
@@ -131,7 +131,7 @@ const MAX_RECIPIENTS: usize = 20;
 const SMTPS_PORT: u16 = 465;
 const SUBMISSION_PORT: u16 = 587;
 
-/// Where notifications of an endpoint go.
+/// Destination of an endpoint's notifications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Webhook(Url),
@@ -144,7 +144,7 @@ pub enum Target {
 pub struct MailTarget {
     pub server: Host,
     pub port: u16,
-    /// From the first byte; otherwise the connection is changed to TLS before anything is said.
+    /// Whether TLS begins with the first byte; otherwise the connection is changed to TLS before anything is said.
     pub begins_with_tls: bool,
     pub from: String,
     pub to: Vec<String>,
@@ -229,7 +229,7 @@ impl MailTarget {
     }
 }
 
-/// As strict as mail servers are with what has no quotes.
+/// Reads an address as strictly as mail servers read one without quotes.
 fn mail_address(text: &str) -> Result<String, BadTarget> {
     let is_plain = |part: &str| {
         !part.is_empty() && part.chars().all(|char| char.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(char))

@@ -34,7 +34,7 @@ pub enum PauseTarget {
     Family(Family),
     Role(Role),
     Pod(String),
-    /// By its friendly name, which outlives its process.
+    /// A worker by its friendly name, which outlives its process.
     Worker(String),
     Host(String),
     Store(StoreId),
@@ -89,7 +89,7 @@ impl PauseTarget {
         }
     }
 
-    /// As the table has it: empty for [`PauseTarget::All`].
+    /// Name in the table; empty for [`PauseTarget::All`].
     pub fn name(&self) -> String {
         match self {
             PauseTarget::All => String::new(),

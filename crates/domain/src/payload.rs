@@ -31,7 +31,7 @@ pub struct NewPayload {
     pub total_count: i32,
     /// product_count / total_count, 0…1.
     pub coverage: f64,
-    /// When its fetch began: database time, which orders a store's payloads.
+    /// Begin of its fetch in database time, which orders a store's payloads.
     pub fetched_at: DateTime<Utc>,
 }
 

@@ -94,13 +94,13 @@ pub struct DiffCounts {
     pub stock_changes: usize,
     /// They have gained or lost an option.
     pub option_changes: usize,
-    /// On both menus, and none of this.
+    /// Number of products on both menus without any of these changes.
     pub same: usize,
     pub options_with_price_changes: usize,
     pub options_with_stock_changes: usize,
 }
 
-/// In the order of the newer menu, `removed` in that of the older one.
+/// Changes in the order of the newer menu, `removed` in that of the older one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffDetails {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::worker::{WorkerDocument, WorkerStatus};
 
-/// For people.
+/// A pod as people see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum PodStatus {
     Normal,
@@ -29,7 +29,7 @@ pub struct Pod {
     pub workers: Vec<WorkerDocument>,
 }
 
-/// By name; the workers of each stay in their order.
+/// Groups workers by pod, in the order of names; the workers of a pod stay in their order.
 pub fn pods(workers: Vec<WorkerDocument>) -> Vec<Pod> {
     let mut by_name: BTreeMap<String, Vec<WorkerDocument>> = BTreeMap::new();
     for worker in workers {

@@ -36,7 +36,7 @@ pub struct Product {
     pub quantity_censored: bool,
     pub is_in_stock: bool,
     pub stock_status: StockStatus,
-    /// None where the platform does not say, or says neither: the last known one holds.
+    /// Status at the platform; none where the platform does not say: the last known one holds.
     pub upstream_status: Option<UpstreamStatus>,
     /// The platform gives a value without a unit, or with one that is unknown: the last known unit holds.
     pub has_unknown_unit: bool,
@@ -45,12 +45,12 @@ pub struct Product {
     pub specials: Option<SpecialsJson>,
     pub upstream_created_at: Option<DateTime<Utc>>,
     pub upstream_updated_at: Option<DateTime<Utc>>,
-    /// In the order of the menu: a variant's index is its position.
+    /// Variants in the order of the menu: the index is the position.
     pub variants: Vec<Variant>,
 }
 
 impl Product {
-    /// With this status at the platform; one that is not listed is not sold.
+    /// Returns the product with this status at the platform; one that is not listed is not sold.
     #[must_use]
     pub fn listed(mut self, is_listed: bool) -> Product {
         if is_listed {

@@ -60,13 +60,13 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Where it listens, as a URL.
+    /// Returns the URL at which it listens.
     pub fn address(&self) -> String {
         address(self.protocol, &self.host, self.port)
     }
 }
 
-/// As a URL, IPv6 in brackets.
+/// Writes a URL, IPv6 in brackets.
 pub fn address(protocol: impl fmt::Display, host: &str, port: impl fmt::Display) -> String {
     if host.contains(':') { format!("{protocol}://[{host}]:{port}") } else { format!("{protocol}://{host}:{port}") }
 }
@@ -87,7 +87,7 @@ impl fmt::Display for Proxy {
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProxyEntry {
     pub protocol: ProxyProtocol,
-    /// In lower case; IPv6 without brackets.
+    /// Host in lower case; IPv6 without brackets.
     pub host: String,
     pub port: u16,
     pub username: Option<String>,
@@ -114,7 +114,7 @@ pub struct ProxyAsk {
     pub timezone: Option<String>,
     /// Proxies that are chosen only where no other serves.
     pub avoid: Vec<ProxyId>,
-    /// It gives way to all others, and gets no proxy on trial.
+    /// Whether the lease gives way to all others, and gets no proxy on trial.
     pub is_best_effort: bool,
 }
 
@@ -123,7 +123,7 @@ pub struct ProxyAsk {
 pub enum ProxyOutcome {
     Success {
         host: String,
-        /// Until the last byte.
+        /// Time until the last byte.
         took: Duration,
     },
     /// The host answered, and has trouble of its own or throttles us: the proxy works.
@@ -167,7 +167,7 @@ impl ProxyOutcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProxyReport {
     pub outcome: ProxyOutcome,
-    /// When its request was sent.
+    /// Time when its request was sent.
     pub sent: Instant,
     /// The request was for something that a crawl does without, such as an image. Its failures bench the proxy
     /// at that host only, and count in no record but the host's.
@@ -178,7 +178,7 @@ pub struct ProxyReport {
 #[derive(Clone, Debug)]
 pub struct ProxyRow {
     pub proxy: Proxy,
-    /// Where the proxy comes out: a US state (`AZ`) and an IANA timezone.
+    /// Place of the proxy's exit: a US state (`AZ`) and an IANA timezone.
     pub state_code: Option<String>,
     pub timezone: Option<String>,
     pub stored: StoredState,
@@ -208,7 +208,7 @@ impl ProxyRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostCooldown {
     pub host: String,
-    /// By the database's clock.
+    /// Time left, by the database's clock.
     pub left: Duration,
     /// Only requests that a crawl does without led to it.
     pub is_best_effort: bool,
@@ -218,7 +218,7 @@ pub struct HostCooldown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredState {
     Active,
-    /// Not active, with a cooldown. It stays benched past its cooldown until a request through it has
+    /// Out of use for a cooldown. It stays benched past its cooldown until a request through it has
     /// succeeded.
     Benched {
         /// Time left of the cooldown by the database's clock; zero once it is over.

@@ -12,11 +12,11 @@ use crate::vocabulary::{Word, vocabulary};
 
 vocabulary! {
     pub enum RecipientState {
-        /// It has the mail, which is not sent to it again.
+        /// Has the mail, which is not sent to it again.
         Delivered,
-        /// It was refused for good.
+        /// Refused for good.
         Refused,
-        /// It was refused for now, and is tried again.
+        /// Refused for now, and tried again.
         Waiting,
     }
 }
@@ -31,7 +31,7 @@ pub struct Recipient {
     pub text: String,
 }
 
-/// By address.
+/// Recipients by address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct Recipients(pub BTreeMap<String, Recipient>);
@@ -59,7 +59,7 @@ impl Recipients {
         self.0.values().any(|known| known.state == Word::Known(RecipientState::Waiting))
     }
 
-    /// With the answers of one more try. A delivery stays one.
+    /// Adds the answers of one more try. A delivery stays one.
     pub fn updated(mut self, by: Recipients) -> Recipients {
         for (address, answer) in by.0 {
             let delivered = Word::Known(RecipientState::Delivered);

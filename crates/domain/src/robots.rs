@@ -11,7 +11,7 @@ use super::vocabulary::{self, vocabulary};
 
 /// Maximum age of a file; then it is fetched again.
 pub const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
-/// After this time without an answer, a host whose file was never seen counts as one without a file (RFC
+/// Time without an answer after which a host whose file was never seen counts as one without a file (RFC
 /// 9309, 2.3.1.4).
 const LONG_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long until a host that did not answer is asked again.
@@ -44,7 +44,7 @@ impl RobotsPolicy {
 pub enum RobotsAnswer {
     /// The text of its file.
     Rules(String),
-    /// It has none: 4xx, or redirects that lead nowhere.
+    /// No file: 4xx, or redirects that lead nowhere.
     NoRules,
     /// 5xx, 429, or no answer at all.
     Unreachable { reason: String },
@@ -67,9 +67,9 @@ pub struct RobotsRecord {
     pub is_known: bool,
     /// The file of its last answer; none where it had none.
     pub text: Option<String>,
-    /// Since when it has not answered, and its failure.
+    /// Time since its last answer, and its failure.
     pub unreachable: Option<(Duration, String)>,
-    /// Until it is to be asked again; zero when it is.
+    /// Time until it is asked again; zero when that is due.
     pub next_fetch: Duration,
 }
 

@@ -218,7 +218,7 @@ impl FromStr for RoleSet {
 impl TryFrom<String> for RoleSet {
     type Error = UnknownRole;
 
-    /// As `WORKER_ROLE`, except that no word at all is refused here: there it would mean `any`.
+    /// Reads roles like `WORKER_ROLE`, except that an empty text is refused here: there it means `any`.
     fn try_from(text: String) -> Result<Self, UnknownRole> {
         match text.chars().any(char::is_alphanumeric) {
             true => text.parse(),

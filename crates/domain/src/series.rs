@@ -3,7 +3,7 @@
 //! In: points in the order of their times. Out: some of them, the first and the last always. It must not know
 //! the measured quantity.
 
-/// At most `most` of these points. Where there are more, points that repeat the one before them go first;
+/// Returns at most `most` of these points. Where there are more, points that repeat the one before them go first;
 /// where changes alone are too many, evenly spaced ones stay.
 pub fn thin<T>(points: Vec<T>, most: usize, is_same: impl Fn(&T, &T) -> bool) -> Vec<T> {
     if points.len() <= most {

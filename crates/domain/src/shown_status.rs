@@ -11,9 +11,9 @@ use super::vocabulary::{self, vocabulary};
 vocabulary! {
     pub enum ShownStatus {
         Pending,
-        /// While its lease lasts.
+        /// Claimed or running, and its lease lasts.
         Claimed,
-        /// While its lease lasts.
+        /// Claimed or running, and its lease lasts.
         Running,
         Completed,
         Failed,

@@ -9,11 +9,11 @@ use crate::amounts::counted;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Skipped {
-    /// It has an open task of that role, due before the schedule's next run.
+    /// Stores with an open task of that role, due before the schedule's next run.
     pub open_task: i64,
     /// A group that it is in has a schedule of its own.
     pub own_group: i64,
-    /// It is switched off.
+    /// Stores that are switched off.
     pub disabled: i64,
     /// Its id on the platform is not known yet.
     pub no_platform_id: i64,

@@ -23,12 +23,12 @@ pub struct Stock {
 }
 
 impl Stock {
-    /// As the feed has it.
+    /// Stock as the feed shows it.
     pub fn seen(is_in_stock: bool, status: StockStatus) -> Self {
         Stock { is_in_stock, status, misses: 0 }
     }
 
-    /// After one more complete crawl without it. The counter stops at three.
+    /// Stock after one more complete crawl without the product. The counter stops at three.
     pub fn missed(self) -> Self {
         let misses = (self.misses + 1).min(MISSES_TO_OUT_OF_STOCK);
         if misses < MISSES_TO_OUT_OF_STOCK {
@@ -38,7 +38,7 @@ impl Stock {
     }
 }
 
-/// When a product was last on the menu: the time in its row, and for a row without a miss its store's last
+/// Returns when a product was last on the menu: the time in its row, and for a row without a miss its store's last
 /// complete crawl.
 pub fn last_seen(row: DateTime<Utc>, misses: i16, last_complete: Option<DateTime<Utc>>) -> DateTime<Utc> {
     match last_complete {

@@ -17,7 +17,7 @@ pub const MAX_TOTALS: usize = 20_000;
 /// Key that requests are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreDay {
-    /// In UTC.
+    /// Day in UTC.
     pub day: NaiveDate,
     /// None: of no store, or of one that there was no room for.
     pub store: Option<StoreId>,

@@ -31,7 +31,7 @@ vocabulary! {
         Cancelled,
         /// Put off without spending a retry: what it needs was unavailable.
         Snoozed,
-        /// It made tasks, and its task waits for them before it runs again.
+        /// Made tasks, and its task waits for them before it runs again.
         Waiting,
     }
 }

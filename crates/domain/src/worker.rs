@@ -36,7 +36,7 @@ pub struct Resources {
     pub memory_total_mb: u64,
     /// Resident memory of the process.
     pub memory_rss_mb: u64,
-    /// In use in the container, or on the machine, of `memory_total_mb`: the figure that back-off compares, and not a share of `memory_mb`.
+    /// Share of `memory_total_mb` that the container or the machine uses: the figure that back-off compares, and not a share of `memory_mb`.
     pub memory_percent: f64,
     pub cpu_user_ms: u64,
     pub cpu_system_ms: u64,
@@ -61,6 +61,6 @@ pub struct WorkerDocument {
     pub roles: Vec<String>,
     /// Set by the database.
     pub last_heartbeat_at: Option<DateTime<Utc>>,
-    /// When its process started, by the database's clock.
+    /// Start of its process, by the database's clock.
     pub started_at: Option<DateTime<Utc>>,
 }

@@ -120,7 +120,7 @@ pub struct Ended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     Exit(i32),
-    /// It died by a signal that was not ours.
+    /// Died by a signal that was not ours.
     Signal(i32),
     TimedOut,
     /// No output and no growth for as long as [`Limits::silence`].
@@ -130,7 +130,7 @@ pub enum How {
     LineTooLong,
 }
 
-/// For people, after the tool's name.
+/// Writes the end for people, after the tool's name.
 impl fmt::Display for How {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -2,13 +2,13 @@
 
 use crate::tool::How;
 
-/// It decides about a retry; the reason is the tool's first error.
+/// Verdict on a tool's end, which decides about a retry; the reason is the tool's first error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Done,
-    /// It may go better next time.
+    /// May go better next time.
     Retry,
-    /// It cannot go better without a person. `login`: the site asks for another login than it was given, or
+    /// Cannot go better without a person. `login`: the site asks for another login than it was given, or
     /// for a browser.
     Permanent {
         login: bool,

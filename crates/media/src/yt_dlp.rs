@@ -25,10 +25,10 @@ pub struct Download<'a> {
     /// code is 0.
     pub max_bytes: u64,
     pub login: Option<Login>,
-    /// In Netscape's format, with mode 0600; yt-dlp rewrites it.
+    /// File of cookies in Netscape's format, with mode 0600; yt-dlp rewrites it.
     pub cookies: Option<&'a Path>,
     pub proxy: Option<&'a str>,
-    /// With ffmpeg the best picture and the best sound are merged; without it the best single file is taken.
+    /// Whether ffmpeg is there: with it the best picture and the best sound are merged; without it the best single file is taken.
     pub has_ffmpeg: bool,
     pub script_runtime: Option<ScriptRuntime>,
 }
@@ -62,7 +62,7 @@ pub struct Item {
     pub page: Option<String>,
     pub width: Option<u32>,
     pub height: Option<u32>,
-    /// In milliseconds.
+    /// Duration in milliseconds.
     pub duration: Option<u64>,
     /// Seconds since 1970.
     pub posted_at: Option<i64>,
@@ -161,7 +161,7 @@ pub fn verdict(ended: &Ended, files_came: bool) -> Verdict {
     Verdict::of(ended.how, |code| of_exit(code, files_came, Reason::of(error)))
 }
 
-/// For people: the first error without its mark.
+/// Text for people: the first error without its mark.
 pub fn error_message(ended: &Ended) -> Option<String> {
     let error = ended.first_error.as_deref()?;
     Some(error.strip_prefix("ERROR: ").unwrap_or(error).to_owned())
@@ -171,7 +171,7 @@ pub fn error_message(ended: &Ended) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Login,
-    /// It is not there, or no one can download it.
+    /// Not there, or no one can download it.
     Gone,
     Other,
 }
@@ -217,7 +217,7 @@ fn option(name: &str, value: &str) -> String {
     format!("{name} {}", quoted(value))
 }
 
-/// As a POSIX shell reads it. Nothing in it has control characters: that was checked.
+/// Quotes a value for a POSIX shell. Nothing in it has control characters: that was checked.
 fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', r"'\''"))
 }

@@ -29,7 +29,7 @@ enum Server {
     WeakEtag,
     DateOnly,
     NoProof,
-    /// It answers every request with the whole file.
+    /// Answers every request with the whole file.
     IgnoresRanges,
     /// The file is another one at the second request, and If-Range is obeyed.
     Changed,
@@ -39,7 +39,7 @@ enum Server {
     LyingStart,
     /// Its Content-Range has another size.
     LyingTotal,
-    /// It refuses each range, and names the right size.
+    /// Refuses each range, and names the right size.
     Refusing,
     /// Its first answer is in chunks and names no size.
     Chunked,
@@ -47,7 +47,7 @@ enum Server {
     NoTotal,
     /// Its parts have no ETag, and it ignores If-Range: the file is another one.
     ChangedWithoutProof,
-    /// It sends less than the rest.
+    /// Sends less than the rest.
     SubRange,
     /// The file changed in the second of the answer, and its date is all that it says.
     FreshDate,
@@ -160,7 +160,7 @@ impl Site {
     }
 }
 
-/// In chunks of a thousand bytes.
+/// The file in chunks of a thousand bytes.
 fn chunks(file: &[u8]) -> Vec<u8> {
     let mut body: Vec<u8> = file.chunks(1_000).flat_map(|part| [b"3e8\r\n", part, b"\r\n"].concat()).collect();
     body.extend(b"0\r\n\r\n");

@@ -59,10 +59,9 @@ pub struct ClaimerDeps {
     pub times: LeaseTimes,
     pub background: Background,
     pub held_tasks: HeldTasks,
-    /// While no proxy is usable, roles that need one are not claimed.
+    /// State of the proxies: while none is usable, roles that need one are not claimed.
     pub proxies: watch::Receiver<PoolState>,
-    /// While payloads cannot be written, roles that need a proxy are not claimed: each fetch would only find
-    /// that out again.
+    /// Whether payloads can be written: while not, roles that need a proxy are not claimed, for each fetch would only find that out again.
     pub can_write_payloads: watch::Receiver<bool>,
     /// Paused roles are not claimed.
     pub pauses: watch::Receiver<Pauses>,

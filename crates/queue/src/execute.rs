@@ -65,7 +65,7 @@ pub(crate) struct Run<'a> {
 /// A chained task that was started by the end of a run.
 pub(crate) struct NextRun {
     pub started: Box<StartedTask>,
-    /// When its body stops by itself, unless the lease is renewed.
+    /// Time when its body stops by itself, unless the lease is renewed.
     pub stop_at: Instant,
 }
 
@@ -73,11 +73,11 @@ pub(crate) struct NextRun {
 pub(crate) enum BodyEnd {
     Outcome(Outcome),
     Failed(TaskError),
-    /// It was stopped because the process ends: its task goes back at no cost.
+    /// Stopped because the process ends: its task goes back at no cost.
     Released,
     /// Its lease is gone: nothing of it is written.
     Lost,
-    /// It was aborted and goes on: nothing of it is written.
+    /// Aborted, and goes on: nothing of it is written.
     NotStopped,
 }
 

@@ -23,8 +23,7 @@ use supervision::background::{Background, BackgroundLoop};
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
-/// While the process drains it may be killed at any moment, and its tasks should not wait for a long lease to
-/// run out.
+/// Lease while the process drains: it may be killed at any moment, and its tasks should not wait for a long lease to run out.
 const DRAINING_LEASE: Duration = Duration::from_secs(30);
 /// Minimum time between two renewals, however many tasks are cancelled.
 const MIN_PAUSE: Duration = Duration::from_secs(1);
@@ -184,7 +183,7 @@ impl Connection {
         Ok(Renewals { renewed, lost: partition(&missing, &lost).0 })
     }
 
-    /// Until it returns, a server that crashes may forget the renewals: no body may count on them.
+    /// Makes the renewals durable. Until it returns, a server that crashes may forget them: no body may count on them.
     async fn flush(&self) -> Result<(), String> {
         let client = self.client.as_ref().ok_or("not connected")?;
         tasks::flush_renewals(client).await.map_err(|error| error.to_string())

@@ -31,9 +31,9 @@ pub type TaskActorId = usize;
 pub struct HeldTask {
     pub lease: TaskLease,
     pub task_actor: TaskActorId,
-    /// It was lost twice: a process runs one such task at a time.
+    /// Whether it was lost twice: a process runs one such task at a time.
     pub is_suspect: bool,
-    /// When its body stops by itself, unless the lease is renewed.
+    /// Time when its body stops by itself, unless the lease is renewed.
     pub stop_at: Instant,
 }
 
@@ -48,7 +48,7 @@ pub struct Beat {
 /// Leases by whether their task actors were heard of within the grace time.
 #[derive(Debug, Default)]
 pub struct LeaseLiveness {
-    /// To be renewed, with the ages of their latest beats.
+    /// Leases to renew, with the ages of their latest beats.
     pub beating: Vec<(TaskLease, Duration)>,
     /// Silent now, and not at the look before. They are not renewed, and their bodies stop by themselves.
     pub fallen_silent: Vec<(TaskLease, Duration)>,
@@ -108,7 +108,7 @@ impl HeldTasks {
         Some(self.enter(HeldTask { lease, task_actor, is_suspect: false, stop_at }))
     }
 
-    /// To be kept from before a claim is decided upon until its tasks are entered.
+    /// Delays a drain. The caller keeps it from before a claim is decided upon until its tasks are entered.
     pub fn hold_drain(&self) -> DrainHold {
         self.change(|inner| inner.drain_holds += 1);
         DrainHold(self.clone())
@@ -119,7 +119,7 @@ impl HeldTasks {
         self.change(|inner| drop(inner.remove(lease)));
     }
 
-    /// These task actors are alive. A beat of an earlier run of a task counts for nothing.
+    /// Notes that these task actors are alive. A beat of an earlier run of a task counts for nothing.
     pub fn note_beats(&self, beats: &[Beat], now: Instant) {
         let mut inner = self.lock();
         for beat in beats {
@@ -144,7 +144,7 @@ impl HeldTasks {
         heard_of
     }
 
-    /// These leases were renewed: their bodies may run until `stop_at`.
+    /// Notes that these leases were renewed: their bodies may run until `stop_at`.
     pub fn extend(&self, leases: &[TaskLease], stop_at: Instant) {
         let mut inner = self.lock();
         for lease in leases {

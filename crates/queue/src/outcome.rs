@@ -48,7 +48,7 @@ pub struct Done {
 /// A handler that has no children to make goes on and ends with [`Done`]: to wait for none is its fault, and
 /// fails the task for good.
 pub struct Await {
-    /// At most [`MAX_CHILDREN`].
+    /// Tasks to wait for, at most [`MAX_CHILDREN`].
     pub children: Vec<FollowUp>,
     /// Its results give more children (`next`) and counts for metrics (`data`); the others are not used.
     pub write: Option<Box<dyn Write>>,
@@ -112,7 +112,7 @@ pub struct WriteResults {
     pub result: Map<String, Value>,
     pub next: Vec<FollowUp>,
     pub data: Option<DataWritten>,
-    /// For the one follow-up, which may then begin at once in the slot of this run.
+    /// Data for the one follow-up, which may then begin at once in the slot of this run.
     pub hand_over: Option<HandOver>,
 }
 
@@ -127,7 +127,7 @@ impl Outcome {
 }
 
 impl Await {
-    /// As [`Done::write`].
+    /// Adds a write, like [`Done::write`].
     pub fn write<D: Send + Sync + 'static>(
         self,
         data: D,
@@ -227,8 +227,7 @@ pub enum TaskError {
     Retry { reason: String },
     #[error("{reason}")]
     Permanent { reason: String },
-    /// Not a failure: the task waits at no cost, for `proxies.snooze` where `after` is none, and at most
-    /// until the breaker of `host` closes.
+    /// Snoozes the task, which is no failure: it waits at no cost, for `proxies.snooze` where `after` is none, and at most until the breaker of `host` closes.
     #[error("{reason}")]
     Snooze { reason: String, after: Option<Duration>, host: Option<String> },
     /// The task belongs to another run, or to none: nothing of this run is written any more.

@@ -16,7 +16,7 @@ pub enum SaveError {
     /// The task belongs to another run, or to none: nothing was written, and the body has to stop.
     #[error("the lease of the run is lost")]
     LeaseLost,
-    /// After `Unavailable` it may have been written. The next save may bring the same again.
+    /// Failure of the database. After `Unavailable` the save may have been written; the next one may bring the same again.
     #[error(transparent)]
     Db(#[from] DbError),
 }

@@ -75,7 +75,7 @@ impl Run<'_> {
         self.commit(Effects::Done(done)).await
     }
 
-    /// Without effects the completion goes with the claimer's next round trip.
+    /// Completes a run without effects: that goes with the claimer's next round trip.
     async fn complete_in_batch(&self, result: serde_json::Value) {
         let completion = Completion { lease: self.task.lease.clone(), result: result.clone(), detail: self.detail() };
         if let Ok(true) = self.executor.claimer.complete(completion).await {
@@ -261,7 +261,7 @@ struct Retries {
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(4);
-/// After this many timeouts the statement itself is too slow: stop retrying.
+/// Maximum number of timeouts; then the statement itself is too slow, and is not tried again.
 const MAX_DEADLINES_MISSED: u32 = 3;
 
 impl Retries {

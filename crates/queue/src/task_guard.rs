@@ -50,7 +50,7 @@ impl TaskGuard {
         }
     }
 
-    /// From here on the run itself writes how it ended.
+    /// Hands over to the run, which writes how it ended.
     pub fn begin(&mut self) {
         self.give_back_to = None;
     }

@@ -17,7 +17,7 @@ const VALUE: &AsciiSet =
 pub struct DatabaseUrl {
     form: Form,
     password: Option<String>,
-    /// Without the password; decoded, in order.
+    /// Parameters without the password; decoded, in order.
     parameters: Vec<(String, String)>,
 }
 
@@ -128,7 +128,7 @@ impl DatabaseUrl {
     }
 }
 
-/// Without the password, in a form that libpq and the driver read.
+/// Writes the URL without the password, in a form that libpq and the driver read.
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(None))

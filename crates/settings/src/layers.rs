@@ -55,7 +55,7 @@ impl Source for Layer {
     }
 }
 
-/// Which keys exist, and the type of each.
+/// Keys that exist, and the type of each.
 #[derive(Clone, Debug)]
 pub struct Schema {
     kinds: BTreeMap<String, toml::Value>,

@@ -71,7 +71,7 @@ pub struct Config {
     /// Data files of `--config DIR` that replace the compiled ones.
     #[serde(skip)]
     pub overlays: Overlays,
-    /// Where data goes when `database.dir` is empty.
+    /// Directory of data when `database.dir` is empty.
     #[serde(skip)]
     pub data_home: PathBuf,
 }
@@ -82,12 +82,12 @@ impl Config {
         self.database.dir.as_deref().unwrap_or(&self.data_home)
     }
 
-    /// Where `payloads/…` begins.
+    /// Directory in which `payloads/…` is.
     pub fn storage_root(&self) -> &Path {
         self.storage.root.as_deref().unwrap_or(self.data_dir())
     }
 
-    /// Where media files are until they are whole.
+    /// Directory of media files until they are whole.
     pub fn media_work_dir(&self) -> PathBuf {
         let beside_files = || self.data_dir().join("media-work");
         self.media.work_dir.clone().unwrap_or_else(beside_files)
@@ -125,8 +125,7 @@ impl Config {
         self.queue.beat_grace.unwrap_or_else(|| self.min_beat_grace() + self.lease_times().heartbeat)
     }
 
-    /// From the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost
-    /// leases that the drain which follows still needs.
+    /// Time from the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost leases that the drain which follows still needs.
     fn min_beat_grace(&self) -> Duration {
         self.lease_times().heartbeat + self.supervision.hung_after + 2 * self.supervision.ping
     }
@@ -141,7 +140,7 @@ pub struct Database {
     /// Empty = the user's data home (as root `/var/lib/drover`).
     #[serde(deserialize_with = "path_unless_empty")]
     pub dir: Option<PathBuf>,
-    /// Where the private server's programs are; None = looked for.
+    /// Directory of the private server's programs; None = looked for.
     #[serde(deserialize_with = "path_unless_empty")]
     pub pg_bin: Option<PathBuf>,
     /// A pooler in transaction mode is in front of the server.
@@ -417,14 +416,14 @@ pub struct Storage {
     /// None = the data directory.
     #[serde(deserialize_with = "path_unless_empty")]
     pub root: Option<PathBuf>,
-    /// With Azure, the container.
+    /// Name of the bucket; with Azure, of the container.
     pub bucket: String,
     /// Begins each object's name; without slashes at its ends.
     pub prefix: String,
     /// Empty = the service's own.
     pub endpoint: String,
     pub region: String,
-    /// For a loopback address only.
+    /// Whether plain HTTP is allowed, for a loopback address only.
     pub allow_http: bool,
     /// Roots that the service may have beside the public ones.
     #[serde(deserialize_with = "path_unless_empty")]
@@ -509,7 +508,7 @@ pub struct Media {
     pub gallery_dl: PathBuf,
     /// Directories with colons between them.
     pub tool_path: String,
-    /// By their names.
+    /// Platforms by their names.
     pub platforms: BTreeMap<String, MediaPlatform>,
 }
 
@@ -550,7 +549,7 @@ pub struct Api {
     pub consumer_requests_per_minute: u32,
 }
 
-/// Where addresses are.
+/// Places of addresses.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Geo {

@@ -15,7 +15,7 @@ use super::{Config, kept, variables};
 
 const DEFAULT_ENVIRONMENT: &str = "development";
 
-/// Where settings come from beside the compiled files. No `Debug`: variables hold secrets.
+/// Sources of settings beside the compiled files. No `Debug`: variables hold secrets.
 #[derive(Clone, Default)]
 pub struct Sources {
     /// `--config DIR`; None = `./config` where there is one.
@@ -57,7 +57,7 @@ impl LoadedConfig {
 }
 
 impl Sources {
-    /// With the variables of this process. One that is not UTF-8 is read with replacement characters.
+    /// Takes the variables of this process. One that is not UTF-8 is read with replacement characters.
     pub fn of_process(dir: Option<PathBuf>, flags: Vec<Flag>) -> Sources {
         let all = std::env::vars_os();
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();

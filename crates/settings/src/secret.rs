@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct Secret(String);
 
 impl Secret {
-    /// For the one place that needs it.
+    /// Returns the text, for the one place that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -302,7 +302,7 @@ fn is_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// On its way through a proxy; a loopback address is a test's.
+/// Whether a key stays secret on its way through a proxy; a loopback address is a test's.
 pub(super) fn keeps_a_key_secret(url: &url::Url) -> bool {
     let is_loopback = match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),

@@ -44,7 +44,7 @@ const CONCURRENCY: usize = 8;
 #[derive(Debug)]
 pub(super) struct Bucket {
     calls: Calls,
-    /// When the last check failed; held while one runs.
+    /// Time when the last check failed; held while one runs.
     failed_check: Mutex<Option<(Instant, String)>>,
 }
 

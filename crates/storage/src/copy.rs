@@ -159,7 +159,7 @@ fn copy(from: &Path, to: &Path) -> Result<Copied, CopyError> {
     Ok(Copied { bytes, is_new: true })
 }
 
-/// Like `io::copy`, and says which of the two files is at fault.
+/// Copies like `io::copy`, and says which of the two files is at fault.
 fn copy_bytes(source: &mut File, target: &mut File) -> Result<(), CopyError> {
     let mut buffer = vec![0; 1 << 16];
     loop {

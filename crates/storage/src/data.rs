@@ -23,7 +23,7 @@ const FILE_PART: usize = 64 << 10;
 const INFLATED_PART: usize = 16 << 10;
 const WINDOW_BITS: u8 = 15;
 
-/// In which form a payload is read.
+/// Form in which a payload is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadForm {
     /// The file as it is: gzip, in members.

@@ -184,7 +184,7 @@ mod tests {
         PageBytes { bytes: Bytes::from(body), is_gzip: false, question: question() }
     }
 
-    /// As an origin would send it: in several members.
+    /// Text as an origin would send it: in several members.
     fn gzipped(parts: &[&'static str]) -> PageBytes {
         let mut raw = Vec::new();
         parts.iter().for_each(|part| member(&mut raw, part.as_bytes()).unwrap());

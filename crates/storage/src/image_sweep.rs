@@ -17,7 +17,7 @@ use super::sweep::{count, entries, is_older};
 use super::{durable, image_layout};
 use domain::payload::SweepTimes;
 
-/// After a restore of an older database, rows of files as old as this may still come back.
+/// Minimum age of a file to remove: after a restore of an older database, rows of younger files may still come back.
 pub(super) const MIN_AGE: TimeDelta = TimeDelta::days(7);
 /// Modification times are by another machine's clock.
 const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);

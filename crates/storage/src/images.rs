@@ -35,7 +35,7 @@ pub struct StoredImage {
 }
 
 impl Images {
-    /// Beside these payloads, under the same root and owner.
+    /// Images beside these payloads, under the same root and owner.
     pub fn beside(payloads: &Payloads) -> Images {
         Images(payloads.clone())
     }

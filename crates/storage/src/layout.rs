@@ -28,7 +28,7 @@ pub fn orphan(path: &str, today: NaiveDate) -> String {
     format!("{ORPHANS}/{today}/{}", name(path))
 }
 
-/// When the payload at `path` was fetched; none when `path` is not what [`payload`] gives.
+/// Time when the payload at `path` was fetched; none when `path` is not what [`payload`] gives.
 pub fn fetched_at(path: &str) -> Option<DateTime<Utc>> {
     let (store, at) = store_and_time(name(path))?;
     (payload(store, at) == path).then_some(at)

@@ -98,7 +98,7 @@ impl Files for Local {
         self.blocking(move |root| owner::is_exclusive(root, &owner))
     }
 
-    /// It waits for the disk only after a write that failed: each fetch asks.
+    /// Checks the room on the disk. It waits for the disk only after a write that failed: each fetch asks.
     fn check_room(&self, owner: Owner, could_write: bool) -> Answer<'_, ()> {
         let write = if could_write { durable::write_unsynced } else { durable::write_temporary };
         Box::pin(self.blocking_within(MAX_CHECK_WAIT, move |root| {

@@ -12,7 +12,7 @@ use super::error::StorageError;
 use super::payloads::Payloads;
 use super::{durable, media_layout, sweep};
 
-/// Where copies are made, so that nothing half stands below `media/`.
+/// Directory in which copies are made, so that no half file is below `media/`.
 const COPIES: &str = "media-copies";
 /// An older copy belongs to a dead process.
 const MAX_COPY_TIME: Duration = Duration::from_secs(24 * 60 * 60);
@@ -22,7 +22,7 @@ const MAX_COPY_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct MediaFiles(Payloads);
 
 impl MediaFiles {
-    /// Beside these payloads, under the same root and owner.
+    /// Media files beside these payloads, under the same root and owner.
     pub fn beside(payloads: &Payloads) -> MediaFiles {
         MediaFiles(payloads.clone())
     }
@@ -61,7 +61,7 @@ fn remove(file: &Path) -> io::Result<()> {
     }
 }
 
-/// To another file system.
+/// Copies a file to another file system.
 fn copy(root: &Path, from: &Path, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     let temporary = durable::copy_temporary(&root.join(COPIES), &mut source)?;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::error::StorageError;
 use super::{durable, layout};
 
-/// In the file instead of an owner; no database has this id.
+/// Content of the file in place of an owner; no database has this id.
 pub(super) const SEVERAL: &str = "several databases";
 /// Processes that start at the same time may take the file from each other this often.
 pub(super) const MAX_ROUNDS: usize = 5;

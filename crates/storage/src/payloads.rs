@@ -35,7 +35,7 @@ pub struct Payloads {
     owner: Owner,
     /// Whether the last write or check found the place usable.
     can_write: Arc<watch::Sender<bool>>,
-    /// When a write or check last did.
+    /// Time of the last write or check that succeeded.
     usable_at: Arc<Mutex<Option<Instant>>>,
 }
 

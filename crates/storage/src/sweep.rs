@@ -22,7 +22,7 @@ use domain::payload::SweepTimes;
 
 /// How long payloads without a row are kept in [`layout::ORPHANS`].
 const ORPHAN_DAYS: Days = Days::new(7);
-/// For temporary files outside of a day's directory: their modification time is by another machine's clock.
+/// Allowance for temporary files outside of a day's directory: their modification time is by another machine's clock.
 const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);
 /// Paths that one query asks about.
 const MAX_BATCH: usize = 5_000;

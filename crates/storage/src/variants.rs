@@ -25,7 +25,7 @@ const DIR_CHARS: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedFile {
     pub bytes: Vec<u8>,
-    /// As it was given when the file was written.
+    /// Time that was given when the file was written.
     pub modified: SystemTime,
 }
 

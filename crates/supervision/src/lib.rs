@@ -62,7 +62,7 @@ pub enum RestartDecision {
     Escalate,
 }
 
-/// When a child restarts and when its supervisor gives up.
+/// Rule by which a child restarts and its supervisor gives up.
 #[derive(Clone, Debug)]
 pub struct RestartPolicy {
     restart_limit: RestartLimit,
@@ -101,7 +101,7 @@ struct Child {
     /// Its own among the children.
     name: String,
     runner: RunnerHandle,
-    /// In a row.
+    /// Number of failures in a row.
     failures: u32,
     /// Its start or latest restart.
     since: Instant,
@@ -166,7 +166,7 @@ impl Children {
         }
     }
 
-    /// For a supervisor that crashed between a child's exit and its restart.
+    /// Restarts children that are parked, for a supervisor that crashed between a child's exit and its restart.
     pub fn resume_parked(&mut self, now: Instant) {
         let parked = self.by_index.iter().filter(|(_, child)| child.parked).map(|(index, _)| *index);
         for child_index in parked.collect::<Vec<usize>>() {

@@ -105,7 +105,7 @@ pub struct DrainLimits {
 }
 
 impl DrainLimits {
-    /// From the end of the grace time to the end of the process.
+    /// Time from the end of the grace time to the end of the process.
     pub fn after_grace(&self) -> Duration {
         self.stop_grace + MAX_LAST_WRITES
     }

@@ -61,7 +61,7 @@ pub struct ChildExited {
     pub exit: Exit,
 }
 
-/// Since when a runner is in the poll it is in, or parked; readable from any thread. Zero = it is not.
+/// Time since which a runner is in its present poll, or parked; readable from any thread. Zero = it is not.
 #[derive(Debug, Default)]
 pub struct PollTimes {
     busy_since: AtomicU64,

@@ -31,7 +31,7 @@ struct WatchedActor {
     poll_times: Weak<PollTimes>,
     /// None: it is not pinged; only its poll times are checked.
     ping: Option<Recipient<Ping>>,
-    /// When the ping under way was sent; none = the last one was answered.
+    /// Time when the ping under way was sent; none = the last one was answered.
     pinged_at: Option<Instant>,
     answered: Arc<AtomicBool>,
 }

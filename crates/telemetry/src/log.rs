@@ -26,7 +26,7 @@ static JSON: OnceLock<bool> = OnceLock::new();
 /// The levels of the running log; set when logging begins.
 static LEVELS: OnceLock<reload::Handle<Targets, Registry>> = OnceLock::new();
 
-/// None where the thread could not be started: lines are then written by the thread that logs.
+/// The thread that writes lines; none where it could not be started: the thread that logs then writes them.
 static LINES: LazyLock<Option<Lines>> = LazyLock::new(|| Lines::start(io::stderr()).ok());
 
 /// How long the process, when it ends, waits for its last lines to be written.

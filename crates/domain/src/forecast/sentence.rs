@@ -64,7 +64,7 @@ fn verdict(forecast: &Forecast) -> Option<String> {
     })
 }
 
-/// From this share on a limit is worth a name.
+/// Minimum share of a limit in use at which it is named.
 const TIGHT: f64 = 0.5;
 
 fn percent(share: f64) -> String {
@@ -105,7 +105,7 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// With one decimal, below 1 with two, without zeros at the end.
+/// Writes one decimal, two below 1, and no zeros at the end.
 fn decimal(number: f64) -> String {
     let text = if number < 1.0 { format!("{number:.2}") } else { format!("{number:.1}") };
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -28,14 +28,14 @@ vocabulary! {
 pub enum Verdict {
     Accepted,
     Refused,
-    /// It ended without an answer: its proxy failed, or its task was stopped.
+    /// The request ended without an answer: its proxy failed, or its task was stopped.
     Unknown,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opening {
     pub why: String,
-    /// From closed, not after a probe.
+    /// Whether it opens from closed, not after a probe.
     pub is_first: bool,
 }
 
@@ -43,9 +43,9 @@ pub struct Opening {
 pub struct Breaker {
     #[serde(rename = "breaker")]
     pub state: BreakerState,
-    /// When this state began.
+    /// Begin of this state.
     pub breaker_since: DateTime<Utc>,
-    /// When it opened, however often it was half-open since.
+    /// Time when it opened, however often it was half-open since.
     pub refuses_since: Option<DateTime<Utc>>,
     /// Open: when a probe may be sent. Half-open: when the one under way counts as lost.
     pub probe_at: Option<DateTime<Utc>>,

@@ -26,7 +26,7 @@ pub struct Hold {
     pub hold_until: Option<DateTime<Utc>>,
     /// Status of the answer that caused it.
     pub hold_status: Option<u16>,
-    /// Since the host last accepted a request.
+    /// Number of holds since the host last accepted a request.
     pub holds_in_a_row: u32,
 }
 

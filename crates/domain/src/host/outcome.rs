@@ -6,10 +6,10 @@ use super::{HostReport, Latency, ProbeNumber, Throttle, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HostOutcome {
-    /// It took the request; how long the answer took, where that is known.
+    /// The host took the request; the time that the answer took, where it is known.
     Accepted(Option<Duration>),
     Refused,
-    /// It answered with 5xx; or, where no proxy is between, not at all.
+    /// The host answered with 5xx; or, where no proxy is between, not at all.
     Failed,
     Throttled(Throttle),
     /// Nothing is known of the host: the fault is a proxy's, or ours.

@@ -34,7 +34,7 @@ impl HostState {
 }
 
 impl HostRefusal {
-    /// When the host is asked again.
+    /// Says when the host is asked again.
     pub fn next_probe(&self) -> String {
         match self.left {
             _ if self.is_probed => "a probe is under way".to_owned(),

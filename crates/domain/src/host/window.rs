@@ -28,7 +28,7 @@ pub struct Window {
 /// A host's recent treatment of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trouble {
-    /// For people: `refuses 90 % of requests`.
+    /// Text for people: `refuses 90 % of requests`.
     pub what: String,
     pub since: DateTime<Utc>,
 }

@@ -15,7 +15,7 @@ pub const KIND: Kind = Kind {
     ..Kind::CRAWL
 };
 
-/// Which payload to turn into products; none means the store's latest.
+/// The payload to turn into products; none means the store's latest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Args {

@@ -31,7 +31,7 @@ pub struct Budgets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayUsage {
     pub bytes: i64,
-    /// Until the day ends, by the database's clock.
+    /// Time until the day ends, by the database's clock.
     pub left: Duration,
     /// The end itself. Compared only with that of an earlier reading, to see whether it is the same day.
     pub ends: DateTime<Utc>,
@@ -57,11 +57,11 @@ pub struct Budget {
 /// Usage of one budget today.
 #[derive(Debug, Default)]
 struct Spending {
-    /// By all processes, as it was read last.
+    /// Bytes of all processes, as last read.
     read: i64,
-    /// By this process since then, and before the reading that is under way or has failed.
+    /// Bytes of this process since then, before the reading that is under way or has failed.
     before_reading: i64,
-    /// By this process since that began.
+    /// Bytes of this process since that reading began.
     since: i64,
     ends: Option<DateTime<Utc>>,
     ends_at: Option<Instant>,
@@ -83,7 +83,7 @@ pub struct ReachedBudget {
     pub level: Level,
     pub bytes: i64,
     pub budget: i64,
-    /// Until the day ends.
+    /// Time until the day ends.
     pub left: Duration,
 }
 
@@ -99,7 +99,7 @@ impl Budgets {
         of_each.into_iter().chain(of_all).min().map(|left| left.max(0))
     }
 
-    /// When a proxy that rests may be used again.
+    /// Time when a proxy that rests may be used again.
     pub fn rests_until(self, own: &DayUsage, in_all: &DayUsage) -> Option<DateTime<Utc>> {
         let ends = |budget, usage: &DayUsage| is_spent(budget, usage.bytes).then_some(usage.ends);
         ends(self.each, own).max(ends(self.in_all, in_all))

@@ -62,7 +62,7 @@ pub enum HostBench {
         /// Only requests that a crawl does without led to it.
         is_best_effort: bool,
     },
-    /// It ended before its time.
+    /// The request ended before its time.
     Ended,
 }
 

@@ -60,9 +60,9 @@ pub struct ProxyFailure<'a> {
     pub host: &'a str,
     pub reason: &'a str,
     pub at_once: bool,
-    /// When its request was sent.
+    /// Time when its request was sent.
     pub sent: Instant,
-    /// It says nothing of the proxy at other hosts, unless it is one `at_once`.
+    /// Whether the failure says nothing of the proxy at other hosts, unless it is one `at_once`.
     pub is_best_effort: bool,
 }
 
@@ -73,7 +73,7 @@ pub enum BenchDecision {
     Bench,
     /// Bench it, or [`Health::pause`] it when no other proxy is active.
     BenchUnlessLast,
-    /// It is benched at the host until then.
+    /// Benched at the host until then.
     BenchedAtHost(Instant),
 }
 
@@ -81,9 +81,9 @@ pub enum BenchDecision {
 pub struct Health {
     condition: Condition,
     failures_in_a_row: u32,
-    /// Since the last success.
+    /// Number of benches since the last success.
     benches: u32,
-    /// When the trial began: only requests sent since then decide it.
+    /// Begin of the trial: only requests sent since then decide it.
     trial_since: Option<Instant>,
     /// The end of the cooldown that the trial interrupts. A failure puts it back on the bench until then.
     interrupted: Option<Instant>,
@@ -249,7 +249,7 @@ impl Health {
         Some(until)
     }
 
-    /// On trial since `earliest` or later.
+    /// Whether it is on trial since `earliest` or later.
     pub fn began_trial_since(&self, earliest: Instant) -> bool {
         self.condition == Condition::OnTrial && self.trial_since.is_some_and(|since| since >= earliest)
     }
@@ -299,7 +299,7 @@ pub(super) mod tests {
     const HOST: &str = "menu.test";
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// As the tests of the pool have them.
+    /// Limits that the tests of the pool use.
     pub fn limits() -> BenchLimits {
         BenchLimits {
             max_leases: 4,

@@ -35,7 +35,7 @@ struct HostFailures {
     benched_until: Option<Instant>,
     /// Only requests that a crawl does without met them.
     is_best_effort: bool,
-    /// Since the last success.
+    /// Latest suspicion since the last success.
     last_suspicion: Option<Instant>,
     last: Instant,
 }
@@ -74,7 +74,7 @@ impl HostHealth {
         !self.answering.is_empty()
     }
 
-    /// In (0, 1]: how good a choice it is for `host`, where a failure counts for less and less as it fades.
+    /// Returns how good a choice it is for `host`, in (0, 1]: a failure counts for less and less as it fades.
     pub fn weight_at(&self, host: &str, now: Instant) -> f64 {
         let Some(failures) = self.failures.get(host) else { return 1.0 };
         let faded = now.saturating_duration_since(failures.last).as_secs_f64() / FAILURE_FADE_TIME.as_secs_f64();

@@ -19,7 +19,7 @@ impl HostRecord {
         HostRecord { recent, is_best_effort }
     }
 
-    /// These requests after `earlier` ones.
+    /// Adds these requests to `earlier` ones.
     #[must_use]
     pub fn on_top_of(&self, earlier: &HostRecord) -> HostRecord {
         HostRecord {

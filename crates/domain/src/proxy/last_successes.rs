@@ -18,7 +18,7 @@ pub struct LastSuccesses(BTreeMap<String, LastSuccess>);
 struct LastSuccess {
     proxy: ProxyId,
     at: Instant,
-    /// When a request through any other proxy last succeeded.
+    /// Latest success of a request through any other proxy.
     through_another: Option<Instant>,
 }
 

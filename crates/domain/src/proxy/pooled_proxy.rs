@@ -78,7 +78,7 @@ impl PooledProxy {
         self.counters = alone.on_top_of(&self.counters);
     }
 
-    /// As people see it, by what this process knows.
+    /// Health as people see it, by the knowledge of this process.
     pub fn shown_health(&self, now: Instant) -> ShownHealth {
         ShownHealth::of(&HealthFacts {
             is_off: self.health.condition() == Condition::Off,
@@ -173,7 +173,7 @@ impl PooledProxy {
         same(&self.state_code, &ask.state) + same(&self.timezone, &ask.timezone)
     }
 
-    /// In (0, 1]: the share of successes (two imagined ones soften a short record) · how fast · how many
+    /// Weight in (0, 1]: the share of successes (two imagined ones soften a short record) · how fast · how many
     /// failures in a row.
     fn weight(&self) -> f64 {
         let successes = self.counters.success_count as f64 + 2.0;

@@ -4,10 +4,10 @@
 //! and one that is not used keeps its last record. Pure. In: ends of requests. Out: counts, and a judgement. It
 //! must not know who is to blame.
 
-/// As many requests as count; the same number is an argument of the statement that adds them to the table.
+/// Maximum number of requests that count; the same number is an argument of the statement that adds them to the table.
 pub const MAX_REQUESTS: f64 = 100.0;
 
-/// From this share of bad ends on a proxy is in trouble.
+/// Minimum share of bad ends at which a proxy is in trouble.
 const MAX_BAD_SHARE: f64 = 0.1;
 
 /// 95 % confidence: with few requests only a clear majority is believed.
@@ -39,7 +39,7 @@ impl RecentRequests {
         *self = RecentRequests { requests: 1.0, refused, failed }.on_top_of(self);
     }
 
-    /// These requests after `earlier` ones, which give way where they are too many together.
+    /// Adds these requests to `earlier` ones, which give way where they are too many together.
     #[must_use]
     pub fn on_top_of(&self, earlier: &RecentRequests) -> RecentRequests {
         let room = (MAX_REQUESTS - self.requests).max(0.0);

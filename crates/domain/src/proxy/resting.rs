@@ -14,7 +14,7 @@ pub struct RestingProxies {
     pub proxies: usize,
     /// Proxies that are switched on; if as many rest, nothing is fetched.
     pub switched_on: usize,
-    /// When the first of them is used again; null if none rests.
+    /// Time when the first of them is used again; null if none rests.
     pub until: Option<DateTime<Utc>>,
 }
 

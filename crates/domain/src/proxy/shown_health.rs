@@ -22,11 +22,11 @@ vocabulary! {
         /// No request went through it yet.
         Untested,
         Healthy,
-        /// It brings answers, and hosts refuse too many of its requests.
+        /// Brings answers, and hosts refuse too many of its requests.
         Refused,
         /// Too many requests get no answer, whoever is to blame.
         Failing,
-        /// It is out of use, everywhere or at some hosts, until a time.
+        /// Out of use, everywhere or at some hosts, until a time.
         Benched,
         /// Switched off by hand.
         Off,

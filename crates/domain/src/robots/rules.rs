@@ -21,7 +21,7 @@ pub struct Rule {
     is_allow: bool,
     /// Percent-encoded in one way; `*` and a final `$` have their meaning.
     pattern: String,
-    /// As written.
+    /// Text of the rule in its file.
     shown: String,
 }
 
@@ -98,7 +98,7 @@ impl Rule {
         Some(Some(Rule { is_allow, pattern: encode(value), shown }))
     }
 
-    /// As its file has it.
+    /// Returns the text of the rule in its file.
     pub fn shown(&self) -> &str {
         &self.shown
     }

@@ -122,7 +122,7 @@ impl Times {
         }
     }
 
-    /// For a line of every hour: the clock's changes neither repeat nor leave out one.
+    /// Next time of a line of every hour: the clock's changes neither repeat nor leave out one.
     fn next_in_time(&self, now: Timestamp) -> Option<Timestamp> {
         let (mut from, mut is_change) = (now, false);
         for _ in 0..MAX_STEPS {

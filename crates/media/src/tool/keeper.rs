@@ -57,7 +57,7 @@ pub struct Pipes {
 pub struct Group {
     leader: Pid,
     exited: Option<oneshot::Receiver<()>>,
-    /// While it exists the tool is not reaped.
+    /// Prevents, while it exists, that the tool is reaped.
     unreaped: Option<mpsc::Sender<()>>,
     reaped: oneshot::Receiver<io::Result<ExitStatus>>,
 }
@@ -137,7 +137,7 @@ impl Cage {
 }
 
 impl Group {
-    /// To all of it; nothing happens where all of it has ended.
+    /// Signals all processes of the tool; nothing happens where all have ended.
     pub fn signal(&self, signal: Signal) {
         let _ = killpg(self.leader, signal);
     }
@@ -203,7 +203,7 @@ fn limited(mut command: std::process::Command, limits: &Limits) -> io::Result<st
     Ok(command)
 }
 
-/// Without a parent no one is left who could send SIGKILL later, so it is sent at once.
+/// Kills at once: without a parent, no one could send SIGKILL later.
 #[cfg(target_os = "linux")]
 fn die_with(parent: Pid) -> io::Result<()> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;

@@ -110,7 +110,7 @@ impl Masks {
         self.0.first().map_or(0, String::len)
     }
 
-    /// To the first whole line, or at least past the rest of a secret.
+    /// Cuts the text to its first whole line, or at least past the rest of a secret.
     fn without_cut_beginning<'a>(&self, text: &'a str) -> &'a str {
         let from = text.find('\n').map_or(self.longest(), |end| end + 1);
         text.get(text.ceil_char_boundary(from.min(text.len()))..).unwrap_or_default()
@@ -122,7 +122,7 @@ impl Masks {
     }
 }
 
-/// As programs write it into addresses: all but letters, digits and `-._~` as `%XX` or `%xx`; some leave a
+/// Forms in which programs write it into addresses: all but letters, digits and `-._~` as `%XX` or `%xx`; some leave a
 /// slash, or write a plus for a space.
 fn encodings(text: &str) -> impl Iterator<Item = String> {
     let encoded = [ENCODED, ENCODED_IN_PATHS].map(|set| utf8_percent_encode(text, set).to_string());

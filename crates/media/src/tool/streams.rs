@@ -111,7 +111,7 @@ impl Streams {
         }
     }
 
-    /// After the tool's end: the rest of its output, in bounds; false when a line has no end.
+    /// Reads the rest of the output after the tool's end, in bounds; false when a line has no end.
     pub async fn drain(&mut self) -> bool {
         let end = self.activity.bytes() + MAX_REST_BYTES;
         let mut patience = MAX_REST_WAIT;
@@ -199,13 +199,13 @@ struct Lines {
 #[derive(PartialEq, Eq)]
 enum LineState {
     Begun,
-    /// It waits for its reader.
+    /// A whole line, which waits for its reader.
     Whole,
     /// So does the begin of one that is too long.
     Cut,
     /// The rest of it is left out.
     Skipped,
-    /// From here on all is thrown away.
+    /// A line without end: all that follows is thrown away.
     Endless,
 }
 

@@ -43,8 +43,7 @@ struct Locked {
 }
 
 impl Drop for Locked {
-    /// Not by closing alone: a process that is being started elsewhere has the file open as well, until it
-    /// executes its program.
+    /// Unlocks the file. Closing alone is not enough: a process that is being started elsewhere has the file open as well, until it executes its program.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
@@ -129,7 +128,7 @@ impl WorkDirectory {
         let _ = self.write(IDLE);
     }
 
-    /// Not atomic: half a record names no process, and then its `HOME` and the death of its parent end it.
+    /// Writes the record, not atomically: half a record names no process, and then its `HOME` and the death of its parent end it.
     fn write(&self, record: &str) -> io::Result<()> {
         let mut lock = &self.0.lock;
         lock.set_len(0)?;

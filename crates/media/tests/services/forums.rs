@@ -49,7 +49,7 @@ async fn page(url: Url, secrets: Option<Secrets>, software: PagedForum) -> Resul
     forum_page::read(&html, &url, &Selectors::of(software, &SelectorOverrides::default()).unwrap())
 }
 
-/// With its links in the order of their addresses: a reader has an order of its own.
+/// The post with its links in the order of their addresses: a reader has an order of its own.
 fn expected(site: &MediaSite, post: &sim::media::ForumPost) -> ForumPost {
     let link = |link: &sim::media::ForumLink| MediaLink {
         url: site.address(&link.path).parse().unwrap(),

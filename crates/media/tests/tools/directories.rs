@@ -93,7 +93,7 @@ async fn a_lock_lasts_until_the_dropped_tool_has_ended() {
     assert!(!is_alive(pid));
 }
 
-/// By group and by work directory. Another process with a recorded number is left alone.
+/// Finds processes by group and by work directory. Another process with a recorded number is left alone.
 #[cfg(target_os = "linux")]
 #[rstest]
 #[case::a_sweep(|root: &Path| assert_eq!(sweep(root, DAY).removed, 0))]

@@ -26,7 +26,7 @@ struct State {
     /// Head of each request, in lower case but for its first line.
     heads: Mutex<Vec<String>>,
     stalls: AtomicBool,
-    /// Where the files are, unless they are here.
+    /// Address of the files, unless they are here.
     files: Mutex<Option<SocketAddr>>,
 }
 
@@ -160,7 +160,7 @@ fn statuses(name: &str, files: SocketAddr, refusals: usize) -> Vec<u8> {
     json_answer(200, "", &posts.into_iter().map(post).collect())
 }
 
-/// With ranges, and a strong ETag.
+/// Answers with ranges, and a strong ETag.
 fn file(name: &str, head: &str) -> Vec<u8> {
     let content = content(name);
     let media_type = if name.ends_with(".mp4") { "video/mp4" } else { "image/jpeg" };

@@ -18,7 +18,7 @@ use super::connector::Connector;
 use crate::place::PlaceError;
 use settings::{Secret, Storage};
 
-/// For one call; beyond, the caller tries again later.
+/// Maximum number of retries of one call; beyond, the caller tries again later.
 const MAX_RETRIES: usize = 2;
 const MAX_RETRY_TIME: Duration = Duration::from_secs(10);
 /// Maximum size of a key file.

@@ -26,7 +26,7 @@ use http_client::{Lenient, lenient};
 use settings::Storage;
 
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(5);
-/// From the request to the head of its answer.
+/// Maximum time from a request to the head of its answer.
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(20);
 const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
 const MAX_IDLE_CONNECTIONS: usize = 8;

@@ -14,7 +14,7 @@ pub struct ObjectReader {
     path: String,
     size: u64,
     version: Version,
-    /// Where the next part begins.
+    /// Begin of the next part, in bytes.
     at: u64,
     /// A page of the object, and where it begins.
     page: (u64, Bytes),

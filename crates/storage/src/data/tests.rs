@@ -25,7 +25,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// As a crawl writes it: a member before the pages, one a page, and one after them.
+    /// A payload as a crawl writes it: a member before the pages, one a page, and one after them.
     async fn of_members(body: &str) -> Stored {
         let (dir, files) = storage();
         let head = PayloadHead {
@@ -50,7 +50,7 @@ impl Stored {
         stored.holding(&encoder.finish().unwrap())
     }
 
-    /// With other bytes, which its row knows.
+    /// The payload with other bytes, which its row knows.
     fn holding(self, bytes: &[u8]) -> Stored {
         fs::write(&self.file, bytes).unwrap();
         Stored { sha256: sha256_hex(bytes), ..self }

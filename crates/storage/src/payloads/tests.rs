@@ -18,7 +18,7 @@ use domain::store::Platform;
 /// The database that owns the files.
 const OURS: &str = "id 5 9";
 const THEIRS: &str = "id 6 9";
-/// Where [`content`] of store 2 is kept, and where it is moved to by a sweep of the [`next_day`].
+/// Path of [`content`] of store 2, and the one to which a sweep of the [`next_day`] moves it.
 const PAYLOAD: &str = "payloads/2025/11/07/store_2_20251107T093000123Z.json.gz";
 const ORPHAN: &str = "payloads/.orphans/2025-11-08/store_2_20251107T093000123Z.json.gz";
 

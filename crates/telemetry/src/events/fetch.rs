@@ -19,7 +19,7 @@ pub fn request_finished(host: &str, outcome: &'static str, bytes: u64, took: Dur
     debug!(host, outcome, bytes, took = took.as_secs_f64(), "Request to {host}: {outcome}");
 }
 
-/// It is in no rollup: this process keeps as many totals as it may, because it cannot write them.
+/// Warns that a fetch is in no rollup: this process keeps as many totals as it may, because it cannot write them.
 pub fn fetch_not_counted() {
     metrics::FETCHES_NOT_COUNTED.inc();
 }
@@ -92,7 +92,7 @@ pub fn robots_fetched(host: &str, answer: &RobotsAnswer) {
     }
 }
 
-/// It is not known, and the request is sent all the same.
+/// Warns that a host's robots.txt is not known, and the request is sent all the same.
 pub fn robots_unknown(host: &str, error: &dyn fmt::Display) {
     debug!(host, "The robots.txt of {host} is not known: {error}");
 }
@@ -155,7 +155,7 @@ fn last_proxy_failing(proxy: i64, reason: &str) {
     error!(proxy, "The last active proxy {proxy} is failing and is used rarely: {reason}");
 }
 
-/// At the start: a new operator may not know that proxies are required.
+/// Warns at the start: a new operator may not know that proxies are required.
 pub fn no_proxies() {
     warn!("There is no proxy, so nothing is fetched: add some with `drover proxies import FILE`");
 }

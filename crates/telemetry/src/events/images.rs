@@ -24,7 +24,7 @@ pub fn image_failed(url: &str, reason: ImageFailure, detail: &str) {
     debug!(url, %reason, "Image not stored: {detail}");
 }
 
-/// By no fault of the image: the next refresh of its store tries again.
+/// Reports a download that failed by no fault of the image: the next refresh of its store tries again.
 pub fn image_postponed(url: &str, detail: &str) {
     metrics::IMAGES.with_label_values(&["postponed"]).inc();
     debug!(url, "Image postponed: {detail}");

@@ -52,8 +52,7 @@ pub fn pods_not_started(pods: usize, error: &dyn fmt::Display) {
     warn!(pods, "Pods that cannot be started yet, because the names in use could not be read: {pods}: {error}");
 }
 
-/// For programs, which look for each worker; people get one line for the whole pod.
-/// `name`: its friendly name, which pages show.
+/// Reports a worker to programs, which look for each; people get one line for the whole pod. `name`: its friendly name, which pages show.
 pub fn worker_started(worker: &str, name: &str, roles: &str) {
     match log::is_json() {
         true => info!(worker, worker_name = name, "Starting worker {worker} for role: {roles}"),
@@ -108,7 +107,7 @@ pub fn actor_started(kind: &'static str) {
     metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc_by(0);
 }
 
-/// It restarts after `pause`. `kind` is the actor's type, `name` its own among actors of that type.
+/// Warns that an actor crashed and restarts after `pause`. `kind` is the actor's type, `name` its own among actors of that type.
 pub fn actor_crashed(kind: &'static str, name: &str, cause: &dyn fmt::Display, pause: Duration) {
     metrics::ACTOR_RESTARTS.with_label_values(&[kind]).inc();
     warn!(actor = name, kind, "Actor {name} crashed and restarts in {pause:?}: {cause}");
@@ -179,7 +178,7 @@ pub fn config_not_watched(directory: &Path, error: &dyn fmt::Display) {
     warn!("Changes of {} are not noticed, so send SIGHUP after each: {error}", directory.display());
 }
 
-/// It takes a process that it hears nothing of for hung, and starts it again.
+/// Warns that the service manager gets no sign of life: it takes such a process for hung, and starts it again.
 pub fn service_manager_not_notified(error: &dyn fmt::Display) {
     warn!("The service manager could not be notified at NOTIFY_SOCKET: {error}");
 }

@@ -154,7 +154,7 @@ fn quoted(value: &str) -> String {
     if is_word { value.to_owned() } else { format!("\"{}\"", value.replace('"', "\\\"")) }
 }
 
-/// Where the text holds the value as words of its own: `task 12` does not say 1. A number counts beside its name
+/// Place at which the text holds the value as words of its own: `task 12` does not say 1. A number counts beside its name
 /// alone: `task 1` says nothing of a fence.
 fn place_in(message: &str, name: &str, value: &str) -> Option<usize> {
     let is_apart = |neighbour: Option<char>| neighbour.is_none_or(|letter| !letter.is_alphanumeric());

@@ -70,7 +70,7 @@ impl Pool {
     }
 }
 
-/// Without a proxy: of all together.
+/// Makes the notice of a proxy's budget, or without a proxy that of all together.
 fn notice(proxy: Option<Arc<Proxy>>, reached: ReachedBudget) -> Notice {
     let ReachedBudget { level, bytes, budget, left } = reached;
     match level {
