@@ -43,17 +43,8 @@ pub async fn store_summary(
     after: Option<StoreId>,
     limit: i64,
 ) -> Result<MarketPage<StoreSummary, StoreId>, DbError> {
-    let rows = limit.saturating_add(1);
-    let (sql, params) = named!(
-        "analytics/store_summary.sql",
-        state = filter.state,
-        store = filter.store,
-        brand = filter.brand,
-        from = filter.from,
-        to = filter.to,
-        after,
-        limit = rows
-    );
+    let (MarketFilter { state, store, brand, from, to }, rows) = (filter, limit.saturating_add(1));
+    let (sql, params) = named!("analytics/store_summary.sql", state, store, brand, from, to, after, rows);
     let read = Read { view: "mv_store_summary", sql, params: &params, limit };
     // another view has the brands of stores
     if filter.brand.is_some() && !refresh::is_filled(client, "mv_brand_presence").await? {
@@ -71,18 +62,18 @@ pub async fn brand_presence(
 ) -> Result<MarketPage<BrandPresence, BrandCursor>, DbError> {
     let (after_stores, after_brand) = (after.map(|a| a.stores), after.map(|a| &a.brand));
     let after_state = after.map(|a| &a.state);
-    let rows = limit.saturating_add(1);
+    let (MarketFilter { state, store, brand, from, to }, rows) = (filter, limit.saturating_add(1));
     let (sql, params) = named!(
         "analytics/brand_presence.sql",
-        state = filter.state,
-        store = filter.store,
-        brand = filter.brand,
-        from = filter.from,
-        to = filter.to,
+        state,
+        store,
+        brand,
+        from,
+        to,
         after_stores,
         after_brand,
         after_state,
-        limit = rows
+        rows
     );
     let read = Read { view: "mv_brand_presence", sql, params: &params, limit };
     let cursor = |row: &Row| -> Result<BrandCursor, DbError> {
@@ -104,18 +95,9 @@ pub async fn category_mix(
     limit: i64,
 ) -> Result<MarketPage<CategoryShare, CategoryCursor>, DbError> {
     let (after_in_stock, after_category) = (after.map(|a| a.in_stock), after.map(|a| &a.category));
-    let rows = limit.saturating_add(1);
-    let (sql, params) = named!(
-        "analytics/category_mix.sql",
-        state = filter.state,
-        store = filter.store,
-        brand = filter.brand,
-        from = filter.from,
-        to = filter.to,
-        after_in_stock,
-        after_category,
-        limit = rows
-    );
+    let (MarketFilter { state, store, brand, from, to }, rows) = (filter, limit.saturating_add(1));
+    let (sql, params) =
+        named!("analytics/category_mix.sql", state, store, brand, from, to, after_in_stock, after_category, rows);
     let read = Read { view: "mv_category_mix", sql, params: &params, limit };
     let cursor = |row: &Row| -> Result<CategoryCursor, DbError> {
         Ok(CategoryCursor { in_stock: row.try_get("products_in_stock")?, category: row.try_get("category_key")? })
@@ -133,19 +115,9 @@ pub async fn price_trend(
 ) -> Result<MarketPage<PriceDay, DayCursor>, DbError> {
     let (first, last) = (filter.from.map(|from| from.date_naive()), filter.to.map(last_day));
     let (after_day, after_category) = (after.map(|a| a.day), after.map(|a| &a.category));
-    let MarketFilter { state, store, brand, .. } = filter;
-    let rows = limit.saturating_add(1);
-    let (of_all, all) = named!(
-        "analytics/price_trend.sql",
-        state,
-        brand,
-        category,
-        first,
-        last,
-        after_day,
-        after_category,
-        limit = rows
-    );
+    let (MarketFilter { state, store, brand, .. }, rows) = (filter, limit.saturating_add(1));
+    let (of_all, all) =
+        named!("analytics/price_trend.sql", state, brand, category, first, last, after_day, after_category, rows);
     let (of_store, one) = named!(
         "analytics/price_trend_of_store.sql",
         store,
@@ -156,7 +128,7 @@ pub async fn price_trend(
         last,
         after_day,
         after_category,
-        limit = rows
+        rows
     );
     let (sql, params): (_, &[TypedParam<'_>]) = if store.is_some() { (of_store, &one) } else { (of_all, &all) };
     let read = Read { view: "mv_price_trend", sql, params, limit };

@@ -58,8 +58,8 @@ impl Source {
         let mut place = 0;
         while place < self.names[0].len() {
             let name = self.names[0][place].as_bytes();
-            each_value_is_used(out.used & (1 << place) != 0, name);
             each_name_has_one_value(matches!(self.place(name), Some(first) if first == place), name);
+            each_value_is_used(out.used & (1 << place) != 0, name);
             place += 1;
         }
         out

@@ -89,9 +89,7 @@ pub async fn abandon(client: &Client, choice: &ReplayChoice) -> Result<(), DbErr
 pub async fn remaining(client: &Client, replay: &Replay, choice: &ReplayChoice) -> Result<u64, DbError> {
     let PayloadPosition { fetched_at, id } = replay.position;
     let (up_to, stores) = (replay.up_to, &choice.stores);
-    let rows =
-        named!(client.query_planned("payload_replays/count.sql", last_at = fetched_at, last_id = id, up_to, stores))
-            .await?;
+    let rows = named!(client.query_planned("payload_replays/count.sql", fetched_at, id, up_to, stores)).await?;
     let count: i64 = rows.first().map(first_column).transpose()?.unwrap_or_default();
     Ok(count.unsigned_abs())
 }
@@ -106,15 +104,7 @@ pub async fn page(
     let PayloadPosition { fetched_at, id } = replay.position;
     let (up_to, stores) = (replay.up_to, &choice.stores);
     // planned for its values: for all stores by time, for a few by their own times
-    let rows = named!(client.query_planned(
-        "payload_replays/page.sql",
-        last_at = fetched_at,
-        last_id = id,
-        up_to,
-        stores,
-        limit
-    ))
-    .await?;
+    let rows = named!(client.query_planned("payload_replays/page.sql", fetched_at, id, up_to, stores, limit)).await?;
     read_all(&rows)
 }
 

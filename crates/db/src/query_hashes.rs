@@ -54,14 +54,8 @@ pub async fn record_worked(
     hash: &QueryHash,
     endpoint: &str,
 ) -> Result<(), DbError> {
-    named!(client.execute(
-        "query_hashes/record_worked.sql",
-        platform = platform.name(),
-        operation = hash.operation,
-        hash = hash.hash,
-        endpoint
-    ))
-    .await?;
+    let (platform, QueryHash { operation, hash }) = (platform.name(), hash);
+    named!(client.execute("query_hashes/record_worked.sql", platform, operation, hash, endpoint)).await?;
     Ok(())
 }
 
@@ -72,14 +66,8 @@ pub async fn record_not_found(
     hash: &QueryHash,
     endpoint: &str,
 ) -> Result<(), DbError> {
-    named!(client.execute(
-        "query_hashes/record_not_found.sql",
-        platform = platform.name(),
-        operation = hash.operation,
-        hash = hash.hash,
-        endpoint
-    ))
-    .await?;
+    let (platform, QueryHash { operation, hash }) = (platform.name(), hash);
+    named!(client.execute("query_hashes/record_not_found.sql", platform, operation, hash, endpoint)).await?;
     Ok(())
 }
 

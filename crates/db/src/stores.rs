@@ -163,14 +163,8 @@ pub async fn accept_empty(tx: &Tx, id: StoreId) -> Result<bool, DbError> {
 
 /// Records `payload` as the newest whose products are stored.
 pub async fn record_crawl(tx: &Tx, payload: &Payload, complete: bool) -> Result<(), DbError> {
-    named!(tx.execute(
-        "stores/record_crawl.sql",
-        store = payload.dispensary_id,
-        payload = payload.id,
-        fetched_at = payload.fetched_at,
-        is_complete = complete
-    ))
-    .await?;
+    let Payload { id, dispensary_id: store, fetched_at, .. } = payload;
+    named!(tx.execute("stores/record_crawl.sql", store, id, fetched_at, complete)).await?;
     Ok(())
 }
 

@@ -91,16 +91,9 @@ pub async fn note_progress(
     percent: Option<u8>,
     message: &str,
 ) -> Result<(), DbError> {
+    let TaskLease { id, fence, worker_id } = lease;
     let percent = percent.map(|percent| i16::from(percent.min(100)));
-    named!(client.execute(
-        "tasks/note_progress.sql",
-        id = lease.id,
-        fence = lease.fence,
-        worker_id = lease.worker_id,
-        percent,
-        message
-    ))
-    .await?;
+    named!(client.execute("tasks/note_progress.sql", id, fence, worker_id, percent, message)).await?;
     Ok(())
 }
 

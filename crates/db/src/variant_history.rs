@@ -48,19 +48,12 @@ pub async fn insert(tx: &Tx, payload: PayloadPosition, changes: &[VariantChange<
 /// Deletes the payload's earlier rows of the variants in `changes`: another version of the program writes
 /// them again.
 pub async fn forget(tx: &Tx, payload: PayloadPosition, changes: &[VariantChange<'_>]) -> Result<(), DbError> {
+    let PayloadPosition { id, fetched_at } = payload;
     for batch in changes.chunks(MAX_BATCH) {
-        let ids = column(batch, |change| change.product_id);
+        let products = column(batch, |change| change.product_id);
         let labels = column(batch, |change| change.variant.option_label.as_str());
         let numbers = column(batch, |change| change.variant.nth);
-        named!(tx.execute(
-            "variant_history/forget.sql",
-            products = ids,
-            labels,
-            numbers,
-            payload = payload.id,
-            fetched_at = payload.fetched_at
-        ))
-        .await?;
+        named!(tx.execute("variant_history/forget.sql", products, labels, numbers, id, fetched_at)).await?;
     }
     Ok(())
 }

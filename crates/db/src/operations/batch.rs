@@ -81,16 +81,8 @@ impl Part {
         let batch = change(tx, self.action, &ids, &self.change).await?;
         let (done, failed) = (count(batch.done), count(batch.failures.len()));
         let failures = serde_json::to_value(&batch.failures).map_err(|error| DbError::Other(error.to_string()))?;
-        named!(tx.execute(
-            "operations/advance.sql",
-            id = self.id,
-            below,
-            done,
-            failed,
-            failures,
-            max_failures = MAX_FAILURES
-        ))
-        .await?;
+        named!(tx.execute("operations/advance.sql", id = self.id, below, done, failed, failures, max = MAX_FAILURES))
+            .await?;
         Ok(batch)
     }
 }

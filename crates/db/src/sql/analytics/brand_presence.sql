@@ -25,4 +25,4 @@ SELECT brand_key, brand, nullif(state_key, '') AS state, stores, stores_in_stock
   FROM brands
  WHERE ($after_stores::bigint IS NULL OR (-stores_in_stock, brand_key, state_key) > (-($after_stores::numeric), $after_brand, $after_state))
  ORDER BY -stores_in_stock, brand_key, state_key
- LIMIT $limit
+ LIMIT $rows

@@ -24,4 +24,4 @@ SELECT category AS category_key, nullif(category, '') AS category, stores, produ
   FROM mix
  WHERE ($after_in_stock::bigint IS NULL OR (-products_in_stock, category COLLATE "C") > (-($after_in_stock::numeric), $after_category))
  ORDER BY -products_in_stock, category COLLATE "C"
- LIMIT $limit
+ LIMIT $rows

@@ -13,4 +13,4 @@ SELECT t.day, t.category AS category_key, nullif(t.category, '') AS category,
    AND ($after_day::date IS NULL OR (t.day, t.category COLLATE "C") > ($after_day, $after_category))
  GROUP BY t.day, t.category
  ORDER BY t.day, t.category COLLATE "C"
- LIMIT $limit
+ LIMIT $rows

@@ -12,4 +12,4 @@ SELECT s.dispensary_id, s.dispensary_name, s.platform, s.state, s.city, s.crawl_
    AND ($to::timestamptz IS NULL OR s.last_crawl_at < $to)
    AND ($after::bigint IS NULL OR s.dispensary_id > $after)
  ORDER BY s.dispensary_id
- LIMIT $limit
+ LIMIT $rows

@@ -5,7 +5,7 @@ SELECT p.id, p.dispensary_id, p.platform, p.storage_path, p.bytes, json_time(p.f
                 WHERE t.dedup_key = 'product_refresh:' || p.dispensary_id || ':' || p.id) AS is_queued
   FROM raw_crawl_payloads p
   JOIN dispensaries d ON d.id = p.dispensary_id
- WHERE (p.fetched_at, p.id) > ($last_at, $last_id)
+ WHERE (p.fetched_at, p.id) > ($fetched_at, $id)
    AND p.fetched_at < $up_to
    AND ($stores::bigint[] IS NULL OR p.dispensary_id = ANY ($stores))
  ORDER BY p.fetched_at, p.id

@@ -4,6 +4,6 @@ WITH settled AS (
   DELETE FROM suspicious_switches WHERE kind = 'products' AND dispensary_ids = ARRAY[$store::bigint]
 )
 UPDATE dispensaries
-   SET last_payload_id = $payload, hashed_payload_id = $payload, last_payload_at = $fetched_at, last_crawl_at = now(), updated_at = now(),
-       last_complete_at = CASE WHEN $is_complete THEN $fetched_at ELSE last_complete_at END
+   SET last_payload_id = $id, hashed_payload_id = $id, last_payload_at = $fetched_at, last_crawl_at = now(), updated_at = now(),
+       last_complete_at = CASE WHEN $complete THEN $fetched_at ELSE last_complete_at END
  WHERE id = $store;
