@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::proxies::checker::ApiTester;
+use super::proxies::checker;
 use super::{CliError, Env};
 use crate::actors::proxy_pool::ProxyPool;
 use crate::app::App;
@@ -171,7 +171,7 @@ fn services(env: &Env, config: &Arc<Config>, health: Health) -> Result<ApiServic
         keys: config.secrets.keys(),
         proxies: part(env, config, |config| config.proxies.clone()),
         live: env.live.clone(),
-        proxy_tester: Arc::new(ApiTester(config.clone())),
+        proxy_tester: checker::tester(config.clone()),
         politeness: part(env, config, |config| config.politeness.clone()),
         crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),

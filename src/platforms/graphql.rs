@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::reading::first_of::FirstOf;
 use super::reading::half_character::with_whole_characters;
 use crate::stealth::{FetchError, Response};
+use domain::menu::NormaliseError;
 
 /// How a server says that it does not know a hash, as a code or as a message.
 const STALE: [&str; 4] = [
@@ -46,6 +47,18 @@ pub fn errors(operation: &str, response: &Response, has_key: bool) -> FetchError
     }
     let message = errors.iter().find_map(|error| error["message"].as_str()).unwrap_or("no message");
     FetchError::Rejected { operation, message: message.chars().take(MAX_MESSAGE_CHARS).collect() }
+}
+
+/// The error of an answer that is not a menu; `has_key` as in [`errors`].
+pub fn menu_error(operation: &str, response: &Response, error: NormaliseError, has_key: bool) -> FetchError {
+    match error {
+        NormaliseError::HasErrors { .. } => errors(operation, response, has_key),
+        NormaliseError::Truncated { .. } => truncated(response),
+        NormaliseError::NotAMenu { why, .. } => {
+            response.require_success().err().unwrap_or_else(|| unreadable(response, why))
+        }
+        error @ NormaliseError::TooLarge => unreadable(response, error.to_string()),
+    }
 }
 
 fn says(error: &Value, words: &[&str]) -> bool {

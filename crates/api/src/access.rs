@@ -10,7 +10,8 @@ use axum::http::request::Parts;
 
 use super::authenticate::{self, RequestContext};
 use super::change::{Change, IdempotencyKey};
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, query};
+use db::Client;
 use domain::access::{AccessRole, Principal};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -52,15 +53,24 @@ pub struct Anyone;
 /// The caller, whose access role is `R` or more.
 pub struct Caller<R> {
     pub principal: Principal,
+    api: ApiState,
     _role: PhantomData<R>,
 }
 
 /// A request that changes something, of a caller whose access role is `R` or more.
 pub struct Changes<R> {
+    api: ApiState,
     context: RequestContext,
     principal: Principal,
     key: Option<String>,
     _role: PhantomData<R>,
+}
+
+impl<R> Caller<R> {
+    /// A connection for reads, none of those of tasks.
+    pub async fn client(&self) -> Result<Client, ApiError> {
+        Ok(self.api.db.api_client().await?)
+    }
 }
 
 impl<R> Changes<R> {
@@ -68,9 +78,9 @@ impl<R> Changes<R> {
     ///
     /// # Errors
     /// [`ApiError::Answered`] where this request's `Idempotency-Key` has an answer already.
-    pub async fn begin(self, api: &ApiState) -> Result<Change, ApiError> {
+    pub async fn begin(self) -> Result<Change, ApiError> {
         let key = self.key.map(|key| IdempotencyKey { key, request: self.context.digest() });
-        Change::begin(api, self.principal, self.context.id, key).await
+        Change::begin(&self.api, self.principal, self.context.id, key).await
     }
 }
 
@@ -97,7 +107,8 @@ impl<R: CallerRole> Guard for Changes<R> {
 impl FromRequestParts<ApiState> for Anyone {
     type Rejection = ApiError;
 
-    async fn from_request_parts(_: &mut Parts, _: &ApiState) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _: &ApiState) -> Result<Self, ApiError> {
+        query::check_absent(parts)?;
         Ok(Anyone)
     }
 }
@@ -107,7 +118,8 @@ impl<R: CallerRole> FromRequestParts<ApiState> for Caller<R> {
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, ApiError> {
         let principal = authenticate::principal(parts, api, R::ROLE).await?;
-        Ok(Caller { principal, _role: PhantomData })
+        query::check_absent(parts)?;
+        Ok(Caller { principal, api: api.clone(), _role: PhantomData })
     }
 }
 
@@ -118,7 +130,8 @@ impl<R: CallerRole> FromRequestParts<ApiState> for Changes<R> {
         let context = RequestContext::of(parts)?;
         let principal = authenticate::principal(parts, api, R::ROLE).await?;
         let key = idempotency_key(parts)?;
-        Ok(Changes { context, principal, key, _role: PhantomData })
+        query::check_absent(parts)?;
+        Ok(Changes { api: api.clone(), context, principal, key, _role: PhantomData })
     }
 }
 

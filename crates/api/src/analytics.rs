@@ -1,11 +1,9 @@
 //! `/api/analytics`: market data, as of the last refresh of analytics.
 
-use axum::extract::State;
-
+use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::listing::Listing;
 use super::page::PageJson;
-use super::{ApiError, ApiState};
 use contract::analytics::{
     BrandCursor, BrandPresencePage, CategoryCursor, CategoryMixPage, DayCursor, MarketFilter, PriceQuery,
     PriceTrendPage, StoreSummaryPage,
@@ -18,11 +16,10 @@ use domain::store::StoreId;
 #[utoipa::path(get, path = "/api/analytics/store-summary", tag = "analytics",
                responses((status = 200, body = StoreSummaryPage)))]
 pub async fn store_summary(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<MarketFilter, Position<StoreId>>,
 ) -> Result<PageJson<StoreSummaryPage, String>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let after = cursor.map(|Position(id)| id);
     let MarketPage { rows: stores, next, as_of } =
         analytics::store_summary(&client, &filter, after, limit.rows()).await?;
@@ -33,11 +30,10 @@ pub async fn store_summary(
 #[utoipa::path(get, path = "/api/analytics/brand-presence", tag = "analytics",
                responses((status = 200, body = BrandPresencePage)))]
 pub async fn brand_presence(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<MarketFilter, Position<BrandCursor>>,
 ) -> Result<PageJson<BrandPresencePage, String>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let after = cursor.as_ref().map(|Position(cursor)| cursor);
     let MarketPage { rows: brands, next, as_of } =
         analytics::brand_presence(&client, &filter, after, limit.rows()).await?;
@@ -48,11 +44,10 @@ pub async fn brand_presence(
 #[utoipa::path(get, path = "/api/analytics/category-mix", tag = "analytics",
                responses((status = 200, body = CategoryMixPage)))]
 pub async fn category_mix(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<MarketFilter, Position<CategoryCursor>>,
 ) -> Result<PageJson<CategoryMixPage, String>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let after = cursor.as_ref().map(|Position(cursor)| cursor);
     let MarketPage { rows: categories, next, as_of } =
         analytics::category_mix(&client, &filter, after, limit.rows()).await?;
@@ -63,13 +58,12 @@ pub async fn category_mix(
 #[utoipa::path(get, path = "/api/analytics/price-trend", tag = "analytics",
                responses((status = 200, body = PriceTrendPage)))]
 pub async fn price_trend(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<PriceQuery, Position<DayCursor>>,
 ) -> Result<PageJson<PriceTrendPage, String>, ApiError> {
     let PriceQuery { state, store, brand, category, from, to } = filter;
     let filter = MarketFilter { state, store, brand, from, to };
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let after = cursor.as_ref().map(|Position(cursor)| cursor);
     let MarketPage { rows: days, next, as_of } =
         analytics::price_trend(&client, &filter, category.as_deref(), after, limit.rows()).await?;

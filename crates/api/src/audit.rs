@@ -1,11 +1,9 @@
 //! `/api/audit`: who changed what by request.
 
-use axum::extract::State;
-
+use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::listing::Listing;
 use super::page::{Page, PageJson};
-use super::{ApiError, ApiState};
 use contract::audit::{AuditFilter, AuditPage};
 use contract::cursor::Cursor;
 use db::audit_log;
@@ -13,11 +11,10 @@ use db::audit_log;
 /// Lists who changed what, newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/audit", tag = "access", responses((status = 200, body = AuditPage)))]
 pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<AuditFilter>,
 ) -> Result<PageJson<AuditPage>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let filter = AuditFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let page = Page::of(audit_log::list(&client, &filter, limit.with_next()).await?, limit, |row| row.id);
     Ok(page.json(|audit, next_cursor| AuditPage { audit, next_cursor }))

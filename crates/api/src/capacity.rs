@@ -1,36 +1,25 @@
 //! `/api/tasks/capacity`: how many tasks wait and run, how long one takes, and how many workers they need.
 
 use axum::Json;
-use axum::extract::State;
 
+use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::path::Roles;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
 use contract::tasks::RoleCapacity;
 use db::task_views::capacity;
 use domain::capacity::Capacity;
 
 /// Counts what waits and runs, for each role that has open tasks or some that ended within a day.
 #[utoipa::path(get, path = "/api/tasks/capacity", tag = "tasks", responses((status = 200, body = Vec<Capacity>)))]
-pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<Vec<Capacity>>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn list(caller: Caller<Viewer>) -> Result<Json<Vec<Capacity>>, ApiError> {
+    let client = caller.client().await?;
     Ok(Json(capacity::by_role(&client).await?))
 }
 
 /// Counts what waits and runs of a role, and says how many workers it needs.
 #[utoipa::path(get, path = "/api/tasks/capacity/{role}", tag = "tasks", responses((status = 200, body = RoleCapacity)))]
-pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    Roles { role, roles }: Roles,
-    _: Query<NoParameters>,
-) -> Result<Json<RoleCapacity>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn show(caller: Caller<Viewer>, Roles { role, roles }: Roles) -> Result<Json<RoleCapacity>, ApiError> {
+    let client = caller.client().await?;
     let capacity = capacity::of(&client, &roles, &role).await?;
     Ok(Json(RoleCapacity { workers_needed: capacity.workers_needed(), capacity }))
 }

@@ -1,26 +1,20 @@
 //! A role's completed tasks, and a store's tasks under way.
 
 use axum::Json;
-use axum::extract::State;
 
+use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::path::{Path, Roles};
-use super::query::{NoParameters, Query};
+use super::query::Query;
 use super::stores::{StorePath, require_store};
-use super::{ApiError, ApiState};
 use contract::tasks::{ActiveTask, RecentQuery, RecentTasks, RoleCompletion};
 use db::task_views::completions::{self, LastCompletion};
 
 /// Tells when a role last completed a task.
 #[utoipa::path(get, path = "/api/tasks/role/{role}/last-completion", tag = "tasks",
                responses((status = 200, body = RoleCompletion)))]
-pub async fn last(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    Roles { role, roles }: Roles,
-    _: Query<NoParameters>,
-) -> Result<Json<RoleCompletion>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn last(caller: Caller<Viewer>, Roles { role, roles }: Roles) -> Result<Json<RoleCompletion>, ApiError> {
+    let client = caller.client().await?;
     let LastCompletion { task_id, completed_at } = completions::last(&client, &roles).await?;
     Ok(Json(RoleCompletion { role, task_id, completed_at }))
 }
@@ -29,24 +23,21 @@ pub async fn last(
 #[utoipa::path(get, path = "/api/tasks/role/{role}/recent", tag = "tasks",
                responses((status = 200, body = RecentTasks)))]
 pub async fn recent(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Roles { roles, .. }: Roles,
     Query(RecentQuery { limit }): Query<RecentQuery>,
 ) -> Result<Json<RecentTasks>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     Ok(Json(RecentTasks { tasks: completions::recent(&client, &roles, limit.rows()).await? }))
 }
 
 /// The task of a store that a worker has.
 #[utoipa::path(get, path = "/api/tasks/store/{id}/active", tag = "tasks", responses((status = 200, body = ActiveTask)))]
 pub async fn active_of_store(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Path(StorePath { id }): Path<StorePath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<ActiveTask>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     require_store(&client, id).await?;
     Ok(Json(ActiveTask { task: completions::active_of_store(&client, id).await? }))
 }

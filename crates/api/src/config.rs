@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{Admin, Caller};
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use settings::Setting;
 
@@ -17,10 +16,6 @@ pub struct Settings {
 
 /// Lists every setting with its value, and the file, variable or flag that set it. Secrets are masked.
 #[utoipa::path(get, path = "/api/config", tag = "service", responses((status = 200, body = Settings)))]
-pub async fn show(
-    _: Caller<Admin>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<Settings>, ApiError> {
+pub async fn show(_: Caller<Admin>, State(api): State<ApiState>) -> Result<Json<Settings>, ApiError> {
     Ok(Json(Settings { settings: api.live.current().settings.clone() }))
 }

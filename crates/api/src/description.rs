@@ -13,6 +13,9 @@ use utoipa::{IntoParams, ToSchema};
 
 /// An argument of a handler. Without a `describe` of its own, the document shows nothing of it.
 pub trait Describe {
+    /// Whether it reads the query. The query of an operation without such an argument must be empty.
+    const READS_QUERY: bool = false;
+
     fn describe(_: &mut Description<'_>) {}
 }
 

@@ -4,6 +4,7 @@
 //! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
 //! not compile. The other arguments describe the operation's parameters, its body and the refusals of these.
 
+use axum::Extension;
 use axum::handler::Handler;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::{Operation, PathItem};
@@ -13,6 +14,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use super::ApiState;
 use super::access::{Access, Guard};
 use super::description::{Describe, Description};
+use super::query::NoQuery;
 
 /// Names of the operation's extensions.
 pub const ACCESS_ROLE: &str = "x-access-role";
@@ -26,6 +28,7 @@ pub trait GuardedArgs {
     const ACCESS: Access;
     /// The descriptions of the others.
     const OTHERS: &'static [fn(&mut Description<'_>)];
+    const READS_QUERY: bool;
 }
 
 macro_rules! guarded {
@@ -33,6 +36,7 @@ macro_rules! guarded {
         impl<Kind, G: Guard, $($argument: Describe),*> GuardedArgs for (Kind, G, $($argument,)*) {
             const ACCESS: Access = G::ACCESS;
             const OTHERS: &'static [fn(&mut Description<'_>)] = &[$($argument::describe),*];
+            const READS_QUERY: bool = false $(|| $argument::READS_QUERY)*;
         }
     };
 }
@@ -58,6 +62,7 @@ pub fn add<H: Handler<T, ApiState>, T: GuardedArgs>(
         T::OTHERS.iter().for_each(|describe| describe(&mut description));
         complete(&mut description, T::ACCESS);
     }
+    let methods = if T::READS_QUERY { methods } else { methods.route_layer(Extension(NoQuery)) };
     router.routes((schemas, paths, methods))
 }
 

@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
+use super::ApiError;
 use super::access::{Changes, Operator};
 use super::body::Body;
-use super::query::{NoParameters, Query};
 use super::tasks::make;
-use super::{ApiError, ApiState};
 use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
 use contract::problem::Problem;
 use contract::task_requests::RequestedTask;
@@ -26,12 +24,10 @@ use telemetry::events;
                responses((status = 200, body = Recovery)))]
 pub async fn recover_stale(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(request): Body<RecoveryRequest>,
 ) -> Result<Response, ApiError> {
     let minutes = request.minutes()?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let silence = Duration::from_secs(60 * u64::from(minutes.unsigned_abs()));
     let counts = tasks::recover_silent(&change, silence).await?;
     change.audit("tasks.recover", "stale", json!({"threshold_minutes": minutes, "counts": counts}));
@@ -45,13 +41,8 @@ pub async fn recover_stale(
 /// Makes the crawls of a day: all stores in batches (6) over its hours. A store that has one open gets no other.
 #[utoipa::path(post, path = "/api/tasks/generate/resync", tag = "tasks",
                responses((status = 200, body = Resync), (status = 409, response = Problem)))]
-pub async fn resync(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    Body(request): Body<ResyncRequest>,
-) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+pub async fn resync(changes: Changes<Operator>, Body(request): Body<ResyncRequest>) -> Result<Response, ApiError> {
+    let mut change = changes.begin().await?;
     let made = generation::resync(&change, &request).await?;
     change.audit("tasks.generate", "resync", json!({"request": request, "count": made.count}));
     change.answer(StatusCode::OK, &made).await
@@ -63,9 +54,7 @@ pub async fn resync(
                          (status = 201, body = RequestedTask), (status = 409, response = Problem)))]
 pub async fn discovery(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(request): Body<DiscoveryRequest>,
 ) -> Result<Response, ApiError> {
-    make(changes.begin(&api).await?, request.into()).await
+    make(changes.begin().await?, request.into()).await
 }

@@ -10,7 +10,6 @@ use utoipa::{IntoParams, PartialSchema};
 
 use super::access::{Caller, Operator};
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::geo::LocatedAddress;
 use contract::problem::Problem;
@@ -43,7 +42,6 @@ pub async fn show(
     _: Caller<Operator>,
     State(api): State<ApiState>,
     Path(IpPath { ip }): Path<IpPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<LocatedAddress>, ApiError> {
     api.geo.refresh().await;
     let place = api.geo.look_up(ip)?.ok_or_else(|| ApiError::NotFound(format!("{ip} in the geo database")))?;

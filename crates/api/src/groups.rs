@@ -1,19 +1,18 @@
 //! `/api/groups`: groups of stores, for which schedules of their own are made.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
+use super::ApiError;
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
+use super::query::NoParameters;
 use contract::groups::{Group, GroupChange, GroupName, GroupPage, GroupStores};
 use contract::position::Position;
 use contract::problem::Problem;
@@ -32,11 +31,10 @@ pub struct GroupPath {
 /// Lists the groups of stores, by name.
 #[utoipa::path(get, path = "/api/groups", tag = "stores", responses((status = 200, body = GroupPage)))]
 pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { limit, cursor, .. }: Listing<NoParameters, Position<String>>,
 ) -> Result<PageJson<GroupPage, String>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let after = cursor.as_ref().map(|Position(name)| name.as_str());
     let mut groups = groups::list(&client, after, limit.with_next()).await?;
     let next = limit.next(&mut groups, |last| last.name.clone());
@@ -49,9 +47,7 @@ pub async fn list(
                responses((status = 200, body = GroupChange), (status = 409, response = Problem)))]
 pub async fn set_stores(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(path): Path<GroupPath>,
-    _: Query<NoParameters>,
     Body(GroupStores { add, remove }): Body<GroupStores>,
 ) -> Result<Response, ApiError> {
     let group = path.name()?;
@@ -60,7 +56,7 @@ pub async fn set_stores(
             return Err(ApiError::bad(field, format!("{} stores; the maximum is {MAX_STORES}", ids.len())));
         }
     }
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let removed = groups::take_out(&change, &group, &remove).await?;
     let added = groups::put_in(&change, &group, &add).await?;
     let stores = groups::get(&change, &group).await?.map_or(0, |group| group.stores);
@@ -73,14 +69,12 @@ pub async fn set_stores(
                responses((status = 200, body = Group), (status = 409, response = Problem)))]
 pub async fn rename(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(path): Path<GroupPath>,
-    _: Query<NoParameters>,
     Body(GroupName { name }): Body<GroupName>,
 ) -> Result<Response, ApiError> {
     let old_name = path.name()?;
     let new_name = group::name(&name).map_err(|fault| ApiError::bad("name", fault))?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     groups::rename(&change, &old_name, &new_name).await?;
     let group = groups::get(&change, &new_name).await?.ok_or_else(|| GroupError::Missing(new_name.clone()))?;
     change.audit("groups.rename", &old_name, json!({"name": new_name, "stores": group.stores}));
@@ -91,14 +85,9 @@ pub async fn rename(
 #[utoipa::path(delete, path = "/api/groups/{group}", tag = "stores",
                responses((status = 204, description = "Its stores are in it no more"),
                          (status = 409, response = Problem)))]
-pub async fn delete(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(path): Path<GroupPath>,
-    _: Query<NoParameters>,
-) -> Result<StatusCode, ApiError> {
+pub async fn delete(changes: Changes<Operator>, Path(path): Path<GroupPath>) -> Result<StatusCode, ApiError> {
     let group = path.name()?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let stores = groups::delete(&change, &group).await?;
     change.audit("groups.delete", &group, json!({ "stores": stores }));
     change.no_content().await

@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use super::ApiState;
 use super::access::Anyone;
 use super::process_health::{Actors, Health};
+use super::query::AnyQuery;
 use contract::health::{Check, CheckState, Liveness, LivenessStatus, Readiness, ReadinessChecks, ReadinessStatus};
 use db::{Client, migrate, pauses, server_info};
 
@@ -22,14 +23,14 @@ const UNKNOWN: &str = "unknown: the database is unavailable";
 
 /// Whether the process is up.
 #[utoipa::path(get, path = "/livez", tag = "service", responses((status = 200, body = Liveness)))]
-pub async fn livez(_: Anyone) -> Json<Liveness> {
+pub async fn livez(_: Anyone, _: AnyQuery) -> Json<Liveness> {
     Json(Liveness { status: LivenessStatus::Ok })
 }
 
 /// Whether everything works that the process needs.
 #[utoipa::path(get, path = "/readyz", tag = "service",
                responses((status = 200, body = Readiness), (status = 503, body = Readiness, description = "Something is degraded")))]
-pub async fn readyz(_: Anyone, State(api): State<ApiState>) -> (StatusCode, Json<Readiness>) {
+pub async fn readyz(_: Anyone, State(api): State<ApiState>, _: AnyQuery) -> (StatusCode, Json<Readiness>) {
     let from_database = match tokio::time::timeout(MAX_WAIT, database(&api)).await {
         Ok(checks) => checks,
         Err(_) => DatabaseChecks::without(format!("no answer within {MAX_WAIT:?}"), &api.health),

@@ -17,7 +17,6 @@ use super::body::Body;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::hosts::{BreakerChange, HostDetail, HostFilter, HostListing, HostPage, HostUpdate, RobotsListing};
 use contract::position::Position;
@@ -37,12 +36,11 @@ pub struct HostPath {
 /// Every host that was asked, by name.
 #[utoipa::path(get, path = "/api/hosts", tag = "hosts", responses((status = 200, body = HostPage)))]
 pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<HostFilter, Position<String>>,
 ) -> Result<PageJson<HostPage, String>, ApiError> {
     let filter = HostFilter { after: cursor.map(|Position(host)| host), ..filter };
-    let mut rows = hosts::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
+    let mut rows = hosts::list(&caller.client().await?, &filter, limit.with_next()).await?;
     let next = limit.next(&mut rows, |row| row.host.clone());
     let hosts = rows.into_iter().map(listing).collect();
     Ok(PageJson::of(next, |next_cursor| HostPage { hosts, next_cursor }))
@@ -54,7 +52,6 @@ pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(path): Path<HostPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<HostDetail>, ApiError> {
     let (client, host) = (api.db.api_client().await?, path.name());
     let listing = listing(hosts::get(&client, &host).await?);
@@ -68,14 +65,12 @@ pub async fn show(
 #[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostListing)))]
 pub async fn update(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(path): Path<HostPath>,
-    _: Query<NoParameters>,
     Body(update): Body<HostUpdate>,
 ) -> Result<Response, ApiError> {
     update.check()?;
     let (host, detail, caller) = (path.name(), json!(update), changes.name.clone());
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let row = hosts::change(&change, &host, |state, now| update.apply(state, now).map_err(ApiError::from)).await?;
     let target = PauseTarget::Host(host.clone());
     match update.breaker {
@@ -92,14 +87,9 @@ pub async fn update(
 
 /// Forgets what was learned of a host: its hold, breaker, rate and counts, and its robots.txt, which is fetched again.
 #[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts", responses((status = 204, description = "Forgotten")))]
-pub async fn reset(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(path): Path<HostPath>,
-    _: Query<NoParameters>,
-) -> Result<StatusCode, ApiError> {
+pub async fn reset(changes: Changes<Operator>, Path(path): Path<HostPath>) -> Result<StatusCode, ApiError> {
     let host = path.name();
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     hosts::reset(&change, &host).await?;
     db::pauses::end_of(&change, &PauseTarget::Host(host.clone())).await?;
     robots::forget(&change, &host).await?;

@@ -266,6 +266,8 @@ impl FromRequestParts<ApiState> for ImageAsk {
 }
 
 impl Describe for ImageAsk {
+    const READS_QUERY: bool = true;
+
     fn describe(description: &mut Description<'_>) {
         description.parameters::<ImageQuery>(ParameterIn::Query);
         // the stored file is damaged, not an image or lacks the part; the renderer is busy

@@ -12,7 +12,6 @@ use super::access::{Changes, Operator};
 use super::batch::checked;
 use super::body::BatchBody;
 use super::job_addresses::without_address;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::job_imports::{ImportedJob, ImportedJobs, JobImport, RefusedJob};
 use contract::problem::Problem;
@@ -27,14 +26,13 @@ use telemetry::events;
 pub async fn import(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     BatchBody { value: request, .. }: BatchBody<JobImport>,
 ) -> Result<Response, ApiError> {
     request.check()?;
     let JobImport { source, jobs, dry_run } = request;
     let now = Clock::system().utc();
     let jobs = checked("jobs", jobs, |_, job| job.check(now).map_err(|fault| vec![fault.to_string()]))?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let rows = job_imports::import(&change, &source, &jobs).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
             ApiError::Conflict("another request imports or queues one of these jobs now; try again".to_owned())

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::{self, BatchBody, Body};
-use super::query::{NoParameters, Query};
 use super::tasks::make;
 use super::{ApiError, ApiState};
 use contract::generation::{StateRequest, StateTasks};
@@ -26,29 +25,19 @@ use domain::task::TaskId;
                responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
                          (status = 201, body = RequestedTask), (status = 404, response = Problem),
                          (status = 409, response = Problem)))]
-pub async fn enqueue(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    Body(request): Body<TaskRequest>,
-) -> Result<Response, ApiError> {
-    make(changes.begin(&api).await?, request).await
+pub async fn enqueue(changes: Changes<Operator>, Body(request): Body<TaskRequest>) -> Result<Response, ApiError> {
+    make(changes.begin().await?, request).await
 }
 
 /// Makes up to 10,000 tasks in one transaction, and says of each what became of it.
 #[utoipa::path(post, path = "/api/job-queue/enqueue-batch", tag = "job queue",
                responses((status = 200, body = BatchAnswer)))]
-pub async fn enqueue_batch(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    body: BatchBody<BatchRequest>,
-) -> Result<Response, ApiError> {
+pub async fn enqueue_batch(changes: Changes<Operator>, body: BatchBody<BatchRequest>) -> Result<Response, ApiError> {
     let tasks = &body.value.tasks;
     if !(1..=MAX_BATCH_ITEMS).contains(&tasks.len()) {
         return Err(ApiError::bad("tasks", format!("{} tasks; 1 to {MAX_BATCH_ITEMS} are allowed", tasks.len())));
     }
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let items = make_each(&change, tasks).await?;
     let refused = items.iter().filter(|item| item.error.is_some()).count();
     let raised = items.iter().filter(|item| item.raised).count();
@@ -65,11 +54,9 @@ pub async fn enqueue_batch(
                responses((status = 200, body = StateTasks), (status = 409, response = Problem)))]
 pub async fn enqueue_state(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(request): Body<StateRequest>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let made = generation::of_state(&change, &request).await?;
     let detail = json!({"request": request, "count": made.count, "raised": made.raised});
     change.audit("tasks.generate", &*request.state_code, detail);
@@ -78,11 +65,7 @@ pub async fn enqueue_state(
 
 /// The pods with their workers, tasks and resources, what is queued, and what runs, all read in one moment.
 #[utoipa::path(get, path = "/api/job-queue/pods", tag = "job queue", responses((status = 200, body = QueuePicture)))]
-pub async fn pods(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<QueuePicture>, ApiError> {
+pub async fn pods(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<QueuePicture>, ApiError> {
     Ok(Json(overview::queue(&api.db.api_snapshot().await?).await?))
 }
 

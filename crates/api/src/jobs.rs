@@ -16,7 +16,6 @@ use super::job_addresses::without_address;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::task_changes::{change_one, gone};
 use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
@@ -41,25 +40,19 @@ pub struct JobPath {
 /// Lists media jobs, newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/jobs", tag = "jobs", responses((status = 200, body = JobPage)))]
 pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<JobFilter>,
 ) -> Result<PageJson<JobPage>, ApiError> {
     let filter = JobFilter { after: cursor.map(|Cursor(id)| id), ..filter };
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
     Ok(page.json(|jobs, next_cursor| JobPage { jobs, next_cursor }))
 }
 
 /// Shows one media job.
 #[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs", responses((status = 200, body = JobView)))]
-pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    Path(JobPath { id }): Path<JobPath>,
-    _: Query<NoParameters>,
-) -> Result<Json<JobView>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn show(caller: Caller<Viewer>, Path(JobPath { id }): Path<JobPath>) -> Result<Json<JobView>, ApiError> {
+    let client = caller.client().await?;
     Ok(Json(jobs::get(&client, id).await?))
 }
 
@@ -70,11 +63,10 @@ pub async fn show(
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(request): Body<JobRequest>,
 ) -> Result<Response, ApiError> {
     let job = request.check(Clock::system().utc())?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let id = jobs::insert(&change, &job).await?;
     let detail = json!({"job_type": job.role, "platform": job.platform, "account": job.account});
     change.audit("jobs.create", id, detail);
@@ -89,13 +81,11 @@ pub async fn create(
                responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(JobPath { id }): Path<JobPath>,
-    _: Query<NoParameters>,
     Body(update): Body<JobChange>,
 ) -> Result<Response, ApiError> {
     let task_change = update.check(Clock::system().utc())?;
-    let mut change = begin(changes, &api, id).await?;
+    let mut change = begin(changes, id).await?;
     tasks::change(&change, id, &task_change, None).await?;
     change.audit("jobs.update", id, json!(update));
     answer(change, id).await
@@ -104,47 +94,28 @@ pub async fn update(
 /// Cancels a job that has not ended. The body of a running one stops at its worker's next renewal.
 #[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
                responses((status = 200, body = JobView), (status = 409, response = Problem)))]
-pub async fn cancel(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(JobPath { id }): Path<JobPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    change_one(begin(changes, &api, id).await?, id, "jobs.cancel", tasks::cancel, answer).await
+pub async fn cancel(changes: Changes<Operator>, Path(JobPath { id }): Path<JobPath>) -> Result<Response, ApiError> {
+    change_one(begin(changes, id).await?, id, "jobs.cancel", tasks::cancel, answer).await
 }
 
 /// Puts a failed or cancelled job back to pending, with all of its retries.
 #[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs",
                responses((status = 200, body = JobView), (status = 409, response = Problem)))]
-pub async fn retry(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(JobPath { id }): Path<JobPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    change_one(begin(changes, &api, id).await?, id, "jobs.retry", tasks::retry, answer).await
+pub async fn retry(changes: Changes<Operator>, Path(JobPath { id }): Path<JobPath>) -> Result<Response, ApiError> {
+    change_one(begin(changes, id).await?, id, "jobs.retry", tasks::retry, answer).await
 }
 
 /// Removes a job that no worker has, with its runs.
 #[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs",
                responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
-pub async fn remove(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(JobPath { id }): Path<JobPath>,
-    _: Query<NoParameters>,
-) -> Result<StatusCode, ApiError> {
-    change_one(begin(changes, &api, id).await?, id, "jobs.delete", tasks::delete, gone).await
+pub async fn remove(changes: Changes<Operator>, Path(JobPath { id }): Path<JobPath>) -> Result<StatusCode, ApiError> {
+    change_one(begin(changes, id).await?, id, "jobs.delete", tasks::delete, gone).await
 }
 
 /// Shows the jobs that run, how many wait, and whether a worker takes them.
 #[utoipa::path(get, path = "/api/scheduler/status", tag = "jobs", responses((status = 200, body = JobsNow)))]
-pub async fn now(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<JobsNow>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn now(caller: Caller<Viewer>) -> Result<Json<JobsNow>, ApiError> {
+    let client = caller.client().await?;
     let filter = JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() };
     let mut running = jobs::list(&client, &filter, MAX_RUNNING).await?;
     running.sort_by_key(|job| job.started_at);
@@ -154,8 +125,8 @@ pub async fn now(
 }
 
 /// The transaction of a change of a task that is a job.
-async fn begin(changes: Changes<Operator>, api: &ApiState, id: TaskId) -> Result<Change, ApiError> {
-    let change = changes.begin(api).await?;
+async fn begin(changes: Changes<Operator>, id: TaskId) -> Result<Change, ApiError> {
+    let change = changes.begin().await?;
     jobs::get(&change, id).await?;
     Ok(change)
 }

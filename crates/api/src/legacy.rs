@@ -2,16 +2,14 @@
 //! says so, and tasks are made all the same.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
+use super::ApiError;
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
 use super::change::Change;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
 use contract::legacy::{Legacy, LegacyCount, LegacyReport, LegacyStatus, LegacyStores};
 use contract::problem::Problem;
 use db::generation::GenerationError;
@@ -22,12 +20,8 @@ use domain::legacy::LegacyMove;
 /// Shows the old tables beside the new queue.
 #[utoipa::path(get, path = "/api/tasks/migration/status", tag = "migration",
                responses((status = 200, body = LegacyStatus), (status = 409, response = Problem)))]
-pub async fn status(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<LegacyStatus>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn status(caller: Caller<Viewer>) -> Result<Json<LegacyStatus>, ApiError> {
+    let client = caller.client().await?;
     let (tables, queue) = (legacy::tables(&client).await?, counts::counts(&client).await?.all);
     Ok(Json(LegacyStatus { legacy: of_database(&client).await?, tables, queue }))
 }
@@ -35,12 +29,8 @@ pub async fn status(
 /// Switches the schedules of the older schema off.
 #[utoipa::path(post, path = "/api/tasks/migration/disable-old-schedules", tag = "migration",
                responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
-pub async fn disable_old_schedules(
-    changes: Changes<Admin>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+pub async fn disable_old_schedules(changes: Changes<Admin>) -> Result<Response, ApiError> {
+    let change = changes.begin().await?;
     let count = legacy::disable_schedules(&change).await?;
     counted(change, "migration.disable_old_schedules", count, "no schedule of the older schema is on").await
 }
@@ -48,12 +38,8 @@ pub async fn disable_old_schedules(
 /// Cancels the crawl jobs of the older schema that wait.
 #[utoipa::path(post, path = "/api/tasks/migration/cancel-pending-crawl-jobs", tag = "migration",
                responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
-pub async fn cancel_pending_crawl_jobs(
-    changes: Changes<Admin>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+pub async fn cancel_pending_crawl_jobs(changes: Changes<Admin>) -> Result<Response, ApiError> {
+    let change = changes.begin().await?;
     let count = legacy::cancel_crawl_jobs(&change).await?;
     counted(change, "migration.cancel_pending_crawl_jobs", count, "no crawl job of the older schema waits").await
 }
@@ -63,11 +49,9 @@ pub async fn cancel_pending_crawl_jobs(
                responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn create_resync_tasks(
     changes: Changes<Admin>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(LegacyStores { state_code }): Body<LegacyStores>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let change = changes.begin().await?;
     let made = generation::of_stores(&change, state_code.as_deref()).await.map_err(GenerationError::Db)?;
     counted(change, "migration.create_resync_tasks", made.count, &no_crawls(made.skipped)).await
 }
@@ -76,12 +60,8 @@ pub async fn create_resync_tasks(
 /// the analytics, job runs closed. A second time it changes nothing more.
 #[utoipa::path(post, path = "/api/tasks/migration/full-migrate", tag = "migration",
                responses((status = 200, body = LegacyReport), (status = 409, response = Problem)))]
-pub async fn full_migrate(
-    changes: Changes<Admin>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+pub async fn full_migrate(changes: Changes<Admin>) -> Result<Response, ApiError> {
+    let mut change = changes.begin().await?;
     let legacy = of_database(&change).await?;
     let done = legacy::move_all(&change).await.map_err(GenerationError::Db)?;
     let report = LegacyReport { legacy, notes: notes(legacy, &done), done };

@@ -31,7 +31,6 @@ pub mod payloads;
 pub mod products;
 pub mod proxies;
 pub mod proxy_draft;
-pub mod proxy_tester;
 pub mod proxy_tests;
 pub mod quality;
 mod refusals;
@@ -100,7 +99,7 @@ pub use files::PayloadFiles;
 pub use process_health::{Actors, Health};
 pub use router::command_line;
 pub use server::Bounds;
-pub use state::{ApiServices, ApiState, CrawlLimits};
+pub use state::{ApiServices, ApiState, CrawlLimits, ProxyTester};
 
 const MAX_API_CONNECTIONS: usize = 512;
 const MAX_PROBE_CONNECTIONS: usize = 64;

@@ -85,6 +85,8 @@ fn unknown(field: &str, own: &[String]) -> String {
 }
 
 impl<F: IntoParams, C> Describe for Listing<F, C> {
+    const READS_QUERY: bool = true;
+
     fn describe(description: &mut Description<'_>) {
         description.parameters::<F>(ParameterIn::Query);
         description.parameters::<Paging>(ParameterIn::Query);

@@ -13,7 +13,7 @@ use super::body::Body;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
-use super::query::{NoParameters, Query};
+use super::query::NoParameters;
 use super::{ApiError, ApiState};
 use contract::checks::BadField;
 use contract::cursor::Cursor;
@@ -36,7 +36,7 @@ pub struct RecordPath {
 /// Makes the module of a kind, with its endpoints. The texts are those of the API's description; in braces are
 /// the refusals of changes and removals.
 macro_rules! records {
-    ($module:ident: $record:ty, $draft:ty, $change:ty; $all:literal, $one:literal;
+    ($module:ident: $record:ty; $all:literal, $one:literal;
      $list:literal, $show:literal, $create:literal, $update:literal, $remove:literal;
      update: { $($update_refusal:tt)* }, remove: { $($remove_refusal:tt)* }) => {
         pub mod $module {
@@ -46,22 +46,19 @@ macro_rules! records {
             #[doc = $list]
             #[utoipa::path(get, path = $all, tag = "media", responses((status = 200, body = RecordPage<$record>)))]
             pub async fn list(
-                _: Caller<Viewer>,
-                State(api): State<ApiState>,
+                caller: Caller<Viewer>,
                 listing: Listing<NoParameters>,
             ) -> Result<PageJson<RecordPage<$record>>, ApiError> {
-                super::list(api, listing).await
+                super::list(caller, listing).await
             }
 
             #[doc = $show]
             #[utoipa::path(get, path = $one, tag = "media", responses((status = 200, body = $record)))]
             pub async fn show(
-                _: Caller<Viewer>,
-                State(api): State<ApiState>,
+                caller: Caller<Viewer>,
                 Path(path): Path<RecordPath>,
-                _: Query<NoParameters>,
             ) -> Result<Json<$record>, ApiError> {
-                super::show(api, path).await
+                super::show(caller, path).await
             }
 
             #[doc = $create]
@@ -70,8 +67,7 @@ macro_rules! records {
             pub async fn create(
                 changes: Changes<Operator>,
                 State(api): State<ApiState>,
-                _: Query<NoParameters>,
-                Body(draft): Body<$draft>,
+                Body(draft): Body<<$record as Record>::Draft>,
             ) -> Result<Response, ApiError> {
                 super::create::<$record>(changes, api, draft).await
             }
@@ -83,8 +79,7 @@ macro_rules! records {
                 changes: Changes<Operator>,
                 State(api): State<ApiState>,
                 Path(path): Path<RecordPath>,
-                _: Query<NoParameters>,
-                Body(change): Body<$change>,
+                Body(change): Body<<$record as Record>::Change>,
             ) -> Result<Response, ApiError> {
                 super::update::<$record>(changes, api, path, change).await
             }
@@ -93,20 +88,16 @@ macro_rules! records {
             #[utoipa::path(delete, path = $one, tag = "media", responses((status = 204, description = "Removed"), $($remove_refusal)*))]
             pub async fn remove(
                 changes: Changes<Operator>,
-                State(api): State<ApiState>,
                 Path(path): Path<RecordPath>,
-                _: Query<NoParameters>,
             ) -> Result<StatusCode, ApiError> {
-                super::remove::<$record>(changes, api, path).await
+                super::remove::<$record>(changes, path).await
             }
         }
     };
 }
 
 records! {
-    accounts: contract::media::accounts::Account, contract::media::accounts::AccountDraft,
-              contract::media::accounts::AccountChange;
-    "/api/media/accounts", "/api/media/accounts/{id}";
+    accounts: contract::media::accounts::Account; "/api/media/accounts", "/api/media/accounts/{id}";
     "Lists the accounts whose media are scraped.", "Shows an account.",
     "Adds an account: `scrape_account` and `paid_content_creator` jobs download its media.",
     "Changes an account; fields that are not given stay as they are.", "Removes an account. Its items stay.";
@@ -114,9 +105,7 @@ records! {
 }
 
 records! {
-    credentials: contract::media::credentials::Credential, contract::media::credentials::CredentialDraft,
-                 contract::media::credentials::CredentialChange;
-    "/api/media/credentials", "/api/media/credentials/{id}";
+    credentials: contract::media::credentials::Credential; "/api/media/credentials", "/api/media/credentials/{id}";
     "Lists the credentials of services, without their secrets.", "Shows a credential without its secret.",
     "Keeps a credential, encrypted; no answer shows its secret. Needs a key: DROVER__SECRETS__KEY.",
     "Changes the user name or the secret of a credential; a field that is not given stays as it is.",
@@ -125,8 +114,7 @@ records! {
 }
 
 records! {
-    forums: contract::media::forums::Forum, contract::media::forums::ForumDraft, contract::media::forums::ForumChange;
-    "/api/media/forums", "/api/media/forums/{id}";
+    forums: contract::media::forums::Forum; "/api/media/forums", "/api/media/forums/{id}";
     "Lists the forums of watched threads.", "Shows a forum.",
     "Adds a forum, so that its threads can be watched. Its selectors are checked.",
     "Changes a forum; fields that are not given stay as they are.",
@@ -135,27 +123,21 @@ records! {
 }
 
 records! {
-    people: contract::media::people::Person, contract::media::people::PersonDraft,
-            contract::media::people::PersonChange;
-    "/api/media/people", "/api/media/people/{id}";
+    people: contract::media::people::Person; "/api/media/people", "/api/media/people/{id}";
     "Lists the watched people.", "Shows a watched person.", "Watches a person: `appearances_sync` jobs read the credits.",
     "Changes a watched person; fields that are not given stay as they are.", "Removes a person, with the appearances.";
     update: {}, remove: {}
 }
 
 records! {
-    searches: contract::media::searches::Search, contract::media::searches::SearchDraft,
-              contract::media::searches::SearchChange;
-    "/api/media/searches", "/api/media/searches/{id}";
+    searches: contract::media::searches::Search; "/api/media/searches", "/api/media/searches/{id}";
     "Lists the saved searches.", "Shows a saved search.", "Saves a search: `easynews_monitor` jobs look for its new files.",
     "Changes a saved search; fields that are not given stay as they are.", "Removes a search. Its items stay.";
     update: {}, remove: {}
 }
 
 records! {
-    channels: contract::media::channels::Channel, contract::media::channels::ChannelDraft,
-              contract::media::channels::ChannelChange;
-    "/api/media/channels", "/api/media/channels/{id}";
+    channels: contract::media::channels::Channel; "/api/media/channels", "/api/media/channels/{id}";
     "Lists the watched channels.", "Shows a watched channel.", "Watches a channel: `youtube_monitor` jobs look for its new videos.",
     "Changes a watched channel; fields that are not given stay as they are.",
     "Watches a channel no more. Its items stay.";
@@ -163,9 +145,7 @@ records! {
 }
 
 records! {
-    threads: contract::media::threads::Thread, contract::media::threads::ThreadDraft,
-             contract::media::threads::ThreadChange;
-    "/api/media/threads", "/api/media/threads/{id}";
+    threads: contract::media::threads::Thread; "/api/media/threads", "/api/media/threads/{id}";
     "Lists the watched threads.", "Shows a watched thread.",
     "Watches a thread of a forum: `forum_scrape` jobs read its new posts.",
     "Changes a watched thread; fields that are not given stay as they are.",
@@ -174,9 +154,7 @@ records! {
 }
 
 records! {
-    endpoints: contract::media::endpoints::Endpoint, contract::media::endpoints::EndpointDraft,
-               contract::media::endpoints::EndpointChange;
-    "/api/media/endpoints", "/api/media/endpoints/{id}";
+    endpoints: contract::media::endpoints::Endpoint; "/api/media/endpoints", "/api/media/endpoints/{id}";
     "Lists the endpoints of notifications.", "Shows an endpoint of notifications.",
     "Adds an endpoint: its rules say which ends of jobs it is sent.",
     "Changes an endpoint; fields that are not given stay as they are. `enabled` lets one go on that was disabled.",
@@ -185,8 +163,7 @@ records! {
 }
 
 records! {
-    rules: contract::media::rules::Rule, contract::media::rules::RuleDraft, contract::media::rules::RuleChange;
-    "/api/media/rules", "/api/media/rules/{id}";
+    rules: contract::media::rules::Rule; "/api/media/rules", "/api/media/rules/{id}";
     "Lists the rules of notifications.", "Shows a rule of notifications.",
     "Adds a rule: the ends of these jobs are sent to an endpoint.",
     "Changes a rule; fields that are not given stay as they are.", "Removes a rule. Notifications already made are kept.";
@@ -194,23 +171,23 @@ records! {
 }
 
 async fn list<R: Record>(
-    api: ApiState,
+    caller: Caller<Viewer>,
     Listing { limit, cursor, .. }: Listing<NoParameters>,
 ) -> Result<PageJson<RecordPage<R>>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let after = cursor.map(|Cursor(id)| id);
     let records = media_records::list::<R>(&client, after, limit.with_next()).await?;
     let page = Page::of(records, limit, Record::id);
     Ok(page.json(|records, next_cursor| RecordPage { records, next_cursor }))
 }
 
-async fn show<R: Record>(api: ApiState, RecordPath { id }: RecordPath) -> Result<Json<R>, ApiError> {
-    Ok(Json(media_records::get(&api.db.api_client().await?, id).await?))
+async fn show<R: Record>(caller: Caller<Viewer>, RecordPath { id }: RecordPath) -> Result<Json<R>, ApiError> {
+    Ok(Json(media_records::get(&caller.client().await?, id).await?))
 }
 
 async fn create<R: Record>(changes: Changes<Operator>, api: ApiState, draft: R::Draft) -> Result<Response, ApiError> {
     check(&api, &draft)?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let id = media_records::insert::<R>(&change, &draft).await?;
     if let Some(secret) = draft.secret() {
         db::credentials::seal(&change, id, secret, &api.keys).await?;
@@ -228,7 +205,7 @@ async fn update<R: Record>(
     fields: R::Change,
 ) -> Result<Response, ApiError> {
     check(&api, &fields)?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     media_records::update::<R>(&change, id, &fields).await?;
     if let Some(secret) = fields.secret() {
         db::credentials::seal(&change, id, secret, &api.keys).await?;
@@ -239,12 +216,8 @@ async fn update<R: Record>(
     change.answer(StatusCode::OK, &record).await
 }
 
-async fn remove<R: Record>(
-    changes: Changes<Operator>,
-    api: ApiState,
-    RecordPath { id }: RecordPath,
-) -> Result<StatusCode, ApiError> {
-    let mut change = changes.begin(&api).await?;
+async fn remove<R: Record>(changes: Changes<Operator>, RecordPath { id }: RecordPath) -> Result<StatusCode, ApiError> {
+    let mut change = changes.begin().await?;
     media_records::delete(&change, R::KIND, id).await?;
     change.audit("media.delete", target::<R>(id), json!({}));
     change.no_content().await

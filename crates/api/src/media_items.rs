@@ -1,16 +1,14 @@
 //! `/api/media/items`: the items that media jobs find and download.
 
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
 use contract::media::items::{ItemFilter, ItemPage, ItemView};
 use db::media_items;
@@ -25,11 +23,10 @@ pub struct ItemPath {
 /// Lists items, the newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/media/items", tag = "media", responses((status = 200, body = ItemPage)))]
 pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<ItemFilter>,
 ) -> Result<PageJson<ItemPage>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let filter = ItemFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let items = media_items::list(&client, &filter, limit.with_next()).await?;
     let page = Page::of(items, limit, |item| item.id);
@@ -38,13 +35,8 @@ pub async fn list(
 
 /// Shows an item with its file.
 #[utoipa::path(get, path = "/api/media/items/{id}", tag = "media", responses((status = 200, body = ItemView)))]
-pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    Path(ItemPath { id }): Path<ItemPath>,
-    _: Query<NoParameters>,
-) -> Result<Json<ItemView>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn show(caller: Caller<Viewer>, Path(ItemPath { id }): Path<ItemPath>) -> Result<Json<ItemView>, ApiError> {
+    let client = caller.client().await?;
     let found = media_items::list(&client, &ItemFilter { id: Some(id), ..ItemFilter::default() }, 1).await?.pop();
     found.map(Json).ok_or_else(|| ApiError::NotFound(format!("item {id}")))
 }

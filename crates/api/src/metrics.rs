@@ -15,6 +15,7 @@ use prometheus::{Registry, TextEncoder};
 use tokio::task::spawn_blocking;
 
 use super::access::{Caller, Viewer};
+use super::query::AnyQuery;
 use super::{ApiError, ApiState, MAX_LISTENERS};
 use contract::overview::StoreCounts;
 use contract::pauses::Pause;
@@ -55,7 +56,7 @@ struct ServiceMetrics {
 
 /// The metrics of the process and of the service, in Prometheus' text format.
 #[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, body = String, content_type = "text/plain")))]
-pub async fn show(_: Caller<Viewer>, api: State<ApiState>) -> Result<Response, ApiError> {
+pub async fn show(_: Caller<Viewer>, api: State<ApiState>, _: AnyQuery) -> Result<Response, ApiError> {
     service(api).await
 }
 

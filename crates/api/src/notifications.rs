@@ -1,21 +1,19 @@
 //! `/api/notifications`: notifications of ended jobs, and tries of their endpoints.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::Response;
 use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
+use super::ApiError;
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::change::Change;
 use super::listing::Listing;
 use super::media::RecordPath;
 use super::page::{Page, PageJson};
 use super::path::Path;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
 use contract::media::endpoints::Endpoint;
 use contract::notifications::{NotificationFilter, NotificationPage, NotificationView};
@@ -32,11 +30,10 @@ pub struct NotificationPath {
 /// Lists notifications, newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/notifications", tag = "media", responses((status = 200, body = NotificationPage)))]
 pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<NotificationFilter>,
 ) -> Result<PageJson<NotificationPage>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let filter = NotificationFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let found = notifications::list(&client, &filter, limit.with_next()).await?;
     let page = Page::of(found, limit, |notification| notification.id);
@@ -46,12 +43,10 @@ pub async fn list(
 /// Shows a notification with its delivery.
 #[utoipa::path(get, path = "/api/notifications/{id}", tag = "media", responses((status = 200, body = NotificationView)))]
 pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Path(NotificationPath { id }): Path<NotificationPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<NotificationView>, ApiError> {
-    found(&api.db.api_client().await?, id).await.map(Json)
+    found(&caller.client().await?, id).await.map(Json)
 }
 
 /// Sends a notification again, under the same id and with all of its tries.
@@ -59,11 +54,9 @@ pub async fn show(
                responses((status = 200, body = NotificationView), (status = 409, response = Problem)))]
 pub async fn resend(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(NotificationPath { id }): Path<NotificationPath>,
-    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let endpoint = found(&change, id).await?.endpoint_id;
     check_enabled(&change, endpoint).await?;
     notifications::resend(&change, id, endpoint).await?;
@@ -75,13 +68,8 @@ pub async fn resend(
 /// Tries an endpoint with a notification that is sent once; its address shows how that ended.
 #[utoipa::path(post, path = "/api/media/endpoints/{id}/test", tag = "media",
                responses((status = 201, body = NotificationView), (status = 409, response = Problem)))]
-pub async fn test(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(RecordPath { id }): Path<RecordPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    let mut change: Change = changes.begin(&api).await?;
+pub async fn test(changes: Changes<Operator>, Path(RecordPath { id }): Path<RecordPath>) -> Result<Response, ApiError> {
+    let mut change: Change = changes.begin().await?;
     check_enabled(&change, id).await?;
     let made = notifications::insert_test(&change, id).await?;
     change.audit("media.test", format!("endpoint {id}"), json!({"notification": made}));

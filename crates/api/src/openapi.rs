@@ -13,7 +13,6 @@ use utoipa::{PartialSchema, ToSchema};
 use super::access::Anyone;
 use super::authenticate::LOGIN_COOKIE;
 use super::endpoint::{BEARER, LOGIN};
-use super::query::{NoParameters, Query};
 use super::{ApiState, router};
 use contract::problem::Problem;
 
@@ -48,7 +47,7 @@ pub fn document() -> Value {
 
 /// This document.
 #[utoipa::path(get, path = "/api/openapi.json", tag = "service", responses((status = 200, body = Object)))]
-pub async fn show(_: Anyone, State(api): State<ApiState>, _: Query<NoParameters>) -> Json<Cow<'static, Value>> {
+pub async fn show(_: Anyone, State(api): State<ApiState>) -> Json<Cow<'static, Value>> {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     let mut document = Cow::Borrowed(DOCUMENT.get_or_init(document));
     let base_path = &api.config.base_path;

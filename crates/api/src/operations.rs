@@ -2,18 +2,16 @@
 //! background.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
+use super::ApiError;
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::path::Path;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
 use contract::operations::{BulkAnswer, BulkRequest, Operation};
 use db::operations;
 
@@ -27,14 +25,9 @@ pub struct OperationPath {
 /// operation, which goes on after the answer.
 #[utoipa::path(post, path = "/api/tasks/bulk", tag = "tasks",
                responses((status = 200, body = BulkAnswer), (status = 202, body = Operation)))]
-pub async fn bulk(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    Body(request): Body<BulkRequest>,
-) -> Result<Response, ApiError> {
+pub async fn bulk(changes: Changes<Operator>, Body(request): Body<BulkRequest>) -> Result<Response, ApiError> {
     let who = changes.name.clone();
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let answer = operations::bulk(&change, &request, Some(&who)).await?;
     let (done, operation) = match &answer {
         BulkAnswer::DryRun { .. } => return change.answer(StatusCode::OK, &answer).await,
@@ -54,12 +47,10 @@ pub async fn bulk(
 /// One operation, with how far it is.
 #[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks", responses((status = 200, body = Operation)))]
 pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Path(OperationPath { id }): Path<OperationPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<Operation>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let operation = operations::get(&client, id).await?;
     operation.map(Json).ok_or_else(|| ApiError::NotFound(format!("operation {id}")))
 }

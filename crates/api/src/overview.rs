@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::access::{Caller, Viewer};
-use super::query::{NoParameters, Query};
+use super::query::Query;
 use super::{ApiError, ApiState, store_hosts};
 use contract::overview::{ImagesServed, Navigation, Overview, OverviewAnswer, OverviewQuery};
 use contract::verdict::{Facts, StoresOfHost, Verdict};
@@ -59,10 +59,6 @@ fn verdict(overview: &Overview, hosts: &[StoresOfHost]) -> Verdict {
 
 /// The numbers beside the names of the dashboard's pages: proxies, hosts and stores in trouble, stores and products.
 #[utoipa::path(get, path = "/api/overview/navigation", tag = "service", responses((status = 200, body = Navigation)))]
-pub async fn navigation(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<Navigation>, ApiError> {
-    Ok(Json(overview::navigation(&api.db.api_client().await?).await?))
+pub async fn navigation(caller: Caller<Viewer>) -> Result<Json<Navigation>, ApiError> {
+    Ok(Json(overview::navigation(&caller.client().await?).await?))
 }

@@ -6,7 +6,6 @@
 //! [`put`], too.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
@@ -14,12 +13,11 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
+use super::ApiError;
 use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::change::Change;
 use super::path::Path;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
 use contract::pauses::{Pause, PauseList, PauseRequest};
 use contract::problem::Problem;
 use db::pauses::{self, MAX_PAUSES, NewPause};
@@ -35,12 +33,8 @@ pub struct PausePath {
 
 /// Lists the pauses in force, the widest scope first.
 #[utoipa::path(get, path = "/api/pauses", tag = "workers", responses((status = 200, body = PauseList)))]
-pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<PauseList>, ApiError> {
-    Ok(Json(PauseList { pauses: pauses::list(&api.db.api_client().await?).await? }))
+pub async fn list(caller: Caller<Viewer>) -> Result<Json<PauseList>, ApiError> {
+    Ok(Json(PauseList { pauses: pauses::list(&caller.client().await?).await? }))
 }
 
 /// Stops the claims of everything, or of one family, role, pod, worker, host or store, within a second. Tasks that run end as they would,
@@ -48,14 +42,9 @@ pub async fn list(
 /// refresh.
 #[utoipa::path(post, path = "/api/pauses", tag = "workers",
                responses((status = 201, body = Pause), (status = 404, response = Problem), (status = 409, response = Problem)))]
-pub async fn create(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    Body(request): Body<PauseRequest>,
-) -> Result<Response, ApiError> {
+pub async fn create(changes: Changes<Operator>, Body(request): Body<PauseRequest>) -> Result<Response, ApiError> {
     let caller = changes.name.clone();
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let target = existing(&change, request.check(workers::now(&change).await?)?).await?;
     let new = NewPause { target: &target, reason: request.reason.trim(), until: request.until, created_by: &caller };
     let pause = put(&mut change, &new).await?;
@@ -64,13 +53,8 @@ pub async fn create(
 
 /// Ends a pause: its tasks are claimed again within a second.
 #[utoipa::path(delete, path = "/api/pauses/{id}", tag = "workers", responses((status = 204, description = "Ended")))]
-pub async fn remove(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(path): Path<PausePath>,
-    _: Query<NoParameters>,
-) -> Result<StatusCode, ApiError> {
-    let mut change = changes.begin(&api).await?;
+pub async fn remove(changes: Changes<Operator>, Path(path): Path<PausePath>) -> Result<StatusCode, ApiError> {
+    let mut change = changes.begin().await?;
     let ended = pauses::end(&change, path.id).await?;
     resumed(&mut change, &ended).await?;
     change.no_content().await

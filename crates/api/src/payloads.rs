@@ -13,7 +13,7 @@ use super::etag::IfNoneMatch;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::query::{NoParameters, Query};
+use super::query::Query;
 use super::stores::{StorePath, require_store};
 use super::{ApiError, ApiState};
 use contract::limit::Limit;
@@ -67,7 +67,6 @@ pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(PayloadPath { id }): Path<PayloadPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<PayloadView>, ApiError> {
     Ok(Json(find(&api, id).await?))
 }
@@ -107,7 +106,6 @@ pub async fn latest(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
-    _: Query<NoParameters>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let newest = payloads::latest(&api.db.api_client().await?, id).await?;

@@ -1,17 +1,16 @@
 //! `/api/products`: finds products in all stores, shows one with its options, and what it cost over time.
 
 use axum::Json;
-use axum::extract::State;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::ApiError;
 use super::access::{Caller, Consumer};
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
+use super::query::Query;
 use contract::position::Position;
 use contract::products::{
     FoundPage, HistoryQuery, OptionHistory, ProductDetail, ProductHistory, ProductQuestion, SearchCursor, SearchSort,
@@ -33,15 +32,14 @@ pub struct ProductPath {
 /// Finds products of all stores, by words of their names and brands or by filters alone.
 #[utoipa::path(get, path = "/api/products/search", tag = "products", responses((status = 200, body = FoundPage)))]
 pub async fn search(
-    _: Caller<Consumer>,
-    State(api): State<ApiState>,
+    caller: Caller<Consumer>,
     Listing { filter, limit, cursor }: Listing<ProductQuestion, Position<SearchCursor>>,
 ) -> Result<PageJson<FoundPage, String>, ApiError> {
     if filter.q.is_none() && filter.sort == Some(SearchSort::Relevance) {
         return Err(ApiError::bad("sort", "relevance needs q, the words to look for"));
     }
     let question = ProductQuestion { after: cursor.map(|Position(cursor)| cursor), ..filter };
-    let found = product_search::search(&api.db.api_client().await?, &question, limit.rows()).await?;
+    let found = product_search::search(&caller.client().await?, &question, limit.rows()).await?;
     Ok(PageJson::of(found.next, |next_cursor| FoundPage {
         products: found.products,
         next_cursor,
@@ -55,12 +53,10 @@ pub async fn search(
 /// One product with its specials and options.
 #[utoipa::path(get, path = "/api/products/{id}", tag = "products", responses((status = 200, body = ProductDetail)))]
 pub async fn show(
-    _: Caller<Consumer>,
-    State(api): State<ApiState>,
+    caller: Caller<Consumer>,
     Path(ProductPath { id }): Path<ProductPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<ProductDetail>, ApiError> {
-    let product = product_views::detail(&api.db.api_client().await?, id).await?;
+    let product = product_views::detail(&caller.client().await?, id).await?;
     product.map(Json).ok_or_else(|| ApiError::NotFound(format!("product {id}")))
 }
 
@@ -68,14 +64,13 @@ pub async fn show(
 #[utoipa::path(get, path = "/api/products/{id}/history", tag = "products",
                responses((status = 200, body = ProductHistory)))]
 pub async fn history(
-    _: Caller<Consumer>,
-    State(api): State<ApiState>,
+    caller: Caller<Consumer>,
     Path(ProductPath { id }): Path<ProductPath>,
     Query(query): Query<HistoryQuery>,
 ) -> Result<Json<ProductHistory>, ApiError> {
     let nth = i16::try_from(query.nth).ok().filter(|nth| *nth >= 0);
     let nth = nth.ok_or_else(|| ApiError::bad("nth", format!("{} is out of range (0 to 32767)", query.nth)))?;
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     if product_views::detail(&client, id).await?.is_none() {
         return Err(ApiError::NotFound(format!("product {id}")));
     }

@@ -15,7 +15,6 @@ use super::body::Body;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState, geo};
 use crate::proxy_draft::{self, ProxyDraft};
 use contract::cursor::Cursor;
@@ -56,7 +55,6 @@ pub async fn show(
     _: Caller<Viewer>,
     State(api): State<ApiState>,
     Path(ProxyPath { id }): Path<ProxyPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<ProxyListing>, ApiError> {
     Ok(Json(proxies::get(&api.db.api_client().await?, id, api.budgets()).await?))
 }
@@ -67,12 +65,11 @@ pub async fn show(
 pub async fn create(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(new): Body<NewProxy>,
 ) -> Result<Response, ApiError> {
     let mut entry = entry_of(new).map_err(|faults| ApiError::bad("proxy", faults.join("; ")))?;
     geo::locate(&api.geo, std::slice::from_mut(&mut entry)).await;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     match proxy_requests::add(&change, &entry, &api.keys, api.budgets()).await? {
         AddResult::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
         AddResult::New(proxy) => {
@@ -88,7 +85,6 @@ pub async fn update(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
     Path(ProxyPath { id }): Path<ProxyPath>,
-    _: Query<NoParameters>,
     Body(ChangedProxy { is_active, password, state_code, timezone }): Body<ChangedProxy>,
 ) -> Result<Response, ApiError> {
     let state_code = state_code.map(|code| code.to_ascii_uppercase());
@@ -98,7 +94,7 @@ pub async fn update(
     let detail =
         json!({"is_active": is_active, "password": password.is_some(), "state_code": state_code, "timezone": timezone});
     let wanted = ProxyChange { is_active, password, state_code, timezone };
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let changed = proxy_requests::change(&change, id, &wanted, &api.keys, api.budgets()).await?;
     change.audit("proxies.update", id, json!({"address": address_of(&changed), "change": detail}));
     change.answer(StatusCode::OK, &changed).await
@@ -106,13 +102,8 @@ pub async fn update(
 
 /// Removes a proxy. To keep it unused, switch it off instead.
 #[utoipa::path(delete, path = "/api/proxies/{id}", tag = "proxies", responses((status = 204, description = "Removed")))]
-pub async fn remove(
-    changes: Changes<Admin>,
-    State(api): State<ApiState>,
-    Path(ProxyPath { id }): Path<ProxyPath>,
-    _: Query<NoParameters>,
-) -> Result<StatusCode, ApiError> {
-    let mut change = changes.begin(&api).await?;
+pub async fn remove(changes: Changes<Admin>, Path(ProxyPath { id }): Path<ProxyPath>) -> Result<StatusCode, ApiError> {
+    let mut change = changes.begin().await?;
     let removed = proxy_requests::remove(&change, id).await?;
     change.audit("proxies.delete", id, json!({"address": address_of(&removed)}));
     change.no_content().await
@@ -123,7 +114,6 @@ pub async fn remove(
 pub async fn import(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(ProxyImport { proxies: given, dry_run }): Body<ProxyImport>,
 ) -> Result<Response, ApiError> {
     if !(1..=MAX_IMPORTED).contains(&given.len()) {
@@ -134,7 +124,7 @@ pub async fn import(
         return Ok(Json(Imported::default()).into_response());
     }
     let located = geo::locate(&api.geo, &mut entries).await;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let counts = proxies::import_into(&change, &entries, &api.keys).await?;
     change.audit("proxies.import", entries.len(), json!(counts));
     change.answer(StatusCode::OK, &Imported { counts, located }).await

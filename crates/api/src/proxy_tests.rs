@@ -1,5 +1,5 @@
 //! `/api/proxies/{id}/test`: one real request to the platform through a proxy. How it is sent comes in as a
-//! [`ProxyTester`](super::proxy_tester::ProxyTester), since the API knows no platforms.
+//! [`ProxyTester`](super::ProxyTester), since the API knows no platforms.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,7 +7,6 @@ use axum::extract::State;
 use super::access::{Admin, Changes};
 use super::path::Path;
 use super::proxies::ProxyPath;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::proxies::ProxyTest;
@@ -21,15 +20,14 @@ pub async fn test(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
     Path(ProxyPath { id }): Path<ProxyPath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<ProxyTest>, ApiError> {
     let busy = || ApiError::Busy("other proxies are being tested: try again in a moment".to_owned());
     let _place = api.proxy_tests.try_acquire().map_err(|_| busy())?;
     let row = row(&api, id).await?;
     let address = row.proxy.address();
-    let tested = api.proxy_tester.test(row).await.map_err(ApiError::Internal)?;
+    let tested = (api.proxy_tester)(row).await.map_err(ApiError::Internal)?;
     // the transaction is opened after the wait for the platform
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     change.audit("proxies.test", id, serde_json::json!({"address": address, "ok": tested.ok}));
     change.commit(axum::http::StatusCode::OK, serde_json::json!(tested)).await?;
     Ok(Json(tested))

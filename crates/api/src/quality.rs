@@ -1,11 +1,9 @@
 //! `/api/quality`: stores with faulty data.
 
-use axum::extract::State;
-
+use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::listing::Listing;
 use super::page::{Page, PageJson};
-use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
 use contract::quality::{FindingFilter, QualityPage};
 use db::quality;
@@ -13,12 +11,11 @@ use db::quality;
 /// Lists stores with faulty data, the latest finding first. It is checked once a minute.
 #[utoipa::path(get, path = "/api/quality", tag = "stores", responses((status = 200, body = QualityPage)))]
 pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<FindingFilter>,
 ) -> Result<PageJson<QualityPage>, ApiError> {
     let filter = FindingFilter { below: cursor.map(|Cursor(id)| id), ..filter };
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let counts = quality::counts(&client).await?;
     let page = Page::of(quality::list(&client, filter, limit.with_next()).await?, limit, |finding| finding.id);
     Ok(page.json(|findings, next_cursor| QualityPage { counts, findings, next_cursor }))

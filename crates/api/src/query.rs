@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use axum::extract::FromRequestParts;
@@ -31,7 +32,14 @@ pub fn number_within<'de, D: Deserializer<'de>>(from: D, range: RangeInclusive<i
     }
 }
 
-/// The query of a route that has no parameters.
+/// Any query, which is not read: probes and scrapers may add one.
+pub struct AnyQuery;
+
+/// An extension of the requests for an operation that has no parameters in its query.
+#[derive(Clone, Copy)]
+pub struct NoQuery;
+
+/// Parameters of an operation that has none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoParameters {}
@@ -54,8 +62,30 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
 }
 
 impl<T: IntoParams> Describe for Query<T> {
+    const READS_QUERY: bool = true;
+
     fn describe(description: &mut Description<'_>) {
         description.parameters::<T>(ParameterIn::Query);
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for AnyQuery {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(AnyQuery)
+    }
+}
+
+impl Describe for AnyQuery {
+    const READS_QUERY: bool = true;
+}
+
+/// Refuses parameters of an operation that has none.
+pub fn check_absent(parts: &Parts) -> Result<(), ApiError> {
+    match parts.extensions.get() {
+        Some(NoQuery) => read(pairs(parts.uri.query().unwrap_or_default())?).map(|NoParameters {}| ()),
+        None => Ok(()),
     }
 }
 

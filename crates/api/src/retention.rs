@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{Caller, Viewer};
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::retention::LastRetentionRun;
 use db::retention_runs;
@@ -22,11 +21,7 @@ pub struct Retention {
 
 /// Tells how long tasks and crawled data are kept, and what was last removed.
 #[utoipa::path(get, path = "/api/retention", tag = "service", responses((status = 200, body = Retention)))]
-pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<Retention>, ApiError> {
+pub async fn show(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<Retention>, ApiError> {
     let settings = &api.live.current().settings;
     let settings = settings.iter().filter(|setting| setting.key.starts_with("retention.")).cloned().collect();
     let runs = retention_runs::list(&api.db.api_client().await?).await?;

@@ -12,7 +12,6 @@ use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::etag::{IfMatch, IfNoneMatch, with_tag};
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::schedules::{Run, SavedSchedule, Schedule, ScheduleList, ScheduleRequest, ScheduleRuns, ScheduleUpdate};
@@ -26,12 +25,8 @@ pub struct SchedulePath {
 
 /// Lists the schedules, by name.
 #[utoipa::path(get, path = "/api/schedules", tag = "schedules", responses((status = 200, body = ScheduleList)))]
-pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<ScheduleList>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn list(caller: Caller<Viewer>) -> Result<Json<ScheduleList>, ApiError> {
+    let client = caller.client().await?;
     Ok(Json(ScheduleList { schedules: schedules::list(&client).await? }))
 }
 
@@ -39,13 +34,11 @@ pub async fn list(
 #[utoipa::path(get, path = "/api/schedules/{id}", tag = "schedules",
                responses((status = 200, body = Schedule), (status = 304, description = "The same as then")))]
 pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Path(SchedulePath { id }): Path<SchedulePath>,
-    _: Query<NoParameters>,
     known: IfNoneMatch,
 ) -> Result<Response, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let schedule = schedules::get(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("schedule {id}")))?;
     known.answer(schedule.version, &schedule)
 }
@@ -56,12 +49,11 @@ pub async fn show(
 pub async fn create(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(request): Body<ScheduleRequest>,
 ) -> Result<Response, ApiError> {
     let detail = json!(request);
     let new = request.check()?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let schedule = schedules::add(&change, &new).await?;
     change.audit("schedules.create", schedule.id, detail);
     let saved = saved(schedule, &api);
@@ -76,13 +68,12 @@ pub async fn update(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
     Path(SchedulePath { id }): Path<SchedulePath>,
-    _: Query<NoParameters>,
     IfMatch(expected): IfMatch,
     Body(update): Body<ScheduleUpdate>,
 ) -> Result<Response, ApiError> {
     let detail = json!(update);
     let wanted = update.check()?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let schedule = schedules::change(&change, id, &wanted, expected).await?;
     change.audit("schedules.update", id, json!({"name": schedule.name, "change": detail}));
     let saved = saved(schedule, &api);
@@ -99,11 +90,9 @@ fn saved(schedule: Schedule, api: &ApiState) -> SavedSchedule {
                responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(SchedulePath { id }): Path<SchedulePath>,
-    _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let schedule = schedules::remove(&change, id).await?;
     change.audit("schedules.delete", id, json!({"name": schedule.name}));
     change.no_content().await
@@ -114,11 +103,9 @@ pub async fn remove(
                responses((status = 200, body = Run), (status = 409, response = Problem)))]
 pub async fn trigger(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(SchedulePath { id }): Path<SchedulePath>,
-    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let run = schedules::trigger(&change, id).await?;
     if let Some(fault) = run.fault {
         return Err(ApiError::Conflict(format!("{} cannot be run: {fault}", run.schedule)));
@@ -131,12 +118,10 @@ pub async fn trigger(
 /// The latest 20 runs of a schedule, with the states of the tasks that each made, and its next due times.
 #[utoipa::path(get, path = "/api/schedules/{id}/runs", tag = "schedules", responses((status = 200, body = ScheduleRuns)))]
 pub async fn runs(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Path(SchedulePath { id }): Path<SchedulePath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<ScheduleRuns>, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let runs = schedules::runs(&client, id).await?;
     runs.map(Json).ok_or_else(|| ApiError::NotFound(format!("schedule {id}")))
 }

@@ -13,7 +13,6 @@ use super::access::{Anyone, Caller, Consumer};
 use super::authenticate::{LOGIN_COOKIE, login, require_csrf_token};
 use super::body::Body;
 use super::credentials::SecretText;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::sessions::{Login, LoginRequest};
@@ -24,7 +23,7 @@ const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 3600);
 
 /// Who the caller is.
 #[utoipa::path(get, path = "/api/session", tag = "access", responses((status = 200, body = Login)))]
-pub async fn show(caller: Caller<Consumer>, headers: HeaderMap, _: Query<NoParameters>) -> Json<Login> {
+pub async fn show(caller: Caller<Consumer>, headers: HeaderMap) -> Json<Login> {
     let csrf_token = login(&headers).map(|login| login.csrf_token());
     Json(Login {
         name: caller.principal.name.clone(),
@@ -43,7 +42,6 @@ pub async fn show(caller: Caller<Consumer>, headers: HeaderMap, _: Query<NoParam
 pub async fn log_in(
     _: Anyone,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(request): Body<LoginRequest>,
 ) -> Result<Response, ApiError> {
     let secret = SecretText::token(&request.token);
@@ -64,12 +62,7 @@ pub async fn log_in(
 /// Ends the login of the request, where it has one; as every change by a login, this needs its CSRF token.
 #[utoipa::path(delete, path = "/api/session", tag = "access",
                responses((status = 204, description = "Logged out"), (status = 500, response = Problem), (status = 503, response = Problem)))]
-pub async fn log_out(
-    _: Anyone,
-    State(api): State<ApiState>,
-    headers: HeaderMap,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
+pub async fn log_out(_: Anyone, State(api): State<ApiState>, headers: HeaderMap) -> Result<Response, ApiError> {
     if let Some(login) = login(&headers) {
         end(&api, &headers, &login).await?;
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -13,19 +14,22 @@ use super::files::PayloadFiles;
 use super::metrics::LatestStoreCounts;
 use super::origin::Hosts;
 use super::process_health::Health;
-use super::proxy_tester::ProxyTester;
 use super::rates::Rates;
 use super::visitor_counts::Visitors;
 use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
 use crate::rendered_images::Renderer;
 use cluster::Cluster;
+use contract::proxies::ProxyTest;
 use db::Db;
 use domain::forum::SelectorOverrides;
-use domain::proxy::Budgets;
+use domain::proxy::{Budgets, ProxyRow};
 use domain::store::{MenuUrlFault, Platform};
 use foundation::secrets::SecretKeys;
 use geo::Geo;
 use settings::{Live, LiveConfig};
+
+/// Sends one request to the platform through a proxy, with a deadline of its own. An error: nothing could be sent.
+pub type ProxyTester = dyn Fn(ProxyRow) -> BoxFuture<'static, Result<ProxyTest, String>> + Send + Sync;
 
 /// The parts of the program that the API uses.
 pub struct ApiServices {
@@ -37,7 +41,7 @@ pub struct ApiServices {
     pub proxies: Live<settings::Proxies>,
     /// The effective configuration; its settings are shown with secrets masked.
     pub live: LiveConfig,
-    pub proxy_tester: Arc<dyn ProxyTester>,
+    pub proxy_tester: Arc<ProxyTester>,
     /// Rules for requests to hosts.
     pub politeness: Live<settings::Politeness>,
     pub crawl_limits: CrawlLimits,

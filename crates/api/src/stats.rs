@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
+use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::query::{Query, number_within};
-use super::{ApiError, ApiState};
 use contract::charts::{Dimension, Grid, MAX_SERIES, Metric, StatsSeries};
 use db::charts::{self, Chart, ChartRequest};
 use db::server_info;
@@ -47,15 +46,11 @@ pub struct SeriesQuery {
 
 /// Counts, point by point. They are kept for 30 days (`retention.stats`).
 #[utoipa::path(get, path = "/api/stats/series", tag = "stats", responses((status = 200, body = StatsSeries)))]
-pub async fn series(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    Query(query): Query<SeriesQuery>,
-) -> Result<Json<StatsSeries>, ApiError> {
+pub async fn series(caller: Caller<Viewer>, Query(query): Query<SeriesQuery>) -> Result<Json<StatsSeries>, ApiError> {
     let SeriesQuery { metric, by, from, to, step, series } = query;
     let by = metric.by(by)?;
     let (step, series) = (by.step(step)?, series.unwrap_or(by.default_series()));
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let to = match to {
         Some(to) => to,
         None => server_info::read(&client).await?.now,

@@ -1,27 +1,20 @@
 //! `/api/stores/bulk`: one action on many stores, which are counted first.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
+use super::ApiError;
 use super::access::{Changes, Operator};
 use super::body::Body;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState};
 use contract::store_bulk::{StoreBulkAnswer, StoreBulkRequest};
 use db::store_bulk::{self, StoreBulkError};
 
 /// Crawls, enables, disables or groups the stores that a filter finds, or those with the given ids: all that the action can change, or
 /// none. At most 10,000 in one request.
 #[utoipa::path(post, path = "/api/stores/bulk", tag = "stores", responses((status = 200, body = StoreBulkAnswer)))]
-pub async fn bulk(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    Body(request): Body<StoreBulkRequest>,
-) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+pub async fn bulk(changes: Changes<Operator>, Body(request): Body<StoreBulkRequest>) -> Result<Response, ApiError> {
+    let mut change = changes.begin().await?;
     let answer = store_bulk::bulk(&change, &request).await?;
     if !request.dry_run {
         let StoreBulkAnswer { matched, done, raised, .. } = answer;

@@ -9,7 +9,6 @@ use serde_json::json;
 use super::access::{Changes, Operator};
 use super::batch::checked;
 use super::body::BatchBody;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use crate::store_draft::{StoreDraft, bad_host};
 use contract::problem::Problem;
@@ -23,7 +22,6 @@ use domain::store::NewStore;
 pub async fn import(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     BatchBody { value: StoreImport { stores, dry_run }, .. }: BatchBody<StoreImport>,
 ) -> Result<Response, ApiError> {
     if !(1..=MAX_IMPORTED).contains(&stores.len()) {
@@ -33,7 +31,7 @@ pub async fn import(
     if dry_run {
         return Ok(Json(ImportedStores::default()).into_response());
     }
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let answer = store_requests::import(&change, &stores).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
             ApiError::Conflict("another import or a discovery adds one of these stores now; try again".to_owned())

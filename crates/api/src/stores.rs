@@ -14,7 +14,7 @@ use super::change::Change;
 use super::listing::Listing;
 use super::page::PageJson;
 use super::path::Path;
-use super::query::{NoParameters, Query};
+use super::query::Query;
 use super::{ApiError, ApiState};
 use crate::store_draft::checked_change;
 use contract::position::Position;
@@ -40,11 +40,10 @@ pub struct StorePath {
 #[utoipa::path(get, path = "/api/stores", tag = "stores", responses((status = 200, body = StorePage)))]
 pub async fn list(
     caller: Caller<Consumer>,
-    State(api): State<ApiState>,
     Listing { filter, limit, cursor }: Listing<StoreFilter, Position<StoreCursor>>,
 ) -> Result<PageJson<StorePage, String>, ApiError> {
     let filter = StoreFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let StoreViews { stores, total, next } = store_views::list(&client, &filter, limit.rows()).await?;
     let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
     Ok(PageJson::of(next, |next_cursor| StorePage { stores, total, next_cursor }))
@@ -54,11 +53,9 @@ pub async fn list(
 #[utoipa::path(get, path = "/api/stores/{id}", tag = "stores", responses((status = 200, body = StoreView)))]
 pub async fn show(
     caller: Caller<Consumer>,
-    State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
-    _: Query<NoParameters>,
 ) -> Result<Json<StoreView>, ApiError> {
-    let store = find(&api.db.api_client().await?, id).await?;
+    let store = find(&caller.client().await?, id).await?;
     Ok(Json(shown_to(caller.principal.role, store)))
 }
 
@@ -70,11 +67,10 @@ pub async fn set(
     changes: Changes<Operator>,
     State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
-    _: Query<NoParameters>,
     Body(wanted): Body<StoreChange>,
 ) -> Result<Response, ApiError> {
     let wanted = checked_change(wanted).map_err(ApiError::BadFields)?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let Changed { is_rewritten, notice } = store_requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
     let store = find(&change, id).await?;
     change.audit("stores.set", id, json!({ "change": wanted, "changed": is_rewritten }));
@@ -86,11 +82,9 @@ pub async fn set(
                responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
 pub async fn accept_empty(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
-    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+    let change = changes.begin().await?;
     let had_one = stores::accept_empty(&change, id).await?;
     let nothing = format!("the latest crawls of store {id} found no empty menu");
     accepted(change, id, "stores.accept_empty", had_one, &nothing).await
@@ -100,13 +94,8 @@ pub async fn accept_empty(
 /// puts most of its products out of stock, is believed.
 #[utoipa::path(post, path = "/api/stores/{id}/accept", tag = "stores",
                responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
-pub async fn accept(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(StorePath { id }): Path<StorePath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    let change = changes.begin(&api).await?;
+pub async fn accept(changes: Changes<Operator>, Path(StorePath { id }): Path<StorePath>) -> Result<Response, ApiError> {
+    let change = changes.begin().await?;
     let had_one = db::switches::accept(&change, id).await?;
     accepted(change, id, "stores.accept", had_one, &format!("no answer about store {id} is suspicious")).await
 }
@@ -132,11 +121,10 @@ async fn accepted(
                responses((status = 200, body = DeletedStore), (status = 409, response = Problem)))]
 pub async fn remove(
     changes: Changes<Admin>,
-    State(api): State<ApiState>,
     Path(StorePath { id }): Path<StorePath>,
     Query(StoreDeletion { with_products }): Query<StoreDeletion>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let deleted = store_requests::delete(&change, id, with_products).await?;
     change.audit("stores.delete", id, json!({ "name": deleted.name, "products": deleted.products }));
     change.answer(StatusCode::OK, &deleted).await
@@ -145,13 +133,12 @@ pub async fn remove(
 /// Lists what a store sells now.
 #[utoipa::path(get, path = "/api/stores/{id}/products", tag = "stores", responses((status = 200, body = ProductList)))]
 pub async fn products(
-    _: Caller<Consumer>,
-    State(api): State<ApiState>,
+    caller: Caller<Consumer>,
     Path(StorePath { id }): Path<StorePath>,
     Listing { filter, limit, cursor }: Listing<ProductFilter, Position<ProductCursor>>,
 ) -> Result<PageJson<ProductList, String>, ApiError> {
     let filter = ProductFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     require_store(&client, id).await?;
     let ProductPage { products, next } = product_views::of_store(&client, id, &filter, limit.rows()).await?;
     Ok(PageJson::of(next, |next_cursor| ProductList { products, next_cursor }))

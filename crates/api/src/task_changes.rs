@@ -3,20 +3,18 @@
 //! In: a caller and a task's id. Out: the task as it is then. [`change_one`] is for jobs, too, and must not
 //! know how a task is shown.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
+use super::ApiError;
 use super::access::{Changes, Operator};
 use super::body::Body;
 use super::change::Change;
 use super::etag::{IfMatch, with_tag};
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::tasks::{TaskPath, version};
-use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::task_changes::TaskChange;
 use contract::tasks::TaskView;
@@ -28,25 +26,15 @@ use domain::vocabulary::Word;
 /// Cancels a task that has not ended. The body of a running one stops at its worker's next renewal; its store is kept until then.
 #[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks",
                responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
-pub async fn cancel(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    change_one(changes.begin(&api).await?, id, "tasks.cancel", tasks::cancel, answer).await
+pub async fn cancel(changes: Changes<Operator>, Path(TaskPath { id }): Path<TaskPath>) -> Result<Response, ApiError> {
+    change_one(changes.begin().await?, id, "tasks.cancel", tasks::cancel, answer).await
 }
 
 /// Puts a failed or cancelled task back to pending, with all of its retries.
 #[utoipa::path(post, path = "/api/tasks/{id}/retry", tag = "tasks",
                responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
-pub async fn retry(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    change_one(changes.begin(&api).await?, id, "tasks.retry", tasks::retry, answer).await
+pub async fn retry(changes: Changes<Operator>, Path(TaskPath { id }): Path<TaskPath>) -> Result<Response, ApiError> {
+    change_one(changes.begin().await?, id, "tasks.retry", tasks::retry, answer).await
 }
 
 /// Changes the priority or the time of a pending task; a time of null means at once.
@@ -54,13 +42,11 @@ pub async fn retry(
                responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
 pub async fn update(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
     Path(TaskPath { id }): Path<TaskPath>,
-    _: Query<NoParameters>,
     IfMatch(expected): IfMatch,
     Body(update): Body<TaskChange>,
 ) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     tasks::change(&change, id, &update, expected.map(time_of)).await?;
     change.audit("tasks.update", id, json!(update));
     answer(change, id).await
@@ -69,13 +55,8 @@ pub async fn update(
 /// Removes a task that no worker has, with its runs.
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks",
                responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
-pub async fn remove(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(TaskPath { id }): Path<TaskPath>,
-    _: Query<NoParameters>,
-) -> Result<StatusCode, ApiError> {
-    change_one(changes.begin(&api).await?, id, "tasks.delete", tasks::delete, gone).await
+pub async fn remove(changes: Changes<Operator>, Path(TaskPath { id }): Path<TaskPath>) -> Result<StatusCode, ApiError> {
+    change_one(changes.begin().await?, id, "tasks.delete", tasks::delete, gone).await
 }
 
 /// Changes a task, or a job, which is one, and notes who did. `change_task` returns the status that it had;

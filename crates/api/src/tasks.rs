@@ -15,7 +15,6 @@ use super::etag::IfNoneMatch;
 use super::listing::Listing;
 use super::page::{Page, PageJson};
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::cursor::Cursor;
 use contract::problem::Problem;
@@ -58,13 +57,11 @@ pub async fn list(
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
                responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then")))]
 pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
+    caller: Caller<Viewer>,
     Path(TaskPath { id }): Path<TaskPath>,
-    _: Query<NoParameters>,
     known: IfNoneMatch,
 ) -> Result<Response, ApiError> {
-    let client = api.db.api_client().await?;
+    let client = caller.client().await?;
     let detail = task_views::detail(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
     known.answer(version(&detail.task), &detail)
 }
@@ -76,12 +73,8 @@ pub fn version(task: &TaskView) -> i64 {
 
 /// Counts tasks by status, and by role and status.
 #[utoipa::path(get, path = "/api/tasks/counts", tag = "tasks", responses((status = 200, body = TaskCounts)))]
-pub async fn counts(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<TaskCounts>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn counts(caller: Caller<Viewer>) -> Result<Json<TaskCounts>, ApiError> {
+    let client = caller.client().await?;
     Ok(Json(counts::counts(&client).await?))
 }
 
@@ -90,13 +83,8 @@ pub async fn counts(
                responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
                          (status = 201, body = RequestedTask), (status = 404, response = Problem),
                          (status = 409, response = Problem)))]
-pub async fn create(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    Body(request): Body<TaskRequest>,
-) -> Result<Response, ApiError> {
-    make(changes.begin(&api).await?, request).await
+pub async fn create(changes: Changes<Operator>, Body(request): Body<TaskRequest>) -> Result<Response, ApiError> {
+    make(changes.begin().await?, request).await
 }
 
 /// Makes a task, or raises the one that does the same, and answers it.

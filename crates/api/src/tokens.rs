@@ -12,7 +12,6 @@ use super::access::{Admin, Caller, Changes};
 use super::body::Body;
 use super::credentials::SecretText;
 use super::path::Path;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::tokens::{MadeToken, NewToken, TokenList};
@@ -30,12 +29,8 @@ pub struct TokenPath {
 
 /// Lists the tokens that are not revoked.
 #[utoipa::path(get, path = "/api/tokens", tag = "access", responses((status = 200, body = TokenList)))]
-pub async fn list(
-    _: Caller<Admin>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<TokenList>, ApiError> {
-    let client = api.db.api_client().await?;
+pub async fn list(caller: Caller<Admin>) -> Result<Json<TokenList>, ApiError> {
+    let client = caller.client().await?;
     Ok(Json(TokenList { tokens: api_tokens::list(&client).await? }))
 }
 
@@ -45,11 +40,10 @@ pub async fn list(
 pub async fn create(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(NewToken { name, role }): Body<NewToken>,
 ) -> Result<Response, ApiError> {
     check_name(&name)?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let secret = SecretText::new_token();
     let token = match api_tokens::insert(&change, &name, role, &secret.digest()).await {
         Ok(Some(token)) => token,
@@ -75,9 +69,8 @@ pub async fn revoke(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
     Path(TokenPath { id }): Path<TokenPath>,
-    _: Query<NoParameters>,
 ) -> Result<StatusCode, ApiError> {
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let token = api_tokens::revoke(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("token {id}")))?;
     change.audit("tokens.revoke", id, json!({"name": token.name}));
     let answer = change.no_content().await?;

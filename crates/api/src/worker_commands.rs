@@ -1,7 +1,6 @@
 //! `/api/worker-registry/{id}/…`: people's commands to a worker, in whatever process it is. A worker outside
 //! of the program obeys with its next heartbeat.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
@@ -10,8 +9,7 @@ use utoipa::IntoParams;
 
 use super::access::{Admin, Changes, Operator};
 use super::path::Path;
-use super::query::{NoParameters, Query};
-use super::{ApiError, ApiState, pauses};
+use super::{ApiError, pauses};
 use contract::problem::Problem;
 use contract::workers::WorkerOrder;
 use db::pauses::NewPause;
@@ -28,14 +26,9 @@ pub struct WorkerPath {
 /// Lets a worker finish its tasks and leave.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/decommission", tag = "workers",
                responses((status = 202, body = WorkerOrder)))]
-pub async fn decommission(
-    changes: Changes<Admin>,
-    State(api): State<ApiState>,
-    Path(path): Path<WorkerPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
+pub async fn decommission(changes: Changes<Admin>, Path(path): Path<WorkerPath>) -> Result<Response, ApiError> {
     let (worker_id, command) = (path.id, WorkerCommand::Decommission);
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     workers::order(&change, &worker_id, command).await?;
     change.audit("workers.order", &worker_id, json!({ "command": command }));
     change.answer(StatusCode::ACCEPTED, &WorkerOrder { worker_id, command }).await
@@ -44,14 +37,9 @@ pub async fn decommission(
 /// Lets a worker finish its tasks and claim no more: a pause of scope `worker`, which outlives the worker's process.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/pause", tag = "workers",
                responses((status = 202, body = WorkerOrder), (status = 409, response = Problem)))]
-pub async fn pause(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(path): Path<WorkerPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
+pub async fn pause(changes: Changes<Operator>, Path(path): Path<WorkerPath>) -> Result<Response, ApiError> {
     let caller = changes.name.clone();
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let target = PauseTarget::Worker(workers::get(&change, &path.id).await?.friendly_name);
     let new = NewPause { target: &target, reason: "paused by hand", until: None, created_by: &caller };
     pauses::put(&mut change, &new).await?;
@@ -61,13 +49,8 @@ pub async fn pause(
 /// Lets a paused worker claim again.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/resume", tag = "workers",
                responses((status = 202, body = WorkerOrder)))]
-pub async fn resume(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    Path(path): Path<WorkerPath>,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
-    let mut change = changes.begin(&api).await?;
+pub async fn resume(changes: Changes<Operator>, Path(path): Path<WorkerPath>) -> Result<Response, ApiError> {
+    let mut change = changes.begin().await?;
     let target = PauseTarget::Worker(workers::get(&change, &path.id).await?.friendly_name);
     if !pauses::end(&mut change, &target).await? {
         // paused by a row of worker_commands

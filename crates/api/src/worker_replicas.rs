@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::access::{Admin, Caller, Changes, Viewer};
 use super::body::Body;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use cluster::{Cluster, WorkerSet};
 use contract::problem::Problem;
@@ -17,11 +16,7 @@ use contract::workers::{ScaleRequest, WorkerReplicas};
 /// Shows how many pods of workers Kubernetes shall run, and how many there are.
 #[utoipa::path(get, path = "/api/workers/k8s/replicas", tag = "workers",
                responses((status = 200, body = WorkerReplicas), (status = 404, response = Problem), (status = 504, response = Problem)))]
-pub async fn show(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<WorkerReplicas>, ApiError> {
+pub async fn show(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<WorkerReplicas>, ApiError> {
     Ok(Json(view(&api.cluster, api.cluster.worker_set().await?)))
 }
 
@@ -32,13 +27,12 @@ pub async fn show(
 pub async fn scale(
     changes: Changes<Admin>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(ScaleRequest { replicas }): Body<ScaleRequest>,
 ) -> Result<Response, ApiError> {
     require_permitted(&api.cluster, replicas)?;
     // before the transaction, which may wait for one call and no more
     let before = api.cluster.worker_set().await?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     let set = api.cluster.scale(replicas).await?;
     let detail = json!({ "from": before.replicas, "to": replicas });
     change.audit("workers.scale", &api.cluster.settings().statefulset, detail);

@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::access::{Caller, Changes, Operator};
 use super::body::Body;
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::checks::check_text;
 use contract::problem::Problem;
@@ -23,16 +22,11 @@ use domain::worker::WorkerDocument;
 /// Registers a worker of another program. Registering an id again means that its process has restarted.
 #[utoipa::path(post, path = "/api/worker-registry/register", tag = "workers",
                responses((status = 201, body = WorkerDocument)))]
-pub async fn register(
-    changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-    Body(report): Body<WorkerReport>,
-) -> Result<Response, ApiError> {
+pub async fn register(changes: Changes<Operator>, Body(report): Body<WorkerReport>) -> Result<Response, ApiError> {
     report.check()?;
     let every = report.every();
     let mut document = report.into_document(None);
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     document.started_at = Some(workers::now(&change).await?);
     workers::upsert(&change, &document, every, None).await?;
     let registered = workers::get(&change, &document.worker_id).await?;
@@ -47,7 +41,6 @@ pub async fn register(
 pub async fn heartbeat(
     _: Caller<Operator>,
     State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(report): Body<WorkerReport>,
 ) -> Result<Json<HeartbeatAnswer>, ApiError> {
     report.check()?;
@@ -70,12 +63,10 @@ pub async fn heartbeat(
                responses((status = 204, description = "Removed"), (status = 404, response = Problem)))]
 pub async fn deregister(
     changes: Changes<Operator>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
     Body(LeavingWorker { worker_id }): Body<LeavingWorker>,
 ) -> Result<StatusCode, ApiError> {
     check_text("worker_id", Some(&worker_id))?;
-    let mut change = changes.begin(&api).await?;
+    let mut change = changes.begin().await?;
     workers::get(&change, &worker_id).await?;
     workers::deregister(&change, std::slice::from_ref(&worker_id)).await?;
     change.audit("workers.deregister", &worker_id, json!({}));

@@ -4,24 +4,19 @@ use axum::Json;
 use axum::extract::State;
 
 use super::access::{Caller, Viewer};
-use super::query::{NoParameters, Query};
 use super::{ApiError, ApiState};
 use contract::workers::{Registry, RoleView};
 use db::workers;
 
 /// Lists every worker, as its last heartbeat describes it.
 #[utoipa::path(get, path = "/api/worker-registry", tag = "workers", responses((status = 200, body = Registry)))]
-pub async fn list(
-    _: Caller<Viewer>,
-    State(api): State<ApiState>,
-    _: Query<NoParameters>,
-) -> Result<Json<Registry>, ApiError> {
+pub async fn list(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<Registry>, ApiError> {
     let client = api.db.api_client().await?;
     Ok(Json(Registry { workers: workers::list(&client).await?, in_kubernetes: api.cluster.is_configured() }))
 }
 
 /// Lists the roles of tasks.
 #[utoipa::path(get, path = "/api/worker-registry/roles", tag = "workers", responses((status = 200, body = Vec<RoleView>)))]
-pub async fn roles(_: Caller<Viewer>, _: Query<NoParameters>) -> Json<Vec<RoleView>> {
+pub async fn roles(_: Caller<Viewer>) -> Json<Vec<RoleView>> {
     Json(RoleView::all())
 }

@@ -59,7 +59,7 @@ pub struct RobotsListing {
     /// Rules that apply to drover.
     pub rules: Vec<String>,
     /// Broken by requests of ours, as last reported.
-    pub breaches: Vec<Breach>,
+    pub breaches: Vec<BrokenRule>,
 }
 
 /// State to which an operator sets a breaker.
@@ -87,7 +87,7 @@ pub struct HostUpdate {
 
 /// A rule that requests of ours break.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Breach {
+pub struct BrokenRule {
     pub rule: String,
     pub path: String,
     pub reported_at: DateTime<Utc>,

@@ -15,6 +15,8 @@ pub mod rules;
 pub mod searches;
 pub mod threads;
 
+mod record;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -39,8 +41,6 @@ const TEXT_FIELDS: [&str; 13] = [
     "url",
     "username",
 ];
-
-const NO_CHANGE: &str = "missing: give at least one field to change";
 
 vocabulary! {
     pub enum RecordKind {

@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use super::named::named;
 use super::row::{FromRow, read_all, rows};
 use super::{Client, DbError};
-use contract::hosts::Breach;
+use contract::hosts::BrokenRule;
 use domain::robots::{RobotsAnswer, RobotsRecord};
 
 /// For display.
@@ -24,7 +24,7 @@ pub struct RobotsRow {
     pub why: Option<String>,
     pub next_fetch_at: DateTime<Utc>,
     /// The latest first, at most twenty.
-    pub breaches: Vec<Breach>,
+    pub breaches: Vec<BrokenRule>,
 }
 
 pub async fn read(client: &Client, authority: &str) -> Result<RobotsRecord, DbError> {
@@ -88,7 +88,7 @@ rows! {
     }
 }
 
-fn read_breaches(row: &Row, column: &str) -> Result<Vec<Breach>, DbError> {
+fn read_breaches(row: &Row, column: &str) -> Result<Vec<BrokenRule>, DbError> {
     let breaches = serde_json::from_value(row.try_get(column)?);
     breaches.map_err(|error| DbError::Other(format!("the rules of a host: {error}")))
 }

@@ -1,12 +1,10 @@
 //! Permissions of requests: access roles, and the principal that makes a request.
 
 use std::fmt::{self, Display, Formatter};
-use std::str::FromStr;
 
 use serde::Serialize;
-use thiserror::Error;
 
-use super::vocabulary::{self, vocabulary};
+use super::vocabulary::{from_text, vocabulary};
 
 vocabulary! {
     /// Rights of a caller. Each role includes the roles before it.
@@ -22,19 +20,7 @@ vocabulary! {
     }
 }
 
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("unknown access role '{given}': the access roles are {}", vocabulary::words::<AccessRole>())]
-pub struct UnknownAccessRole {
-    pub given: String,
-}
-
-impl FromStr for AccessRole {
-    type Err = UnknownAccessRole;
-
-    fn from_str(text: &str) -> Result<Self, UnknownAccessRole> {
-        vocabulary::find(text).ok_or_else(|| UnknownAccessRole { given: text.to_owned() })
-    }
-}
+from_text! { AccessRole: UnknownAccessRole, "access role", "access roles" }
 
 pub type TokenId = i64;
 

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
-use thiserror::Error;
 use utoipa::openapi::{Object, OneOf, Schema, Type};
 
 pub use super::kind::Family;
 pub use super::kinds::Role;
-use super::vocabulary;
+use super::vocabulary::from_text;
 
 /// A former role, which requests still name.
 pub const RESYNC: &str = "product_resync";
@@ -130,19 +129,7 @@ impl Family {
     }
 }
 
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("unknown role '{given}': the roles are {}", vocabulary::words::<Role>())]
-pub struct UnknownRole {
-    pub given: String,
-}
-
-impl FromStr for Role {
-    type Err = UnknownRole;
-
-    fn from_str(text: &str) -> Result<Self, UnknownRole> {
-        vocabulary::find(text).ok_or_else(|| UnknownRole { given: text.to_owned() })
-    }
-}
+from_text! { Role: UnknownRole, "role", "roles" }
 
 /// Roles that one worker may claim: not empty, in the order of [`Role`]. In JSON a text, as in `WORKER_ROLE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

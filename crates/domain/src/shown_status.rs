@@ -1,12 +1,8 @@
 //! `ShownStatus`: a task's status as people see it: the one in the table, or `stale`, which the table never
 //! holds.
 
-use std::str::FromStr;
-
-use thiserror::Error;
-
 use super::task::Status;
-use super::vocabulary::{self, vocabulary};
+use super::vocabulary::{from_text, vocabulary};
 
 vocabulary! {
     pub enum ShownStatus {
@@ -47,19 +43,7 @@ impl ShownStatus {
     }
 }
 
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("unknown status '{given}': the statuses are {}", vocabulary::words::<ShownStatus>())]
-pub struct UnknownStatus {
-    pub given: String,
-}
-
-impl FromStr for ShownStatus {
-    type Err = UnknownStatus;
-
-    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
-        vocabulary::find(text).ok_or_else(|| UnknownStatus { given: text.to_owned() })
-    }
-}
+from_text! { ShownStatus: UnknownStatus, "status", "statuses" }
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,9 @@
 //! `Store`: a shop whose menu is watched.
 
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr};
-use thiserror::Error;
 
-use super::vocabulary::{self, vocabulary};
+use super::vocabulary::{from_text, vocabulary};
 
 pub type StoreId = i64;
 
@@ -45,19 +42,7 @@ impl Platform {
     pub const DEFAULT: Platform = Platform::Dutchie;
 }
 
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("unknown platform '{given}': the platforms are {}", vocabulary::words::<Platform>())]
-pub struct UnknownPlatform {
-    pub given: String,
-}
-
-impl FromStr for Platform {
-    type Err = UnknownPlatform;
-
-    fn from_str(text: &str) -> Result<Self, UnknownPlatform> {
-        vocabulary::find(text).ok_or_else(|| UnknownPlatform { given: text.to_owned() })
-    }
-}
+from_text! { Platform: UnknownPlatform, "platform", "platforms" }
 
 /// A store as a crawl needs it. The rest of the row is shown, not used.
 #[derive(Clone, Debug, PartialEq, Eq)]

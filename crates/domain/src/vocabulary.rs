@@ -46,6 +46,27 @@ macro_rules! vocabulary {
 
 pub use vocabulary;
 
+/// Reads a vocabulary's words from text. The error names all of them: `unknown role 'x': the roles are …`.
+macro_rules! from_text {
+    ($name:ident: $unknown:ident, $noun:literal, $nouns:literal) => {
+        #[derive(Debug, thiserror::Error, PartialEq, Eq)]
+        #[error("unknown {} '{given}': the {} are {}", $noun, $nouns, $crate::vocabulary::words::<$name>())]
+        pub struct $unknown {
+            pub given: String,
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $unknown;
+
+            fn from_str(text: &str) -> Result<Self, $unknown> {
+                $crate::vocabulary::find(text).ok_or_else(|| $unknown { given: text.to_owned() })
+            }
+        }
+    };
+}
+
+pub(crate) use from_text;
+
 /// The variant with this word.
 pub fn find<T: VariantArray + Copy + Into<&'static str>>(word: &str) -> Option<T> {
     T::VARIANTS.iter().copied().find(|variant| (*variant).into() == word)

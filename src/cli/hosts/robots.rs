@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::cli::output::time;
-use contract::hosts::{Breach, RobotsListing};
+use contract::hosts::{BrokenRule, RobotsListing};
 
 /// Maximum rules that are shown to people; programs get all.
 const MAX_SHOWN: usize = 20;
@@ -19,7 +19,7 @@ pub fn text(listing: &RobotsListing) -> String {
     if let Some(more) = rules.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         let _ = writeln!(text, "  … and {more} more");
     }
-    for Breach { rule, path, reported_at } in breaches {
+    for BrokenRule { rule, path, reported_at } in breaches {
         let _ = writeln!(text, "  broken: '{rule}' by {path}, reported {}", time(*reported_at));
     }
     text

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::app::data::DataFiles;
@@ -21,7 +20,7 @@ use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, ProxySource, SessionAsk,
     Sessions,
 };
-use api::proxy_tester::ProxyTester;
+use api::ProxyTester;
 use contract::proxies::ProxyTest;
 use domain::proxy::ProxyRow;
 use domain::store::Platform;
@@ -35,17 +34,14 @@ const MAX_CHECK_TIME: Duration = Duration::from_secs(20);
 const PLATFORM: Platform = Platform::DEFAULT;
 
 /// Tests proxies for the API, each with a checker of its own.
-pub struct ApiTester(pub Arc<Config>);
+pub fn tester(config: Arc<Config>) -> Arc<ProxyTester> {
+    Arc::new(move |row| Box::pin(test(config.clone(), row)))
+}
 
-impl ProxyTester for ApiTester {
-    fn test(&self, row: ProxyRow) -> BoxFuture<'_, Result<ProxyTest, String>> {
-        async move {
-            let checked = async { Checker::new(&self.0, std::slice::from_ref(&row))?.check_next(0).await };
-            let (id, result) = checked.await.map_err(|error: anyhow::Error| format!("{error:#}"))?;
-            Ok(test_of(id, result))
-        }
-        .boxed()
-    }
+async fn test(config: Arc<Config>, row: ProxyRow) -> Result<ProxyTest, String> {
+    let checked = async { Checker::new(&config, std::slice::from_ref(&row))?.check_next(0).await };
+    let (id, result) = checked.await.map_err(|error: anyhow::Error| format!("{error:#}"))?;
+    Ok(test_of(id, result))
 }
 
 /// `result`: duration of the answer, or the error.

@@ -5,26 +5,25 @@
 //! fails keeps the reason in its row; where all fail, the job does. Where the service asks to wait, the job waits with
 //! the rest of its searches, and that one comes last. The pages before a failure or a wait are kept.
 
-use std::time::Duration;
-
 use std::collections::HashSet;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use futures_util::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::json;
 use url::Url;
 
 use super::item_download::ServiceAccess;
-use super::report::{Poll, Report};
-use super::wait::{AskError, Wait, ask};
-use super::{CREDENTIAL_WORKS, download_media, fields, refused_credential, unless_stopped};
+use super::monitor::{Asked, Polled, Service, ServiceError, monitor};
+use super::report::Report;
+use super::wait::ask;
+use super::{CREDENTIAL_WORKS, download_media, fields};
 use crate::handlers::Context;
+use ::media::clients::Odd;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
-use ::media::clients::{Odd, ReadError};
-use ::media::http::{Get, HttpError, Secrets};
+use ::media::http::{Get, Secrets};
 use db::credentials::{self, OpenCredential};
 use db::saved_searches::{self, DueSearch};
 use db::tasks::waits_since;
@@ -38,6 +37,7 @@ use queue::{Outcome, TaskError, WriteResults};
 pub const SOURCE: &str = "easynews";
 /// A row of a search has about 1,500 bytes.
 const MAX_PAGE_BYTES: usize = 8 << 20;
+const NOT_SENDABLE: &str = "the login of Easynews has characters that no header can have";
 
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
@@ -57,27 +57,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     }
     let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.media.keys).await?;
     drop(client);
-    let total = searches.len();
-    for (nth, search) in searches.into_iter().enumerate() {
-        if !report.goes_on(ctx, nth, total).await {
-            break;
-        }
-        let (found, error) = unless_stopped(ctx, search.run(ctx, &login)).await?;
-        let (found, end) = SearchResult::of(search, &login, found, error);
-        report.save(ctx, usize::from(end.is_none()), found).await?;
-        match end {
-            None => {}
-            Some(JobEnd::Wait(wait)) => {
-                report.wait(wait);
-                break;
-            }
-            Some(JobEnd::Refusal(error @ SearchError::Login)) => {
-                return Err(refused_credential(ctx, login.id, &error).await);
-            }
-            Some(JobEnd::Refusal(error)) => return Err(TaskError::permanent(error.to_string())),
-        }
-    }
-    report.outcome()
+    monitor(ctx, &Easynews { login }, &searches, report).await
 }
 
 /// How an address of the service is asked, with the login; None for one elsewhere.
@@ -93,27 +73,64 @@ pub async fn access(ctx: &Context, url: &Url) -> Result<Option<ServiceAccess>, T
 }
 
 /// A saved search, or one of the job's arguments.
+#[derive(Clone)]
 enum Search {
     Saved(DueSearch),
     Asked(String),
 }
 
-#[derive(Debug, thiserror::Error)]
-enum SearchError {
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error(transparent)]
-    Http(#[from] HttpError),
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    #[error("Easynews refuses the login: give another by `drover media set credentials ID --secret-file FILE`")]
-    Login,
-    #[error("Easynews answers 403 Forbidden: it refuses this search, or the login for all")]
-    Forbidden,
-    #[error("the login of Easynews has characters that no header can have")]
-    NotSendable,
-    #[error("Easynews answers {0}")]
-    Status(StatusCode),
+struct Easynews {
+    login: OpenCredential,
+}
+
+/// Files of a search, and rows that are none.
+#[derive(Default)]
+struct Found {
+    items: Vec<NewItem>,
+    odd: Odd,
+}
+
+impl Service for Easynews {
+    type Thing = Search;
+    type Answer = Found;
+
+    const PER_SAVE: usize = 1;
+
+    async fn ask(&self, ctx: &Context, search: &Search) -> Asked<Found> {
+        search.run(ctx, &self.login).await
+    }
+
+    fn odd(found: &Found) -> Odd {
+        found.odd.clone()
+    }
+
+    async fn store(&self, tx: &Tx, polled: &[Polled<Search, Found>]) -> Result<WriteResults, DbError> {
+        let (mut new, mut wanted) = (0, Vec::new());
+        for poll in polled {
+            let items = poll.answer.as_ref().map_or(&[][..], |found| &found.items);
+            let ids = media_items::insert(tx, items).await?;
+            new += ids.len();
+            let Some(saved) = poll.thing.saved() else { continue };
+            if poll.is_over() {
+                saved_searches::note_run(tx, saved.id, poll.failure().as_deref()).await?;
+            }
+            if saved.download && saved.has_run {
+                wanted.extend(ids);
+            }
+        }
+        if polled.iter().any(Polled::is_read) {
+            credentials::note_result(tx, self.login.id, CREDENTIAL_WORKS).await?;
+        }
+        let result = fields([("new", json!(new))]);
+        Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })
+    }
+
+    async fn postpone(tx: &Tx, search: &Search) -> Result<(), DbError> {
+        match search.saved() {
+            Some(saved) => saved_searches::postpone(tx, saved.id).await,
+            None => Ok(()),
+        }
+    }
 }
 
 impl Search {
@@ -132,12 +149,12 @@ impl Search {
     }
 
     /// The files of its pages, and the error that ended them.
-    async fn run(&self, ctx: &Context, login: &OpenCredential) -> (Found, Option<SearchError>) {
+    async fn run(&self, ctx: &Context, login: &OpenCredential) -> Asked<Found> {
         let (mut found, mut seen) = (Found::default(), HashSet::new());
         for number in 1.. {
             let mut page = match self.page(ctx, login, number).await {
                 Ok(page) => page,
-                Err(error) => return (found, Some(error)),
+                Err(error) => return Err((Some(found), error)),
             };
             found.odd.add(std::mem::take(&mut page.odd));
             let goes_on = page.goes_on(number, &seen);
@@ -150,10 +167,10 @@ impl Search {
                 break;
             }
         }
-        (found, None)
+        Ok(found)
     }
 
-    async fn page(&self, ctx: &Context, login: &OpenCredential, page: u32) -> Result<Page, SearchError> {
+    async fn page(&self, ctx: &Context, login: &OpenCredential, page: u32) -> Result<Page, ServiceError> {
         let media = &ctx.services.media;
         let extensions = self.saved().map_or(&[][..], |saved| &saved.extensions);
         let search = easynews::Search { query: self.query(), extensions, page, per_page: MAX_PER_PAGE };
@@ -162,9 +179,14 @@ impl Search {
         let answer = ask(media, &Get { secrets, ..Get::of(url) }).await?;
         match answer.status {
             StatusCode::OK => Ok(easynews::read(&answer.bytes(MAX_PAGE_BYTES).await?)?),
-            StatusCode::UNAUTHORIZED => Err(SearchError::Login),
-            StatusCode::FORBIDDEN => Err(SearchError::Forbidden),
-            status => Err(SearchError::Status(status)),
+            StatusCode::UNAUTHORIZED => Err(ServiceError::Credential(
+                login.id,
+                "Easynews refuses the login: give another by `drover media set credentials ID --secret-file FILE`",
+            )),
+            StatusCode::FORBIDDEN => Err(ServiceError::Forbidden(
+                "Easynews answers 403 Forbidden: it refuses this search, or the login for all",
+            )),
+            status => Err(ServiceError::Other(format!("Easynews answers {status}"))),
         }
     }
 
@@ -193,96 +215,10 @@ impl Search {
     }
 }
 
-fn basic(url: &Url, login: &OpenCredential) -> Result<Secrets, SearchError> {
+fn basic(url: &Url, login: &OpenCredential) -> Result<Secrets, ServiceError> {
     let pair = format!("{}:{}", login.username.as_deref().unwrap_or_default(), login.secret);
     let value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair)));
-    let mut value = value.map_err(|_| SearchError::NotSendable)?;
+    let mut value = value.map_err(|_| ServiceError::NotSendable(NOT_SENDABLE))?;
     value.set_sensitive(true);
     Ok(Secrets { origin: url.origin(), headers: HeaderMap::from_iter([(AUTHORIZATION, value)]) })
-}
-
-/// Files of a search, and rows that are none.
-#[derive(Default)]
-struct Found {
-    items: Vec<NewItem>,
-    odd: Odd,
-}
-
-/// Files of a search, and why no more came.
-struct SearchResult {
-    credential: i64,
-    search: Search,
-    found: Found,
-    failure: Option<String>,
-    is_forbidden: bool,
-    /// It came to its end, well or not.
-    is_over: bool,
-    /// The service asked to wait.
-    is_postponed: bool,
-}
-
-impl Poll for SearchResult {
-    fn reasons(&self) -> Vec<String> {
-        self.failure.iter().cloned().collect()
-    }
-
-    fn lasting(&self) -> usize {
-        usize::from(self.is_forbidden)
-    }
-
-    fn odd(&self) -> Odd {
-        self.found.odd.clone()
-    }
-
-    fn write<'a>(&'a self, tx: &'a Tx) -> BoxFuture<'a, Result<WriteResults, DbError>> {
-        Box::pin(self.store(tx))
-    }
-}
-
-/// The reason not to begin the next search.
-enum JobEnd {
-    Wait(Wait),
-    /// The login is refused, or cannot be sent.
-    Refusal(SearchError),
-}
-
-impl SearchResult {
-    fn of(
-        search: Search,
-        login: &OpenCredential,
-        found: Found,
-        error: Option<SearchError>,
-    ) -> (SearchResult, Option<JobEnd>) {
-        let is_forbidden = matches!(error, Some(SearchError::Forbidden));
-        let (end, failure) = match error {
-            Some(SearchError::Ask(AskError::Wait(wait))) => (Some(JobEnd::Wait(wait)), None),
-            Some(error @ (SearchError::Login | SearchError::NotSendable)) => (Some(JobEnd::Refusal(error)), None),
-            error => (None, error.map(|error| error.to_string())),
-        };
-        let is_over = end.is_none();
-        let is_postponed = matches!(&end, Some(JobEnd::Wait(wait)) if wait.is_answer);
-        let credential = login.id;
-        (SearchResult { credential, search, found, failure, is_forbidden, is_over, is_postponed }, end)
-    }
-
-    async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
-        let ids = media_items::insert(tx, &self.found.items).await?;
-        let mut wanted = &[][..];
-        if let Some(saved) = self.search.saved() {
-            if self.is_over {
-                saved_searches::note_run(tx, saved.id, self.failure.as_deref()).await?;
-            }
-            if self.is_postponed {
-                saved_searches::postpone(tx, saved.id).await?;
-            }
-            if saved.download && saved.has_run {
-                wanted = &ids;
-            }
-        }
-        if self.is_over && self.failure.is_none() {
-            credentials::note_result(tx, self.credential, CREDENTIAL_WORKS).await?;
-        }
-        let result = fields([("new", json!(ids.len()))]);
-        Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, wanted), ..WriteResults::default() })
-    }
 }

@@ -16,6 +16,7 @@ mod account_scrape;
 mod cookie_file;
 mod forum_session;
 mod item_download;
+mod monitor;
 mod report;
 mod scraped_files;
 mod tool_proxy;

@@ -11,7 +11,6 @@ use crate::platforms::reading::errors::{self, Cost};
 use crate::platforms::reading::first_of::FirstOf;
 use crate::platforms::reading::text::text;
 use crate::stealth::{FetchError, Response};
-use domain::menu::NormaliseError;
 use domain::store::FoundStore;
 
 /// Stores of one answer: a state has hundreds.
@@ -25,12 +24,7 @@ pub fn read_menu_page(
 ) -> Result<PageRead, FetchError> {
     match normalize::read_page(number, &response.body, max_items) {
         Ok(page) => response.require_success().map(|()| page),
-        Err(NormaliseError::HasErrors { .. }) => Err(graphql::errors(operation, response, false)),
-        Err(NormaliseError::Truncated { .. }) => Err(graphql::truncated(response)),
-        Err(NormaliseError::NotAMenu { why, .. }) => {
-            response.require_success().and(Err(graphql::unreadable(response, why)))
-        }
-        Err(error @ NormaliseError::TooLarge) => Err(graphql::unreadable(response, error.to_string())),
+        Err(error) => Err(graphql::menu_error(operation, response, error, false)),
     }
 }
 

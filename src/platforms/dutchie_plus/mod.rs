@@ -13,7 +13,6 @@ use url::Url;
 
 use super::{Adapter, AddressField, DiscoveryPoint, MenuPart, Query, QueryForm, graphql};
 use crate::stealth::{FetchError, Request, RequestKind, Response};
-use domain::menu::NormaliseError;
 use domain::store::{FoundStore, Platform, Store};
 use settings::Secret;
 
@@ -129,12 +128,7 @@ impl Adapter for DutchiePlus {
                 response.require_success()?;
                 Ok(MenuPart { page: read.page, total_count: read.total_count, next: None })
             }
-            Err(NormaliseError::HasErrors { .. }) => Err(graphql::errors(query.operation, response, true)),
-            Err(NormaliseError::Truncated { .. }) => Err(graphql::truncated(response)),
-            Err(NormaliseError::NotAMenu { why, .. }) => {
-                response.require_success().and(Err(graphql::unreadable(response, why)))
-            }
-            Err(error @ NormaliseError::TooLarge) => Err(graphql::unreadable(response, error.to_string())),
+            Err(error) => Err(graphql::menu_error(query.operation, response, error, true)),
         }
     }
 }

@@ -9,7 +9,7 @@ use api::rendered_images::Renderer;
 use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles};
 use cluster::Cluster;
 use domain::proxy::{Budgets, HealthCounts, PoolState};
-use drover::cli::proxies::checker::ApiTester;
+use drover::cli::proxies::checker;
 use foundation::secrets::SecretKeys;
 use geo::Geo;
 use http::{Method, Request, Response, StatusCode};
@@ -158,7 +158,7 @@ impl Server {
             allowed_hosts: Arc::default(),
             menu_url_fault: drover::platforms::menu_url_fault(&whole),
             selectors_fault: ::media::clients::selectors::fault,
-            proxy_tester: Arc::new(ApiTester(whole)),
+            proxy_tester: checker::tester(whole),
             images,
             image_is_permitted: Arc::new(|address| address.starts_with("https://permitted.test/")),
             renderer: Renderer::new(

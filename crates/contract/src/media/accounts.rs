@@ -1,11 +1,10 @@
 //! Accounts whose media `scrape_account` and `paid_content_creator` scrape.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind, yes};
-use crate::checks::{BadField, bad, present};
+use super::record::record;
+use super::{Fields, yes};
+use crate::checks::{BadField, bad};
 use domain::media_account::{AccountKind, check_platform, check_username, web_address};
 use domain::vocabulary::Word;
 
@@ -13,74 +12,52 @@ use domain::vocabulary::Word;
 const MAX_HOURS: f64 = 87_600.0;
 const MIN_HOURS: f64 = 0.01;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Account {
-    pub id: i64,
-    pub platform: String,
-    pub username: String,
-    #[schema(value_type = AccountKind)]
-    pub kind: Word<AccountKind>,
-    /// Null: made from the address of its platform.
-    pub url: Option<String>,
-    pub credential_id: Option<i64>,
-    /// Null: scraped by request alone.
-    pub interval_hours: Option<f64>,
-    pub enabled: bool,
-    /// When the last whole scrape ended.
-    pub last_scraped_at: Option<DateTime<Utc>>,
-    /// Why the last scrape failed; null: it did not.
-    pub last_error: Option<String>,
-    pub created_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AccountDraft {
-    /// As gallery-dl calls the site, or its family.
-    #[schema(pattern = "^[a-z0-9_-]{1,64}$", example = "mastodon")]
-    pub platform: String,
-    #[schema(min_length = 1, max_length = 200, example = "ann")]
-    pub username: String,
-    #[serde(default = "public")]
-    #[schema(default = "public")]
-    pub kind: AccountKind,
-    /// None: made from `media.platforms.<platform>.url`.
-    #[schema(max_length = 2000, example = "https://site.example/ann")]
-    pub url: Option<String>,
-    /// One of the same platform.
-    pub credential_id: Option<i64>,
-    #[schema(minimum = 0.01, maximum = 87600)]
-    pub interval_hours: Option<f64>,
-    #[serde(default = "yes")]
-    #[schema(default = true)]
-    pub enabled: bool,
-}
-
-/// Null takes a value away.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct AccountChange {
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>, max_length = 2000)]
-    pub url: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<i64>)]
-    pub credential_id: Option<Option<i64>>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<f64>, minimum = 0.01, maximum = 87600)]
-    pub interval_hours: Option<Option<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-}
-
-impl Record for Account {
-    const KIND: RecordKind = RecordKind::Accounts;
-    type Draft = AccountDraft;
-    type Change = AccountChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Accounts: Account {
+        platform: String,
+        username: String,
+        #[schema(value_type = AccountKind)]
+        kind: Word<AccountKind>,
+        /// Null: made from the address of its platform.
+        url: Option<String>,
+        credential_id: Option<i64>,
+        /// Null: scraped by request alone.
+        interval_hours: Option<f64>,
+        enabled: bool,
+        /// When the last whole scrape ended.
+        last_scraped_at: Option<DateTime<Utc>>,
+        /// Why the last scrape failed; null: it did not.
+        last_error: Option<String>,
+        created_at: DateTime<Utc>,
+    }
+    draft AccountDraft {
+        /// As gallery-dl calls the site, or its family.
+        #[schema(pattern = "^[a-z0-9_-]{1,64}$", example = "mastodon")]
+        platform: String,
+        #[schema(min_length = 1, max_length = 200, example = "ann")]
+        username: String,
+        #[serde(default = "public")]
+        #[schema(default = "public")]
+        kind: AccountKind,
+        /// None: made from `media.platforms.<platform>.url`.
+        #[schema(max_length = 2000, example = "https://site.example/ann")]
+        url: Option<String>,
+        /// One of the same platform.
+        credential_id: Option<i64>,
+        #[schema(minimum = 0.01, maximum = 87600)]
+        interval_hours: Option<f64>,
+        #[serde(default = "yes")]
+        #[schema(default = true)]
+        enabled: bool,
+    }
+    /// Null takes a value away.
+    change AccountChange {
+        #[schema(max_length = 2000)]
+        url: Option<String>,
+        credential_id: Option<i64>,
+        #[schema(minimum = 0.01, maximum = 87600)]
+        interval_hours: Option<f64>,
+        enabled: bool,
     }
 }
 
@@ -99,12 +76,9 @@ impl Fields for AccountDraft {
 
 impl Fields for AccountChange {
     fn check(&self) -> Result<(), BadField> {
-        let AccountChange { url, credential_id, interval_hours, enabled } = self;
-        if url.is_none() && credential_id.is_none() && interval_hours.is_none() && enabled.is_none() {
-            return Err(bad("enabled", NO_CHANGE));
-        }
-        check_url(url.as_ref().and_then(Option::as_deref))?;
-        check_interval(interval_hours.flatten())
+        self.check_not_empty("enabled")?;
+        check_url(self.url.as_ref().and_then(Option::as_deref))?;
+        check_interval(self.interval_hours.flatten())
     }
 
     fn address(&self) -> Option<(&'static str, &str)> {

@@ -1,59 +1,39 @@
 //! Watched channels, whose new videos `youtube_monitor` looks for.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind, yes};
+use super::record::record;
+use super::{Fields, yes};
 use crate::checks::{BadField, bad};
 
 const PREFIX: &str = "UC";
 const ID_CHARS: usize = 24;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Channel {
-    pub id: i64,
-    pub channel_id: String,
-    /// Its new videos are downloaded.
-    pub download: bool,
-    pub enabled: bool,
-    pub last_polled_at: Option<DateTime<Utc>>,
-    /// Why the last poll failed; null: it did not.
-    pub last_error: Option<String>,
-    pub created_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChannelDraft {
-    /// The id that the channel's address has: `UC` and 22 letters, digits, hyphens and underscores.
-    #[schema(pattern = "^UC[A-Za-z0-9_-]{22}$", example = "UCabcdefghijklmnopqrstuv")]
-    pub channel_id: String,
-    /// Download its new videos. The videos of its first poll are not new.
-    #[serde(default)]
-    pub download: bool,
-    #[serde(default = "yes")]
-    #[schema(default = true)]
-    pub enabled: bool,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct ChannelChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub download: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-}
-
-impl Record for Channel {
-    const KIND: RecordKind = RecordKind::Channels;
-    type Draft = ChannelDraft;
-    type Change = ChannelChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Channels: Channel {
+        channel_id: String,
+        /// Its new videos are downloaded.
+        download: bool,
+        enabled: bool,
+        last_polled_at: Option<DateTime<Utc>>,
+        /// Why the last poll failed; null: it did not.
+        last_error: Option<String>,
+        created_at: DateTime<Utc>,
+    }
+    draft ChannelDraft {
+        /// The id that the channel's address has: `UC` and 22 letters, digits, hyphens and underscores.
+        #[schema(pattern = "^UC[A-Za-z0-9_-]{22}$", example = "UCabcdefghijklmnopqrstuv")]
+        channel_id: String,
+        /// Download its new videos. The videos of its first poll are not new.
+        #[serde(default)]
+        download: bool,
+        #[serde(default = "yes")]
+        #[schema(default = true)]
+        enabled: bool,
+    }
+    change ChannelChange {
+        download: bool,
+        enabled: bool,
     }
 }
 
@@ -73,10 +53,7 @@ impl Fields for ChannelDraft {
 
 impl Fields for ChannelChange {
     fn check(&self) -> Result<(), BadField> {
-        match (self.download, self.enabled) {
-            (None, None) => Err(bad("enabled", NO_CHANGE)),
-            _ => Ok(()),
-        }
+        self.check_not_empty("enabled")
     }
 }
 

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use serde::de::{Deserializer, Error as _};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind};
+use super::Fields;
+use super::record::record;
 use crate::checks::{BadField, bad, check_text};
 use domain::credential::CredentialKind;
 use domain::vocabulary::Word;
@@ -21,57 +21,39 @@ const HIDDEN: &str = "***";
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretText(String);
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Credential {
-    pub id: i64,
-    pub name: String,
-    /// The service that it is for: `easynews`, `tmdb`, a forum's name, a platform of accounts.
-    pub platform: String,
-    #[schema(value_type = CredentialKind)]
-    pub kind: Word<CredentialKind>,
-    pub username: Option<String>,
-    /// How the last job that used it fared; null: none did.
-    pub last_result: Option<String>,
-    pub created_at: DateTime<Utc>,
-    pub updated_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CredentialDraft {
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub name: String,
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub platform: String,
-    pub kind: CredentialKind,
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub username: Option<String>,
-    /// A password, a token, a key, or the content of a file of cookies.
-    #[serde(deserialize_with = "secret")]
-    #[schema(value_type = String, min_length = 1, max_length = 65536, write_only)]
-    pub secret: SecretText,
-}
-
-/// A change of the name or the platform is a credential of its own.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct CredentialChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub username: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_secret")]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 65536, write_only)]
-    pub secret: Option<SecretText>,
-}
-
-impl Record for Credential {
-    const KIND: RecordKind = RecordKind::Credentials;
-    type Draft = CredentialDraft;
-    type Change = CredentialChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Credentials: Credential {
+        name: String,
+        /// The service that it is for: `easynews`, `tmdb`, a forum's name, a platform of accounts.
+        platform: String,
+        #[schema(value_type = CredentialKind)]
+        kind: Word<CredentialKind>,
+        username: Option<String>,
+        /// How the last job that used it fared; null: none did.
+        last_result: Option<String>,
+        created_at: DateTime<Utc>,
+        updated_at: DateTime<Utc>,
+    }
+    draft CredentialDraft {
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        name: String,
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        platform: String,
+        kind: CredentialKind,
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        username: Option<String>,
+        /// A password, a token, a key, or the content of a file of cookies.
+        #[serde(deserialize_with = "secret")]
+        #[schema(value_type = String, min_length = 1, max_length = 65536, write_only)]
+        secret: SecretText,
+    }
+    /// A change of the name or the platform is a credential of its own.
+    change CredentialChange {
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        username: String,
+        #[serde(deserialize_with = "optional_secret")]
+        #[schema(value_type = Option<String>, min_length = 1, max_length = 65536, write_only)]
+        secret: SecretText,
     }
 }
 
@@ -93,9 +75,7 @@ impl Fields for CredentialDraft {
 
 impl Fields for CredentialChange {
     fn check(&self) -> Result<(), BadField> {
-        if self.username.is_none() && self.secret.is_none() {
-            return Err(bad("secret", NO_CHANGE));
-        }
+        self.check_not_empty("secret")?;
         check_text("username", self.username.as_deref())?;
         self.secret.as_ref().map_or(Ok(()), check_secret)
     }

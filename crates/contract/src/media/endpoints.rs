@@ -1,79 +1,57 @@
 //! Endpoints of notifications: the addresses to which ends of jobs are sent.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind, yes};
-use crate::checks::{BadField, bad, check_text, present};
+use super::record::record;
+use super::{Fields, yes};
+use crate::checks::{BadField, bad, check_text};
 use domain::notification::{BadTarget, EndpointKind, MAX_TARGET, Target};
 use domain::vocabulary::Word;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Endpoint {
-    pub id: i64,
-    pub name: String,
-    #[schema(value_type = EndpointKind)]
-    pub kind: Word<EndpointKind>,
-    pub target: String,
-    pub credential_id: Option<i64>,
-    /// A webhook is signed with it, too.
-    pub previous_credential_id: Option<i64>,
-    pub enabled: bool,
-    /// Why the sender disabled it; null: it did not.
-    pub disabled_reason: Option<String>,
-    pub created_at: DateTime<Utc>,
-    pub updated_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EndpointDraft {
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub name: String,
-    pub kind: EndpointKind,
-    /// The address of a webhook or of a topic of ntfy, or a mail server with a sender and recipients:
-    /// `smtps://mail.example.org/?from=a@example.org&to=b@example.org` (`smtp://` for STARTTLS).
-    #[schema(min_length = 1, max_length = 2048, example = "https://example.org/hooks/drover")]
-    pub target: String,
-    /// A webhook: its secret, as a token (`whsec_…`). Mail: user name and password. ntfy: a token.
-    #[schema(minimum = 1)]
-    pub credential_id: Option<i64>,
-    /// The secret that a webhook had before.
-    #[schema(minimum = 1)]
-    pub previous_credential_id: Option<i64>,
-    #[serde(default = "yes")]
-    #[schema(default = true)]
-    pub enabled: bool,
-}
-
-/// Another kind is an endpoint of its own.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct EndpointChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(min_length = 1, max_length = 2048)]
-    pub target: Option<String>,
-    /// Null: none any more.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<i64>, minimum = 1)]
-    pub credential_id: Option<Option<i64>>,
-    /// Null: none any more.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<i64>, minimum = 1)]
-    pub previous_credential_id: Option<Option<i64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-}
-
-impl Record for Endpoint {
-    const KIND: RecordKind = RecordKind::Endpoints;
-    type Draft = EndpointDraft;
-    type Change = EndpointChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Endpoints: Endpoint {
+        name: String,
+        #[schema(value_type = EndpointKind)]
+        kind: Word<EndpointKind>,
+        target: String,
+        credential_id: Option<i64>,
+        /// A webhook is signed with it, too.
+        previous_credential_id: Option<i64>,
+        enabled: bool,
+        /// Why the sender disabled it; null: it did not.
+        disabled_reason: Option<String>,
+        created_at: DateTime<Utc>,
+        updated_at: DateTime<Utc>,
+    }
+    draft EndpointDraft {
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        name: String,
+        kind: EndpointKind,
+        /// The address of a webhook or of a topic of ntfy, or a mail server with a sender and recipients:
+        /// `smtps://mail.example.org/?from=a@example.org&to=b@example.org` (`smtp://` for STARTTLS).
+        #[schema(min_length = 1, max_length = 2048, example = "https://example.org/hooks/drover")]
+        target: String,
+        /// A webhook: its secret, as a token (`whsec_…`). Mail: user name and password. ntfy: a token.
+        #[schema(minimum = 1)]
+        credential_id: Option<i64>,
+        /// The secret that a webhook had before.
+        #[schema(minimum = 1)]
+        previous_credential_id: Option<i64>,
+        #[serde(default = "yes")]
+        #[schema(default = true)]
+        enabled: bool,
+    }
+    /// Another kind is an endpoint of its own.
+    change EndpointChange {
+        #[schema(min_length = 1, max_length = 2048)]
+        target: String,
+        /// Null: none any more.
+        #[schema(minimum = 1)]
+        credential_id: Option<i64>,
+        /// Null: none any more.
+        #[schema(minimum = 1)]
+        previous_credential_id: Option<i64>,
+        enabled: bool,
     }
 }
 
@@ -92,14 +70,11 @@ impl Fields for EndpointDraft {
 impl Fields for EndpointChange {
     /// The kind, and so whether a target fits it, is the row's.
     fn check(&self) -> Result<(), BadField> {
-        let EndpointChange { target, credential_id, previous_credential_id, enabled } = self;
-        if target.is_none() && credential_id.is_none() && previous_credential_id.is_none() && enabled.is_none() {
-            return Err(bad("enabled", NO_CHANGE));
-        }
-        if target.as_ref().is_some_and(|target| target.len() > MAX_TARGET) {
+        self.check_not_empty("enabled")?;
+        if self.target.as_ref().is_some_and(|target| target.len() > MAX_TARGET) {
             return Err(bad("target", BadTarget::TooLong));
         }
-        check_credentials(credential_id.flatten(), previous_credential_id.flatten())
+        check_credentials(self.credential_id.flatten(), self.previous_credential_id.flatten())
     }
 }
 

@@ -1,73 +1,51 @@
 //! Forums, whose watched threads `forum_scrape` reads.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use url::Url;
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind};
-use crate::checks::{BadField, bad, check_text, present};
+use super::Fields;
+use super::record::record;
+use crate::checks::{BadField, bad, check_text};
 use domain::forum::{ForumKind, SelectorOverrides};
 use domain::vocabulary::Word;
 
 /// Maximum bytes of an address.
 const MAX_URL: usize = 500;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Forum {
-    pub id: i64,
-    /// Its items have it as their source, and its credential as the platform.
-    pub name: String,
-    #[schema(value_type = ForumKind)]
-    pub kind: Word<ForumKind>,
-    pub base_url: String,
-    /// The credential that its pages need; null: guests may read it.
-    pub credential_id: Option<i64>,
-    pub selectors: SelectorOverrides,
-    pub created_at: DateTime<Utc>,
-    pub updated_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ForumDraft {
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub name: String,
-    pub kind: ForumKind,
-    /// Address below which its pages are: `https://forum.example/board`.
-    #[schema(max_length = 500, example = "https://forum.example/")]
-    pub base_url: String,
-    /// A credential whose platform is the forum's name: cookies or, for Discourse, an api_key with a user name, or a
-    /// user's token.
-    pub credential_id: Option<i64>,
-    /// Discourse has none.
-    #[serde(default)]
-    pub selectors: SelectorOverrides,
-}
-
-/// Another name or kind is another forum.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct ForumChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 500, example = "https://forum.example/")]
-    pub base_url: Option<String>,
-    /// Null: guests may read it.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<i64>)]
-    pub credential_id: Option<Option<i64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub selectors: Option<SelectorOverrides>,
-}
-
-impl Record for Forum {
-    const KIND: RecordKind = RecordKind::Forums;
-    type Draft = ForumDraft;
-    type Change = ForumChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Forums: Forum {
+        /// Its items have it as their source, and its credential as the platform.
+        name: String,
+        #[schema(value_type = ForumKind)]
+        kind: Word<ForumKind>,
+        base_url: String,
+        /// The credential that its pages need; null: guests may read it.
+        credential_id: Option<i64>,
+        selectors: SelectorOverrides,
+        created_at: DateTime<Utc>,
+        updated_at: DateTime<Utc>,
+    }
+    draft ForumDraft {
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        name: String,
+        kind: ForumKind,
+        /// Address below which its pages are: `https://forum.example/board`.
+        #[schema(max_length = 500, example = "https://forum.example/")]
+        base_url: String,
+        /// A credential whose platform is the forum's name: cookies or, for Discourse, an api_key with a user name, or a
+        /// user's token.
+        credential_id: Option<i64>,
+        /// Discourse has none.
+        #[serde(default)]
+        selectors: SelectorOverrides,
+    }
+    /// Another name or kind is another forum.
+    change ForumChange {
+        #[schema(max_length = 500, example = "https://forum.example/")]
+        base_url: String,
+        /// Null: guests may read it.
+        credential_id: Option<i64>,
+        selectors: SelectorOverrides,
     }
 }
 
@@ -92,9 +70,7 @@ impl Fields for ForumDraft {
 
 impl Fields for ForumChange {
     fn check(&self) -> Result<(), BadField> {
-        if self.base_url.is_none() && self.credential_id.is_none() && self.selectors.is_none() {
-            return Err(bad("base_url", NO_CHANGE));
-        }
+        self.check_not_empty("base_url")?;
         self.base_url.as_deref().map_or(Ok(()), check_base_url)
     }
 

@@ -1,80 +1,56 @@
 //! Rules of notifications: the ends of jobs and the events of the crawl of which an endpoint is notified.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind};
-use crate::checks::{BadField, bad, check_text, present};
+use super::Fields;
+use super::record::record;
+use crate::checks::{BadField, bad, check_text};
 use crate::jobs::job_type;
 use domain::notification::{Digest, NotifiedEvent};
 use domain::vocabulary::{Word, words};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Rule {
-    pub id: i64,
-    pub endpoint_id: i64,
-    #[schema(value_type = Vec<NotifiedEvent>)]
-    pub events: Vec<Word<NotifiedEvent>>,
-    /// Null: jobs of every type.
-    pub job_type: Option<String>,
-    /// Null: jobs of every platform.
-    pub platform: Option<String>,
-    /// Null: jobs for every account.
-    pub account: Option<String>,
-    #[schema(value_type = Digest)]
-    pub digest: Word<Digest>,
-    pub created_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RuleDraft {
-    #[schema(minimum = 1)]
-    pub endpoint_id: i64,
-    #[schema(min_items = 1, max_items = 7, example = json!(["job.failed"]))]
-    pub events: Vec<NotifiedEvent>,
-    /// Such as `scrape_account`; absent or null: every type.
-    pub job_type: Option<String>,
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub platform: Option<String>,
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub account: Option<String>,
-    /// How often events of the crawl become a notification; `none`: at once.
-    #[serde(default)]
-    pub digest: Digest,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct RuleChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(min_items = 1, max_items = 7)]
-    pub events: Option<Vec<NotifiedEvent>>,
-    /// Null: every type.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>)]
-    pub job_type: Option<Option<String>>,
-    /// Null: every platform.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub platform: Option<Option<String>>,
-    /// Null: every account.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub account: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub digest: Option<Digest>,
-}
-
-impl Record for Rule {
-    const KIND: RecordKind = RecordKind::Rules;
-    type Draft = RuleDraft;
-    type Change = RuleChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Rules: Rule {
+        endpoint_id: i64,
+        #[schema(value_type = Vec<NotifiedEvent>)]
+        events: Vec<Word<NotifiedEvent>>,
+        /// Null: jobs of every type.
+        job_type: Option<String>,
+        /// Null: jobs of every platform.
+        platform: Option<String>,
+        /// Null: jobs for every account.
+        account: Option<String>,
+        #[schema(value_type = Digest)]
+        digest: Word<Digest>,
+        created_at: DateTime<Utc>,
+    }
+    draft RuleDraft {
+        #[schema(minimum = 1)]
+        endpoint_id: i64,
+        #[schema(min_items = 1, max_items = 7, example = json!(["job.failed"]))]
+        events: Vec<NotifiedEvent>,
+        /// Such as `scrape_account`; absent or null: every type.
+        job_type: Option<String>,
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        platform: Option<String>,
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        account: Option<String>,
+        /// How often events of the crawl become a notification; `none`: at once.
+        #[serde(default)]
+        digest: Digest,
+    }
+    change RuleChange {
+        #[schema(min_items = 1, max_items = 7)]
+        events: Vec<NotifiedEvent>,
+        /// Null: every type.
+        job_type: Option<String>,
+        /// Null: every platform.
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        platform: Option<String>,
+        /// Null: every account.
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        account: Option<String>,
+        digest: Digest,
     }
 }
 
@@ -91,13 +67,14 @@ impl Fields for RuleDraft {
 
 impl Fields for RuleChange {
     fn check(&self) -> Result<(), BadField> {
-        let RuleChange { events, job_type, platform, account, digest } = self;
-        if events.is_none() && job_type.is_none() && platform.is_none() && account.is_none() && digest.is_none() {
-            return Err(bad("events", NO_CHANGE));
-        }
-        events.as_deref().map_or(Ok(()), check_events)?;
+        self.check_not_empty("events")?;
+        self.events.as_deref().map_or(Ok(()), check_events)?;
         let given = |field: &'_ Option<Option<String>>| field.clone().flatten();
-        check_filter(given(job_type).as_deref(), given(platform).as_deref(), given(account).as_deref())
+        check_filter(
+            given(&self.job_type).as_deref(),
+            given(&self.platform).as_deref(),
+            given(&self.account).as_deref(),
+        )
     }
 }
 

@@ -1,75 +1,53 @@
 //! Saved searches, which `easynews_monitor` runs.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind, yes};
+use super::record::record;
+use super::{Fields, yes};
 use crate::checks::{BadField, bad, check_text};
 
 const MAX_EXTENSIONS: usize = 20;
 const MAX_EXTENSION_CHARS: usize = 8;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Search {
-    pub id: i64,
-    pub query: String,
-    /// Empty: any.
-    pub extensions: Vec<String>,
-    /// Smaller files are left out.
-    pub min_bytes: i64,
-    /// Its new files are downloaded.
-    pub download: bool,
-    pub enabled: bool,
-    pub last_run_at: Option<DateTime<Utc>>,
-    /// Why the last run failed; null: it did not.
-    pub last_error: Option<String>,
-    pub created_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SearchDraft {
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
-    pub query: String,
-    /// Letters and digits without a dot, such as `mkv`. Empty: any.
-    #[serde(default)]
-    #[schema(max_items = 20)]
-    pub extensions: Vec<String>,
-    #[serde(default)]
-    #[schema(minimum = 0)]
-    pub min_bytes: i64,
-    /// Download its new files. The files of its first run are not new.
-    #[serde(default)]
-    pub download: bool,
-    #[serde(default = "yes")]
-    #[schema(default = true)]
-    pub enabled: bool,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct SearchChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(max_items = 20)]
-    pub extensions: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 0)]
-    pub min_bytes: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub download: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-}
-
-impl Record for Search {
-    const KIND: RecordKind = RecordKind::Searches;
-    type Draft = SearchDraft;
-    type Change = SearchChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Searches: Search {
+        query: String,
+        /// Empty: any.
+        extensions: Vec<String>,
+        /// Smaller files are left out.
+        min_bytes: i64,
+        /// Its new files are downloaded.
+        download: bool,
+        enabled: bool,
+        last_run_at: Option<DateTime<Utc>>,
+        /// Why the last run failed; null: it did not.
+        last_error: Option<String>,
+        created_at: DateTime<Utc>,
+    }
+    draft SearchDraft {
+        #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+        query: String,
+        /// Letters and digits without a dot, such as `mkv`. Empty: any.
+        #[serde(default)]
+        #[schema(max_items = 20)]
+        extensions: Vec<String>,
+        #[serde(default)]
+        #[schema(minimum = 0)]
+        min_bytes: i64,
+        /// Download its new files. The files of its first run are not new.
+        #[serde(default)]
+        download: bool,
+        #[serde(default = "yes")]
+        #[schema(default = true)]
+        enabled: bool,
+    }
+    change SearchChange {
+        #[schema(max_items = 20)]
+        extensions: Vec<String>,
+        #[schema(minimum = 0)]
+        min_bytes: i64,
+        download: bool,
+        enabled: bool,
     }
 }
 
@@ -83,9 +61,7 @@ impl Fields for SearchDraft {
 
 impl Fields for SearchChange {
     fn check(&self) -> Result<(), BadField> {
-        if self.extensions.is_none() && self.min_bytes.is_none() && self.download.is_none() && self.enabled.is_none() {
-            return Err(bad("enabled", NO_CHANGE));
-        }
+        self.check_not_empty("enabled")?;
         check_extensions(self.extensions.as_deref().unwrap_or_default())?;
         check_size(self.min_bytes.unwrap_or_default())
     }

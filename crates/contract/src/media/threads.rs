@@ -1,65 +1,45 @@
 //! Watched threads of forums, which `forum_scrape` reads.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::{Fields, NO_CHANGE, Record, RecordKind, yes};
+use super::record::record;
+use super::{Fields, yes};
 use crate::checks::{BadField, bad};
 
 const MAX_DIGITS: usize = 18;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Thread {
-    pub id: i64,
-    pub forum_id: i64,
-    /// The number of the thread in its forum.
-    pub external_id: String,
-    /// Media of its posts are downloaded.
-    pub download: bool,
-    pub enabled: bool,
-    /// The id of its newest post, as its forum has it; null: none was read.
-    pub last_post_id: Option<String>,
-    /// Why the last reading failed; null: it did not.
-    pub last_error: Option<String>,
-    pub created_at: DateTime<Utc>,
-    pub updated_at: DateTime<Utc>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadDraft {
-    /// As `media list forums` shows it.
-    #[schema(minimum = 1)]
-    pub forum_id: i64,
-    /// The number in the thread's address: 123 of `/threads/title.123/`, `/t/title/123` or `viewtopic.php?t=123`.
-    #[schema(pattern = "^[1-9][0-9]{0,17}$", example = "123")]
-    pub external_id: String,
-    /// Download media of its posts.
-    #[serde(default)]
-    pub download: bool,
-    #[serde(default = "yes")]
-    #[schema(default = true)]
-    pub enabled: bool,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schema(min_properties = 1)]
-pub struct ThreadChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub download: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-}
-
-impl Record for Thread {
-    const KIND: RecordKind = RecordKind::Threads;
-    type Draft = ThreadDraft;
-    type Change = ThreadChange;
-
-    fn id(&self) -> i64 {
-        self.id
+record! {
+    Threads: Thread {
+        forum_id: i64,
+        /// The number of the thread in its forum.
+        external_id: String,
+        /// Media of its posts are downloaded.
+        download: bool,
+        enabled: bool,
+        /// The id of its newest post, as its forum has it; null: none was read.
+        last_post_id: Option<String>,
+        /// Why the last reading failed; null: it did not.
+        last_error: Option<String>,
+        created_at: DateTime<Utc>,
+        updated_at: DateTime<Utc>,
+    }
+    draft ThreadDraft {
+        /// As `media list forums` shows it.
+        #[schema(minimum = 1)]
+        forum_id: i64,
+        /// The number in the thread's address: 123 of `/threads/title.123/`, `/t/title/123` or `viewtopic.php?t=123`.
+        #[schema(pattern = "^[1-9][0-9]{0,17}$", example = "123")]
+        external_id: String,
+        /// Download media of its posts.
+        #[serde(default)]
+        download: bool,
+        #[serde(default = "yes")]
+        #[schema(default = true)]
+        enabled: bool,
+    }
+    change ThreadChange {
+        download: bool,
+        enabled: bool,
     }
 }
 
@@ -81,10 +61,7 @@ impl Fields for ThreadDraft {
 
 impl Fields for ThreadChange {
     fn check(&self) -> Result<(), BadField> {
-        match (self.download, self.enabled) {
-            (None, None) => Err(bad("enabled", NO_CHANGE)),
-            _ => Ok(()),
-        }
+        self.check_not_empty("enabled")
     }
 }
 

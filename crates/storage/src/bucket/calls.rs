@@ -67,7 +67,8 @@ pub struct Version {
     number: Option<String>,
 }
 
-pub struct Listed {
+/// An object of a listing.
+pub struct ObjectSummary {
     pub path: String,
     pub modified: DateTime<Utc>,
 }
@@ -257,7 +258,7 @@ impl Calls {
     }
 
     /// All objects below a directory, at any depth.
-    pub async fn list(&self, dir: &str) -> Result<Vec<Listed>, StorageError> {
+    pub async fn list(&self, dir: &str) -> Result<Vec<ObjectSummary>, StorageError> {
         let place = self.place(dir)?;
         let mut pages = self.store.list(Some(&place));
         let mut found = Vec::new();
@@ -270,7 +271,7 @@ impl Calls {
                 return Err(self.unavailable(&format!("more than {MAX_LISTED} objects are below {dir}")));
             }
             if let Some(path) = self.path(&object.location) {
-                found.push(Listed { path, modified: object.last_modified });
+                found.push(ObjectSummary { path, modified: object.last_modified });
             }
         }
     }
