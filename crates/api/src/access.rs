@@ -22,7 +22,7 @@ const MAX_KEY_CHARS: usize = 255;
 pub struct Access {
     /// None: open to anyone.
     pub role: Option<AccessRole>,
-    /// It changes something, and `audit_log` records the caller.
+    /// Whether it changes something, so that `audit_log` records the caller.
     pub is_audited: bool,
 }
 

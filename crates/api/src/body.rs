@@ -163,8 +163,8 @@ fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError 
     }
 }
 
-/// These two errors belong to the object and not to one of its values, so serde names the field only in their
-/// text.
+/// Returns the field that an error names. These two errors belong to the object and not to one of its values, so serde names
+/// the field only in their text.
 pub fn named_field(detail: &str) -> Option<&str> {
     let named = ["missing field `", "duplicate field `"].iter().find_map(|prefix| detail.strip_prefix(prefix))?;
     named.split('`').next()

@@ -173,7 +173,7 @@ impl ApiError {
         }
     }
 
-    /// At most [`MAX_FIELD_ERRORS`].
+    /// Lists at most [`MAX_FIELD_ERRORS`].
     fn field_errors(&self) -> Vec<FieldError> {
         let named = |(field, detail): &(String, String)| FieldError { field: field.clone(), detail: detail.clone() };
         match self {
@@ -197,7 +197,8 @@ impl ApiError {
         }
     }
 
-    /// Without the database's own error text, which may name hosts and accounts and is for the log only.
+    /// Returns the text for the caller, without the database's own error text, which may name hosts and accounts and is for
+    /// the log only.
     pub fn detail(&self) -> String {
         match self {
             ApiError::Internal(_) => {

@@ -77,7 +77,7 @@ pub struct Feed {
     idle_after: Duration,
 }
 
-/// Where events come from.
+/// Source of events.
 trait Source {
     /// Changes since the last poll, `elapsed` ago.
     fn poll(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
@@ -130,7 +130,7 @@ impl Feed {
         }
     }
 
-    /// Until there was no listener for some time.
+    /// Polls until there was no listener for some time.
     async fn watch(&self, source: &mut impl Source) {
         let (mut polled, mut listened) = (Instant::now(), Instant::now());
         let mut is_interrupted = false;

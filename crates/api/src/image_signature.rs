@@ -84,7 +84,7 @@ mod tests {
         assert!(check(format!("/drover{PATH}?s={signature}&format=jpeg&w=200")));
     }
 
-    /// As `printf '/img/product/7?w=200' | openssl dgst -sha256 -hmac "$IMG_SIGNING_KEY"` prints it.
+    /// Same signature as `printf '/img/product/7?w=200' | openssl dgst -sha256 -hmac "$IMG_SIGNING_KEY"` prints it.
     #[test]
     fn it_is_plain_hmac_sha256() {
         assert_eq!(signed(&"/img/product/7?w=200".parse().unwrap()), "/img/product/7?w=200");

@@ -15,7 +15,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The hosts by which clients may call this server.
 #[derive(Clone, Debug, Default)]
 pub struct Hosts {
-    /// Beside the loopback names.
+    /// Names beside the loopback names.
     names: Vec<String>,
     /// Any name will do.
     any: bool,

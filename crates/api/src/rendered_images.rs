@@ -39,7 +39,7 @@ const TAG_CHARS: usize = 32;
 pub struct Variant {
     pub bytes: Bytes,
     pub format: Format,
-    /// When the original was stored.
+    /// Time when the original was stored.
     pub modified: SystemTime,
     /// The same for the same bytes, in quotes.
     pub etag: String,
@@ -75,7 +75,7 @@ struct Shared {
 }
 
 impl Renderer {
-    /// By the configuration, with the cache in the data directory.
+    /// Makes a renderer from the configuration, with the cache in the data directory.
     pub fn of(config: &Config, place: Place) -> Renderer {
         let disk = Variants::new(config.data_dir().join(CACHE_DIR), config.images.cache_bytes as u64);
         Renderer::new(Images::under(place), disk, config.images.render_queue)

@@ -47,7 +47,7 @@ pub struct EventsQuery {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described: axum writes it")]
 pub struct EventMessage {
-    /// For `Last-Event-ID`.
+    /// Id for `Last-Event-ID`.
     id: Option<String>,
     /// Its topic; `reset` where events were missed, and the page must read everything again.
     event: String,
@@ -145,7 +145,7 @@ impl Listener {
         self.topics.as_ref().is_none_or(|topics| topics.contains(&topic))
     }
 
-    /// Without the database it goes on.
+    /// Whether the caller's token still exists; true without the database.
     async fn may_listen(&self) -> bool {
         match self.api.credentials.known(&self.api.db).await {
             Ok(known) => known.holds(self.principal.token),

@@ -145,7 +145,7 @@ impl<'a> Facts<'a> {
             .then(|| Verdict::new("No store to crawl yet.", "Import some, or let discovery find them."))
     }
 
-    /// By pauses, or by the hosts.
+    /// Verdict when pauses or the hosts stop the claims.
     fn is_stopped(&self) -> Option<Verdict> {
         if let Some(Stop { what, by }) = Stop::find(self.pauses, self.hosts) {
             let is_all = by.is_some_and(|pause| pause.parsed() == Some(PauseTarget::All));

@@ -58,7 +58,7 @@ pub struct WorkerReport {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HeartbeatAnswer {
     pub worker_id: String,
-    /// To be obeyed in this order; each is answered once.
+    /// Commands to obey in this order; each is answered once.
     pub commands: Vec<WorkerCommand>,
 }
 
@@ -209,7 +209,7 @@ fn check_range(field: &'static str, value: usize, max: usize) -> Result<(), BadF
     }
 }
 
-/// As strict as the rest of a body: [`Resources`] itself skips fields that later versions write to the table.
+/// Reads as strictly as the rest of a body: [`Resources`] itself skips fields that later versions write to the table.
 fn resources<'de, D: Deserializer<'de>>(input: D) -> Result<Resources, D::Error> {
     let fields = Map::deserialize(input)?;
     let known = serde_json::to_value(Resources::default()).map_err(D::Error::custom)?;

@@ -207,7 +207,7 @@ rows! {
     OriginalImage { path: "local_image_path", url: "image_url" }
 }
 
-/// With whether its host refused it.
+/// An image, and whether its host refused it.
 struct ProductImage(WantedImage, bool);
 
 impl FromRow for ProductImage {
@@ -224,7 +224,7 @@ impl FromRow for ProductImage {
     }
 }
 
-/// With whether its host refused it.
+/// A logo, and whether its host refused it.
 struct Logo(WantedImage, bool);
 
 impl FromRow for Logo {

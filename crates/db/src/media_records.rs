@@ -31,7 +31,7 @@ pub enum RecordError {
     Db(#[from] DbError),
 }
 
-/// At most `limit` records after the one with this id, in the order of their ids.
+/// Lists at most `limit` records after the one with this id, in the order of their ids.
 pub async fn list<R: Record>(client: &Client, after: Option<i64>, limit: i64) -> Result<Vec<R>, DbError> {
     read(client, None, after, limit).await
 }

@@ -28,7 +28,7 @@ pub struct ReplayChoice {
     pub since: Option<DateTime<Utc>>,
     /// Excludes payloads fetched at that time or later.
     pub until: Option<DateTime<Utc>>,
-    /// In order, without repetition.
+    /// Stores in order, without repetition.
     pub stores: Option<Vec<StoreId>>,
 }
 
@@ -94,7 +94,7 @@ pub async fn remaining(client: &Client, replay: &Replay, choice: &ReplayChoice) 
     Ok(count.unsigned_abs())
 }
 
-/// At most `limit` next payloads; none at the end.
+/// Lists at most `limit` next payloads; none at the end.
 pub async fn page(
     client: &Client,
     replay: &Replay,

@@ -20,7 +20,7 @@ const OBSERVER_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct ServerInfo {
-    /// As Postgres writes it, e.g. `15.14`.
+    /// Version as Postgres writes it, e.g. `15.14`.
     pub version: String,
     pub now: DateTime<Utc>,
     /// The encoding of the database; see [`ENCODING`].

@@ -10,7 +10,7 @@ use settings::Kubernetes;
 
 use crate::error::ClusterError;
 
-/// For a server that does not say when to try again.
+/// Pause for a server that does not say when to try again.
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
 const MAX_MESSAGE_CHARS: usize = 300;

@@ -26,7 +26,7 @@ pub enum ScheduleError {
     Missing(i64),
     #[error("a schedule named '{0}' exists already")]
     NameTaken(String),
-    /// Not the version that the request expected.
+    /// The version is not the one that the request expected.
     #[error("schedule {0} was changed meanwhile; read it again")]
     Changed(i64),
     #[error(transparent)]
