@@ -14,7 +14,7 @@ pub struct ProcessIdentity {
     /// Name of its machine or container.
     pub host: String,
     pub pid: i32,
-    /// Where its number is unique: this boot of the machine, and the container. None: unknown to the system.
+    /// Space in which its number is unique: this boot of the machine, and the container. None: unknown to the system.
     pub pid_space: Option<String>,
 }
 

@@ -76,7 +76,7 @@ fn decode_planes(data: &[u8], container: &Container, geometry: &Geometry) -> Res
 /// A picture that shrinks by more than this is reduced by its decoder first, so that a large one takes little memory.
 const MAX_SHRINK: u32 = 8;
 
-/// Where a picture shrinks by this or more, the edges of its blocks average out.
+/// Shrink from which on the edges of a picture's blocks average out.
 const MIN_AVERAGING_SHRINK: u32 = 3;
 
 /// The shrink that is left to the resizing after the decoder's reduction.

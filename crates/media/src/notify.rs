@@ -70,7 +70,7 @@ pub enum SendError {
     Late(Duration),
     #[error("the receiver answers {status}{}", remedy(*.status))]
     Refused { status: u16, retry_after: Option<Duration> },
-    /// It wants no notification any more.
+    /// The receiver wants no more notifications.
     #[error("the receiver answers 410: it is gone")]
     Gone,
     #[error(transparent)]

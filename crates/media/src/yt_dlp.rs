@@ -171,7 +171,7 @@ pub fn error_message(ended: &Ended) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Login,
-    /// Not there, or no one can download it.
+    /// The video does not exist, or no one can download it.
     Gone,
     Other,
 }

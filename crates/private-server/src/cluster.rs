@@ -41,7 +41,7 @@ impl NewCluster<'_> {
         require_success(&initdb.output().map_err(io("run initdb"))?)
     }
 
-    /// In single-user mode, so that a cluster never exists without its database.
+    /// Creates the database in single-user mode, so that a cluster never exists without its database.
     fn create_database(&self) -> Result<(), PrivateServerError> {
         let mut single = command(self.install, "postgres", self.account);
         single.args(["--single", "-F", "-D"]).arg(&self.data).arg("postgres");

@@ -114,7 +114,7 @@ pub async fn start(dir: &Path) -> Result<PrivateServer, PrivateServerError> {
     start_with(dir, Options::default()).await
 }
 
-/// Like [`start`], with other options. Joining a server that runs, they have no effect.
+/// Same as [`start`], with other options. Joining a server that runs, they have no effect.
 pub async fn start_with(dir: &Path, options: Options) -> Result<PrivateServer, PrivateServerError> {
     let dir = dir.to_owned();
     in_background("start the private server", move || start_blocking(&dir, &options)).await

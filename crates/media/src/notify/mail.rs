@@ -253,7 +253,7 @@ fn refusal(reply: &Reply) -> SendError {
     SendError::MailRefused { status: reply.code, text: reply.text() }
 }
 
-/// With a domain in ASCII.
+/// Writes the domain in ASCII.
 fn on_the_wire(address: &str) -> String {
     match address.rsplit_once('@') {
         Some((name, domain)) => format!("{name}@{}", ascii_domain(domain)),
