@@ -69,7 +69,7 @@ struct Args {
     process: Option<Process>,
     #[arg(long, default_value_t = 5_000_000)]
     tasks: i64,
-    /// As cargo says it.
+    /// Argument that cargo passes
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -157,7 +157,7 @@ async fn fill(raw: &tokio_postgres::Client, tasks: i64) {
     println!("{tasks} tasks made in {:.0?}", begun.elapsed());
 }
 
-/// Until they are counted by the minute, capacity reads the tasks themselves.
+/// Waits until tasks are counted by the minute: before, capacity reads the tasks themselves.
 async fn until_counted(raw: &tokio_postgres::Client) {
     let is_counted = "SELECT closed_until > now() - interval '10 minutes' FROM stats_progress";
     let begun = Instant::now();

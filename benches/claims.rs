@@ -26,7 +26,7 @@ const BATCHES: [usize; 2] = [1, 50];
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(700);
 const LEASE: Duration = Duration::from_secs(600);
-/// As in a table that was made and filled just now: TRUNCATE has forgotten its size already.
+/// State of a table that was made and filled just now: TRUNCATE has forgotten its size already.
 const FORGET_STATISTICS: &str = "DELETE FROM pg_statistic WHERE starelid = 'worker_tasks'::regclass";
 
 #[tokio::main]

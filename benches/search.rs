@@ -41,7 +41,7 @@ const SORTS: [SearchSort; 5] =
 struct Args {
     #[arg(long, default_value_t = 1_000_000)]
     products: i64,
-    /// As cargo says it.
+    /// Argument that cargo passes
     #[arg(long, hide = true)]
     bench: bool,
 }

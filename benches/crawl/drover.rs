@@ -37,7 +37,7 @@ pub struct Options {
     /// Slots of each worker, where not the default.
     pub slots: Option<u16>,
     pub shows_heartbeats: bool,
-    /// From a host that the proxies refuse.
+    /// Whether it downloads images, from a host that the proxies refuse.
     pub downloads_images: bool,
 }
 

@@ -37,7 +37,7 @@ pub struct Job {
     pub proxies: Vec<(String, u16)>,
     /// Platform dispensary ids; a store is known by its position.
     pub stores: Vec<String>,
-    /// Where the raw answers go, a file for each store and crawl.
+    /// Directory of the raw answers, a file for each store and crawl.
     pub payloads: PathBuf,
 }
 
@@ -174,7 +174,7 @@ async fn expect(child: &mut Child, wanted: Answer) -> Result<()> {
     Ok(())
 }
 
-/// In the environment that `--peers` makes.
+/// Command for a script, in the environment that `--peers` makes.
 fn script(name: &str) -> Command {
     let mut command = Command::new(venv().join("bin/python"));
     command.arg(Path::new(SCRIPTS).join(name)).env("PYTHONDONTWRITEBYTECODE", "1");

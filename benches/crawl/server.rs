@@ -52,7 +52,7 @@ impl Server {
         Ok(self.admin.batch_execute("CHECKPOINT").await?)
     }
 
-    /// For statements about the whole server.
+    /// Connection for statements about the whole server.
     pub fn admin(&self) -> &Client {
         &self.admin
     }

@@ -27,12 +27,12 @@ const SHARE_ON_MENU: f64 = 0.844;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Menus {
     pub stores: usize,
-    /// On one menu, about.
+    /// Approximate number of products on one menu.
     pub products: usize,
     pub latency: Duration,
 }
 
-/// Where it is, for a crawler.
+/// Addresses of the site, for a crawler.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Site {
     pub base_url: String,

@@ -15,7 +15,7 @@ const CAPTURED_KEY: u64 = 1 << 33;
 pub struct StoreSeed {
     pub platform_dispensary_id: String,
     pub name: String,
-    /// As in `menu_url`, unless that names the id; a vanity slug differs from `cname`.
+    /// Slug in `menu_url`, unless that names the id; a vanity slug differs from `cname`.
     pub slug: String,
     /// The platform's own name for it.
     pub cname: String,
@@ -40,7 +40,7 @@ pub struct StoreSeed {
     pub(crate) stock_system: StockSystem,
 }
 
-/// Where a store's stock is kept.
+/// System that keeps a store's stock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StockSystem {
     Pos,
@@ -61,7 +61,7 @@ impl Catalogue {
         Catalogue { stores, decoys: decoys(settings, base_url) }
     }
 
-    /// By id, slug or cName.
+    /// Finds a store by id, slug or cName.
     pub(crate) fn named(&self, name: &str) -> Option<&StoreSeed> {
         self.all().find(|store| store.platform_dispensary_id == name || store.slug == name || store.cname == name)
     }

@@ -48,7 +48,7 @@ pub struct Counts {
     /// Requests being answered now, and the most there ever were at once.
     pub in_flight: u64,
     pub most_in_flight: u64,
-    /// By position in `Simulator::proxies`.
+    /// Counts by position in `Simulator::proxies`.
     pub proxies: Vec<ProxyCounts>,
     /// `FilteredProducts` requests by platform dispensary id, of the stores there are.
     pub menus: HashMap<String, u64>,

@@ -47,7 +47,7 @@ pub enum FaultKind {
     AnnouncedTotal(usize),
     /// The menu of another store.
     OtherStore,
-    /// These JSON texts precede the products of the page; the total stays.
+    /// JSON texts precede the products of the page; the total stays.
     OddItems(Vec<String>),
     /// The body is this text.
     Body(String),
@@ -118,7 +118,7 @@ impl Refusal {
     pub const ALL: [Refusal; 3] = [Refusal::ChallengeForbidden, Refusal::ChallengeOk, Refusal::Forbidden];
 }
 
-/// Without limits a fault meets every request until it is removed.
+/// A fault of the origin. Without limits it meets every request until it is removed.
 #[derive(Clone, Debug)]
 pub struct Fault {
     kind: FaultKind,
@@ -172,7 +172,7 @@ impl Fault {
         Fault { page: Some(page), ..self }
     }
 
-    /// Not the next `n` requests it applies to.
+    /// Skips the first `n` requests it applies to.
     pub fn after(self, n: u64) -> Fault {
         Fault { after: n, ..self }
     }

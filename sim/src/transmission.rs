@@ -29,7 +29,7 @@ pub enum Transmission {
     Stalled,
     /// A Content-Length of half the body, all of which comes.
     ShortLength,
-    /// After a good chunk one whose size is not a number.
+    /// A good chunk, and after it one whose size is not a number.
     BrokenChunks,
     /// Chunks, and the end of the connection where the last one is due.
     UnendedChunks,
@@ -37,7 +37,7 @@ pub enum Transmission {
     HugeHead,
     /// A head of a hundred thousand fields.
     ManyFields,
-    /// Not HTTP at all.
+    /// Bytes that are not HTTP.
     Garbage,
     /// Chunks, and a Content-Length that says less.
     LengthAndChunks,
@@ -97,7 +97,7 @@ impl Transmission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionUse {
     Close,
-    /// It is in order, and carries the next request.
+    /// The connection is in order, and carries the next request.
     Serve,
     /// The beginning of the next answer is unknown: a client must not use the connection again.
     Watch,

@@ -40,7 +40,7 @@ impl FileKind {
         *draw.pick(&[FileKind::Jpeg, FileKind::Jpeg, FileKind::Png, FileKind::Mp4])
     }
 
-    /// Without its dot.
+    /// Extension without its dot.
     pub fn extension(self) -> &'static str {
         match self {
             FileKind::Jpeg => "jpg",
@@ -96,7 +96,7 @@ impl MediaFile {
     }
 }
 
-/// Without the bytes, which a failed test must not show.
+/// Shows the file without the bytes, which a failed test must not show.
 impl fmt::Debug for MediaFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}, {} bytes, {}", self.path, self.media_type, self.size(), self.sha256)

@@ -29,11 +29,11 @@ pub struct Thread {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForumPost {
     pub id: u64,
-    /// In its thread, from 1.
+    /// Number in its thread, from 1.
     pub number: u32,
     pub author: String,
     pub posted_at: DateTime<Utc>,
-    /// As it is read: one paragraph.
+    /// Text as it is read: one paragraph.
     pub text: String,
     pub links: Vec<ForumLink>,
 }
@@ -47,7 +47,7 @@ pub struct ForumLink {
     pub(super) place: Place,
 }
 
-/// Where a post has a link.
+/// Place of a link in a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Attachment,

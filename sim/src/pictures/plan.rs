@@ -38,7 +38,7 @@ impl Plan {
         Plan { kind, content, look: draw, redirects, is_circle: is_circle && kind == PictureKind::EndlessRedirects }
     }
 
-    /// Where the redirect at `address` leads; none = an answer is there.
+    /// Target of the redirect at `address`; none = an answer is there.
     pub(crate) fn next(&self, address: Address) -> Option<Address> {
         match address.hop {
             1.. if self.is_circle => Some(address.with_hop(0)),
