@@ -128,7 +128,7 @@ pub struct ProxyPoolActor {
     /// Deltas that are being written.
     in_flight: Option<Vec<CounterDelta>>,
     last_sync: Option<Instant>,
-    /// Until this instance has read the table it knows no proxy, and decides about none.
+    /// Whether this instance has read the table: before, it knows no proxy, and decides about none.
     has_read_table: bool,
     /// The latest sync failed.
     table_fails: bool,

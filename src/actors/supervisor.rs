@@ -42,7 +42,7 @@ struct RunningPod {
 #[rtype(result = "()")]
 pub struct StartScheduler(pub SchedulerDeps);
 
-/// To be sent before [`StartPods`]: the handlers' sessions hold the pool's address.
+/// Starts the pool. Sent before [`StartPods`]: the handlers' sessions hold the pool's address.
 #[derive(Message)]
 #[rtype(result = "Addr<ProxyPoolActor>")]
 pub struct StartProxyPool(pub ProxyPoolDeps);

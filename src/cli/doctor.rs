@@ -130,7 +130,7 @@ async fn database(env: &Env) -> Vec<Finding> {
     findings
 }
 
-/// Before the first use: nothing is created by a look.
+/// Finding before the first use: a look creates nothing.
 fn no_data(env: &Env) -> Finding {
     let dir = private_server::dir_in(env.config.data_dir());
     match private_server::installed(&dir, env.config.database.pg_bin.as_deref()) {

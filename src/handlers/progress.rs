@@ -16,7 +16,7 @@ const GAP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunProgress {
-    /// None where the total is unknown.
+    /// Percentage; None where the total is unknown.
     pub percent: Option<u8>,
     pub message: String,
 }

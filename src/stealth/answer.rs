@@ -130,7 +130,7 @@ pub(super) fn decoded(
 /// A body without its codings.
 struct Decoded {
     body: Bytes,
-    /// As received, without the bytes behind the end of its gzip.
+    /// Body as received, without the bytes behind the end of its gzip.
     raw: Bytes,
     /// Whether `raw` is gzip and nothing else.
     is_gzip: bool,

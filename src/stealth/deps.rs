@@ -53,7 +53,7 @@ pub(super) struct Exchange<'a> {
     pub memory: &'a MemoryPermit,
     /// Whom the try is counted for.
     pub store: Option<StoreId>,
-    /// It is for something that a crawl does without.
+    /// Whether it is for something that a crawl does without.
     pub is_best_effort: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Answers {
 
 /// Tries of one request that broke in transit.
 pub(super) struct Suspicion {
-    /// When the first of them broke.
+    /// Time when the first of them broke.
     pub first: Instant,
     /// An alarm is for the crawl alone.
     pub is_best_effort: bool,

@@ -30,7 +30,7 @@ pub enum FetchError {
     /// The same, where the host treats all requests so; its breaker is closed.
     #[error("{error}; it {} since {} UTC", trouble.what, trouble.since.format("%H:%M"))]
     HostTrouble { error: Box<FetchError>, trouble: Box<Trouble> },
-    /// It answered with 5xx.
+    /// The host answered with 5xx.
     #[error("{host} failed: status {status}")]
     ServerError { host: String, status: u16 },
     #[error("proxy {proxy} failed: {reason}")]
@@ -89,7 +89,7 @@ pub enum FetchError {
     /// The store's row lacks a part of the request.
     #[error("store '{store}' {reason}")]
     NotAddressable { store: String, reason: &'static str },
-    /// Not on the allow-list, or not an address that can be asked.
+    /// The target is not on the allow-list, or not an address that can be asked.
     #[error("{what} must not be contacted: {reason}")]
     NotAllowed { what: String, reason: String },
     /// Its robots.txt forbids it, and `politeness.robots` says that it is obeyed.

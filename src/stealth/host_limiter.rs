@@ -45,7 +45,7 @@ pub(super) struct HostLimiter {
 
 struct View {
     state: HostState,
-    /// When the state was read, by both clocks.
+    /// Time when the state was read, by both clocks.
     read: (DateTime<Utc>, Instant),
     exchanged: Option<Instant>,
     table_fails: bool,
@@ -225,8 +225,8 @@ impl View {
         utc.checked_add_signed(passed).unwrap_or(utc)
     }
 
-    /// After a hold it is old at once: another process may have met the next one, and two that take turns so
-    /// would never be held both.
+    /// Whether the state must be read again. After a hold it is old at once: another process may have met the next one, and
+    /// two that take turns so would never be held both.
     fn is_old(&self, now: Instant) -> bool {
         let Some(exchanged) = self.exchanged else { return true };
         let has_outlived_hold = self.held(exchanged).is_some() && self.held(now).is_none();

@@ -49,7 +49,7 @@ impl RequestPermit {
 }
 
 impl HostRateLimits {
-    /// Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
+    /// Makes the limits. Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
     pub fn new(
         politeness: impl Into<Live<settings::Politeness>>,
         longest_wait: Duration,

@@ -64,7 +64,7 @@ pub struct SessionAsk {
     pub hosts: Vec<String>,
     /// Whom its requests are counted for; None where they are for no store.
     pub store: Option<StoreId>,
-    /// For something that a crawl does without, such as images: it gives way to all other sessions, and its
+    /// Whether it is for something that a crawl does without, such as images: it gives way to all other sessions, and its
     /// failures are no fault of its proxies at other hosts.
     pub is_best_effort: bool,
 }

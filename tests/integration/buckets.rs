@@ -31,7 +31,7 @@ const THEIRS: &str = "id 6 9";
 /// Longer than a page of a reader, gzipped.
 const LONG: usize = 3 << 20;
 
-/// As a process of its own has them.
+/// Payloads as a process of its own has them.
 fn payloads(s3: &S3, owner: &str) -> Payloads {
     Payloads::new(Place::of(&s3.config()).unwrap(), owner)
 }

@@ -307,7 +307,7 @@ async fn work_through_the_restart(db: Db, over: CancellationToken) {
     panic!("{failures} failures, and no success after the restart within {SOON:?}");
 }
 
-/// As an administrator does it, beside the keeper.
+/// Restarts the server as an administrator does, beside the keeper.
 async fn restart_immediately(dir: &Path) {
     let postgres = server_pid(dir).unwrap();
     let Ok(exe) = fs::read_link(format!("/proc/{postgres}/exe")) else {

@@ -55,7 +55,8 @@ async fn farm() -> Farm {
     farm
 }
 
-/// With slots for the tasks of all stores. It answers probes when this returns, and so it drains at a signal.
+/// Starts a service with slots for the tasks of all stores. It answers probes when this returns, and so it drains at a
+/// signal.
 async fn start(farm: &Farm, service: &str) -> Child {
     let mut command = farm.drover(&[service]);
     let poll = format!("{}s", POLL.as_secs());

@@ -134,7 +134,7 @@ impl Drop for TestDatabase {
     }
 }
 
-/// For the end of a test, when its own runtime is ending too.
+/// Runs work at the end of a test, when the test's own runtime is ending too.
 pub fn block_on_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     let thread = std::thread::spawn(move || {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)

@@ -84,8 +84,8 @@ impl Child {
         until_some(&what, deadline, async || self.stderr().into_iter().find(|line| line.contains(text))).await
     }
 
-    /// Where a service that was started with `DROVER__PROBES__LISTEN=127.0.0.1:0` answers probes. The port
-    /// that the system chose is in no row and no metric.
+    /// Address at which a service that was started with `DROVER__PROBES__LISTEN=127.0.0.1:0` answers probes. The port that
+    /// the system chose is in no row and no metric.
     pub async fn probes(&self) -> SocketAddr {
         let line = self.logged("Listening for probes", PATIENCE).await;
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();

@@ -44,7 +44,7 @@ pub enum MediaFaultKind {
     RedirectElsewhere,
     /// The connection ends after this number of bytes of the body at most.
     CutAfter(u64),
-    /// At most this number of bytes of the body come, and then nothing more.
+    /// Nothing more comes after this number of bytes of the body at most.
     StalledAfter(u64),
     Slow {
         bytes_per_second: u64,

@@ -25,7 +25,7 @@ use supervision::watchdog::Watchdog;
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct ActorDeps {
-    /// As it was when the process started.
+    /// Configuration as it was when the process started.
     pub config: Arc<Config>,
     pub live: LiveConfig,
     pub db: Db,

@@ -25,7 +25,7 @@ pub struct OwnWorkers {
     ended_runs: Arc<AtomicUsize>,
     /// `worker.recycle_after`; 0: the process goes on.
     recycle_after: usize,
-    /// None where schedules run too: such a process goes on without workers.
+    /// Ends the process with its workers; None where schedules run too: such a process continues without workers.
     lifecycle: Option<Lifecycle>,
 }
 

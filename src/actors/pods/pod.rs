@@ -38,7 +38,7 @@ pub struct PodActor {
 
 struct PodWorker {
     id: String,
-    /// In the pod, from 1.
+    /// Number in the pod, from 1.
     number: usize,
     address: Addr<WorkerActor>,
     child_index: usize,

@@ -45,7 +45,7 @@ pub struct WorkerActor {
     /// A wake-up came while task actors were asking: they may have asked too early to find the announced
     /// task.
     woken: bool,
-    /// Not handed on yet.
+    /// Beats that were not handed on yet.
     beats: Vec<Beat>,
 }
 
@@ -118,7 +118,7 @@ impl WorkerActor {
         is_backing_off || self.is_paused() || self.decommissioned || !self.deps.lifecycle.is_running()
     }
 
-    /// By a command, or because it, its pod or each of its roles is paused.
+    /// Whether it is paused by a command, or because it, its pod or each of its roles is paused.
     fn is_paused(&self) -> bool {
         let WorkerPlan { pod, friendly_name, roles, .. } = &self.plan;
         self.paused || self.deps.pauses.borrow().stops_worker(pod, friendly_name, roles.roles())

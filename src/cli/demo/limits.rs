@@ -19,7 +19,7 @@ pub const PICTURE_PERCENT: u64 = 20;
 /// The figures of the last hour count the tasks themselves.
 const COMPLETED: Duration = Duration::from_secs(3600);
 const FAILED: Duration = Duration::from_secs(24 * 3600);
-/// As long as the simulated history, and its oldest hour more.
+/// Retention as long as the simulated history, and its oldest hour more.
 const STATS: Duration = Duration::from_secs((7 * 24 + 1) * 3600);
 const PRUNE_EVERY: Duration = Duration::from_secs(60);
 const IMAGE_CACHE: usize = 16 << 20;

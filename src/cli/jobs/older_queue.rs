@@ -28,8 +28,8 @@ const MAX_WITHOUT_ID: usize = 1_000;
 const MAX_SHOWN_ID: usize = 100;
 /// Columns that the table must have beside the id.
 const REQUIRED: [&str; 2] = ["job_type", "status"];
-/// In the order in which a row is read, after the id. Each has the maximum number of characters that is read: a name or a
-/// payload that was cut is refused as too long.
+/// Columns in the order in which a row is read, after the id. Each has the maximum number of characters that is read: a name
+/// or a payload that was cut is refused as too long.
 const COLUMNS: [(&str, usize); 13] = [
     ("job_type", MAX_WORD),
     ("status", MAX_WORD),
@@ -80,7 +80,7 @@ pub struct OlderQueue {
     connection: Connection,
     /// Selects a part: jobs after an id, at most so many.
     select: String,
-    /// Which jobs are read.
+    /// Condition of the jobs that are read.
     condition: &'static str,
     last: i64,
 }

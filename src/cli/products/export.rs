@@ -160,12 +160,12 @@ fn json_lines(products: &[ProductView], is_first: bool) -> serde_json::Result<Ve
     Ok(bytes)
 }
 
-/// Where the export goes.
+/// Destination of the export.
 enum Sink {
     /// Written in the background: a reader that reads no more must not keep a signal from ending the
     /// command.
     Stdout,
-    /// Beside the file that it becomes; it is deleted when it is dropped.
+    /// File beside the one that it becomes; it is deleted when it is dropped.
     File { file: NamedTempFile, path: PathBuf },
 }
 

@@ -64,7 +64,7 @@ impl Account {
         self.row.is_some()
     }
 
-    /// As the tool takes it, and the address of the web in it.
+    /// Address as the tool takes it, and the address of the web in it.
     fn address(&self, config: &settings::Media) -> Result<(String, Url), TaskError> {
         let Account { platform, username, .. } = self;
         check_platform(platform).map_err(|fault| TaskError::permanent(format!("the job's platform {fault}")))?;

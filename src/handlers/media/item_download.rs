@@ -84,7 +84,7 @@ pub async fn leave(ctx: &Context, directory: WorkDirectory, keeps_files: bool) {
     let _ = spawn_blocking(move || directory.remove()).await;
 }
 
-/// Where another run has it, the job waits.
+/// Locks a work directory. Where another run has it, the job waits.
 pub async fn lock(media: &MediaServices, name: String) -> Result<WorkDirectory, ItemError> {
     let root = media.work_dir.clone();
     match spawn_blocking(move || WorkDirectory::lock(&root, &name)).await {

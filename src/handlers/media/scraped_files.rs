@@ -44,7 +44,7 @@ pub struct ScrapedFiles<'a> {
     /// The address of the account, for items without one.
     url: Url,
     work: PathBuf,
-    /// By source and id: an item may come twice.
+    /// Items by source and id: one may come twice.
     unsaved: HashMap<(String, String), ScrapedItem>,
     unsaved_bytes: usize,
     /// Known files whose account was removed may be of this one.
@@ -62,7 +62,7 @@ pub struct ScrapedFiles<'a> {
 /// How the scrape ended, for the account's row and its credential's.
 #[derive(Clone)]
 pub struct Note {
-    /// It has seen all that it was to see.
+    /// Whether the run has seen all that it was to see.
     pub is_whole: bool,
     pub error: Option<String>,
     /// Its id, and the result of its use.

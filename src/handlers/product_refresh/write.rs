@@ -106,7 +106,7 @@ impl MenuWrite {
         }
     }
 
-    /// None where the menu says every unit.
+    /// Fills in the known units; None where the menu says every unit.
     async fn with_known_units(&self, tx: &Tx) -> Result<Option<MenuWrite>, DbError> {
         let unknown = self.products().iter().filter(|product| product.has_unknown_unit);
         let ids: Vec<&str> = unknown.map(|product| product.provider_product_id.as_str()).collect();
@@ -236,7 +236,7 @@ impl MenuWrite {
         VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
     }
 
-    /// After the products: specials that none of them has any more are removed when others come.
+    /// Writes the specials, after the products: specials that none of them has any more are removed when others come.
     async fn write_specials(
         &self,
         tx: &Tx,

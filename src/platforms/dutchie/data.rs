@@ -50,7 +50,7 @@ struct File {
 struct Hash {
     operation: String,
     sha256: String,
-    /// When it was seen; a note for people.
+    /// Time when it was seen; a note for people.
     #[serde(default, rename = "seen")]
     _seen: String,
 }

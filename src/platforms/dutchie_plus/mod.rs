@@ -33,7 +33,7 @@ impl DutchiePlus {
         Ok(DutchiePlus { endpoint, key: config.key.clone(), data })
     }
 
-    /// Where the API is; none without a key, since nothing is sent then.
+    /// Host of the API; none without a key, since nothing is sent then.
     pub fn api_host(&self) -> Option<&str> {
         self.endpoint.host_str().filter(|_| !self.key.is_empty())
     }

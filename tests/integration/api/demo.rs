@@ -170,7 +170,7 @@ const PRODUCTS_OUT_OF_BOUNDS: &str = "store_products p
                           FROM store_product_snapshots s WHERE s.store_product_id = p.id) s
     WHERE coalesce(p.special_price_rec, p.price_rec) NOT BETWEEN s.lowest AND s.highest";
 
-/// At the time of each simulated snapshot, and of the last real one.
+/// Snapshots unlike the options at their time: each simulated one, and the last real one.
 const SNAPSHOTS_UNLIKE_OPTIONS: &str = "store_product_snapshots s
     CROSS JOIN LATERAL (SELECT min(coalesce(o.special_price_rec, o.price_rec)) AS price, sum(o.quantity) AS quantity
                           FROM (SELECT DISTINCT ON (h.option_label, h.nth) h.* FROM store_product_variant_history h

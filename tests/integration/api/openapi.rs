@@ -97,7 +97,7 @@ pub fn assert_described(method: &Method, path: &str, answer: &Answer) {
     assert!(operation.has_error(status), "{} does not describe {status}: {}", operation.name(), answer.text());
 }
 
-/// In the order of the document.
+/// Lists the operations in the order of the document.
 pub fn operations() -> Vec<Operation> {
     let document = openapi::document();
     let mut all = Vec::new();

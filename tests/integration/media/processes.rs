@@ -110,7 +110,7 @@ impl MediaHarness {
         until("the work goes on", PATIENCE, async || self.requests_sent() >= before + number).await;
     }
 
-    /// Where that API listens.
+    /// Address at which that API listens.
     pub async fn address_of(api: &Child) -> SocketAddr {
         let line = api.logged("Listening on http", PATIENCE).await;
         let line: Value = serde_json::from_str(&line).unwrap();

@@ -12,7 +12,7 @@ use super::harness::MediaHarness;
 
 const CANARY: &str = "canary-of-a-session";
 const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
-/// Not one of the site's.
+/// A channel that the site does not have.
 const UNKNOWN: &str = "UCzzzzzzzzzzzzzzzzzzzzzz";
 const STALLED: &str = "UCzyxwvutsrqponmlkjihgfe";
 /// Videos of a feed.

@@ -78,7 +78,7 @@ impl Queue {
         self.database.db.client().await.unwrap()
     }
 
-    /// As the API does it.
+    /// Requests a task as the API does.
     pub async fn request(&self, request: TaskRequest) -> Result<QueuedTask, RequestError> {
         let tx = self.database.db.begin().await.unwrap();
         let answer = task_requests::enqueue(&tx, request).await;
@@ -144,7 +144,7 @@ impl Queue {
             .await;
     }
 
-    /// It begins, its worker dies, and the recovery finds it.
+    /// Loses a task: it begins, its worker dies, and the recovery finds it.
     pub async fn lose(&self, task: &ClaimedTask) -> RecoveryCounts {
         tasks::start(&self.client().await, &task.lease).await.unwrap();
         self.expire(task.lease.id).await;

@@ -153,7 +153,7 @@ fn sessions(proxy_port: u16) -> Sessions {
     .unwrap()
 }
 
-/// As a task does it, up to the payload file. Says how it ended.
+/// Crawls as a task does, up to the payload file. Says how it ended.
 async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
     let data = DutchieData::load(None).unwrap();
     let mut hashes = QueryHashes::new(data.hashes().to_vec());

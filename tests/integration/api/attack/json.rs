@@ -86,7 +86,7 @@ fn broken_documents() -> Vec<Vec<u8>> {
     documents
 }
 
-/// In place of a field that may be anything.
+/// Values in place of a field that may be anything.
 fn odd_values() -> Vec<Value> {
     vec![
         json!(null),

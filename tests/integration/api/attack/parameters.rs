@@ -191,7 +191,7 @@ impl Parameter {
     }
 }
 
-/// With a store, products, a task and an audit row that a filter could find by mistake; and the directory of
+/// Starts a server with a store, products, a task and an audit row that a filter could find by mistake; and the directory of
 /// its geo database.
 async fn marked() -> (Target, TempDir) {
     let (dir, path) = geo_database();

@@ -44,7 +44,7 @@ const CROWD: [Ipv4Addr; 7] = [
 const OTHERS: u64 = 1_000;
 /// Connections at once, the 256 beyond a limit that are being refused, and the descriptors that a process has open anyway.
 const MAX_DESCRIPTORS: usize = CONNECTIONS + 256 + 128;
-/// With all places of [`CROWD`] taken, and with as many more clients as there are.
+/// Maximum growth with all places of [`CROWD`] taken, and with as many more clients as there are.
 const MAX_GROWTH_KIB: usize = 64 * 1024;
 const MAX_GROWTH_BEYOND_KIB: usize = 16 * 1024;
 /// The time after which an idle client is cut. A request that waits for its place takes longer. A busy machine may hold
@@ -52,7 +52,7 @@ const MAX_GROWTH_BEYOND_KIB: usize = 16 * 1024;
 const MAX_P95: Duration = Duration::from_secs(10);
 /// The time for a head, and some for a machine that is busy.
 const MAX_TIME_TO_CUT: Duration = Duration::from_secs(60);
-/// For all idle clients to be let in.
+/// Maximum time for all idle clients to be let in.
 const MAX_TIME_TO_CONNECT: Duration = Duration::from_secs(30);
 
 struct ApiProcess {

@@ -346,8 +346,8 @@ async fn with_broken_database(all: &[Operation]) -> Vec<Error> {
     failures(all, 500, &known, &unknown).await
 }
 
-/// By two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not:
-/// for operations that ask no more of the database than who the caller is.
+/// Asks two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not: for operations
+/// that ask no more of the database than who the caller is.
 async fn failures(all: &[Operation], status: u16, known: &Server, unknown: &Server) -> Vec<Error> {
     let mut errors = Vec::new();
     for operation in all.iter().filter(|operation| !OF_FILES.contains(&operation.name().as_str())) {
