@@ -13,7 +13,7 @@ use super::row::{FromRow, read_all};
 use super::{DbError, Tx};
 use foundation::process::ProcessIdentity;
 
-/// Within this time a process has registered its workers.
+/// Maximum time until a process has registered its workers.
 const MAX_START_TIME: Duration = Duration::from_secs(120);
 
 /// A name that was taken lately.
