@@ -261,7 +261,7 @@ fn blocked(world: &World, refusal: Refusal) -> io::Result<Response<Body>> {
     }
 }
 
-/// The answer of a fault that needs no data; none = go on.
+/// The answer of a fault that needs no data; none = continue.
 async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Body>>> {
     let response = match fault {
         FaultKind::Blocked(refusal) => blocked(world, *refusal)?,

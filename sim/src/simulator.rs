@@ -236,7 +236,7 @@ impl Drop for Simulator {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
-        // waiting for the thread frees the ports before the caller goes on
+        // waiting for the thread frees the ports before the caller continues
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

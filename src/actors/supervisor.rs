@@ -3,7 +3,7 @@
 //!
 //! In: messages that say what to start. Out: children, and a process that drains when restarting them does
 //! not help. That process exits non-zero with the first cause, and systemd or Kubernetes starts it again.
-//! When the supervisor itself crashes, its children go on, and it takes them over when it is rebuilt. It must
+//! When the supervisor itself crashes, its children continue, and it takes them over when it is rebuilt. It must
 //! not know what its children do.
 
 pub mod root;

@@ -2,7 +2,7 @@
 //!
 //! Files first, then the database, then the files that came meanwhile: a file is written before its row, and one that
 //! a row names was there at the first or the second copy. The manifest comes last, so an interrupted backup leaves the
-//! one before it valid, and the next one goes on where it was.
+//! one before it valid, and the next one continues where it was.
 
 pub mod dump;
 pub mod manifest;

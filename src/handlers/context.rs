@@ -125,7 +125,7 @@ impl Context {
         self.stop.is_cancelled()
     }
 
-    /// Whether no other run goes on with the task where this one was stopped: it was cancelled, or has ended. False
+    /// Whether no other run continues with the task where this one was stopped: it was cancelled, or has ended. False
     /// where the database does not say it.
     pub async fn is_over(&self) -> bool {
         let Ok(client) = self.services.db.client().await else { return false };

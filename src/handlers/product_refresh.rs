@@ -38,7 +38,7 @@ pub struct FetchedMenu {
     pub memory: MemoryPermit,
 }
 
-/// `hand_over`: the [`FetchedMenu`] of the fetch that this refresh goes on from.
+/// `hand_over`: the [`FetchedMenu`] of the fetch that this refresh continues from.
 pub async fn run(ctx: &Context, args: Args, hand_over: Option<HandOver>) -> Result<Outcome, TaskError> {
     let FetchedMenu { payload, menu, memory } = match hand_over.and_then(HandOver::open::<FetchedMenu>) {
         Some(fetched) => fetched,

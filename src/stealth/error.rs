@@ -1,7 +1,7 @@
 //! `FetchError`: why a request brought no usable answer, and what the caller does next.
 //!
 //! In: faults that a connection, an answer, an adapter or its driver found. Out: a message, a metric's label,
-//! and how to go on: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
+//! and how to continue: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
 //! the retries of tasks.
 
 use std::time::Duration;
@@ -115,13 +115,13 @@ pub struct UnknownRobots {
     pub wait: Duration,
 }
 
-/// How a session goes on after a [`FetchError`]; its task goes on by a [`Disposition`]. Callers act on
+/// How a session continues after a [`FetchError`]; its task continues by a [`Disposition`]. Callers act on
 /// these; only `platforms::crawler` matches on variants, for hashes and for menus that look empty.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestDisposition {
-    /// The host refuses this client: blame the proxy, go on with another proxy and identity.
+    /// The host refuses this client: blame the proxy, continue with another proxy and identity.
     RotateBlocked,
-    /// The proxy failed: blame it, go on with another.
+    /// The proxy failed: blame it, continue with another.
     RotateProxy,
     /// No proxy is to blame: try the same again after a pause.
     TryAgain,
@@ -142,7 +142,7 @@ impl FetchError {
         FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
     }
 
-    /// How the session goes on. The only place that decides it.
+    /// How the session continues. The only place that decides it.
     pub fn request_disposition(&self) -> RequestDisposition {
         match self {
             FetchError::Blocked { .. } | FetchError::Challenged { .. } => RequestDisposition::RotateBlocked,

@@ -125,7 +125,7 @@ impl HostLimiter {
         let asks_probe = std::mem::take(&mut report.asks_probe);
         self.note(report);
         let limiter = Arc::clone(self);
-        // it goes on when the session that asked for it is dropped: the report is out of `unsaved` meanwhile
+        // it continues when the session that asked for it is dropped: the report is out of `unsaved` meanwhile
         tokio::spawn(async move { limiter.exchange_in_turn(begun, asks_probe).await }).await.unwrap_or_default()
     }
 

@@ -15,7 +15,7 @@ use tokio_io_timeout::TimeoutWriter;
 /// longer than a client has time.
 #[cfg(target_os = "linux")]
 const MAX_UNSENT_BYTES: u32 = 128 * 1024;
-/// Maximum time that a client may go on sending unread bytes once it has its answer.
+/// Maximum time that a client may continue sending unread bytes once it has its answer.
 const MAX_LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 16 * 1024;
 

@@ -28,7 +28,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses
 /// nothing.
 const IDLE_AFTER: Duration = Duration::from_secs(60);
-/// Maximum time a listener waits for the first poll after an idle time; without the database it goes on without it.
+/// Maximum time a listener waits for the first poll after an idle time; without the database it continues without it.
 const MAX_WAKE: Duration = Duration::from_secs(2);
 /// Some minutes of a busy farm.
 const MAX_EVENTS: usize = 4_096;

@@ -50,7 +50,7 @@ pub struct Bounds {
 pub struct ConnectionPermit(Arc<Mutex<Option<(OwnedSemaphorePermit, PeerPermit)>>>);
 
 impl ConnectionPermit {
-    /// Gives it to another client; the connection goes on.
+    /// Gives it to another client; the connection continues.
     pub fn free(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

@@ -93,7 +93,7 @@ pub struct Shared {
     pub db: Db,
     pub config: Arc<settings::Api>,
     pub visitors: Arc<Visitors>,
-    /// Cancelled when the server ends: an answer that goes on for long ends with it.
+    /// Cancelled when the server ends: an answer that continues for long ends with it.
     pub stop: CancellationToken,
     pub(super) hosts: Arc<Hosts>,
     pub(super) credentials: Arc<Credentials>,

@@ -28,7 +28,7 @@ use domain::vocabulary;
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Shorter than proxies wait for a byte.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How long a revoked token may go on listening where nothing happens.
+/// How long a revoked token may continue listening where nothing happens.
 const RECHECK: Duration = Duration::from_secs(5);
 /// How long a client waits before it comes back.
 const RETRY: Duration = Duration::from_secs(2);

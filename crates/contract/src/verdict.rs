@@ -182,7 +182,7 @@ impl<'a> Facts<'a> {
         Some(Verdict::new(state, format!("{}{}", self.goes_on(), self.fresh())))
     }
 
-    /// How the work of the crawl goes on, or that there is none.
+    /// How the work of the crawl continues, or that there is none.
     fn pace(&self) -> Verdict {
         let pauses = self.targets();
         let ready = self.ready.iter().filter(|each| is_crawl_word(&each.role));

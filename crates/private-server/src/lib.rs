@@ -168,7 +168,7 @@ impl PrivateServer {
         &self.url
     }
 
-    /// Lets programs that this process executes or starts go on using the server.
+    /// Lets programs that this process executes or starts continue using the server.
     pub fn keep_through_exec(&self) -> Result<(), PrivateServerError> {
         self.user.keep_through_exec()
     }

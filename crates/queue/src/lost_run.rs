@@ -14,7 +14,7 @@ use telemetry::events;
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(1);
-/// Maximum time that a process which gives its tasks back goes on with it. Afterwards the store is free when the lease would
+/// Maximum time that a process which gives its tasks back continues with it. Afterwards the store is free when the lease would
 /// have run out.
 const MAX_TIME_WHEN_RELEASING: Duration = Duration::from_secs(5);
 

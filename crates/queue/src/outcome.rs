@@ -45,7 +45,7 @@ pub struct Done {
 /// task with the key of a child is adopted: it is waited for, and not made again. `children` and `write` are
 /// committed in the one transaction that ends the run.
 ///
-/// A handler that has no children to make goes on and ends with [`Done`]: to wait for none is its fault, and
+/// A handler that has no children to make continues and ends with [`Done`]: to wait for none is its fault, and
 /// fails the task for good.
 pub struct Await {
     /// Tasks to wait for, at most [`MAX_CHILDREN`].

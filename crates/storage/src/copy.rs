@@ -1,7 +1,7 @@
 //! Copies all files of a storage root into another directory: for a backup, and back.
 //!
 //! In: two roots. Out: a [`CopyReport`]. A file is not copied again while its copy has the same size and time, so
-//! a copy that was interrupted goes on where it was. Symbolic links and files whose names begin with a dot stay
+//! a copy that was interrupted continues where it was. Symbolic links and files whose names begin with a dot stay
 //! behind: they are of processes, or of the database that owns the root. A file that cannot be read costs only
 //! itself; a copy that cannot be written ends the work.
 
@@ -18,7 +18,7 @@ use super::{image_layout, layout, media_layout, owner};
 
 /// The directories of a root with files that rows name.
 const DIRECTORIES: [&str; 3] = [layout::PAYLOADS, media_layout::MEDIA, image_layout::IMAGES];
-/// Maximum number of files between two looks whether to go on.
+/// Maximum number of files between two looks whether to continue.
 const MAX_PART: usize = 64;
 /// Maximum number of unreadable files in a report.
 const MAX_NAMES: usize = 10;

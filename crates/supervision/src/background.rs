@@ -14,7 +14,7 @@ use super::lifecycle::Lifecycle;
 use super::{RestartPolicy, panics, pause};
 use telemetry::events;
 
-/// Work that goes on until it has nothing more to do.
+/// Work that continues until it has nothing more to do.
 pub trait BackgroundLoop: Send + 'static {
     /// Runs to the end of the work. After a panic it is called again, on the same state.
     fn run(&mut self) -> impl Future<Output = ()> + Send;

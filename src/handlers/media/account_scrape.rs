@@ -3,7 +3,7 @@
 //! In: an account. Out: a file for each content, an item for each file, an item of the kind page for each address
 //! that the tool does not know, and the end of the scrape in the account's row. What has its row is not downloaded
 //! again: the tool's archive is written from the rows. Files are durable before their rows, and rows are saved while
-//! the tool goes on.
+//! the tool continues.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -180,7 +180,7 @@ impl ForumSession {
         }
     }
 
-    /// A paged thread goes on at the last page that was read, where posts may have come.
+    /// A paged thread continues at the last page that was read, where posts may have come.
     async fn read_start(
         &mut self,
         media: &MediaServices,

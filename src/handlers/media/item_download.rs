@@ -75,7 +75,7 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgre
     end
 }
 
-/// Frees a directory. Its files stay where another attempt is to go on with them, unless the task was cancelled.
+/// Frees a directory. Its files stay where another attempt is to continue with them, unless the task was cancelled.
 pub async fn leave(ctx: &Context, directory: WorkDirectory, keeps_files: bool) {
     if keeps_files && !(ctx.is_cancelled() && ctx.is_over().await) {
         return;

@@ -25,7 +25,7 @@ use crate::api::server::send;
 const BAD: &str = "bob";
 /// Maximum time from the cancel until nothing is left: the tool's ten seconds of grace, and the time to hear of the cancel.
 const GONE: Duration = Duration::from_secs(60);
-/// How long each run went on after its cancel, by the database's clock: a busy machine may hold this test up.
+/// How long each run continued after its cancel, by the database's clock: a busy machine may hold this test up.
 const NOTE_STOPS: &str = "
     CREATE TABLE stops (took interval);
     CREATE FUNCTION note_stop() RETURNS trigger LANGUAGE plpgsql AS

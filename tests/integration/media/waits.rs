@@ -1,4 +1,4 @@
-//! Jobs that wait for a host, and go on where they were.
+//! Jobs that wait for a host, and continue where they were.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The primary is killed under load and its synchronous standby promoted: work goes on by itself, and no task is lost, failed
+//! The primary is killed under load and its synchronous standby promoted: work continues by itself, and no task is lost, failed
 //! or completed twice.
 //!
 //! Two failovers in the ordinary run; `DROVER_FAILOVERS=10` is the long one.

@@ -166,7 +166,7 @@ impl HostHealth {
 }
 
 impl HostFailures {
-    /// Gives the end of a new bench. The streak goes on after a bench, so one more failure is enough for the next.
+    /// Gives the end of a new bench. The streak continues after a bench, so one more failure is enough for the next.
     fn bench(&mut self, limits: &BenchLimits, now: Instant) -> Option<Instant> {
         if self.benched_until.is_some_and(|until| now < until) {
             return None;
