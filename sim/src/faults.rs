@@ -55,7 +55,7 @@ pub enum FaultKind {
     Flood(Flood),
     /// A body whose coding differs from its head's.
     Coded(CodingFault),
-    /// Bytes that are no HTTP, or come too slowly (HTTP/1.1 only).
+    /// Bytes that are not HTTP, or come too slowly (HTTP/1.1 only).
     Sent(Transmission),
     /// `totalCount` grows from page to page, by the size of a page; the products do not.
     GrowingTotal,

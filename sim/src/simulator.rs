@@ -161,7 +161,7 @@ impl Simulator {
         self.world.pictures.set_latency(latency);
     }
 
-    /// Answers in AVIF to those who name it in their `accept`, in place of every good picture.
+    /// Answers in AVIF to clients that name it in their `accept`, in place of every good picture.
     pub fn prefer_avif(&self, prefers_avif: bool) {
         self.world.pictures.prefer_avif(prefers_avif);
     }

@@ -16,7 +16,7 @@ pub fn prepare() {
 /// Makes a full disk or a closed pipe an error of the write, which does not kill the process.
 fn ignore_write_signals() {
     for ignored in [Signal::SIGXFSZ, Signal::SIGPIPE] {
-        // SAFETY: ignoring a signal installs no handler; failing leaves the default, which is no worse than
+        // SAFETY: ignoring a signal installs no handler; failing leaves the default, which is not worse than
         // before.
         let _ = unsafe { signal(ignored, SigHandler::SigIgn) };
     }

@@ -82,7 +82,8 @@ impl SessionDeps {
         lock(&self.answers.silent_hosts).clear();
     }
 
-    /// The error for a request that broke in transit and was never answered. When no host has answered since through any proxy, it is the proxies that fail, and
+    /// The error for a request that broke in transit and was never answered. When no host has answered since through any proxy,
+    /// it is the proxies that fail, and
     /// the task must not pay for it.
     pub fn judge_suspicion(&self, host: &str, suspicion: &Suspicion, error: FetchError) -> FetchError {
         let Suspicion { first: first_suspicion, is_best_effort } = *suspicion;

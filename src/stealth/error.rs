@@ -41,7 +41,7 @@ pub enum FetchError {
     /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
-    /// The tries broke in transit, and no host answered through any proxy meanwhile. `only_host` is set where
+    /// The tries broke in transit, and no host answered through any proxy in that time. `only_host` is set where
     /// no other host was asked: then it is unknown whether that host fails or all proxies do.
     #[error("no proxy brings an answer from {}; the last try: {reason}", silent_hosts(only_host.as_deref()))]
     ProxyOutage { only_host: Option<String>, reason: String },

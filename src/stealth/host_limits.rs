@@ -34,7 +34,7 @@ pub struct HostRateLimits {
 }
 
 /// The right to send one request to a host, until the outcome is [noted](HostRateLimits::note) or it is
-/// dropped. The host's limiter is not forgotten meanwhile.
+/// dropped. Until then the host's limiter is kept.
 pub struct RequestPermit {
     limiter: Arc<HostLimiter>,
     probe: Option<ProbeNumber>,

@@ -187,7 +187,7 @@ impl Session {
                     return Err(error);
                 }
             };
-            // its proxy may have been benched or switched off meanwhile
+            // its proxy may have been benched or switched off since
             if !route.is_usable() {
                 continue;
             }

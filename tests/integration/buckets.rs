@@ -108,7 +108,7 @@ async fn an_object_is_never_replaced() {
     assert_eq!(images.read(&path).await.unwrap().bytes, b"first");
 }
 
-/// Puts a line that is no header into each answer of a service.
+/// Puts a line that is not a header into each answer of a service.
 async fn with_odd_headers(service: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -287,7 +287,7 @@ async fn pools_recover_by_themselves_from_an_immediate_restart_under_load() {
 }
 
 /// Works until the restart is over and it has had a success since; any error must say that trying again helps. A worker that waited for
-/// a connection meanwhile has seen none.
+/// a connection in that time has seen none.
 async fn work_through_the_restart(db: Db, over: CancellationToken) {
     let mut failures = 0;
     let begun = Instant::now();

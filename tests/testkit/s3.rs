@@ -102,7 +102,7 @@ impl S3 {
                 });
                 connections.spawn(async move {
                     let builder = Builder::new(TokioExecutor::new());
-                    // a client that leaves is no fault
+                    // a client that leaves is not a fault
                     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
                 });
             }

@@ -153,7 +153,7 @@ impl Browser {
                 Err(error) if begun.elapsed() > PATIENCE => {
                     bail!("cannot click {xpath}: {error}; {}", self.state().await)
                 }
-                // it is not there yet, or was drawn again meanwhile
+                // it is not there yet, or was drawn again
                 Err(_) => tokio::time::sleep(POLL).await,
             }
         }

@@ -67,7 +67,7 @@ pub struct Changes<R> {
 }
 
 impl<R> Caller<R> {
-    /// A connection for reads, none of those of tasks.
+    /// A connection for reads, from the pool of the API.
     pub async fn client(&self) -> Result<Client, ApiError> {
         Ok(self.api.db.api_client().await?)
     }

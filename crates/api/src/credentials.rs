@@ -21,7 +21,7 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 /// Maximum age for a text that is not known: a token that another process made opens at once. Guesses wait, and do not each
 /// ask the database.
 const MAX_AGE_FOR_UNKNOWN: Duration = Duration::from_millis(50);
-/// So that the metrics of a process continue without the database.
+/// Maximum age while the database is away, so that the metrics of a process continue.
 const MAX_AGE_IN_OUTAGE: Duration = Duration::from_secs(600);
 /// Shows people, and scanners of leaked secrets, that it is a token.
 const PREFIX: &str = "drover_";

@@ -17,7 +17,7 @@ pub fn is_present(uri: &Uri) -> bool {
     pairs(uri).any(|(name, _)| name == PARAMETER)
 }
 
-/// Refuses an address whose signature is not that of `key`.
+/// Refuses an address whose signature was not made with `key`.
 pub fn check(uri: &Uri, key: &str) -> Result<(), ApiError> {
     let mut given = pairs(uri).filter(|(name, _)| name == PARAMETER).map(|(_, value)| value);
     let (Some(given), None) = (given.next(), given.next()) else {

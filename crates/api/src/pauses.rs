@@ -105,7 +105,7 @@ async fn close_breaker(change: &Change, host: &str) -> Result<(), DbError> {
         Ok::<_, DbError>(())
     });
     match close.await {
-        // it was forgotten meanwhile
+        // it was forgotten since
         Err(DbError::Missing(_)) | Ok(_) => Ok(()),
         Err(error) => Err(error),
     }

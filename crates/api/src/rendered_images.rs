@@ -106,7 +106,7 @@ impl Renderer {
             }
             Err(guard) => {
                 let variant = Arc::new(self.load(path, transform, sha256_hex(&key)).await?);
-                // fails where the entry was removed meanwhile, which nothing does
+                // fails only where the entry was removed, which nothing does
                 let _ = guard.insert(Arc::clone(&variant));
                 Ok(variant)
             }

@@ -138,7 +138,7 @@ pub struct TaskFilter {
     pub after: Option<TaskId>,
 }
 
-/// Tasks by status; `claimed` and `running` without those that are stale.
+/// Tasks by status; `claimed` and `running` without stale ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Counts {
     pub pending: i64,

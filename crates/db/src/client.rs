@@ -28,7 +28,7 @@ pub(crate) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
 /// Maximum time in which a live server confirms that it cancelled a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The settings of a session, where there is none that is drover's own.
+/// The settings of a session, set in each transaction where drover has no session of its own.
 static LOCAL_SETTINGS: LazyLock<String> = LazyLock::new(|| {
     let settings = FIXED_SETTINGS.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'"));
     format!("{}; SET TRANSACTION ISOLATION LEVEL READ COMMITTED", settings.concat())

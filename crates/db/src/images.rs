@@ -83,7 +83,7 @@ pub async fn stores(client: &Client, state: Option<&str>, store: Option<StoreId>
 }
 
 /// The failed images of these stores' products and brands, which wait, were given up or are refused.
-/// `is_permitted` is that of [`of_store_and_brands`].
+/// `is_permitted`: as in [`of_store_and_brands`].
 pub async fn left_out(
     client: &Client,
     state: Option<&str>,

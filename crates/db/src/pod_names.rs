@@ -23,7 +23,7 @@ pub struct TakenName {
     pub process: ProcessIdentity,
 }
 
-/// Locks the names until the transaction ends; returns those that were taken lately.
+/// Locks the names until the transaction ends; returns the ones taken lately.
 pub async fn lock(tx: &Tx) -> Result<Vec<TakenName>, DbError> {
     tx.execute(include_str!("sql/pod_names/lock.sql"), &[]).await?;
     tx.execute(include_str!("sql/pod_names/prune.sql"), &[]).await?;

@@ -13,7 +13,7 @@ pub enum Disposition {
     Retry,
     /// No run will succeed.
     Permanent,
-    /// The task is not at fault and waits at no cost: for `after`, or for `proxies.snooze` where it is none,
+    /// The task is not at fault and waits at no cost: for `after`, or for `proxies.snooze` where it is None,
     /// and at most until the breaker of `host` closes.
     Snooze { after: Option<Duration>, host: Option<String> },
 }

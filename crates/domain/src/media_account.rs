@@ -26,7 +26,7 @@ vocabulary! {
     }
 }
 
-/// Why a text is no part of an account.
+/// Why a text cannot be a part of an account.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum AccountFault {
     #[error("must be 1 to {MAX_USERNAME_CHARS} characters without slashes, `..` and control characters")]

@@ -25,7 +25,7 @@ const TRANSPARENT: [u8; 4] = [0; 4];
 /// Renders an image of any accepted format.
 ///
 /// # Errors
-/// Bytes that are no image, and a result beyond the limits.
+/// Bytes that are not an image, and a result beyond the limits.
 pub fn render(stored: &[u8], transform: &Transform) -> Result<Rendered, ImageError> {
     let container = container::read(stored)?;
     let geometry = Geometry::new(container.upright_size(), transform)?;

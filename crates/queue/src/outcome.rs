@@ -227,7 +227,8 @@ pub enum TaskError {
     Retry { reason: String },
     #[error("{reason}")]
     Permanent { reason: String },
-    /// Snoozes the task, which is no failure: it waits at no cost, for `proxies.snooze` where `after` is none, and at most until the breaker of `host` closes.
+    /// Snoozes the task, which does not count as a failure: it waits at no cost, for `proxies.snooze` where `after` is none,
+    /// and at most until the breaker of `host` closes.
     #[error("{reason}")]
     Snooze { reason: String, after: Option<Duration>, host: Option<String> },
     /// The task belongs to another run, or to none: nothing of this run is written any more.

@@ -293,7 +293,7 @@ impl Config {
     }
 }
 
-/// Whether it is a name in Kubernetes, as it stands in a path.
+/// Whether it is a name in Kubernetes, as it is written in a path.
 fn is_label(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_LABEL).contains(&text.len())

@@ -18,7 +18,7 @@ use super::{image_layout, layout, media_layout, owner};
 
 /// The directories of a root with files that rows name.
 const DIRECTORIES: [&str; 3] = [layout::PAYLOADS, media_layout::MEDIA, image_layout::IMAGES];
-/// Maximum number of files between two looks whether to continue.
+/// Maximum number of files between two checks whether to continue.
 const MAX_PART: usize = 64;
 /// Maximum number of unreadable files in a report.
 const MAX_NAMES: usize = 10;

@@ -48,7 +48,7 @@ pub fn file(subject: &Subject, sha256: &str) -> String {
     format!("{}/{}{hash}.webp", dir(subject), prefix(subject))
 }
 
-/// Whether `name` is that of one of the subject's images.
+/// Whether `name` names one of the subject's images.
 pub fn owns(subject: &Subject, name: &str) -> bool {
     is_image_name(name, prefix(subject))
 }

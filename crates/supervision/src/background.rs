@@ -1,4 +1,4 @@
-//! `Background`: loops of a process that are no actors, such as the one that reads the pauses.
+//! `Background`: loops of a process that are not actors, such as the one that reads the pauses.
 //!
 //! In: a loop and its name. Out: a loop that runs again after a panic, on the state that it had; too many
 //! panics within the window end the process, naming the loop. It must not know what a loop does.

@@ -174,7 +174,7 @@ impl Children {
         }
     }
 
-    /// Hands the children over to the rebuilt supervisor: they continue meanwhile.
+    /// Hands the children, which keep running, over to the rebuilt supervisor.
     pub fn take(&mut self) -> Children {
         let empty = Children::new(self.policy.clone(), self.watchdog.clone());
         std::mem::replace(self, empty)

@@ -229,7 +229,7 @@ impl Actor for PodActor {
 }
 
 impl Rebuild for PodActor {
-    /// Its workers continue meanwhile, and are taken over.
+    /// Its workers keep running, and are taken over.
     fn rebuilt(&mut self) -> Self {
         PodActor {
             workers: std::mem::take(&mut self.workers),

@@ -1,6 +1,6 @@
 //! Tools, their limits, work directory and credentials of media jobs, as `drover doctor` sees them.
 //!
-//! A tool that is missing is no fault: who runs no media jobs needs none.
+//! A missing tool is not a fault: a system without media jobs needs none.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -120,7 +120,7 @@ impl OlderQueue {
         Ok(usize::try_from(left).unwrap_or(0))
     }
 
-    /// Ids of jobs that are no whole numbers, as SQL writes them: their rows cannot be read.
+    /// Ids of jobs that are not whole numbers, as SQL writes them: their rows cannot be read.
     pub fn odd_ids(&self) -> Result<Vec<String>, OlderQueueError> {
         let condition = self.condition;
         let sql = format!(

@@ -205,7 +205,7 @@ impl Sink {
     }
 }
 
-/// The error without the name of the temporary file, which is none of the caller's.
+/// The error without the name of the temporary file, which does not concern the caller.
 fn without_path(error: io::Error) -> io::Error {
     error.kind().into()
 }

@@ -82,7 +82,7 @@ impl Account {
         }
     }
 
-    /// Names of strangers are no names of directories.
+    /// Name of the work directory; a name from a stranger must not name a directory.
     fn work_name(&self) -> String {
         let digest = sha256_hex(format!("{}/{}", self.platform, self.username));
         format!("account-{}", &digest[..NAME_DIGITS])

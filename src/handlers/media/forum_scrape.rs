@@ -67,7 +67,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
             Some(Err(reason)) => {
                 report.save(ctx, 1, ThreadPosts::failed(thread, Failure::lasting(reason.clone()))).await?;
             }
-            // it was removed meanwhile, with its threads
+            // it was removed, with its threads
             None => {}
         }
     }

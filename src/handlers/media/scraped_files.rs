@@ -88,7 +88,7 @@ impl<'a> ScrapedFiles<'a> {
         }
     }
 
-    /// Takes the lines of the tool, to the last one. Those that are no event say nothing.
+    /// Takes the lines of the tool, to the last one. Lines that are not events are ignored.
     pub async fn read(&mut self, mut lines: mpsc::Receiver<Vec<u8>>) -> Result<(), TaskError> {
         loop {
             tokio::select! {
@@ -130,7 +130,7 @@ impl<'a> ScrapedFiles<'a> {
         Ok(())
     }
 
-    /// The end of a scrape that is done. Files that an earlier run of its task brought are none that were known.
+    /// The end of a scrape that is done. Files that an earlier run of its task brought do not count as known.
     pub fn end(self, note: Note, pages: Vec<NewItem>) -> Done {
         let ScrapedFiles { files, known, failed, .. } = self;
         let mut result = json!({"files": files, "known": known, "failed": failed, "pages": 0});

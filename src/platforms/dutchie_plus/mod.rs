@@ -27,7 +27,7 @@ pub struct DutchiePlus {
 }
 
 impl DutchiePlus {
-    /// Fails when the configured address is no URL.
+    /// Fails when the configured address is not a URL.
     pub fn new(config: &settings::DutchiePlus, data: DutchiePlusData) -> Result<Self, url::ParseError> {
         let endpoint = Url::parse(&config.base_url)?.join(&config.api_path)?;
         Ok(DutchiePlus { endpoint, key: config.key.clone(), data })

@@ -1,5 +1,5 @@
 //! kill -9 of the worker in the middle of downloads, and of the API with its scheduler beneath it: no file is lost, none is half, and
-//! none is downloaded again once its row stands.
+//! none is downloaded again once its row is written.
 //!
 //! Six kills in the ordinary run; `DROVER_KILLS=30` is the long one.
 

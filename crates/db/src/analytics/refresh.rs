@@ -1,7 +1,7 @@
 //! Refreshes the data that [`super`] reads: prices by day, then the materialized views; and the copies that
 //! product search reads.
 //!
-//! Readers see the old rows meanwhile. A refresh may be interrupted anywhere and run twice: the next run
+//! Readers see the old rows until it ends. A refresh may be interrupted anywhere and run twice: the next run
 //! finishes the rest.
 
 use std::time::Duration;

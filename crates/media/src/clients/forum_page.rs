@@ -22,7 +22,7 @@ const MAX_POSTS: usize = 500;
 pub struct ForumPage {
     /// Posts in the order of the page.
     pub posts: Vec<ForumPost>,
-    /// Elements among the posts that are none, such as an advertisement.
+    /// Elements among the posts that are not posts, such as an advertisement.
     pub odd: Odd,
     /// Next page, on the same site; the caller stops where it comes to a page again.
     pub next: Option<Url>,

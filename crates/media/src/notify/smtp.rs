@@ -44,7 +44,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 pub struct Session {
     stream: BufReader<Box<dyn Wire>>,
-    /// The rest of a reply has not come: what comes next cannot be told from it.
+    /// The rest of a reply has not come: what comes next cannot be distinguished from it.
     is_broken: bool,
 }
 
@@ -232,7 +232,7 @@ impl Session {
     }
 }
 
-/// A reply as its bytes come. A line that is none of a reply is left out.
+/// A reply as its bytes come. A line that does not belong to a reply is left out.
 #[derive(Default)]
 struct Reading {
     reply: Option<Reply>,

@@ -44,7 +44,7 @@ pub struct Streams {
     activity: Activity,
 }
 
-/// Signs of life, for those who look on while the streams are read.
+/// Signs of life, for observers while the streams are read.
 #[derive(Clone, Default)]
 pub struct Activity(Arc<Signs>);
 

@@ -43,7 +43,8 @@ struct Locked {
 }
 
 impl Drop for Locked {
-    /// Unlocks the file. Closing alone is not enough: a process that is being started elsewhere has the file open as well, until it executes its program.
+    /// Unlocks the file. Closing alone is not enough: a process that is being started elsewhere has the file open as well,
+    /// until it executes its program.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }

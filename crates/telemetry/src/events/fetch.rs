@@ -43,7 +43,7 @@ pub fn rotated(host: &str, is_block: bool, error: &dyn fmt::Display) {
     }
 }
 
-/// An alarm: every try of a request failed in transit, and no host answered through any proxy meanwhile.
+/// An alarm: every try of a request failed in transit, and no host answered through any proxy in that time.
 pub fn no_proxy_brings_answers(hosts: &str, error: &dyn fmt::Display) {
     error!("No proxy brings an answer from {hosts}; tasks are snoozed; the last try: {error}");
 }

@@ -48,7 +48,7 @@ pub fn geo_file_read(path: &Path) {
     info!("Places of addresses are looked up in {}", path.display());
 }
 
-/// `has_former`: the file as it was before continues serving.
+/// `has_former`: the file as it was before stays in use.
 pub fn geo_file_unreadable(path: &Path, fault: &str, has_former: bool) {
     metrics::GEO_READS.with_label_values(&["failed"]).inc();
     let meanwhile = if has_former { "the one before goes on serving" } else { "places are not known" };
