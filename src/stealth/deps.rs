@@ -83,8 +83,7 @@ impl SessionDeps {
     }
 
     /// The error for a request that broke in transit and was never answered. When no host has answered since through any proxy,
-    /// it is the proxies that fail, and
-    /// the task must not pay for it.
+    /// it is the proxies that fail, and the task must not pay for it.
     pub fn judge_suspicion(&self, host: &str, suspicion: &Suspicion, error: FetchError) -> FetchError {
         let Suspicion { first: first_suspicion, is_best_effort } = *suspicion;
         // at least a second, so that answers just before quick failures count

@@ -82,7 +82,7 @@ pub enum ApiError {
     NotJson(String),
     #[error("the body has Content-Encoding {0}: send it uncompressed")]
     Coded(String),
-    #[error("too many requests with this token: go on in {0:.0?}")]
+    #[error("too many requests with this token: try again in {0:.0?}")]
     TooManyRequests(Duration),
     #[error("the Idempotency-Key '{0}' was sent with another request")]
     KeyReused(String),

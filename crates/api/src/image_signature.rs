@@ -23,7 +23,7 @@ pub fn check(uri: &Uri, key: &str) -> Result<(), ApiError> {
     let (Some(given), None) = (given.next(), given.next()) else {
         return Err(ApiError::bad(PARAMETER, "given twice"));
     };
-    let refused = || ApiError::Forbidden("the signature (parameter s) is not that of this address".to_owned());
+    let refused = || ApiError::Forbidden("the signature (parameter s) does not belong to this address".to_owned());
     let bytes = decode(&given).ok_or_else(refused)?;
     // in constant time
     mac(uri, key)?.verify_slice(&bytes).map_err(|_| refused())

@@ -130,7 +130,7 @@ pub async fn queue_part(
     ))
     .await?;
     if moved == 0 {
-        return Err(DbError::Contention("another process goes on with the same replay".to_owned()));
+        return Err(DbError::Contention("another process continues the same replay".to_owned()));
     }
     tx.commit().await?;
     replay.position = last;

@@ -96,7 +96,7 @@ pub struct Answer {
 /// A request without a whole answer. Addresses are shown without their log-in and query, which may be secret.
 #[derive(Debug, Error)]
 pub enum HttpError {
-    #[error("{0} is not an address of the web")]
+    #[error("{0} is not a web address")]
     NotWeb(String),
     #[error("{0} has a user name or a password in it: keep them as a credential")]
     LogIn(String),

@@ -19,11 +19,11 @@ const MAX_ID_BYTES: usize = 512;
 
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LineError {
-    #[error("it is no JSON object")]
+    #[error("it is not a JSON object")]
     NoObject,
     #[error("it is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
-    #[error("it names no event that is known")]
+    #[error("it names an unknown event")]
     UnknownEvent,
     #[error("{0} is missing, or is too long")]
     Missing(&'static str),

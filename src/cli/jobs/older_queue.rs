@@ -68,7 +68,7 @@ pub enum OlderQueueError {
     #[error("the ids of more than {MAX_WITHOUT_ID} rows of its table {TABLE} are not whole numbers")]
     Ids,
     #[error(
-        "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which mends it, and import it \
+        "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which repairs it, and import it \
          then"
     )]
     Interrupted,

@@ -27,7 +27,7 @@ pub enum ScheduleError {
     #[error("a schedule named '{0}' exists already")]
     NameTaken(String),
     /// The version is not the one that the request expected.
-    #[error("schedule {0} was changed meanwhile; read it again")]
+    #[error("schedule {0} was changed since it was read; read it again")]
     Changed(i64),
     #[error(transparent)]
     Db(#[from] DbError),

@@ -32,7 +32,7 @@ pub enum ChangeError {
     #[error("task {dependent} waits for task {id}; cancel or delete that one first")]
     Depended { id: TaskId, dependent: TaskId },
     /// The version is not the one that the request expected.
-    #[error("task {id} was changed meanwhile; read it again")]
+    #[error("task {id} was changed since it was read; read it again")]
     Changed { id: TaskId },
     #[error(transparent)]
     Db(DbError),
