@@ -280,7 +280,7 @@ fn product(n: usize, is_changed: bool) -> Product {
     }
 }
 
-/// About two kilobytes.
+/// Makes about two kilobytes.
 fn specials(n: usize) -> SpecialsJson {
     let rules: Vec<String> = (0..20)
         .map(|rule| format!(r#"{{"specialName":"Special {n}","specialId":"60f1a2b3{rule:08x}","discount":{rule},"itemsForAPrice":null}}"#))

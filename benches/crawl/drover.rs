@@ -25,7 +25,7 @@ const SCHEDULE: &str = "payload_fetch_all";
 const WORKERS: usize = 5;
 const START_DEADLINE: Duration = Duration::from_secs(60);
 const CRAWL_DEADLINE: Duration = Duration::from_secs(900);
-/// Between two looks at the queue.
+/// Time between two looks at the queue.
 const POLL: Duration = Duration::from_millis(5);
 /// A process is idle once it has used no CPU for this time.
 const IDLE: Duration = Duration::from_millis(300);

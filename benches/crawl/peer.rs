@@ -44,7 +44,7 @@ pub struct Job {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Into empty tables.
+    /// Crawl into empty tables.
     First,
     Again,
 }

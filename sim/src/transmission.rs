@@ -15,7 +15,7 @@ use crate::encoding::Coding;
 
 /// Pause between two bytes of an answer that comes drop by drop.
 const DRIP: Duration = Duration::from_millis(20);
-/// More than any client should read of a head.
+/// Size that is larger than any client should read of a head.
 const HUGE: usize = 4 << 20;
 const MANY: usize = 100_000;
 

@@ -46,7 +46,7 @@ use unreadable::LoggedOnce;
 /// How often benches end and waiting asks are tried again.
 const TICK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// More asks than any process has sessions; an ask beyond it is dropped and made again.
+/// Maximum number of asks, more than any process has sessions; an ask beyond it is dropped and made again.
 const MAX_WAITING: usize = 4096;
 
 /// Parts that each new instance of the actor is built from. Cheap to clone.

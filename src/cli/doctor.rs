@@ -59,7 +59,7 @@ fn text(finding: &Finding) -> String {
     }
 }
 
-/// Always good: a bad configuration ends the process before a command runs.
+/// Finding about the configuration, which is always good: a bad configuration ends the process before a command runs.
 fn configuration(env: &Env) -> Finding {
     let loaded = env.live.current();
     let (environment, keys) = (&loaded.environment, loaded.settings.len());

@@ -55,7 +55,7 @@ pub struct DownloadDeps {
 struct Job {
     image: WantedImage,
     under_way: UnderWay,
-    /// Whose refresh made it known.
+    /// Store whose refresh made the image known.
     store: StoreId,
     /// Whether it is downloaded although it is stored.
     refetch: bool,

@@ -34,7 +34,7 @@ pub struct FetchedMenu {
     pub payload: Payload,
     /// None: only the file has it.
     pub menu: Option<Arc<NormalMenu>>,
-    /// Held while the products are.
+    /// Permit that is held while the products are.
     pub memory: MemoryPermit,
 }
 

@@ -142,7 +142,7 @@ impl StateAnswer {
 /// The answer, judged by the number of stores that it would close.
 #[derive(Default)]
 struct Judgement {
-    /// Nothing is closed there.
+    /// States in which no store is closed.
     doubted: Vec<CoveredStores>,
     /// Stores of the other states that close.
     closing: Vec<StoreId>,

@@ -149,7 +149,7 @@ pub struct Menu {
     /// Normalised content of the pages.
     pub normal: NormalMenu,
     pub pages: Vec<MenuPage>,
-    /// Held while `pages` are.
+    /// Permit that is held while `pages` are.
     pub memory: MemoryPermit,
 }
 

@@ -37,7 +37,7 @@ pub struct PlatformEntry {
     pub discovery_points: BTreeMap<String, Vec<DiscoveryPoint>>,
     /// The hashes of the platform's data file, newest first.
     pub shipped_hashes: Vec<QueryHash>,
-    /// Set once this process has added the shipped hashes that the table lacks.
+    /// Cell that is set once this process has added the shipped hashes that the table lacks.
     pub hashes_added: OnceCell<()>,
     pub limits: CrawlLimits,
 }

@@ -51,7 +51,7 @@ pub(super) struct Exchange<'a> {
     pub trace: &'a TraceHandle,
     pub request: &'a Request,
     pub memory: &'a MemoryPermit,
-    /// Whom the try is counted for.
+    /// Store that the try is counted for.
     pub store: Option<StoreId>,
     /// Whether it is for something that a crawl does without.
     pub is_best_effort: bool,

@@ -56,7 +56,7 @@ pub enum FetchError {
     /// The answer is large, and this process holds as many large ones as it may.
     #[error("the answer of {host} is large, and this process holds {MAX_LARGE} large menus already")]
     NoMemory { host: String, wait: Duration },
-    /// Neither the proxy nor the host is at fault.
+    /// The fault is neither the proxy's nor the host's.
     #[error("a proxy {reason}: this process has used up what the system allows it; {REMEDY}")]
     ProcessLimit { reason: String },
     #[error("{host} did not answer within {after:?} ({phase})")]

@@ -106,7 +106,7 @@ impl Failure {
         self.needs_other_proxy && matches!(self.error, FetchError::Http { .. })
     }
 
-    /// Neither the proxy nor the origin can be blamed for certain.
+    /// Whether neither the proxy nor the origin can be blamed for certain.
     pub fn is_suspicion(&self) -> bool {
         matches!(self.outcome, ProxyOutcome::Suspicion { .. })
     }

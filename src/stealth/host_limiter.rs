@@ -22,7 +22,7 @@ use telemetry::events;
 const MAX_AGE: Duration = Duration::from_secs(10);
 /// The same while it refuses: tasks are woken when its breaker closes, and must not find it open here.
 const MAX_AGE_REFUSED: Duration = Duration::from_secs(1);
-/// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
+/// Maximum time between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
 const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 
 /// Parts that all limiters of a process share.

@@ -62,7 +62,7 @@ pub struct SessionAsk {
     pub timezone: Option<String>,
     /// Hosts (with port where it is not the scheme's own) that this store brings with it.
     pub hosts: Vec<String>,
-    /// Whom its requests are counted for; None where they are for no store.
+    /// Store that its requests are counted for; None where they are for none.
     pub store: Option<StoreId>,
     /// Whether it is for something that a crawl does without, such as images: it gives way to all other sessions, and its
     /// failures are no fault of its proxies at other hosts.

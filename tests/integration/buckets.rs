@@ -28,7 +28,7 @@ use testkit::{Child, Farm, PATIENCE, S3, S3_SECRET, drover, until};
 
 const OURS: &str = "id 5 9";
 const THEIRS: &str = "id 6 9";
-/// Longer than a page of a reader, gzipped.
+/// Size that is larger than a page of a reader, gzipped.
 const LONG: usize = 3 << 20;
 
 /// Payloads as a process of its own has them.

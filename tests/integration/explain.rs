@@ -14,7 +14,7 @@ use testkit::filled_database;
 /// Pages that one claimed, renewed, swept or recovered task may touch, in heap and indexes of both tables.
 const PAGES_PER_TASK: i64 = 60;
 
-/// So few that no plan reads the whole table for their sake, which for fifty would be cheaper at this size.
+/// Number so small that no plan reads the whole table for their sake, which for fifty would be cheaper at this size.
 const ASKED: i64 = 10;
 const BUSY_STORES: i64 = 20;
 const BUSY_WAITING: i64 = 400;

@@ -33,7 +33,7 @@ async fn until_up(url: &str) {
     testkit::until("the server takes connections", SOON, async || is_up(url).await).await;
 }
 
-/// Nothing with the directory in its command line: neither the server nor its keeper.
+/// Waits until no process has the directory in its command line: neither the server nor its keeper.
 async fn until_nothing_runs(dir: &Path) {
     testkit::until("no server and no keeper is left", SOON, async || processes_of(dir).is_empty()).await;
 }

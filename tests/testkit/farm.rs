@@ -93,7 +93,7 @@ impl Farm {
         files_below(&self.storage.path().join("payloads"))
     }
 
-    /// Below `images`, half-written ones included.
+    /// Lists the files below `images`, half-written ones included.
     pub fn image_files(&self) -> Vec<PathBuf> {
         files_below(&self.storage.path().join("images"))
     }

@@ -23,9 +23,9 @@ use super::strict::Strict;
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
-/// Enough for a body of the largest size over a slow line; a slower client would occupy a connection.
+/// Maximum time, enough for a body of the largest size over a slow line; a slower client would occupy a connection.
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);
-/// Beyond it a float is not exact.
+/// Largest number up to which a float is exact.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Maximum size of a batch.
 const MAX_BATCH_BYTES: usize = 16 * 1024 * 1024;

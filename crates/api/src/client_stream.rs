@@ -37,7 +37,7 @@ impl ClientStream {
         ClientStream { stream: Box::pin(stream), linger: None }
     }
 
-    /// Ready once the client has closed its side.
+    /// Waits until the client has closed its side.
     fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut bytes = [0; LINGER_BYTES];
         loop {

@@ -94,7 +94,7 @@ pub enum ApiError {
     /// Kubernetes did not do it.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    /// There is no room now.
+    /// The server has no room now.
     #[error("{0}")]
     Busy(String),
     /// Another transaction holds the same rows.

@@ -110,7 +110,7 @@ impl ProxyDraft {
     }
 }
 
-/// Enough of a bad value to find it by.
+/// Cuts a bad value, to enough of it to find it by.
 fn begin(text: &str) -> &str {
     text.char_indices().nth(20).map_or(text, |(end, _)| &text[..end])
 }

@@ -24,7 +24,7 @@ use telemetry::events;
 
 /// Part of each variant's name: a new number renders all of them once more.
 const RENDERING: u32 = 1;
-/// Below the data directory.
+/// Directory below the data directory.
 const CACHE_DIR: &str = "image-cache";
 const MAX_RENDER_TIME: Duration = Duration::from_secs(10);
 /// Variants that are held in memory, in front of the disk.

@@ -250,7 +250,7 @@ fn points(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> i64 {
     (end - begin) / seconds(step)
 }
 
-/// Both ends, in seconds since 1970.
+/// Returns both ends, in seconds since 1970.
 fn bounds(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> (i64, i64) {
     let step = seconds(step);
     // a part of a second belongs to its point

@@ -41,7 +41,7 @@ pub struct StoresOfHost {
     pub paused: i64,
 }
 
-/// Everything that the verdict follows from, of one moment.
+/// Facts from which the verdict follows, all read at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     pub counts: &'a TaskCounts,
@@ -125,7 +125,7 @@ fn crawls(worker: &WorkerDocument) -> bool {
 }
 
 impl<'a> Facts<'a> {
-    /// Something that every crawl needs.
+    /// Verdict when something is missing that every crawl needs.
     fn lacks(&self) -> Option<Verdict> {
         if self.live().next().is_none() {
             return Some(Verdict::new("Not crawling: no worker runs.", "Start some by drover up, or drover worker."));

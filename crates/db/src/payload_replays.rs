@@ -19,7 +19,7 @@ use domain::stock::PayloadPosition;
 use domain::store::{Platform, StoreId};
 use telemetry::events;
 
-/// Below all crawl roles: new data goes first.
+/// Priority below all crawl roles: new data goes first.
 const PRIORITY: i32 = -10;
 
 /// Selection of payloads; None = no limit. The same request resumes an interrupted replay.

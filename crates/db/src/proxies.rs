@@ -130,7 +130,7 @@ pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsableProxies {
     pub counts: HealthCounts,
-    /// Neither off nor benched everywhere.
+    /// Number of proxies that are neither off nor benched everywhere.
     pub usable: i64,
 }
 

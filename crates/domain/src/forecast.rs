@@ -306,7 +306,7 @@ impl Forecast {
     }
 }
 
-/// Most of the work: without its costs, nothing can be said.
+/// Whether it is most of the work: without its costs, nothing can be said.
 fn is_needed(role: Role) -> bool {
     is_crawl(role) || role == Role::ProductRefresh
 }

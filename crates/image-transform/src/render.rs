@@ -90,7 +90,7 @@ fn shrinks_by(factor: u32, source: Size, target: Size) -> bool {
     source.0 >= factor * target.0 && source.1 >= factor * target.1
 }
 
-/// Everything after the resize.
+/// Applies everything after the resize.
 fn finish(mut pixels: Pixels, transform: &Transform, geometry: &Geometry) -> Result<Vec<u8>, ImageError> {
     if transform.gray {
         colour::to_gray(&mut pixels);

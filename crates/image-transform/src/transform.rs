@@ -56,7 +56,7 @@ pub struct Transform {
     pub format: Format,
     /// RGBA behind `contain`, and behind transparency in JPEG.
     pub background: Option<[u8; 4]>,
-    /// May grow beyond the original.
+    /// Whether it may grow beyond the original.
     pub enlarge: bool,
 }
 

@@ -58,7 +58,7 @@ impl NewCluster<'_> {
         }
     }
 
-    /// Once for all files: initdb would sync each of a thousand, which takes ten seconds on a busy disk.
+    /// Syncs once for all files: initdb would sync each of a thousand, which takes ten seconds on a busy disk.
     #[cfg(target_os = "linux")]
     fn sync(&self) -> Result<(), PrivateServerError> {
         let failed = || io(format!("sync {}", self.data.display()));

@@ -99,7 +99,7 @@ struct Keeper {
     account: Option<Account>,
     linger: Duration,
     settings: Vec<String>,
-    /// Held as long as it runs, so that there is one keeper.
+    /// Lock that is held as long as it runs, so that there is one keeper.
     lock: Lock,
 }
 

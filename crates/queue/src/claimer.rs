@@ -227,8 +227,8 @@ impl ClaimLoop {
         }
     }
 
-    /// Nothing more is claimed until an earlier claim's tasks are known: each lost answer would block a batch
-    /// of tasks for the length of a lease.
+    /// Claims nothing more until an earlier claim's tasks are known: each lost answer would block a batch of tasks for the
+    /// length of a lease.
     async fn send(&mut self, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
         self.give_back_unanswered().await?;
         let client = self.deps.db.client().await?;

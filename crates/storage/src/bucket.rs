@@ -94,7 +94,7 @@ impl Bucket {
         Ok(ownership)
     }
 
-    /// Once a process: a bucket stays what it is, unlike the mount point of a share.
+    /// Registers once a process: a bucket stays what it is, unlike the mount point of a share.
     async fn ensure_registered(&self, owner: &Owner) -> Result<(), StorageError> {
         if owner.is_registered() {
             return Ok(());

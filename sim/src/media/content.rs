@@ -27,7 +27,7 @@ pub enum FileKind {
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct MediaFile {
-    /// Below the site's address, with its query where it has one.
+    /// Path below the site's address, with its query where it has one.
     pub path: String,
     pub content: Bytes,
     /// The hash of `content`, in hex.

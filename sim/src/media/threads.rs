@@ -40,7 +40,7 @@ pub struct ForumPost {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForumLink {
-    /// Below the site's address.
+    /// Path below the site's address.
     pub path: String,
     /// None: a page with a player, which only a tool can download.
     pub file: Option<MediaFile>,

@@ -56,8 +56,8 @@ impl PictureHost {
         Address::of_path(url.strip_prefix(&self.base_url)?).filter(|address| address.hop == 0)
     }
 
-    /// Whose picture it is; none for strangers, so that no client can make counts grow without end.
-    /// `subjects` lists them all, once.
+    /// Subject of a picture; none for strangers, so that no client can make counts grow without end. `subjects` lists them
+    /// all, once.
     pub(crate) fn subject(
         &self,
         address: Address,

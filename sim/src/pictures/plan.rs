@@ -5,7 +5,7 @@ use super::content::Content;
 use super::kind::PictureKind;
 use crate::draw::{Draw, Topic};
 
-/// Whose picture it is.
+/// Subject of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Subject {
     Product,

@@ -113,7 +113,7 @@ impl PodActor {
         surplus.for_each(PodWorker::leave);
     }
 
-    /// Under the lowest number that no worker has.
+    /// Starts a worker under the lowest number that no worker has.
     fn start_worker(&mut self, ctx: &mut Context<Self>) {
         let is_free = |number: &usize| self.workers.iter().all(|worker| worker.number != *number);
         let number = (1..).find(is_free).unwrap_or_default();

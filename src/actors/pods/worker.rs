@@ -55,7 +55,7 @@ struct TaskActorHandles {
     _runner: RunnerHandle,
 }
 
-/// There may be new work.
+/// Message that there may be new work.
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct Wake;

@@ -11,7 +11,7 @@ use db::{Db, demo_limits, installation};
 use settings::{Config, Retention};
 use storage::{Payloads, Place};
 
-/// Enough crawls for differences between payloads.
+/// Retention of enough crawls for differences between payloads.
 const PAYLOADS: Duration = Duration::from_secs(40);
 const SNAPSHOTS: Duration = Duration::from_secs(120);
 /// Images are kept for as long as their products, and debug code takes a minute for ten thousand.

@@ -203,7 +203,7 @@ struct ThreadPosts {
     source: String,
     credential: Option<i64>,
     failure: Option<Failure>,
-    /// Nothing of it is left to be read by this job.
+    /// Whether this job has nothing of it left to read.
     is_over: bool,
     /// Its forum asked to wait.
     is_postponed: bool,

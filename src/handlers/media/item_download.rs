@@ -267,7 +267,7 @@ pub async fn store_tool_file(ctx: &Context, file: PathBuf) -> Result<ItemEnd, It
     store(&ctx.services.media, found.map_err(ItemError::Task)?).await
 }
 
-/// Also where the run is stopped: a file that has moved and has no row would be downloaded again.
+/// Stores the file, also where the run is stopped: one that has moved and has no row would be downloaded again.
 async fn store(media: &MediaServices, found: WholeFile) -> Result<ItemEnd, ItemError> {
     let file = found.file.clone();
     let content = spawn_blocking(move || Content::of_file(&file)).await;

@@ -47,7 +47,7 @@ pub struct ScrapedFiles<'a> {
     /// Items by source and id: one may come twice.
     unsaved: HashMap<(String, String), ScrapedItem>,
     unsaved_bytes: usize,
-    /// Known files whose account was removed may be of this one.
+    /// Whether known files whose account was removed may be of this one.
     may_adopt: bool,
     /// Known ones that came, by source and id, since the last save.
     adopted: Vec<(String, String)>,

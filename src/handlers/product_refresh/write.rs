@@ -33,15 +33,14 @@ pub struct MenuWrite {
     pub menu: Arc<NormalMenu>,
     /// Minimum coverage at which products that the menu lacks count as missed.
     pub min_coverage: f64,
-    /// Held while the products are.
+    /// Permit that is held while the products are.
     pub memory: MemoryPermit,
 }
 
 /// Counts of a refresh; part of the task's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Among the store's payloads; `older` says why current rows did not change. None where the store is
-    /// disabled.
+    /// Order among the store's payloads; `older` says why current rows did not change. None where the store is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<PayloadOrder>,
     pub products: usize,

@@ -173,7 +173,7 @@ fn as_raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Err
     serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
-/// Cannot fail: strings, finite numbers, and JSON that this file wrote.
+/// Writes JSON, which cannot fail: strings, finite numbers, and JSON that this file wrote.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

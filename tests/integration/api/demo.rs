@@ -13,7 +13,8 @@ use super::server::{Answer, send};
 use db::{Db, PoolSizes, demo_limits};
 use testkit::{Child, PATIENCE, connect, drover, until};
 
-/// Enough for two crawls of `continuous` on one busy core. Each waits for tasks that fail on purpose, and for images.
+/// Maximum time, enough for two crawls of `continuous` on one busy core. Each waits for tasks that fail on purpose, and for
+/// images.
 const TWO_CRAWLS: Duration = Duration::from_secs(600);
 
 /// Errors of the stores that are in trouble on purpose.

@@ -117,7 +117,7 @@ fn the_committed_description_is_the_served_one() {
     assert!(committed.trim() == served, "renew it: cargo run -- openapi > docs/openapi.json");
 }
 
-/// They change nothing that a person would look for in the audit.
+/// Operations that change nothing that a person would look for in the audit.
 const UNAUDITED: [&str; 2] = ["/api/session", "/api/worker-registry/heartbeat"];
 
 #[test]

@@ -19,7 +19,7 @@ const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
 const PERSON: i64 = 42;
 /// The site does not know them.
 const UNKNOWN_PERSON: i64 = 4711;
-/// More than one save holds.
+/// Number that is larger than one save holds.
 const UNKNOWN_CHANNELS: usize = 60;
 const QUERY: &str = "quiet harbor";
 const SEARCH_PATH: &str = "/2.0/search/solr-search/advanced";

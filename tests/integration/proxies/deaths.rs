@@ -15,7 +15,7 @@ const TURNS: usize = 3;
 
 const BENCHED: &str = "SELECT count(*) FROM proxies WHERE NOT is_active";
 
-/// Behind TLS, as upstreams are.
+/// Makes a farm behind TLS, as upstreams are.
 async fn farm(ca: &Ca) -> Farm {
     Farm::changed(STORES, |world| Settings { proxies: PROXIES, tls: Some(ca.localhost()), ..world }).await
 }

@@ -94,7 +94,7 @@ impl Queue {
         self.enqueue(&[task]).await[0]
     }
 
-    /// Up to `count` tasks of these roles, for one worker.
+    /// Claims up to `count` tasks of these roles, for one worker.
     pub async fn claim(&self, roles: &[Role], count: usize) -> Vec<ClaimedTask> {
         self.settle_and_claim(ClaimBatch { roles: roles.to_vec(), ..asks(count) }).await
     }

@@ -34,7 +34,7 @@ fn page(bytes: usize) -> Vec<u8> {
     [head.as_bytes(), "x".repeat(bytes).as_bytes(), br#""}]}}}"#].concat()
 }
 
-/// More elements than any page has, each of which costs more to keep than it has bytes.
+/// Makes more elements than any page has, each of which costs more to keep than it has bytes.
 fn bomb() -> Vec<u8> {
     [r#"{"data":{"filteredProducts":{"products":["#, &"0,".repeat(31 * MIB / 2), "0]}}}"].concat().into_bytes()
 }

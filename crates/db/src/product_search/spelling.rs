@@ -8,7 +8,7 @@ const MAX_MEANINGS: usize = 3;
 /// Length from which on two wrong letters are as likely as one in a short word.
 const LONG: usize = 8;
 
-/// Both as tsqueries.
+/// Correction of a search, in both forms as tsqueries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
     /// All possible meanings.

@@ -116,8 +116,8 @@ impl HostHealth {
         self.answering.clear();
     }
 
-    /// Either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the
-    /// last success there.
+    /// Notes that either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the last
+    /// success there.
     pub fn suspected(&mut self, host: &str, is_best_effort: bool, now: Instant) -> Option<Instant> {
         self.answering.remove(host);
         self.failures_at(host, is_best_effort, now).last_suspicion.replace(now)

@@ -115,7 +115,8 @@ impl Addressee {
     }
 }
 
-/// Up to the bound, without the line that it cuts: the beginning of a path forbids more than the whole of it.
+/// Returns the text up to the bound, without the line that it cuts: the beginning of a path forbids more than the whole of
+/// it.
 fn whole_lines(text: &str) -> &str {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = &text[..text.floor_char_boundary(MAX_BYTES)];

@@ -44,7 +44,7 @@ impl Effort {
     }
 }
 
-/// Smaller pictures are quick anyway, while a limit costs them a quarter more bytes.
+/// Minimum size for a limit: smaller pictures are quick anyway, while a limit costs them a quarter more bytes.
 const MIN_LIMITED_PIXELS: i64 = 300 * 300;
 
 /// How thoroughly a lossless coding searches, from 0 to 100.

@@ -201,7 +201,7 @@ enum LineState {
     Begun,
     /// A whole line, which waits for its reader.
     Whole,
-    /// So does the begin of one that is too long.
+    /// The begin of a line that is too long, which waits for its reader.
     Cut,
     /// The rest of it is left out.
     Skipped,

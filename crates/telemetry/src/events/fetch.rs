@@ -136,7 +136,7 @@ pub fn proxy_notice(notice: &Notice) {
     }
 }
 
-/// Up to hours, which is how long a day can still last.
+/// Writes whole minutes, up to hours: a day lasts no longer.
 fn whole_minutes(left: &Duration) -> humantime::FormattedDuration {
     humantime::format_duration(Duration::from_secs(left.as_secs().div_ceil(60) * 60))
 }

@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFi
 use tracing_subscriber::registry::LookupSpan;
 
 const MESSAGE: &str = "message";
-/// Between the fields of a span; no value has it, since control characters are escaped.
+/// Separator of the fields of a span; no value has it, since control characters are escaped.
 const SEPARATOR: char = '\u{1f}';
 
 /// Keeps the fields of a span for its events.

@@ -21,8 +21,7 @@ use super::{AT_ONCE, Operation, Target, operations, resolved};
 /// Name of a store, its tasks and everything else that a filter could find.
 const MARK: &str = "honest";
 
-/// They match what they say, which nothing has, and would match all if they became a part of a statement or a
-/// pattern.
+/// Texts that match nothing, and would match all if they became a part of a statement or a pattern.
 const SQL: [&str; 14] = [
     "' OR '1'='1",
     "\" OR \"\"=\"",

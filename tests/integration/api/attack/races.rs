@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::server::Server;
 
-/// More than the API has connections, and few enough that on a busy machine none waits too long for one.
+/// Number of clients: more than the API has connections, and few enough that on a busy machine none waits too long for one.
 const CLIENTS: usize = 20;
 
 impl Server {

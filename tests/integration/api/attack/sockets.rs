@@ -22,7 +22,7 @@ use testkit::{Child, PATIENCE, TestDatabase, database, drover, until};
 
 const SLOW: usize = 200;
 const IDLE: usize = 5_000;
-/// More than there are connections.
+/// Number that is larger than the number of connections.
 const FULL: usize = 600;
 /// All connections.
 const CONNECTIONS: usize = 512;
@@ -221,7 +221,7 @@ async fn six_hundred_slow_clients_of_one_address_leave_a_token_holder_served_and
     tokio::time::timeout(left, join_all(slow.iter_mut().map(closed))).await.expect("all of them are cut");
 }
 
-/// Ready once the server has closed the connection.
+/// Waits until the server has closed the connection.
 async fn closed(stream: &mut TcpStream) {
     let mut answer = [0; 4096];
     while stream.read(&mut answer).await.is_ok_and(|bytes| bytes > 0) {}

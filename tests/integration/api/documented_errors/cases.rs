@@ -161,7 +161,7 @@ pub const LOCKED: [(&str, i64, &str); 7] = [
     ("DELETE /api/schedules/{id}", 101, "SELECT FROM task_schedules WHERE id = 101 FOR UPDATE"),
 ];
 
-/// Once their caller is known, these ask nothing of the database.
+/// Operations that ask nothing of the database once their caller is known.
 pub const WITHOUT_DATABASE: [&str; 9] = [
     "DELETE /api/session",
     "GET /api/config",
@@ -174,7 +174,7 @@ pub const WITHOUT_DATABASE: [&str; 9] = [
     "POST /api/session",
 ];
 
-/// So that no statement finds its tables and views.
+/// Statement after which no statement finds its tables and views.
 pub const RENAME_TABLES: &str = "DO $$
     DECLARE name text;
     BEGIN

@@ -35,13 +35,13 @@ use testkit::{ClusterMood, FakeCluster, database, database_settings, free_port};
 /// The operation and the status.
 type Error = (String, u16);
 
-/// More than any body may have.
+/// Size that is larger than any body may be.
 const TOO_MANY_BYTES: usize = 64 << 20;
 /// A body must come within half of it; the other half must suffice to know the caller on a busy machine.
 const SHORT: Duration = Duration::from_secs(20);
 /// A transaction waits for a lock nine tenths of it; the rest must suffice for its other statements on a busy machine.
 const LOCKED_OUT: Duration = Duration::from_secs(8);
-/// They ask the database nothing.
+/// Operations that ask the database nothing.
 const OF_FILES: [&str; 1] = ["GET /img/{path}"];
 /// Programs that ask these add parameters of their own.
 const OPEN_QUERIES: [&str; 3] = ["/livez", "/readyz", "/metrics"];

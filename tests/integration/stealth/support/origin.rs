@@ -221,7 +221,7 @@ fn on_the_wire(reply: &Reply) -> Vec<u8> {
     [wire.as_bytes(), &reply.body].concat()
 }
 
-/// Everything up to and with the empty line; none at the end of the stream.
+/// Reads everything up to and with the empty line; none at the end of the stream.
 pub async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
