@@ -147,7 +147,7 @@ impl Handler<PodEnded> for SupervisorActor {
 impl Handler<Tick> for SupervisorActor {
     type Result = ();
 
-    /// Does nothing but crash where a test asks for it.
+    /// Does nothing, but crashes where a test asks for it.
     fn handle(&mut self, _: Tick, _: &mut Context<Self>) {
         fail::fail_point!("actor.supervisor");
     }

@@ -16,7 +16,7 @@ use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpda
 use domain::host::HostState;
 use domain::host_name::HostName;
 
-/// Hosts per request.
+/// Number of hosts per request.
 const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigHandler, Signal, signal};
 
-/// macOS refuses a higher limit although it reports an infinite one.
+/// Maximum on macOS, which refuses a higher limit although it reports an infinite one.
 const MAX_OPEN_FILES: u64 = 10_240;
 
 pub fn prepare() {

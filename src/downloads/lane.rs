@@ -144,7 +144,7 @@ impl Lane {
     }
 }
 
-/// Logos are of no state.
+/// State of the store; logos have none.
 fn state(image: &WantedImage) -> Option<String> {
     match &image.subject {
         Subject::Product { state, .. } => state.clone(),

@@ -14,7 +14,7 @@ use domain::image::{ImageFailure, ImageOwner, WantedImage};
 use supervision::background::BackgroundLoop;
 use telemetry::events;
 
-/// Images that one statement notes.
+/// Number of images that one statement notes.
 const MAX_BATCH: usize = 64;
 const MAX_DELAY: Duration = Duration::from_millis(200);
 /// How often a row that a refresh is writing is tried again.

@@ -20,7 +20,7 @@ const MAX_KEY_CHARS: usize = 255;
 /// Requirement of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// None: open to anyone.
+    /// Minimum role; None: open to anyone.
     pub role: Option<AccessRole>,
     /// Whether it changes something, so that `audit_log` records the caller.
     pub is_audited: bool,

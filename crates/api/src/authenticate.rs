@@ -78,7 +78,7 @@ impl RequestContext {
         context.ok_or_else(|| ApiError::Internal("a route without authentication".to_owned()))
     }
 
-    /// Called once, by the extractor that reads the body.
+    /// Notes the body; called once, by the extractor that reads it.
     pub fn note_body(&self, bytes: &Bytes) {
         let _ = self.body.set(bytes.clone());
     }

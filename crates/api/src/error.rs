@@ -91,7 +91,7 @@ pub enum ApiError {
     Answered(Box<KeptAnswer>),
     #[error("not answered within {limit:?}", limit = .0)]
     TimedOut(Duration),
-    /// Kubernetes did not do it.
+    /// Kubernetes did not make the change.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     /// The server has no room now.

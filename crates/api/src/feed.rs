@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_secs(1);
 const IDLE_AFTER: Duration = Duration::from_secs(60);
 /// Maximum time a listener waits for the first poll after an idle time; without the database it continues without it.
 const MAX_WAKE: Duration = Duration::from_secs(2);
-/// Some minutes of a busy farm.
+/// Number of kept events: some minutes of a busy farm.
 const MAX_EVENTS: usize = 4_096;
 
 vocabulary! {
@@ -64,7 +64,7 @@ pub struct FeedEvent {
 }
 
 pub struct Feed {
-    /// Distinguishes this process's numbers from another's.
+    /// Id that distinguishes this process's numbers from another's.
     pub process: String,
     latest: Mutex<VecDeque<Arc<FeedEvent>>>,
     /// The number of the newest event. Each listener has a receiver.

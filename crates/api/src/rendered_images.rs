@@ -113,7 +113,7 @@ impl Renderer {
         }
     }
 
-    /// `digest`: of the key.
+    /// `digest`: the digest of the key.
     async fn load(&self, path: &str, transform: &Transform, digest: String) -> Result<Variant, RenderError> {
         // a video is not even opened
         if media_layout::is_media(path) && !media_layout::is_picture(path) {
@@ -132,7 +132,7 @@ impl Renderer {
         self.render(path, transform, digest).await
     }
 
-    /// Goes on to its end, and is kept, when its client leaves.
+    /// Renders to the end, and keeps the result, even when the client leaves.
     async fn render(&self, path: &str, transform: &Transform, digest: String) -> Result<Variant, RenderError> {
         let permit = Arc::clone(&self.0.queue).try_acquire_owned();
         let permit = permit.map_err(|_| RenderError::Busy(self.0.queue_length))?;

@@ -26,7 +26,7 @@ use domain::access::Principal;
 use domain::vocabulary;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Shorter than proxies wait for a byte.
+/// Interval that is shorter than proxies wait for a byte.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a revoked token may continue listening where nothing happens.
 const RECHECK: Duration = Duration::from_secs(5);
@@ -91,7 +91,7 @@ pub async fn events(
 struct Listener {
     api: ApiState,
     principal: Principal,
-    /// None: all.
+    /// Topics; None: all.
     topics: Option<Vec<Topic>>,
     newest: watch::Receiver<u64>,
     /// The number of the last event that was sent or left out.

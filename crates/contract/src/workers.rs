@@ -81,9 +81,9 @@ pub struct WorkerOrder {
 pub struct WorkerReplicas {
     pub namespace: String,
     pub statefulset: String,
-    /// Pods that there shall be.
+    /// Desired number of pods.
     pub replicas: u32,
-    /// Pods that there are.
+    /// Actual number of pods.
     pub current_replicas: u32,
     pub ready_replicas: u32,
     /// Bounds of what may be asked for.
@@ -96,7 +96,7 @@ pub struct WorkerReplicas {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScaleRequest {
-    /// Pods that there shall be, within the bounds of the configuration.
+    /// Desired number of pods, within the bounds of the configuration.
     pub replicas: u32,
 }
 

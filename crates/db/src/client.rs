@@ -52,7 +52,7 @@ pub struct Client {
 /// How a connection sends its statements.
 #[derive(Clone)]
 pub(super) enum Sending {
-    /// Prepared at the first use.
+    /// Statements are prepared at their first use.
     Prepared,
     /// Prepared only where the types of the parameters are unknown: each statement runs once.
     OneOff,
@@ -61,7 +61,7 @@ pub(super) enum Sending {
     Pooled(ParameterTypes),
 }
 
-/// State that the next call and the drop read.
+/// State of the connection, which the next call and the drop read.
 #[derive(Default)]
 struct State {
     /// Calls without an answer: the server may still run them.
@@ -116,7 +116,7 @@ impl Client {
         .await
     }
 
-    /// Exactly one row; none is an error.
+    /// Reads exactly one row; none is an error.
     pub async fn query_one(&self, sql: &str, params: Params<'_>) -> Result<Row, DbError> {
         self.within(async |object| {
             if let Sending::Pooled(types) = &self.sending {
@@ -140,7 +140,7 @@ impl Client {
         .await
     }
 
-    /// Statements without parameters, separated by semicolons.
+    /// Runs statements without parameters, separated by semicolons.
     pub async fn batch(&self, sql: &str) -> Result<(), DbError> {
         self.within(async |object| object.batch_execute(sql).await).await
     }

@@ -30,7 +30,7 @@ pub enum ImageSelection {
     /// Images that are not stored, have not been given up, and whose wait is over. An image that its host alone
     /// refused waits for nothing but the permission of its host.
     Missing,
-    /// All, stored or not.
+    /// All images, stored or not.
     All,
 }
 

@@ -10,7 +10,7 @@ use url::Url;
 use super::public_host::is_public;
 use super::vocabulary::vocabulary;
 
-/// Stands for the name of an account in the address of a platform.
+/// Placeholder of an account's name in the address of a platform.
 const USERNAME: &str = "{username}";
 const MAX_USERNAME_CHARS: usize = 200;
 const MAX_PLATFORM_BYTES: usize = 64;

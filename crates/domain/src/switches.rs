@@ -18,7 +18,7 @@ vocabulary! {
 }
 
 impl SwitchKind {
-    /// Fewer may all switch at once.
+    /// Minimum number for a suspicion: fewer may all switch at once.
     fn least(self) -> usize {
         match self {
             SwitchKind::Stores => 3,

@@ -47,7 +47,7 @@ fn is_zombie(_: i32) -> bool {
     false
 }
 
-/// Read once: it never changes while a process runs.
+/// Space of process ids, read once: it never changes while a process runs.
 static PID_SPACE: LazyLock<Option<String>> = LazyLock::new(pid_space);
 
 /// The identity of this boot, and the namespace of process numbers.

@@ -22,7 +22,7 @@ use domain::task::{LeaseTimes, TaskId, TaskLease};
 use supervision::background::{Background, BackgroundLoop};
 use telemetry::events;
 
-/// Requests that one statement answers at most.
+/// Maximum number of requests that one statement answers.
 const MAX_BATCH: usize = 64;
 const MAX_QUEUED_REQUESTS: usize = 1024;
 

@@ -77,7 +77,7 @@ pub(crate) enum BodyEnd {
     Released,
     /// Its lease is gone: nothing of it is written.
     Lost,
-    /// Aborted, and continues: nothing of it is written.
+    /// The body was aborted and still runs: nothing of it is written.
     NotStopped,
 }
 

@@ -38,7 +38,7 @@ use settings::Storage;
 const MAX_OWNER_BYTES: u64 = 4096;
 /// How long a failed check holds for the others that ask.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// Objects that are looked up at a time.
+/// Number of objects that are looked up at a time.
 const CONCURRENCY: usize = 8;
 
 #[derive(Debug)]

@@ -17,7 +17,7 @@ pub const PRODUCTS: &str = "images/products";
 pub const BRANDS: &str = "images/brands";
 
 const MAX_SLUG: usize = 80;
-/// Hex digits of the content's SHA-256 in a file's name.
+/// Number of hex digits of the content's SHA-256 in a file's name.
 const HASH_DIGITS: usize = 8;
 const PRODUCT_PREFIX: &str = "image-";
 const BRAND_PREFIX: &str = "logo-";

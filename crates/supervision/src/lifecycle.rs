@@ -76,7 +76,7 @@ impl Lifecycle {
         events::process_ending(&cause);
     }
 
-    /// [`Lifecycle::fail`] of something that restarts do not mend.
+    /// [`Lifecycle::fail`] for something that restarts do not repair.
     pub fn fail_too_often(&self, name: &str, last: &dyn fmt::Display) {
         self.fail(format!("{name} failed too often, at last: {last}"));
     }

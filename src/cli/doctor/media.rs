@@ -33,7 +33,7 @@ struct Tool {
     /// The first one that is there is taken.
     programs: Vec<PathBuf>,
     version_flag: &'static str,
-    /// Major versions below do not serve.
+    /// Minimum major version.
     oldest: u32,
     remedy: String,
 }

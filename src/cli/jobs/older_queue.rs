@@ -49,7 +49,7 @@ const COLUMNS: [(&str, usize); 13] = [
 const MAX_WORD: usize = MAX_TEXT_CHARS + 1;
 /// A thousand ids need less.
 const MAX_PAYLOAD: usize = 32_768;
-/// Patience with the locks of a worker that still runs.
+/// Maximum wait for the locks of a worker that still runs.
 const BUSY: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Error)]
@@ -244,7 +244,7 @@ fn payload(text: Option<String>) -> Result<Value, String> {
     }
 }
 
-/// No text of Postgres can hold one.
+/// Whether a value holds NUL, which no text of Postgres can hold.
 fn holds_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),

@@ -21,7 +21,7 @@ use contract::stores::StorePage;
 use domain::amounts::counted;
 use domain::store::StoreId;
 
-/// Products or stores of a request.
+/// Number of products or stores per request.
 const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]

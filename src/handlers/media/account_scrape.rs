@@ -37,7 +37,7 @@ const MAX_KNOWN: usize = 1_000_000;
 const ARCHIVE: &str = "archive.sqlite3";
 /// Maximum size of the list of addresses that the tool does not know.
 const MAX_UNSUPPORTED_BYTES: u64 = 4 << 20;
-/// Digits of a digest in the name of a work directory.
+/// Number of digits of a digest in the name of a work directory.
 const NAME_DIGITS: usize = 32;
 
 /// The account of a scrape.

@@ -21,7 +21,7 @@ use domain::task::TaskId;
 const MAX_STORES: i64 = 1_000;
 /// Number of the newest tasks with an error that are searched one by one.
 const NEWEST_ERRORS: i64 = 2_000;
-/// Shorter texts have no trigrams.
+/// Minimum length: shorter texts have no trigrams.
 const MIN_TRIGRAM_CHARS: usize = 3;
 
 /// Lists at most `limit` tasks that the filter finds, in its order.

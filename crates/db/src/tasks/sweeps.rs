@@ -13,7 +13,7 @@ use crate::named::named;
 use crate::row::first_column;
 use settings::Retention;
 
-/// Stores or tasks of one transaction.
+/// Number of stores or tasks in one transaction.
 const BATCH: i32 = 1_000;
 /// Maximum batches of one turn; the next turn does the rest.
 const MAX_BATCHES: usize = 1_000;

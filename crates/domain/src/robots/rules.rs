@@ -8,7 +8,7 @@
 pub const MAX_BYTES: usize = 500 * 1024;
 /// The product token that a file may address us by. Where no group does, the groups for `*` apply.
 const TOKEN: &str = "drover";
-/// Characters of a rule that are shown.
+/// Maximum number of characters of a rule that are shown.
 const MAX_SHOWN: usize = 200;
 
 #[derive(Clone, Debug, Default, PartialEq)]

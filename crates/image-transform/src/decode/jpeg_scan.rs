@@ -165,7 +165,7 @@ fn has_units(
     Some(true)
 }
 
-/// Codes up to this length are looked up at once.
+/// Maximum length of codes that are looked up at once.
 const SHORT: u32 = 9;
 
 /// A table of codes: their lengths and symbols.

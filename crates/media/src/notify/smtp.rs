@@ -115,7 +115,7 @@ impl Session {
         Session { stream: BufReader::new(stream), is_broken: false }
     }
 
-    /// Goes on in TLS.
+    /// Continues in TLS.
     pub async fn secure(self, tls: ClientConfig, server: &str) -> Result<Session, SmtpError> {
         if !self.stream.buffer().is_empty() {
             return Err(SmtpError::Injected);
@@ -270,7 +270,7 @@ impl Reading {
         bytes.len()
     }
 
-    /// No byte comes any more.
+    /// Notes that no more bytes come.
     fn end(&mut self) {
         if !self.line.is_empty() {
             self.end_line();

@@ -35,7 +35,7 @@ pub const MAX_CHECK_WAIT: Duration = Duration::from_secs(10);
 const MAX_LISTED: usize = 1_000_000;
 /// Bytes of a part of a large object; a service takes 10,000 parts of at least 5 MiB.
 const PART: u64 = 8 << 20;
-/// Characters of a service's message that are passed on.
+/// Maximum number of characters of a service's message that are passed on.
 const MAX_REASON: usize = 300;
 /// Maximum number of puts of one object whose answers are lost.
 const MAX_PUTS: usize = 2;
