@@ -309,7 +309,7 @@ fn parent(process: u32) -> u32 {
     stat.rsplit(") ").next().unwrap().split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// Nanoseconds that the server's processes have run.
+/// Time in nanoseconds that the server's processes have run.
 fn cpu(server: u32) -> f64 {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

@@ -32,10 +32,10 @@ pub struct StoreSeed {
     pub longitude: f64,
     /// `open`, or `closed` for some decoys.
     pub status: &'static str,
-    /// Serves the captured page; has no oracle.
+    /// Whether the store serves the captured page, for which there is no oracle.
     pub captured: bool,
     pub(crate) index: u64,
-    /// Products it ever has, seen or not.
+    /// Number of products that it ever has, seen or not.
     pub(crate) size: u64,
     pub(crate) stock_system: StockSystem,
 }

@@ -56,9 +56,9 @@ pub struct Counts {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProxyCounts {
-    /// Accepted from clients.
+    /// Connections accepted from clients.
     pub connections: u64,
-    /// Forwarded to the origin and received there.
+    /// Requests forwarded to the origin and received there.
     pub requests: u64,
     /// Requests among them that the origin refused because of this proxy.
     pub blocked: u64,

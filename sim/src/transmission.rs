@@ -25,7 +25,7 @@ pub enum Transmission {
     SlowHead,
     /// The head at once, the body byte by byte.
     SlowBody,
-    /// Half of the body, and then nothing more.
+    /// Half of the body comes, and then nothing more.
     Stalled,
     /// A Content-Length of half the body, all of which comes.
     ShortLength,

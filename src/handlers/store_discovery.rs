@@ -29,7 +29,7 @@ use queue::{FollowUp, Outcome, TaskError, WriteResults};
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
 /// Number of points of a state that may fail in a row; then the rest of it is left to the follow-up.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
-/// Points asked between two notes of the progress.
+/// Number of points asked between two notes of the progress.
 const POINTS_PER_NOTE: usize = 20;
 
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {

@@ -6,7 +6,7 @@ use super::DiscoveryPoint;
 const MAX_MILES: f64 = 100.0;
 /// Maximum length of a degree of latitude, and of a degree of longitude at the equator.
 const MILES_PER_DEGREE: f64 = 69.5;
-/// Coordinates are rounded, and the earth is round.
+/// Overlap of circles: coordinates are rounded, and the earth is round.
 const SLACK_MILES: f64 = 2.0;
 
 /// South, west, north, east, in degrees.

@@ -117,7 +117,7 @@ impl HostRateLimits {
         limiter.exchange(report).await.hold
     }
 
-    /// Shares the observations that were not shared at once.
+    /// Exchanges the observations that were not exchanged at once.
     pub async fn exchange_all(&self) {
         let limiters: Vec<_> = lock(&self.hosts).values().cloned().collect();
         for limiter in limiters.iter().filter(|limiter| limiter.has_unsaved()) {

@@ -82,7 +82,7 @@ pub struct Session {
     used_fingerprints: Vec<String>,
     /// Tries beyond the first of each request, on the same route or a new one.
     extra_tries: u32,
-    /// Proxies that are chosen only where no other is to be had.
+    /// Proxies that are chosen only where no other is available.
     avoided: Vec<ProxyId>,
     trace: TraceHandle,
     memory: MemoryPermit,
@@ -230,7 +230,7 @@ impl Session {
         self.ask.store = Some(store);
     }
 
-    /// Chooses these proxies only where no other is to be had.
+    /// Chooses these proxies only where no other is available.
     pub fn avoid(&mut self, proxies: &[ProxyId]) {
         self.avoided.extend_from_slice(proxies);
     }

@@ -54,7 +54,7 @@ fn handshake_error(error: BoxError) -> io::Error {
     }
 }
 
-/// TLS tickets that one route keeps: a few origins, several each.
+/// Number of TLS tickets that one route keeps: a few origins, several each.
 const MAX_TICKETS: usize = 32;
 
 /// `shared` with an empty store of session tickets of its own: a browser resumes only its own sessions.

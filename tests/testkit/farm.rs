@@ -28,7 +28,7 @@ use super::wait::until;
 
 /// Lease of workers whose runs are counted: a worker that a busy machine suspends for some seconds keeps its tasks.
 pub const LONG_LEASE: &str = "20s";
-/// Long enough for a busy machine.
+/// Maximum wait, long enough for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Products by the platform's ids of store and product.

@@ -19,7 +19,7 @@ use super::wait::{until, until_some};
 /// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for
 /// longer.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// Log lines to print of a child whose test fails.
+/// Number of log lines to print of a child whose test fails.
 const PRINTED_LINES: usize = 100;
 
 /// A command for the built program that reads only the test's configuration.

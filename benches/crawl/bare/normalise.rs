@@ -90,7 +90,7 @@ fn row(mut product: Product<'_>) -> Row<'_> {
     }
 }
 
-/// And whether their stock comes from the point of sale.
+/// Reads the options, and whether their stock comes from the point of sale.
 fn options<'a>(product: &mut Product<'a>) -> (Vec<OptionRow<'a>>, bool) {
     let labels = std::mem::take(&mut product.options);
     let rec = if product.rec_prices.is_empty() { &product.prices } else { &product.rec_prices };
@@ -141,7 +141,7 @@ fn lowest(prices: impl Iterator<Item = Price>) -> Price {
         .unwrap_or_default()
 }
 
-/// Halves up: prices have at most three decimals.
+/// Rounds halves up: prices have at most three decimals.
 fn cents(dollars: f64) -> i32 {
     ((dollars * 1000.0).round() as i32 + 5) / 10
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::draw::{Draw, Topic};
 
-/// Pixels of a picture's side, at least and at most.
+/// Minimum and maximum of a picture's side in pixels.
 const SIDE: [u64; 2] = [24, 48];
 const JPEG_QUALITY: u8 = 85;
 const MP4_HEADER: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom";

@@ -10,7 +10,7 @@ use super::world::World;
 use crate::draw::{Draw, Topic};
 use crate::words;
 
-/// Posts of a page of Discourse.
+/// Number of posts in a page of Discourse.
 const DISCOURSE_PER_PAGE: usize = 20;
 const AUTHORS: [&str; 4] = ["ann", "bob", "carol", "d'Arcy & Sons"];
 const PROSE: usize = 80;

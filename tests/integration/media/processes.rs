@@ -71,7 +71,7 @@ impl MediaHarness {
         }
     }
 
-    /// Paths at the site of the files whose rows stand.
+    /// Paths at the site of the files whose rows are written.
     pub async fn whole_files(&self) -> Vec<String> {
         let items = self.items().await.into_iter();
         let downloaded = items.filter(|item| item.state == Word::Known(ItemState::Downloaded));

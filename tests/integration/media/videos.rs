@@ -15,7 +15,7 @@ const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
 /// A channel that the site does not have.
 const UNKNOWN: &str = "UCzzzzzzzzzzzzzzzzzzzzzz";
 const STALLED: &str = "UCzyxwvutsrqponmlkjihgfe";
-/// Videos of a feed.
+/// Number of videos in a feed.
 const SHOWN: usize = 15;
 
 fn draft(channel_id: &str) -> ChannelDraft {

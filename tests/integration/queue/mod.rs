@@ -45,7 +45,7 @@ use tokio_postgres::Row;
 use testkit::TestDatabase;
 
 pub const LEASE: Duration = Duration::from_secs(600);
-/// Far enough back for whatever a test made due.
+/// Look-back that covers whatever a test made due.
 pub const BACK: Duration = Duration::from_secs(3600);
 /// A worker's name where it does not matter.
 pub const ME: &str = "worker-any-00000001";

@@ -23,7 +23,7 @@ use crate::handlers::test_sessions::{RoundRobinProxies, test_config};
 
 const MIB: usize = 1 << 20;
 const STORE: &str = "6405ef617056e8014d79101b";
-/// Crawls at once, as many as a pod has slots.
+/// Number of crawls at once, as many as a pod has slots.
 const SLOTS: usize = 15;
 
 /// A page of a menu of four pages with one product, filled to this length by a field that is not read.
