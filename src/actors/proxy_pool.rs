@@ -213,7 +213,7 @@ impl ProxyPoolActor {
         }
         let now = self.deps.clock.instant();
         self.last_sync = Some(now);
-        // whoever waits for a flush wants to see the other processes' writes
+        // a caller that waits for a flush wants to see the other processes' writes
         let is_asked_for = self.pool.has_budgets() && !self.next_flushes.is_empty();
         let reads_usage = is_asked_for || self.pool.is_usage_due(now);
         if reads_usage {

@@ -15,7 +15,7 @@ const INSERT: &str = include_str!("sql/media_records/insert.sql");
 const UPDATE: &str = include_str!("sql/media_records/update.sql");
 const DELETE: &str = include_str!("sql/media_records/delete.sql");
 
-/// Reason why a record is as it was.
+/// Reason why a record was not changed.
 #[derive(Debug, Error)]
 pub enum RecordError {
     #[error("another {} has the same {}", .kind.noun(), .kind.key())]

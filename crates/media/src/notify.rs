@@ -1,7 +1,7 @@
 //! Sends one notification: to a webhook, to a topic of ntfy, or by mail. One file a kind.
 //!
 //! In: a [`Notice`], a target, secrets. Out: how a try ended: the receiver's status, or a [`SendError`] with what helps. A
-//! status that accepts the message decides, whatever follows it. It must not know when it tries again, nor where notices
+//! status that accepts the message decides, even if the rest is broken. It must not know when it tries again, nor where notices
 //! come from.
 
 mod mail;

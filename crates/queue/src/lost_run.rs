@@ -1,5 +1,5 @@
 //! The end of a run that has lost its lease: nothing of it is written. Where its task was cancelled, the
-//! store is let go now.
+//! store is released now.
 //!
 //! In: a run whose body has stopped, or may not stop. Out: an event, and the store's reservation for the next
 //! task. It must not know how other runs end.

@@ -1,7 +1,7 @@
 //! `Bucket`: files as objects of S3, Google Cloud Storage or Azure, which many machines share.
 //!
 //! A put creates an object and replaces none, so no machine changes what another one has written. The owner's
-//! object alone is replaced, and only by who has read it last: two databases that register at the same time
+//! object alone is replaced, and only by a process that has read its latest version: two databases that register at the same time
 //! notice each other.
 
 mod calls;

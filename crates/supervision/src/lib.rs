@@ -114,7 +114,7 @@ impl Children {
         Children { policy, watchdog, by_index: BTreeMap::new(), next_index: 0, failures }
     }
 
-    /// Starts a child on `arbiter`; its exits come to `parent` with its index, which is returned.
+    /// Starts a child on `arbiter`; its exits are sent to `parent` with its index, which is returned.
     pub fn start<A>(
         &mut self,
         kind: &'static str,

@@ -130,7 +130,7 @@ fn place_of(asked: &Tool, search_path: &str) -> Option<(String, PathBuf)> {
     })
 }
 
-/// One finding for all tools that are not there: who crawls menus alone needs none of them.
+/// One finding for all missing tools: crawls of menus alone need none of them.
 fn absent(missing: &[Tool], search_path: &str) -> Option<Finding> {
     let names: Vec<String> = missing.iter().map(Tool::names).collect();
     let remedies: Vec<&str> =

@@ -126,7 +126,7 @@ pub fn commands_not_read(pod: &str, error: &dyn fmt::Display) {
 
 /// The latest ones hold until they can be read again.
 pub fn pauses_not_read(error: &dyn fmt::Display) {
-    warn!("The pauses could not be read, so the known ones hold: {error}");
+    warn!("The pauses could not be read, so those that are known hold: {error}");
 }
 
 /// They stay open and are delivered again.

@@ -139,7 +139,7 @@ pub fn beat_arrived(late: Duration) {
 pub fn task_actor_silent(task: TaskId, silence: Duration) {
     warn!(
         task,
-        "The actor of task {task} has sent no beat for {:.0} s; its lease is no longer renewed",
+        "The actor of task {task} has sent no beat for {:.0} s; its lease is not renewed any more",
         silence.as_secs_f64()
     );
 }
@@ -161,7 +161,10 @@ pub fn draining(tasks: usize, grace: Duration) {
 /// The last line of a service. `ended`: tasks that ended while it drained; `given_back`: tasks that it put
 /// back into the queue.
 pub fn stopped(ended: usize, given_back: usize) {
-    info!(ended, given_back, "Stopped. Tasks that ended: {ended}; tasks put back into the queue: {given_back}");
+    info!(
+        ended,
+        given_back, "Stopped. Tasks that ended meanwhile: {ended}; tasks put back into the queue: {given_back}"
+    );
 }
 
 pub fn release_incomplete(tasks: usize, error: &dyn fmt::Display) {

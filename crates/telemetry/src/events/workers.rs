@@ -92,7 +92,7 @@ pub fn workers_planned(workers: usize, slots: usize) {
 
 /// The registry is for display: the worker continues.
 pub fn worker_not_registered(worker: &str, name: &str, error: &dyn fmt::Display) {
-    warn!(worker, worker_name = name, "Worker {name} could not be registered, and continues: {error}");
+    warn!(worker, worker_name = name, "Worker {name} could not be registered and goes on: {error}");
 }
 
 /// Rows stay until they count as offline. `workers`: their friendly names.
