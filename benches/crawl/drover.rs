@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use benches::connect;
 use chrono::{DateTime, TimeDelta};
 use db::demo_report::products;
 use db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
@@ -16,7 +17,6 @@ use foundation::secrets::SecretKeys;
 use settings::Config;
 use tokio::process::Command;
 
-use crate::server::connect;
 use crate::stand::{REFUSED_HOST, Site, Store};
 use crate::sums::{self, SumsByStore};
 use crate::{heartbeats, processes};

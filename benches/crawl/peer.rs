@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use benches::connect;
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use crate::child::Child;
 use crate::drover::{self, Options, Worker};
-use crate::server::{Server, connect};
+use crate::server::Server;
 use crate::stand::{PER_PAGE, Site};
 use crate::sums::{self, SumsByStore};
 
