@@ -118,10 +118,16 @@ pub async fn up_own(db: &Db) -> Result<Report, MigrateError> {
     if status(db).await?.is_current() {
         return Ok(Report::default());
     }
+    require_own(db).await?;
+    up(db).await
+}
+
+/// Refuses a database with another program's tables.
+pub async fn require_own(db: &Db) -> Result<(), MigrateError> {
     let row = db.client().await?.query_one(include_str!("sql/migrate/foreign_tables.sql"), &[]).await?;
     let foreign = || Ok::<_, DbError>((row.try_get("tables")?, row.try_get("example")?));
     match foreign()? {
-        (0, _) => up(db).await,
+        (0, _) => Ok(()),
         (tables, example) => Err(MigrateError::Foreign { tables, example }),
     }
 }
