@@ -22,7 +22,7 @@ use db::{installation, migrate, payloads};
 use domain::amounts::counted;
 use dump::Dump;
 use manifest::{Files, MANIFEST, Manifest};
-use storage::{CopyReport, Place, RootOwner, copy_files, count_files, root_owner};
+use storage::{CopyReport, Place, RootOwner, copy_files, count_files, is_same_owner, root_owner};
 
 /// Locked by the run that writes into the directory; it marks a directory of backups before there is a manifest.
 const LOCK: &str = ".backup.lock";
@@ -122,9 +122,8 @@ async fn require_its_files(place: &Place, owner: &str, opened: &OpenDatabase) ->
 
 /// Refuses to replace the backup of another database.
 fn require_same_database(target: &Path, owner: &str) -> anyhow::Result<()> {
-    let installation = |owner: &str| owner.split(' ').next().unwrap_or_default().to_owned();
     match Manifest::owner_in(target)? {
-        Some(other) if installation(&other) != installation(owner) => Err(CliError::conflict(format!(
+        Some(other) if !is_same_owner(&other, owner) => Err(CliError::conflict(format!(
             "{} has the backup of another database: name another directory",
             target.display()
         ))

@@ -95,11 +95,14 @@ pub fn root_owner(root: &Path, id: &str) -> Result<RootOwner, StorageError> {
         None => RootOwner::Unknown,
         Some("") => RootOwner::Next,
         Some(owner::SEVERAL) => RootOwner::Several,
-        Some(found) if owner::Owner::new(id).owns_all(Some(found)) || owner::Owner::new(found).owns_all(Some(id)) => {
-            RootOwner::This
-        }
+        Some(found) if is_same_owner(found, id) => RootOwner::This,
         Some(_) => RootOwner::Another,
     })
+}
+
+/// Whether two ids are of one database: users with fewer rights read fewer parts of it.
+pub fn is_same_owner(one: &str, other: &str) -> bool {
+    owner::Owner::new(one).owns_all(Some(other)) || owner::Owner::new(other).owns_all(Some(one))
 }
 
 /// Lets the next database that uses `root` own its files, and gives them, as root, to the account that owns the
