@@ -12,7 +12,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -21,18 +20,18 @@ use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use benches::{BenchServer, connect, median};
 use clap::{Parser, Subcommand};
 use db::{Db, PoolSizes, indexes, migrate};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use private_server::Options;
 use settings::Config;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
-use tokio_postgres::{NoTls, Statement};
+use tokio_postgres::Statement;
 
 const BATCH: i64 = 100_000;
 const REQUESTS: usize = 40;
@@ -69,7 +68,7 @@ struct Args {
     process: Option<Process>,
     #[arg(long, default_value_t = 5_000_000)]
     tasks: i64,
-    /// As cargo says it.
+    /// Argument that cargo passes
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -90,16 +89,11 @@ async fn main() {
 }
 
 async fn measure(tasks: i64) {
-    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let keeper = Some(env!("CARGO_BIN_EXE_drover-under-bench").into());
-    let options = Options { keeper, linger: Duration::ZERO, ..Options::default() };
-    let server = private_server::start_with(dir.path(), options).await.unwrap();
+    let server = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), Vec::new()).await.unwrap();
     let db = Db::new(server.url(), &Config::with(&[]).unwrap().database, PoolSizes { work: 1, api: 1 }).unwrap();
     migrate::up(&db).await.unwrap();
     indexes::ensure(&db).await.unwrap();
-    let (raw, connection) = tokio_postgres::connect(server.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let raw = connect(server.url()).await.unwrap();
     fill(&raw, tasks).await;
 
     let mut api = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
@@ -128,10 +122,10 @@ async fn measure(tasks: i64) {
         rates.0.push(rate(api, "/api/tasks/", tasks).await);
         rates.1.push(rate(bare, "/", tasks).await);
     }
-    let ratio = median(rates.0.iter().zip(&rates.1).map(|(ours, bare)| ours / bare).collect());
+    let ratio = median(rates.0.iter().zip(&rates.1).map(|(ours, bare)| ours / bare));
     println!("\ntasks by id: {:.0}/s, bare {:.0}/s, ratio {ratio:.2}", median(rates.0), median(rates.1));
-    drop((db, server));
-    private_server::stop(dir.path()).await.unwrap();
+    drop((raw, db));
+    server.stop().await.unwrap();
 }
 
 /// Ended tasks of six days, since older ones are pruned: 5,000 stores, 75 workers, one run each.
@@ -157,7 +151,7 @@ async fn fill(raw: &tokio_postgres::Client, tasks: i64) {
     println!("{tasks} tasks made in {:.0?}", begun.elapsed());
 }
 
-/// Until they are counted by the minute, capacity reads the tasks themselves.
+/// Waits until tasks are counted by the minute: before, capacity reads the tasks themselves.
 async fn until_counted(raw: &tokio_postgres::Client) {
     let is_counted = "SELECT closed_until > now() - interval '10 minutes' FROM stats_progress";
     let begun = Instant::now();
@@ -188,7 +182,7 @@ struct Times {
 }
 
 async fn lists(api: SocketAddr, day: &str) -> Vec<Times> {
-    let mut connection = connect(api).await;
+    let mut connection = open(api).await;
     let mut all = Vec::new();
     for (_, path) in LISTS {
         let path = path.replace("{day}", day);
@@ -208,7 +202,7 @@ async fn lists(api: SocketAddr, day: &str) -> Vec<Times> {
 async fn rate(server: SocketAddr, path: &str, tasks: i64) -> f64 {
     let begun = Instant::now();
     let clients = (0..CONNECTIONS as i64).map(|client| async move {
-        let mut connection = connect(server).await;
+        let mut connection = open(server).await;
         let (mut answers, mut id) = (0_u32, client * 7_919);
         while begun.elapsed() < ROUND {
             id = (id + 104_729) % tasks;
@@ -221,7 +215,7 @@ async fn rate(server: SocketAddr, path: &str, tasks: i64) -> f64 {
     f64::from(answers) / begun.elapsed().as_secs_f64()
 }
 
-async fn connect(server: SocketAddr) -> SendRequest<Empty<Bytes>> {
+async fn open(server: SocketAddr) -> SendRequest<Empty<Bytes>> {
     let stream = TcpStream::connect(server).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (client, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
@@ -238,15 +232,9 @@ async fn ask(connection: &mut SendRequest<Empty<Bytes>>, server: SocketAddr, pat
     assert_eq!(status, 200, "{path}: {}", String::from_utf8_lossy(&body));
 }
 
-fn median(mut rates: Vec<f64>) -> f64 {
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
-}
-
 /// A task with its runs and children, as one statement makes it JSON.
 async fn bare(url: &str) {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let client = connect(url).await.unwrap();
     let sql = "SELECT (to_jsonb(t) || jsonb_build_object(
           'attempts', (SELECT jsonb_agg(a) FROM task_attempts a WHERE a.task_id = t.id),
           'children', (SELECT jsonb_agg(c.id) FROM worker_tasks c WHERE c.parent_task_id = t.id)))::text FROM worker_tasks t WHERE id = $1";

@@ -10,13 +10,12 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use benches::{BenchServer, median};
 use db::tasks::{self, ClaimBatch, ClaimToken, Completion};
 use db::{Client, Db, PoolSizes, migrate};
 use domain::role::Role;
-use private_server::Options;
 use serde_json::json;
 use settings::Config;
 
@@ -26,20 +25,13 @@ const BATCHES: [usize; 2] = [1, 50];
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(700);
 const LEASE: Duration = Duration::from_secs(600);
-/// As in a table that was made and filled just now: TRUNCATE has forgotten its size already.
+/// State of a table that was made and filled just now: TRUNCATE has forgotten its size already.
 const FORGET_STATISTICS: &str = "DELETE FROM pg_statistic WHERE starelid = 'worker_tasks'::regclass";
 
 #[tokio::main]
 async fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let options = Options {
-        keeper: Some(env!("CARGO_BIN_EXE_drover-under-bench").into()),
-        linger: Duration::ZERO,
-        ..Options::default()
-    };
-    let server = private_server::start_with(dir.path(), options).await.unwrap();
+    let server = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), Vec::new()).await.unwrap();
 
     let sides = sides(server.url()).await;
     println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
@@ -55,8 +47,8 @@ async fn main() {
         }
     }
     println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
-    drop((sides, server));
-    private_server::stop(dir.path()).await.unwrap();
+    drop(sides);
+    server.stop().await.unwrap();
 }
 
 /// One line of the table.
@@ -78,12 +70,7 @@ async fn cell(sides: &[Side], connections: usize, batch: usize) {
 
 /// Median of the rounds' own ratios.
 fn median_ratio(one: &[f64], other: &[f64]) -> f64 {
-    median(one.iter().zip(other).map(|(one, other)| one / other).collect())
-}
-
-fn median(mut rates: Vec<f64>) -> f64 {
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
+    median(one.iter().zip(other).map(|(one, other)| one / other))
 }
 
 /// Two databases of one server, as alike as can be; ours twice.

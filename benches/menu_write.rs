@@ -9,10 +9,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use benches::{BenchServer, connect, median};
 use chrono::{DateTime, TimeDelta, Utc};
 use db::{Db, PoolSizes, migrate};
 use domain::menu::NormalMenu;
@@ -21,7 +21,6 @@ use domain::store::{NewStore, Platform, StoreId};
 use drover::handlers::product_refresh::write::MenuWrite;
 use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;
-use private_server::Options;
 use settings::Config;
 use tokio_postgres::Client;
 
@@ -78,14 +77,7 @@ struct Figures {
 
 #[tokio::main]
 async fn main() {
-    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let options = Options {
-        keeper: Some(env!("CARGO_BIN_EXE_drover-under-bench").into()),
-        linger: Duration::ZERO,
-        ..Options::default()
-    };
-    let server = private_server::start_with(dir.path(), options).await.unwrap();
+    let server = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), Vec::new()).await.unwrap();
 
     let mut sides = vec![Side::new("empty", server.url()).await];
     if std::env::args().any(|argument| argument == "--large") {
@@ -108,21 +100,19 @@ async fn main() {
             println!("large to empty, {name:<16} {ratio:.2} x");
         }
     }
-    drop((sides, server));
-    private_server::stop(dir.path()).await.unwrap();
+    drop(sides);
+    server.stop().await.unwrap();
 }
 
 impl Side {
     async fn new(name: &'static str, url: &str) -> Side {
-        let (admin, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
-        tokio::spawn(connection);
+        let admin = connect(url).await.unwrap();
         admin.batch_execute(&format!("CREATE DATABASE bench_{name}")).await.unwrap();
         let url = url.replacen("/drover", &format!("/bench_{name}"), 1);
         let config = Config::with(&[]).unwrap();
         let db = Db::new(&url, &config.database, PoolSizes { work: CONNECTIONS, api: 1 }).unwrap();
         migrate::up(&db).await.unwrap();
-        let (raw, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
-        tokio::spawn(connection);
+        let raw = connect(&url).await.unwrap();
         let backend: i32 = raw.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
         Side { name, db, raw, server: parent(backend as u32), figures: Vec::new() }
     }
@@ -226,11 +216,7 @@ impl Side {
     }
 
     fn median(&self, crawl: usize) -> Figures {
-        let of = |read: fn(&Figures) -> f64| {
-            let mut values: Vec<f64> = self.figures.iter().map(|figures| read(&figures[crawl])).collect();
-            values.sort_by(f64::total_cmp);
-            values[values.len() / 2]
-        };
+        let of = |read: fn(&Figures) -> f64| median(self.figures.iter().map(|figures| read(&figures[crawl])));
         Figures {
             milliseconds: of(|f| f.milliseconds),
             cpu_micros: of(|f| f.cpu_micros),
@@ -280,7 +266,7 @@ fn product(n: usize, is_changed: bool) -> Product {
     }
 }
 
-/// About two kilobytes.
+/// Makes about two kilobytes.
 fn specials(n: usize) -> SpecialsJson {
     let rules: Vec<String> = (0..20)
         .map(|rule| format!(r#"{{"specialName":"Special {n}","specialId":"60f1a2b3{rule:08x}","discount":{rule},"itemsForAPrice":null}}"#))
@@ -309,7 +295,7 @@ fn parent(process: u32) -> u32 {
     stat.rsplit(") ").next().unwrap().split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// Nanoseconds that the server's processes have run.
+/// Time in nanoseconds that the server's processes have run.
 fn cpu(server: u32) -> f64 {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

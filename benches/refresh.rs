@@ -9,10 +9,10 @@
 #[path = "../tests/integration/handlers/test_sessions.rs"]
 mod test_sessions;
 
-use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use benches::{BenchServer, connect, median};
 use bytes::{Bytes, BytesMut};
 use db::tasks::{self, ClaimBatch, ClaimedTask, NewTask};
 use db::{Db, PoolSizes, migrate};
@@ -23,7 +23,6 @@ use drover::handlers::{self, Context, TaskServices};
 use drover::simulated;
 use foundation::clock::Clock;
 use futures_util::{SinkExt, TryStreamExt};
-use private_server::Options;
 use queue::Outcome;
 use serde_json::Value;
 use sim::{Settings, Simulator, StoreSeed};
@@ -60,24 +59,17 @@ async fn main() {
         ..Settings::default()
     };
     let sim = Simulator::start(settings).unwrap();
-    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let options = Options {
-        keeper: Some(env!("CARGO_BIN_EXE_drover-under-bench").into()),
-        linger: Duration::ZERO,
-        ..Options::default()
-    };
-    let server = private_server::start_with(dir.path(), options).await.unwrap();
+    let server = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), Vec::new()).await.unwrap();
 
-    let bench = Bench::new(&sim, server.url(), dir.path()).await;
+    let bench = Bench::new(&sim, server.url(), server.dir()).await;
     let mut rounds = Vec::new();
     for seed in sim.stores() {
         sim.set_crawl(1);
         rounds.push(bench.round(&sim, seed).await);
     }
     report(&rounds[1..]);
-    drop((bench, server));
-    private_server::stop(dir.path()).await.unwrap();
+    drop(bench);
+    server.stop().await.unwrap();
 }
 
 impl Bench {
@@ -95,8 +87,7 @@ impl Bench {
             Arc::new(proxies),
         )
         .unwrap();
-        let (raw, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
-        tokio::spawn(connection);
+        let raw = connect(url).await.unwrap();
         Bench { services: Arc::new(services), raw }
     }
 
@@ -215,12 +206,6 @@ fn milliseconds(begun: Instant) -> f64 {
     begun.elapsed().as_secs_f64() * 1000.0
 }
 
-fn median(rounds: &[Round], of: impl Fn(&Round) -> f64) -> f64 {
-    let mut values: Vec<f64> = rounds.iter().map(of).collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn report(rounds: &[Round]) {
     for round in rounds {
         let [products, variants, snapshots] = round.rows;
@@ -229,13 +214,13 @@ fn report(rounds: &[Round]) {
             round.copy, round.first, round.unchanged, round.changed
         );
     }
-    let copy = median(rounds, |round| round.copy);
+    let copy = median(rounds.iter().map(|round| round.copy));
     println!("bare COPY of the rows             {copy:7.1} ms");
     type Figure = fn(&Round) -> f64;
     let rows: [(&str, Figure); 3] =
         [("first crawl", |r| r.first), ("the same menu again", |r| r.unchanged), ("the next crawl", |r| r.changed)];
     for (name, of) in rows {
-        let time = median(rounds, of);
+        let time = median(rounds.iter().map(of));
         println!("refresh: {name:<24} {time:7.1} ms   {:.2} x COPY", time / copy);
     }
 }

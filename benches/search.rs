@@ -13,16 +13,14 @@ mod names;
 #[path = "../tests/testkit/typos.rs"]
 mod typos;
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use benches::{BenchServer, connect};
 use clap::Parser;
 use contract::products::{MatchKind, ProductQuestion, SearchSort};
 use db::product_search::{self, FoundProducts};
 use db::{Client, Db, PoolSizes, migrate};
-use private_server::Options;
 use settings::Config;
-use tokio_postgres::NoTls;
 use typos::{Typo, typos};
 
 const BATCH: i64 = 20_000;
@@ -41,7 +39,7 @@ const SORTS: [SearchSort; 5] =
 struct Args {
     #[arg(long, default_value_t = 1_000_000)]
     products: i64,
-    /// As cargo says it.
+    /// Argument that cargo passes
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -49,15 +47,10 @@ struct Args {
 #[tokio::main]
 async fn main() {
     let products = Args::parse().products;
-    let dir = tempfile::Builder::new().prefix("drover-bench-").tempdir().unwrap();
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let keeper = Some(env!("CARGO_BIN_EXE_drover-under-bench").into());
-    let options = Options { keeper, linger: Duration::ZERO, ..Options::default() };
-    let server = private_server::start_with(dir.path(), options).await.unwrap();
+    let server = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), Vec::new()).await.unwrap();
     let db = Db::new(server.url(), &Config::with(&[]).unwrap().database, PoolSizes { work: 1, api: 1 }).unwrap();
     migrate::up(&db).await.unwrap();
-    let (raw, connection) = tokio_postgres::connect(server.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let raw = connect(server.url()).await.unwrap();
     fill(&raw, products).await;
     let begun = Instant::now();
     product_search::copy_names(&db, LONG).await.unwrap();
@@ -75,8 +68,8 @@ async fn main() {
         times(&client).await;
         raw.batch_execute("ANALYZE").await.unwrap();
     }
-    drop((client, db, server));
-    private_server::stop(dir.path()).await.unwrap();
+    drop((client, raw, db));
+    server.stop().await.unwrap();
 }
 
 /// 5,000 stores of 24 states and 700 cities. Statistics are made when the bench says so.

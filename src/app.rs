@@ -78,12 +78,12 @@ impl App {
         Ok(PreparedApp(TreeDeps { config, live, db, runtime, clock: Clock::system(), housekeeping, plan, started_at }))
     }
 
-    /// None where no tasks run.
+    /// Proxies; None where no tasks run.
     pub fn proxies(&self) -> Option<&ProxyPool> {
         self.tree.proxies()
     }
 
-    /// None where no images are downloaded.
+    /// Queue of downloads; None where no images are downloaded.
     pub fn downloads(&self) -> Option<&DownloadQueue> {
         self.images.as_ref().map(|(_, queue)| queue)
     }

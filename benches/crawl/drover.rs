@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use benches::connect;
 use chrono::{DateTime, TimeDelta};
 use db::demo_report::products;
 use db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
@@ -16,7 +17,6 @@ use foundation::secrets::SecretKeys;
 use settings::Config;
 use tokio::process::Command;
 
-use crate::server::connect;
 use crate::stand::{REFUSED_HOST, Site, Store};
 use crate::sums::{self, SumsByStore};
 use crate::{heartbeats, processes};
@@ -25,7 +25,7 @@ const SCHEDULE: &str = "payload_fetch_all";
 const WORKERS: usize = 5;
 const START_DEADLINE: Duration = Duration::from_secs(60);
 const CRAWL_DEADLINE: Duration = Duration::from_secs(900);
-/// Between two looks at the queue.
+/// Time between two looks at the queue.
 const POLL: Duration = Duration::from_millis(5);
 /// A process is idle once it has used no CPU for this time.
 const IDLE: Duration = Duration::from_millis(300);
@@ -37,7 +37,7 @@ pub struct Options {
     /// Slots of each worker, where not the default.
     pub slots: Option<u16>,
     pub shows_heartbeats: bool,
-    /// From a host that the proxies refuse.
+    /// Whether it downloads images, from a host that the proxies refuse.
     pub downloads_images: bool,
 }
 

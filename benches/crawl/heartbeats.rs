@@ -8,7 +8,7 @@ const LATENESS: &str = "drover_heartbeat_late_seconds";
 /// How late a renewal may be, in seconds: the bound of a bucket.
 const ASKED: &str = "0.05";
 const LOST: &str = "drover_tasks_lost_total";
-/// So that a crawl of some seconds has many; by default it is half a minute.
+/// Interval at which a crawl of some seconds has many; by default it is half a minute.
 pub const INTERVAL: &str = "50ms";
 
 /// A port that is free now, for the worker's metrics.

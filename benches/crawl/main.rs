@@ -68,7 +68,7 @@ struct Args {
     runs: Vec<Run>,
     #[arg(long, default_value_t = 100)]
     stores: usize,
-    /// On one menu, about
+    /// Approximate number of products on one menu
     #[arg(long, default_value_t = 500)]
     products: usize,
     #[arg(long, default_value_t = 5)]

@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use benches::connect;
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use crate::child::Child;
 use crate::drover::{self, Options, Worker};
-use crate::server::{Server, connect};
+use crate::server::Server;
 use crate::stand::{PER_PAGE, Site};
 use crate::sums::{self, SumsByStore};
 
@@ -37,14 +38,14 @@ pub struct Job {
     pub proxies: Vec<(String, u16)>,
     /// Platform dispensary ids; a store is known by its position.
     pub stores: Vec<String>,
-    /// Where the raw answers go, a file for each store and crawl.
+    /// Directory of the raw answers, a file for each store and crawl.
     pub payloads: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Into empty tables.
+    /// Crawl into empty tables.
     First,
     Again,
 }
@@ -174,7 +175,7 @@ async fn expect(child: &mut Child, wanted: Answer) -> Result<()> {
     Ok(())
 }
 
-/// In the environment that `--peers` makes.
+/// Command for a script, in the environment that `--peers` makes.
 fn script(name: &str) -> Command {
     let mut command = Command::new(venv().join("bin/python"));
     command.arg(Path::new(SCRIPTS).join(name)).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -1,6 +1,7 @@
 //! The report: a line for each run and peer, or the single figures as JSON.
 
 use anyhow::Result;
+use benches::median;
 
 use crate::Run;
 use crate::peer::Peer;
@@ -46,7 +47,7 @@ pub fn print(figures: &[Figure], as_json: bool) -> Result<()> {
 
 /// The figures of one run and peer, in one line.
 fn line(own: &[&Figure], all: &[Figure]) -> String {
-    let median = |of: fn(&Figure) -> f64| median(own.iter().map(|figure| of(figure)).collect());
+    let median = |of: fn(&Figure) -> f64| median(own.iter().map(|figure| of(figure)));
     let speeds = || own.iter().map(|figure| speed(figure));
     let range = format!("{:.0}-{:.0}", speeds().fold(f64::INFINITY, f64::min), speeds().fold(0.0, f64::max));
     let first = own[0];
@@ -87,9 +88,4 @@ fn speed(figure: &Figure) -> f64 {
 
 fn per_100_000(figure: &Figure, seconds: f64) -> f64 {
     seconds * 100_000.0 / figure.products as f64
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -1,17 +1,13 @@
 //! `Server`: a private Postgres with its ordinary settings, a database for each peer, and its cost.
 
-use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
-
-use anyhow::{Context, Result};
-use private_server::{Options, PrivateServer};
-use tokio_postgres::{Client, NoTls};
+use anyhow::Result;
+use benches::{BenchServer, connect};
+use tokio_postgres::Client;
 
 use crate::processes;
 
 pub struct Server {
-    running: PrivateServer,
-    dir: tempfile::TempDir,
+    running: BenchServer,
     admin: Client,
     postmaster: u32,
 }
@@ -19,16 +15,11 @@ pub struct Server {
 impl Server {
     /// `settings`: beside the ordinary ones.
     pub async fn start(settings: Vec<String>) -> Result<Server> {
-        let dir = tempfile::Builder::new().prefix("drover-crawl-").tempdir()?;
-        // the server may run under another account
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))?;
-        let keeper = Some(env!("CARGO_BIN_EXE_drover-under-bench").into());
-        let options = Options { keeper, linger: Duration::ZERO, settings, ..Options::default() };
-        let running = private_server::start_with(dir.path(), options).await?;
+        let running = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), settings).await?;
         let admin = connect(running.url()).await?;
         let backend: i32 = admin.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0)?;
         let postmaster = processes::parent(backend.unsigned_abs())?;
-        Ok(Server { running, dir, admin, postmaster })
+        Ok(Server { running, admin, postmaster })
     }
 
     /// The URL of another database.
@@ -52,7 +43,7 @@ impl Server {
         Ok(self.admin.batch_execute("CHECKPOINT").await?)
     }
 
-    /// For statements about the whole server.
+    /// Connection for statements about the whole server.
     pub fn admin(&self) -> &Client {
         &self.admin
     }
@@ -67,15 +58,7 @@ impl Server {
     }
 
     pub async fn stop(self) -> Result<()> {
-        let Server { running, dir, admin, .. } = self;
-        drop((admin, running));
-        private_server::stop(dir.path()).await.context("the private server")?;
-        Ok(())
+        drop(self.admin);
+        self.running.stop().await
     }
-}
-
-pub async fn connect(url: &str) -> Result<Client> {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-    tokio::spawn(connection);
-    Ok(client)
 }

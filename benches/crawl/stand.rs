@@ -15,7 +15,7 @@ use sim::{Coding, Operation, Settings, Simulator, StoreSeed};
 use crate::child::Child;
 use crate::sums::{self, SumsByStore};
 
-/// Products asked for in one page, by every peer.
+/// Number of products that every peer asks for in one page.
 pub const PER_PAGE: usize = 100;
 const PROXIES: usize = 8;
 /// Host of the images; every proxy refuses it.
@@ -27,12 +27,12 @@ const SHARE_ON_MENU: f64 = 0.844;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Menus {
     pub stores: usize,
-    /// On one menu, about.
+    /// Approximate number of products on one menu.
     pub products: usize,
     pub latency: Duration,
 }
 
-/// Where it is, for a crawler.
+/// Addresses of the site, for a crawler.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Site {
     pub base_url: String,
@@ -68,9 +68,9 @@ enum Command {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Requests {
     pub menu_pages: u64,
-    /// Whole, right answers.
+    /// Number of whole, right answers.
     pub answered: u64,
-    /// Past the proxies.
+    /// Number of requests that went past the proxies.
     pub direct: u64,
 }
 

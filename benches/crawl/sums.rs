@@ -6,9 +6,9 @@ use anyhow::{Result, bail};
 use db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
 use tokio_postgres::Row;
 
-/// By name, such as `price_rec`; `peers/sums.sql` has the same names.
+/// Sums by name, such as `price_rec`; `peers/sums.sql` has the same names.
 pub type Sums = BTreeMap<String, i64>;
-/// By platform dispensary id.
+/// Sums by platform dispensary id.
 pub type SumsByStore = BTreeMap<String, Sums>;
 
 pub fn of_records(records: impl Iterator<Item = ProductRecord>) -> SumsByStore {

@@ -25,7 +25,7 @@ fn list_migrations(migrations: &Path, out: &Path) -> io::Result<()> {
     fs::write(out.join("migrations.rs"), code)
 }
 
-/// In the order of their names; a missing folder has none.
+/// Lists the files in the order of their names; a missing folder has none.
 fn sql_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;

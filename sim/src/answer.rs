@@ -29,7 +29,7 @@ pub(crate) fn wrong_input(request: &GraphqlRequest) -> Option<&'static str> {
     }
 }
 
-/// To a request without `wrong_input`. `fault`: one that changes the data, or none.
+/// Answers a request without `wrong_input`. `fault`: one that changes the data, or none.
 pub(crate) fn answer(
     world: &World,
     request: &GraphqlRequest,

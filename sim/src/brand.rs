@@ -31,10 +31,10 @@ impl Brands {
     }
 }
 
-/// In which field upstream has the brand's name.
+/// Field in which upstream has the brand's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// In `brand.name`.
+    /// The field `brand.name`.
     Object,
     /// `brand.name` is null; `brandName` holds it, with trailing blanks.
     BrandName,
@@ -42,7 +42,7 @@ pub(crate) enum Naming {
     NoObject,
     /// `brand.name` is blank, `brandName` null: only `POSMetaData.canonicalBrandName` holds it.
     Canonical,
-    /// In no field.
+    /// No field holds it.
     Nameless,
 }
 

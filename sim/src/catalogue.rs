@@ -15,7 +15,7 @@ const CAPTURED_KEY: u64 = 1 << 33;
 pub struct StoreSeed {
     pub platform_dispensary_id: String,
     pub name: String,
-    /// As in `menu_url`, unless that names the id; a vanity slug differs from `cname`.
+    /// Slug in `menu_url`, unless that names the id; a vanity slug differs from `cname`.
     pub slug: String,
     /// The platform's own name for it.
     pub cname: String,
@@ -32,15 +32,15 @@ pub struct StoreSeed {
     pub longitude: f64,
     /// `open`, or `closed` for some decoys.
     pub status: &'static str,
-    /// Serves the captured page; has no oracle.
+    /// Whether the store serves the captured page, for which there is no oracle.
     pub captured: bool,
     pub(crate) index: u64,
-    /// Products it ever has, seen or not.
+    /// Number of products that it ever has, seen or not.
     pub(crate) size: u64,
     pub(crate) stock_system: StockSystem,
 }
 
-/// Where a store's stock is kept.
+/// System that keeps a store's stock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StockSystem {
     Pos,
@@ -61,7 +61,7 @@ impl Catalogue {
         Catalogue { stores, decoys: decoys(settings, base_url) }
     }
 
-    /// By id, slug or cName.
+    /// Finds a store by id, slug or cName.
     pub(crate) fn named(&self, name: &str) -> Option<&StoreSeed> {
         self.all().find(|store| store.platform_dispensary_id == name || store.slug == name || store.cname == name)
     }

@@ -48,7 +48,7 @@ pub struct Counts {
     /// Requests being answered now, and the most there ever were at once.
     pub in_flight: u64,
     pub most_in_flight: u64,
-    /// By position in `Simulator::proxies`.
+    /// Counts by position in `Simulator::proxies`.
     pub proxies: Vec<ProxyCounts>,
     /// `FilteredProducts` requests by platform dispensary id, of the stores there are.
     pub menus: HashMap<String, u64>,
@@ -56,9 +56,9 @@ pub struct Counts {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProxyCounts {
-    /// Accepted from clients.
+    /// Connections accepted from clients.
     pub connections: u64,
-    /// Forwarded to the origin and received there.
+    /// Requests forwarded to the origin and received there.
     pub requests: u64,
     /// Requests among them that the origin refused because of this proxy.
     pub blocked: u64,

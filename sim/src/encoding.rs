@@ -16,7 +16,7 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// By preference.
+    /// Codings in the order of preference.
     const ALL: [Coding; 4] = [Coding::Gzip, Coding::Brotli, Coding::Deflate, Coding::Zstd];
 
     pub(crate) fn name(self) -> &'static str {

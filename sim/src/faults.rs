@@ -47,7 +47,7 @@ pub enum FaultKind {
     AnnouncedTotal(usize),
     /// The menu of another store.
     OtherStore,
-    /// These JSON texts precede the products of the page; the total stays.
+    /// JSON texts precede the products of the page; the total stays.
     OddItems(Vec<String>),
     /// The body is this text.
     Body(String),
@@ -55,7 +55,7 @@ pub enum FaultKind {
     Flood(Flood),
     /// A body whose coding differs from its head's.
     Coded(CodingFault),
-    /// Bytes that are no HTTP, or come too slowly (HTTP/1.1 only).
+    /// Bytes that are not HTTP, or come too slowly (HTTP/1.1 only).
     Sent(Transmission),
     /// `totalCount` grows from page to page, by the size of a page; the products do not.
     GrowingTotal,
@@ -118,7 +118,7 @@ impl Refusal {
     pub const ALL: [Refusal; 3] = [Refusal::ChallengeForbidden, Refusal::ChallengeOk, Refusal::Forbidden];
 }
 
-/// Without limits a fault meets every request until it is removed.
+/// A fault of the origin. Without limits it meets every request until it is removed.
 #[derive(Clone, Debug)]
 pub struct Fault {
     kind: FaultKind,
@@ -172,7 +172,7 @@ impl Fault {
         Fault { page: Some(page), ..self }
     }
 
-    /// Not the next `n` requests it applies to.
+    /// Skips the first `n` requests it applies to.
     pub fn after(self, n: u64) -> Fault {
         Fault { after: n, ..self }
     }

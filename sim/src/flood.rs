@@ -22,9 +22,9 @@ const HEAD: &str = r#"{"data":{"filteredProducts":{"queryInfo":{"totalCount":1,"
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flood {
     pub of: FloodOf,
-    /// Before any coding.
+    /// Size before any coding.
     pub bytes: usize,
-    /// From the first that was applied to the last; none = plain, without a length.
+    /// Codings from the first that was applied to the last; none = plain, without a length.
     pub codings: Vec<Coding>,
 }
 

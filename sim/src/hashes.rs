@@ -31,7 +31,7 @@ pub(crate) struct Hashes(Mutex<State>);
 
 struct State {
     known: HashSet<(Operation, String)>,
-    /// Known once: the platform's own older ones, and the ones switched off here.
+    /// Hashes that were known once: the platform's own older ones, and the ones switched off here.
     retired: HashSet<(Operation, String)>,
     stale_shards: HashSet<String>,
 }

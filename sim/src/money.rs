@@ -23,7 +23,7 @@ impl Mills {
     }
 }
 
-/// As upstream writes it: a JSON number of dollars, without a fraction where there is none.
+/// Writes the price as upstream does: a JSON number of dollars, without a fraction where there is none.
 impl Serialize for Mills {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.is_multiple_of(1000) {

@@ -56,7 +56,7 @@ pub struct OracleProduct {
     /// `in_stock`, `oos` or `unknown`.
     pub stock_status: &'static str,
     pub consecutive_misses: i32,
-    /// In the feed of the crawl asked for.
+    /// Whether it is in the feed of the crawl asked for.
     pub is_present: bool,
     pub last_seen_crawl: u32,
     /// Rows in the variant table, in the feed's order: options it was last seen with, as they were then.
@@ -97,7 +97,7 @@ pub struct OracleVariant {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OracleBrand {
     pub name: String,
-    /// None where the brand has no logo, or no product seen up to now names it.
+    /// Address of the logo; None where the brand has no logo, or no product seen up to now names it.
     pub image_url: Option<String>,
     pub picture: Option<OraclePicture>,
 }
@@ -109,7 +109,7 @@ pub(crate) fn store(world: &World, store: &StoreSeed, crawl: u32) -> OracleStore
     }
 }
 
-/// By name; one for each maker.
+/// Lists the brands by name; one for each maker.
 pub(crate) fn brands<'a>(world: &World, stores: impl Iterator<Item = &'a StoreSeed>, crawl: u32) -> Vec<OracleBrand> {
     let mut seen: BTreeMap<(&str, &str), (&Brand, bool)> = BTreeMap::new();
     for (store, index) in stores.flat_map(|store| (0..store.size).map(move |index| (store, index))) {

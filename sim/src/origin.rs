@@ -226,7 +226,7 @@ async fn read(world: &World, request: Request<Incoming>) -> Result<GraphqlReques
     GraphqlRequest::of_body(&body.to_bytes()).map_err(|reason| reason.into_owned())
 }
 
-/// Without these a browser would not have asked first, and Apollo refuses the request.
+/// Requires the headers without which a browser would not have asked first, and Apollo refuses the request.
 fn require_preflight(headers: &HeaderMap) -> Result<(), String> {
     for (name, value) in [("content-type", "application/json"), ("apollo-require-preflight", "true")] {
         if !headers.get(name).is_some_and(|given| given.as_bytes().starts_with(value.as_bytes())) {
@@ -261,7 +261,7 @@ fn blocked(world: &World, refusal: Refusal) -> io::Result<Response<Body>> {
     }
 }
 
-/// The answer of a fault that needs no data; none = go on.
+/// The answer of a fault that needs no data; none = continue.
 async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Body>>> {
     let response = match fault {
         FaultKind::Blocked(refusal) => blocked(world, *refusal)?,

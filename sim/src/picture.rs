@@ -5,9 +5,9 @@ use crate::pictures::PictureHost;
 
 pub(crate) enum Picture {
     None,
-    /// In `Image`, and in `images[]` again.
+    /// Picture in `Image`, and in `images[]` again.
     Main(String),
-    /// In `Image`; an older one that is switched off comes first in `images[]`.
+    /// An older picture, switched off, comes first in `images[]`; this one is in `Image`.
     MainAndOld(String),
     /// `Image` is empty, and `images[]` begins with one that is switched off.
     Listed(String),
@@ -27,7 +27,7 @@ impl Picture {
         }
     }
 
-    /// Where a shop would show it from.
+    /// Address from which a shop would show it.
     pub(crate) fn url(&self) -> Option<&str> {
         match self {
             Picture::None => None,

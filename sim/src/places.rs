@@ -14,7 +14,7 @@ pub(crate) struct Place {
 const AROUND_CITY: f64 = 0.25;
 
 impl Place {
-    /// Where a store is, by two numbers from 0 to 1: near the city, or anywhere in the state.
+    /// Position of a store, by two numbers from 0 to 1: near the city, or anywhere in the state.
     pub(crate) fn position(&self, spread: bool, (up, right): (f64, f64)) -> (f64, f64) {
         let (latitude, longitude) = self.city;
         let around =

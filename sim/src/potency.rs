@@ -47,7 +47,7 @@ pub(crate) fn strength(draw: &mut Draw, category: &Category) -> f64 {
     rounded(full * (0.4 + 0.6 * draw.unit()))
 }
 
-/// As upstream calls the unit.
+/// Name of the unit in upstream's data.
 pub(crate) fn unit(potency: Potency) -> &'static str {
     match potency {
         Potency::Milligrams => "MILLIGRAMS",
@@ -56,7 +56,7 @@ pub(crate) fn unit(potency: Potency) -> &'static str {
     }
 }
 
-/// To three decimals.
+/// Rounds to three decimals.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

@@ -57,7 +57,7 @@ pub(crate) struct Product<'a> {
     pub(crate) stock: Stock,
     /// Its net weight is stated for every option.
     pub(crate) weighed: bool,
-    /// In its category's unit.
+    /// Strength in its category's unit.
     pub(crate) strength: f64,
     pub(crate) thc: Content,
     pub(crate) cbd: Content,
@@ -103,7 +103,7 @@ pub(crate) enum Sale {
     Bogo,
 }
 
-/// Where upstream keeps the product's stock.
+/// Place where upstream keeps the product's stock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stock {
     Pos,

@@ -62,7 +62,7 @@ pub(crate) fn plain(status: StatusCode, content_type: &'static str, text: &'stat
     response
 }
 
-/// As a text file.
+/// Answers with a text file.
 pub(crate) fn text(status: StatusCode, text: String) -> io::Result<Response<Body>> {
     let response = Response::builder().status(status).header(CONTENT_TYPE, "text/plain; charset=utf-8");
     response.body(whole(Bytes::from(text))).map_err(io::Error::other)

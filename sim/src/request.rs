@@ -60,7 +60,7 @@ struct Parts {
 }
 
 impl GraphqlRequest {
-    /// From the query string of a GET. Errors are the text of a 400.
+    /// Reads the query string of a GET. Errors are the text of a 400.
     pub(crate) fn of_query(query: &str) -> Result<GraphqlRequest, Cow<'static, str>> {
         let mut parts = Parts::default();
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -75,7 +75,7 @@ impl GraphqlRequest {
         parts.read()
     }
 
-    /// From the body of a POST.
+    /// Reads the body of a POST.
     pub(crate) fn of_body(body: &[u8]) -> Result<GraphqlRequest, Cow<'static, str>> {
         let parts: Parts =
             serde_json::from_slice(body).map_err(|error| format!("body is no GraphQL request: {error}"))?;

@@ -37,7 +37,7 @@ impl Selection {
         }
     }
 
-    /// Up to the closing brace of an open one.
+    /// Reads up to the closing brace of an open one.
     fn read<'a>(tokens: &mut impl Iterator<Item = &'a str>) -> Option<Selection> {
         let mut fields = BTreeMap::new();
         let mut last = String::new();

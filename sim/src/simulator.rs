@@ -28,7 +28,7 @@ use crate::settings::{Robots, Settings};
 use crate::world::World;
 use crate::{menu, origin, pages};
 
-/// Without a port, so that equal settings make equal menus.
+/// Address without a port, so that equal settings make equal menus.
 const PICTURES_URL: &str = "http://images.simulated.test";
 
 pub struct Simulator {
@@ -117,8 +117,7 @@ impl Simulator {
         self.world.set_crawl(crawl);
     }
 
-    /// From now on this percentage of the products is dearer by a dollar than in their crawl: the menus
-    /// differ in nothing else.
+    /// Makes this percentage of the products dearer by a dollar than in their crawl; the menus differ in nothing else.
     pub fn set_repriced(&self, percent: u64) {
         self.world.repriced.store(percent, Ordering::Relaxed);
     }
@@ -162,12 +161,12 @@ impl Simulator {
         self.world.pictures.set_latency(latency);
     }
 
-    /// Answers in AVIF to those who name it in their `accept`, in place of every good picture.
+    /// Answers in AVIF to clients that name it in their `accept`, in place of every good picture.
     pub fn prefer_avif(&self, prefers_avif: bool) {
         self.world.pictures.prefer_avif(prefers_avif);
     }
 
-    /// While they are held, pictures are asked for and not answered, each for `client_timeout` at most.
+    /// Holds pictures, or lets them go: held ones are asked for and not answered, each for `client_timeout` at most.
     pub fn hold_pictures(&self, is_held: bool) {
         self.world.pictures.hold(is_held);
     }
@@ -194,7 +193,7 @@ impl Simulator {
         }
     }
 
-    /// From now on the origin knows only `hash` for `operation`; none = no hash at all, only full text.
+    /// Makes `hash` the only one that the origin knows for `operation`; none = no hash at all, only full text.
     pub fn switch_hash(&self, operation: Operation, hash: Option<&str>) {
         self.world.hashes.retire_all(operation);
         if let Some(hash) = hash {
@@ -237,7 +236,7 @@ impl Drop for Simulator {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
-        // waiting for the thread frees the ports before the caller goes on
+        // waiting for the thread frees the ports before the caller continues
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -15,7 +15,7 @@ use crate::encoding::Coding;
 
 /// Pause between two bytes of an answer that comes drop by drop.
 const DRIP: Duration = Duration::from_millis(20);
-/// More than any client should read of a head.
+/// Size that is larger than any client should read of a head.
 const HUGE: usize = 4 << 20;
 const MANY: usize = 100_000;
 
@@ -25,11 +25,11 @@ pub enum Transmission {
     SlowHead,
     /// The head at once, the body byte by byte.
     SlowBody,
-    /// Half of the body, and then nothing more.
+    /// Half of the body comes, and then nothing more.
     Stalled,
     /// A Content-Length of half the body, all of which comes.
     ShortLength,
-    /// After a good chunk one whose size is not a number.
+    /// A good chunk, and after it one whose size is not a number.
     BrokenChunks,
     /// Chunks, and the end of the connection where the last one is due.
     UnendedChunks,
@@ -37,7 +37,7 @@ pub enum Transmission {
     HugeHead,
     /// A head of a hundred thousand fields.
     ManyFields,
-    /// Not HTTP at all.
+    /// Bytes that are not HTTP.
     Garbage,
     /// Chunks, and a Content-Length that says less.
     LengthAndChunks,
@@ -97,7 +97,7 @@ impl Transmission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionUse {
     Close,
-    /// It is in order, and carries the next request.
+    /// The connection is in order, and carries the next request.
     Serve,
     /// The beginning of the next answer is unknown: a client must not use the connection again.
     Watch,

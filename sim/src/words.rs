@@ -107,7 +107,7 @@ pub(crate) fn prose(draw: &mut Draw, length: usize) -> String {
     text
 }
 
-/// As platforms make names for URLs: small letters, digits, and single hyphens.
+/// Makes a name for URLs as platforms do: small letters, digits, and single hyphens.
 pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
     for letter in name.chars() {

@@ -39,7 +39,7 @@ pub(crate) struct World {
     pub(crate) proxies: Vec<ProxyState>,
     pub(crate) outgoing: Outgoing,
     pub(crate) refused_hosts: Vec<String>,
-    /// For the proxies that speak TLS.
+    /// Acceptor of the proxies that speak TLS.
     pub(crate) proxy_tls: Option<TlsAcceptor>,
     pub(crate) faults: Faults,
     pub(crate) hashes: Hashes,

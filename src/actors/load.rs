@@ -67,7 +67,7 @@ struct Sampler {
     held_tasks: HeldTasks,
     system: System,
     cpu: VecDeque<(Instant, Duration)>,
-    /// Until when, and why.
+    /// End and reason of the time in which it backs off.
     backing_off: Option<(Instant, Backoff)>,
 }
 

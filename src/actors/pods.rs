@@ -44,7 +44,7 @@ use supervision::lifecycle::{DrainLimits, Lifecycle, MAX_LAST_WRITES, Phase};
 use supervision::watchdog::Watchdog;
 use telemetry::events;
 
-/// Between two attempts to start more pods.
+/// Pause between two attempts to start more pods.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Pods {

@@ -46,7 +46,7 @@ use unreadable::LoggedOnce;
 /// How often benches end and waiting asks are tried again.
 const TICK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// More asks than any process has sessions; an ask beyond it is dropped and made again.
+/// Maximum number of asks, more than any process has sessions; an ask beyond it is dropped and made again.
 const MAX_WAITING: usize = 4096;
 
 /// Parts that each new instance of the actor is built from. Cheap to clone.
@@ -128,7 +128,7 @@ pub struct ProxyPoolActor {
     /// Deltas that are being written.
     in_flight: Option<Vec<CounterDelta>>,
     last_sync: Option<Instant>,
-    /// Until this instance has read the table it knows no proxy, and decides about none.
+    /// Whether this instance has read the table: before, it knows no proxy, and decides about none.
     has_read_table: bool,
     /// The latest sync failed.
     table_fails: bool,
@@ -213,7 +213,7 @@ impl ProxyPoolActor {
         }
         let now = self.deps.clock.instant();
         self.last_sync = Some(now);
-        // whoever waits for a flush wants to see the other processes' writes
+        // a caller that waits for a flush wants to see the other processes' writes
         let is_asked_for = self.pool.has_budgets() && !self.next_flushes.is_empty();
         let reads_usage = is_asked_for || self.pool.is_usage_due(now);
         if reads_usage {

@@ -55,7 +55,7 @@ pub struct SchedulerView {
     pub chores: Vec<ChoreView>,
 }
 
-/// `last` is none until its first turn has ended.
+/// `last` is None until its first turn has ended.
 #[derive(Clone, Debug)]
 pub struct ChoreView {
     pub chore: Chore,

@@ -3,7 +3,7 @@
 //!
 //! In: messages that say what to start. Out: children, and a process that drains when restarting them does
 //! not help. That process exits non-zero with the first cause, and systemd or Kubernetes starts it again.
-//! When the supervisor itself crashes, its children go on, and it takes them over when it is rebuilt. It must
+//! When the supervisor itself crashes, its children continue, and it takes them over when it is rebuilt. It must
 //! not know what its children do.
 
 pub mod root;
@@ -42,7 +42,7 @@ struct RunningPod {
 #[rtype(result = "()")]
 pub struct StartScheduler(pub SchedulerDeps);
 
-/// To be sent before [`StartPods`]: the handlers' sessions hold the pool's address.
+/// Starts the pool. Sent before [`StartPods`]: the handlers' sessions hold the pool's address.
 #[derive(Message)]
 #[rtype(result = "Addr<ProxyPoolActor>")]
 pub struct StartProxyPool(pub ProxyPoolDeps);
@@ -147,7 +147,7 @@ impl Handler<PodEnded> for SupervisorActor {
 impl Handler<Tick> for SupervisorActor {
     type Result = ();
 
-    /// Does nothing but crash where a test asks for it.
+    /// Does nothing, but crashes where a test asks for it.
     fn handle(&mut self, _: Tick, _: &mut Context<Self>) {
         fail::fail_point!("actor.supervisor");
     }

@@ -29,7 +29,7 @@ use supervision::watchdog::Watchdog;
 
 /// Parts that the tree is built from.
 pub struct TreeDeps {
-    /// As it was when the process started.
+    /// Configuration as it was when the process started.
     pub config: Arc<Config>,
     pub live: LiveConfig,
     pub db: Db,
@@ -45,7 +45,7 @@ pub struct Tree {
     lifecycle: Lifecycle,
     background: Background,
     limits: DrainLimits,
-    /// None where no tasks run.
+    /// Pods; None where no tasks run.
     pods: Option<Pods>,
     end_actors: Option<oneshot::Sender<()>>,
 }
@@ -111,7 +111,7 @@ impl Tree {
         &self.background
     }
 
-    /// None where no tasks run.
+    /// Proxies; None where no tasks run.
     pub fn proxies(&self) -> Option<&ProxyPool> {
         self.pods.as_ref().map(Pods::proxies)
     }

@@ -41,7 +41,7 @@ pub async fn open(config: &Config) -> Result<OpenDatabase, OpenError> {
     open_with(config, Vec::new()).await
 }
 
-/// Like [`open`], with settings of a private server (`name=value`) beside its own.
+/// Same as [`open`], with settings of a private server (`name=value`) beside its own.
 pub async fn open_with(config: &Config, server_settings: Vec<String>) -> Result<OpenDatabase, OpenError> {
     let settings = &config.database;
     let server = match settings.url.is_empty() {

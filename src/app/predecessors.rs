@@ -1,6 +1,7 @@
 //! Workers of processes that ran here before: a process that starts puts their tasks back at once, instead of when the leases end.
 //!
-//! In: the registry, and the identity of this process. Out: pending tasks. It must not know what this process will run. `drover tasks recover` does the same without starting anything.
+//! In: the registry, and the identity of this process. Out: pending tasks. It must not know what this process will run.
+//! `drover tasks recover` does the same without starting anything.
 
 use db::workers::{self, LiveWorker};
 use db::{Client, Db, DbError, tasks};

@@ -2,12 +2,12 @@
 //!
 //! Files first, then the database, then the files that came meanwhile: a file is written before its row, and one that
 //! a row names was there at the first or the second copy. The manifest comes last, so an interrupted backup leaves the
-//! one before it valid, and the next one goes on where it was.
+//! one before it valid, and the next one continues where it was.
 
 pub mod dump;
 pub mod manifest;
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ use super::env::{database_name, schema_error};
 use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
 use crate::app::database::OpenDatabase;
-use db::migrate;
+use db::{installation, migrate, payloads};
 use domain::amounts::counted;
 use dump::Dump;
 use manifest::{Files, MANIFEST, Manifest};
-use storage::{CopyReport, Place, copy_files, count_files};
+use storage::{CopyReport, Place, RootOwner, copy_files, count_files, is_same_owner, root_owner};
 
 /// Locked by the run that writes into the directory; it marks a directory of backups before there is a manifest.
 const LOCK: &str = ".backup.lock";
@@ -45,10 +45,15 @@ struct Answer<'a> {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     env.require_own_database()?;
     env.require_data()?;
+    require_direct(env)?;
     let opened = env.database().await?;
     let schema = schema_of(opened).await?;
+    let owner = owner_of(opened).await?;
     let place = Place::of(&env.config)?;
+    require_its_files(&place, &owner, opened).await?;
     let _lock = lock(&args.target)?;
+    require_same_database(&args.target, &owner)?;
+    dump::remove_partial(&args.target);
     let progress = CommandProgress::begin(env, "files");
 
     let Some(first) = copy(place.root(), &args.target, &progress).await? else { return Ok(ExitCode::Interrupted) };
@@ -63,7 +68,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Some(_) => Files::Copied { files: second.files, bytes: second.bytes, left: second.left },
         None => Files::InBucket { bucket: place.to_string() },
     };
-    let manifest = Manifest::new(schema, dump, files);
+    let manifest = Manifest::new(schema, owner, dump, files);
     manifest.write(&args.target)?;
     dump::remove_others(&args.target, &manifest.database.file);
     drop(progress);
@@ -82,6 +87,51 @@ async fn schema_of(opened: &OpenDatabase) -> anyhow::Result<String> {
     last.ok_or_else(|| CliError::not_found(format!("{} has no data of drover", database_name(opened))).into())
 }
 
+/// Refuses a pooler: both programs set what outlives a transaction, which a lent connection would keep.
+pub fn require_direct(env: &Env) -> Result<(), CliError> {
+    match env.config.database.pooler {
+        false => Ok(()),
+        true => Err(CliError::bad_config(
+            "database.url leads to a pooler: give the server's own address, with DATABASE_URL and DROVER__DATABASE__POOLER=false",
+        )),
+    }
+}
+
+async fn owner_of(opened: &OpenDatabase) -> anyhow::Result<String> {
+    Ok(installation::storage_owner(&opened.db.client().await?).await?)
+}
+
+/// Refuses a root without this database's files: its share is away, or the setting is not the service's.
+async fn require_its_files(place: &Place, owner: &str, opened: &OpenDatabase) -> anyhow::Result<()> {
+    let Some(root) = place.root() else { return Ok(()) };
+    let is_away = match root_owner(root, owner)? {
+        RootOwner::This | RootOwner::Several | RootOwner::Next => false,
+        RootOwner::Unknown => payloads::any(&opened.db.client().await?).await?,
+        RootOwner::Another => true,
+    };
+    match is_away {
+        false => Ok(()),
+        true => Err(CliError::bad_config(format!(
+            "{} does not have the files of {}: mount its share, or set storage.root as its services have it",
+            root.display(),
+            database_name(opened)
+        ))
+        .into()),
+    }
+}
+
+/// Refuses to replace the backup of another database.
+fn require_same_database(target: &Path, owner: &str) -> anyhow::Result<()> {
+    match Manifest::owner_in(target)? {
+        Some(other) if !is_same_owner(&other, owner) => Err(CliError::conflict(format!(
+            "{} has the backup of another database: name another directory",
+            target.display()
+        ))
+        .into()),
+        _ => Ok(()),
+    }
+}
+
 /// Locks the directory, which is made where it is missing, against another run.
 fn lock(target: &Path) -> anyhow::Result<File> {
     let cannot_use = || format!("{} cannot be used", target.display());
@@ -94,7 +144,10 @@ fn lock(target: &Path) -> anyhow::Result<File> {
     let lock = File::create(target.join(LOCK)).with_context(cannot_use)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
-        Err(_) => Err(CliError::conflict(format!("another backup is being written to {}", target.display())).into()),
+        Err(TryLockError::WouldBlock) => {
+            Err(CliError::conflict(format!("another backup is being written to {}", target.display())).into())
+        }
+        Err(TryLockError::Error(error)) => Err(error).with_context(cannot_use),
     }
 }
 

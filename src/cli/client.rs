@@ -84,7 +84,7 @@ impl ApiClient {
         self.deleted::<Option<Value>>(path).await.map(drop)
     }
 
-    /// Like [`ApiClient::delete`], where the answer describes what was deleted.
+    /// Same as [`ApiClient::delete`], where the answer describes what was deleted.
     pub async fn deleted<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
         self.send(Method::DELETE, path, Bytes::new()).await
     }

@@ -18,7 +18,7 @@ use private_server::StoppedServer;
 use settings::DatabaseUrl;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Unanswered polls in a row after which a server counts as stopped.
+/// Number of unanswered polls in a row after which a server counts as stopped.
 const MAX_MISSED_POLLS: u32 = 3;
 
 #[derive(Debug, clap::Args)]

@@ -59,7 +59,7 @@ fn text(finding: &Finding) -> String {
     }
 }
 
-/// Always good: a bad configuration ends the process before a command runs.
+/// Finding about the configuration, which is always good: a bad configuration ends the process before a command runs.
 fn configuration(env: &Env) -> Finding {
     let loaded = env.live.current();
     let (environment, keys) = (&loaded.environment, loaded.settings.len());
@@ -130,7 +130,7 @@ async fn database(env: &Env) -> Vec<Finding> {
     findings
 }
 
-/// Before the first use: nothing is created by a look.
+/// Finding before the first use: a look creates nothing.
 fn no_data(env: &Env) -> Finding {
     let dir = private_server::dir_in(env.config.data_dir());
     match private_server::installed(&dir, env.config.database.pg_bin.as_deref()) {

@@ -12,7 +12,8 @@ pub struct Ids {
     pub ids: Vec<i64>,
 }
 
-/// With one id its refusal is the error; with several the exit code shows whether some were changed.
+/// Calls the API for each id. With one id its refusal is the error; with several the exit code shows whether some were
+/// changed.
 pub async fn each<T: Serialize>(
     ids: &[i64],
     env: &Env,

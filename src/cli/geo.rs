@@ -34,7 +34,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// In the file alone: no database is needed.
+/// Looks the address up in the file alone: no database is needed.
 async fn look_up(ip: IpAddr, env: &Env) -> Result<LocatedAddress, CliError> {
     let geo = Geo::new(env.config.geo.database.as_deref());
     geo.refresh().await;

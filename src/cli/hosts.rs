@@ -16,7 +16,7 @@ use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpda
 use domain::host::HostState;
 use domain::host_name::HostName;
 
-/// Hosts per request.
+/// Number of hosts per request.
 const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]
@@ -142,7 +142,7 @@ fn host_name(text: &str) -> Result<String, String> {
     Ok(name.to_string())
 }
 
-/// For a host that does not exist, names the command that lists the existing ones.
+/// Names the command that lists the existing hosts, where the host does not exist.
 fn explained(host: &str, error: ClientError) -> anyhow::Error {
     match error.code {
         ExitCode::NotFound => CliError::not_found(format!(

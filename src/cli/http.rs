@@ -116,7 +116,7 @@ pub async fn local_url(listen: &str) -> Result<String, CliError> {
     Ok(format!("http://{}", for_local_clients(address)))
 }
 
-/// The address at which a client on this machine reaches a listener: 0.0.0.0 is none.
+/// The address at which a client on this machine reaches a listener: 0.0.0.0 is not such an address.
 pub fn for_local_clients(listener: SocketAddr) -> SocketAddr {
     let local: IpAddr = match listener.ip() {
         ip if !ip.is_unspecified() => ip,

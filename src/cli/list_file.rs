@@ -116,7 +116,7 @@ impl Header {
         is_comment(line) && (self.0.len() < 2 || self.cells(line).is_err())
     }
 
-    /// As many cells as names: empty ones behind them are a spreadsheet's.
+    /// Cuts the cells to the number of names: empty ones behind them are a spreadsheet's.
     fn cells(&self, line: &str) -> Result<StringRecord, String> {
         let mut cells = cells(line)?;
         if filled(&cells) <= self.0.len() && cells.len() > self.0.len() {

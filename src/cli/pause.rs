@@ -1,5 +1,5 @@
 //! `drover pause` and `drover resume`: stop the claims of everything, or of one family, role, pod, worker, host
-//! or store, and let them go on.
+//! or store, and let them continue.
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigHandler, Signal, signal};
 
-/// macOS refuses a higher limit although it reports an infinite one.
+/// Maximum on macOS, which refuses a higher limit although it reports an infinite one.
 const MAX_OPEN_FILES: u64 = 10_240;
 
 pub fn prepare() {
@@ -16,7 +16,7 @@ pub fn prepare() {
 /// Makes a full disk or a closed pipe an error of the write, which does not kill the process.
 fn ignore_write_signals() {
     for ignored in [Signal::SIGXFSZ, Signal::SIGPIPE] {
-        // SAFETY: ignoring a signal installs no handler; failing leaves the default, which is no worse than
+        // SAFETY: ignoring a signal installs no handler; failing leaves the default, which is not worse than
         // before.
         let _ = unsafe { signal(ignored, SigHandler::SigIgn) };
     }

@@ -21,8 +21,7 @@ pub struct CommandProgress {
 }
 
 impl CommandProgress {
-    /// From now on the first signal lets the current part end; the second ends the command. `noun`: the
-    /// counted things.
+    /// Begins a command: the first signal lets the current part end; the second ends the command. `noun`: the counted things.
     pub fn begin(env: &Env, noun: &str) -> CommandProgress {
         let stop = env.stop.end_after_part();
         if !std::io::stderr().is_terminal() {
@@ -82,7 +81,7 @@ impl Drop for CommandProgress {
 /// Lines on the log in place of a bar.
 struct Lines {
     noun: String,
-    /// When the latest line was written.
+    /// Time when the latest line was written.
     latest: Mutex<Instant>,
 }
 

@@ -7,21 +7,24 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::backup::copy_with_progress;
 use super::backup::manifest::{Files, Manifest};
+use super::backup::{copy_with_progress, require_direct};
 use super::env::{database_name, schema_error};
 use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
 use crate::app::database::OpenDatabase;
 use db::migrate;
 use domain::amounts::counted;
-use storage::{CopyReport, Place, clear_owner, has_owner};
+use storage::{CopyReport, Place, RootOwner, hand_over, root_owner};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Directory of the backup
     #[arg(value_name = "DIR")]
     source: PathBuf,
+    /// Restore even if files of the backup are missing
+    #[arg(long)]
+    incomplete: bool,
 }
 
 #[derive(Serialize)]
@@ -33,6 +36,7 @@ struct Answer<'a> {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     env.require_own_database()?;
+    require_direct(env)?;
     let manifest = Manifest::read(&args.source)?;
     let place = Place::of(&env.config)?;
     let opened = env.database().await?;
@@ -48,8 +52,9 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         None => Some(CopyReport::default()),
     };
     let Some(restored) = restored else { return Ok(ExitCode::Interrupted) };
+    require_all_files(&manifest, &restored, args.incomplete)?;
     if let Some(root) = root {
-        clear_owner(root)?;
+        hand_over(root).await?;
     }
     progress.set_message("restoring the database");
     tokio::select! {
@@ -67,21 +72,33 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn require_empty(opened: &OpenDatabase) -> anyhow::Result<()> {
     let status = migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
-    match status.applied.is_empty() {
-        true => Ok(()),
-        false => Err(CliError::conflict(format!(
+    if !status.applied.is_empty() {
+        return Err(CliError::conflict(format!(
             "{} has tables of drover already: restore into a new directory (--dir NEW) or an empty database",
             database_name(opened)
         ))
-        .into()),
+        .into());
+    }
+    migrate::require_own(&opened.db).await.map_err(|error| schema_error(opened, error))
+}
+
+/// Media that are lost are not downloaded again, since their rows say that they are there.
+fn require_all_files(manifest: &Manifest, restored: &CopyReport, is_incomplete: bool) -> Result<(), CliError> {
+    let Files::Copied { files, .. } = manifest.files else { return Ok(()) };
+    let missing = files.saturating_sub(restored.files);
+    match missing == 0 || is_incomplete {
+        true => Ok(()),
+        false => Err(CliError::conflict(format!(
+            "files of the backup that are missing: {missing} of {files}. Find them, or restore the rest with --incomplete"
+        ))),
     }
 }
 
 /// The directory to copy files to; none when a bucket has them.
 fn target_of<'a>(manifest: &Manifest, place: &'a Place) -> anyhow::Result<Option<&'a std::path::Path>> {
     match (&manifest.files, place.root()) {
-        (Files::InBucket { .. }, None) => Ok(None),
-        (Files::InBucket { bucket }, Some(_)) => {
+        (Files::InBucket { bucket }, None) if *bucket == place.to_string() => Ok(None),
+        (Files::InBucket { bucket }, _) => {
             let fault = format!("the files of this backup are in {bucket}: configure that bucket in [storage]");
             Err(CliError::bad_config(fault).into())
         }
@@ -90,20 +107,28 @@ fn target_of<'a>(manifest: &Manifest, place: &'a Place) -> anyhow::Result<Option
                          the directories payloads, media and images into the bucket";
             Err(CliError::bad_config(fault).into())
         }
-        (Files::Copied { .. }, Some(root)) if has_owner(root)? => {
-            let fault =
-                format!("another database has its files in {}: give this one its own storage.root", root.display());
-            Err(CliError::conflict(fault).into())
-        }
-        (Files::Copied { .. }, Some(root)) => Ok(Some(root)),
+        (Files::Copied { .. }, Some(root)) => match root_owner(root, &manifest.owner)? {
+            RootOwner::Unknown | RootOwner::Next | RootOwner::This => Ok(Some(root)),
+            RootOwner::Another | RootOwner::Several => {
+                let fault =
+                    format!("another database has its files in {}: give this one its own storage.root", root.display());
+                Err(CliError::conflict(fault).into())
+            }
+        },
     }
 }
 
 fn text(answer: &Answer) -> String {
     let Answer { manifest, restored } = answer;
+    let of_bucket = match manifest.files {
+        Files::Copied { .. } => "",
+        Files::InBucket { .. } => {
+            "\nMake the bucket's object payloads/.database empty, so that its files are this database's."
+        }
+    };
     format!(
         "Restored the backup of {} UTC: the database, {}; copied by this run: {}.\n\
-         Set secrets.key as it was, if passwords were stored, then check with `drover doctor`.",
+         Set secrets.key as it was, if passwords were stored, then check with `drover doctor`.{of_bucket}",
         manifest.made_at.format("%Y-%m-%d %H:%M"),
         manifest.files.text(),
         counted(restored.copied, "file"),

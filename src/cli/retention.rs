@@ -98,7 +98,7 @@ fn code(report: &RetentionReport) -> ExitCode {
     if is_whole { ExitCode::Ok } else { ExitCode::PartialFailure }
 }
 
-/// In days if it is whole days; no other unit shows the age as well.
+/// Writes the age in days if it is whole days; no other unit shows the age as well.
 fn age_text(age: Duration) -> String {
     const DAY: u64 = 24 * 3600;
     match (age.as_secs() / DAY, age.as_secs() % DAY) {

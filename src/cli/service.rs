@@ -92,7 +92,7 @@ async fn keep_settings(env: &Env) -> Infallible {
     }
 }
 
-/// Without the file, commands use the settings of their own files.
+/// Keeps the settings in a file. Without it, commands use the settings of their own files.
 pub async fn keep_in(dir: &Path, settings: &[Setting]) {
     if let Err(error) = settings::kept::keep(dir, settings).await {
         events::settings_not_kept(dir, &error);

@@ -15,7 +15,7 @@ use telemetry::log;
 use telemetry::metrics::{self, RunCounts};
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Samples over which the rate is taken.
+/// Number of samples over which the rate is taken.
 const MAX_SAMPLES: usize = 30;
 
 /// Shows the line until the future is dropped. Without a terminal it shows nothing.

@@ -40,13 +40,13 @@ impl Stop {
         Ok(stop)
     }
 
-    /// From now on the caller watches `drain` and `now`.
+    /// Lets the caller watch `drain` and `now` from now on.
     pub fn take_over(&self) -> Stop {
         self.taken_over.store(true, Ordering::Relaxed);
         self.clone()
     }
 
-    /// From now on the caller checks `drain` after each part of its work; the second signal ends the command.
+    /// Lets the caller check `drain` after each part of its work; the second signal ends the command.
     pub fn end_after_part(&self) -> Stop {
         self.ends_after_part.store(true, Ordering::Relaxed);
         self.clone()

@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// Actions that `drover tasks` takes by ids, and `drover tasks bulk` by filters.
 const BY_ID: [&str; 3] = ["retry", "cancel", "delete"];
 
-/// Names `tasks bulk` to those who give a filter to `tasks retry`, `cancel` or `delete`.
+/// Names `tasks bulk` to people who give a filter to `tasks retry`, `cancel` or `delete`.
 pub fn naming_bulk(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(action) = action(&error)

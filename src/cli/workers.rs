@@ -87,7 +87,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
         ["name", "id", "role", "status", "tasks", "task ids", "memory", "cpu", "last heartbeat", "backing off"];
     env.out.list(&registry, &registry.workers, &headers, |worker| cells(worker, &killed))?;
     if !killed.is_empty() {
-        env.out.note("the process of those that are killed has ended on this machine: start it again, or put their tasks back with `drover tasks recover`");
+        env.out.note("the processes of killed workers have ended on this machine: start them again, or put their tasks back with `drover tasks recover`");
     }
     env.out.note_of_none(&registry.workers, "no workers to show: start them with `drover up` or `drover worker`");
     Ok(ExitCode::Ok)

@@ -16,7 +16,7 @@ use telemetry::events;
 /// Maximum number of stores that wait.
 const MAX_STORES: usize = 10_000;
 
-/// Held by a run of a task: most downloads give way to it.
+/// Guard of a task's run: most downloads give way to it.
 pub struct RunGuard(Arc<Shared>);
 
 impl Drop for RunGuard {

@@ -37,7 +37,7 @@ pub enum Outcome {
         reason: ImageFailure,
         detail: String,
     },
-    /// By no fault of the image: it costs no try.
+    /// The image is not at fault: the download costs no try.
     Postponed {
         detail: String,
     },
@@ -76,7 +76,7 @@ async fn try_fetch(deps: &LaneDeps, session: &mut Session, job: &Job) -> Result<
 }
 
 struct Converted {
-    /// As downloaded.
+    /// Size as downloaded.
     bytes: u64,
     sha256: String,
     webp: Vec<u8>,

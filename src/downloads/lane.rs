@@ -40,7 +40,7 @@ pub struct Lane {
     outage: Outage,
     jobs: Jobs,
     finished: mpsc::Sender<Finished>,
-    /// While a task runs, it takes no image.
+    /// Queue that knows whether a task runs: while one does, this lane takes no image.
     gives_way_to: Option<DownloadQueue>,
     stop: CancellationToken,
     session: Option<OpenSession>,
@@ -78,7 +78,7 @@ impl Lane {
         Lane { deps, outage: Outage::default(), jobs, finished, gives_way_to, stop, session: None }
     }
 
-    /// Until there can be no more images.
+    /// Downloads until there can be no more images.
     async fn download_all(&mut self) {
         loop {
             if let Some(queue) = self.gives_way_to.clone() {
@@ -144,7 +144,7 @@ impl Lane {
     }
 }
 
-/// Logos are of no state.
+/// State of the store; logos have none.
 fn state(image: &WantedImage) -> Option<String> {
     match &image.subject {
         Subject::Product { state, .. } => state.clone(),

@@ -55,7 +55,7 @@ pub struct DownloadDeps {
 struct Job {
     image: WantedImage,
     under_way: UnderWay,
-    /// Whose refresh made it known.
+    /// Store whose refresh made the image known.
     store: StoreId,
     /// Whether it is downloaded although it is stored.
     refetch: bool,
@@ -87,7 +87,7 @@ impl Downloads {
         let (finished, finished_end) = mpsc::channel(MAX_AHEAD);
         let allowed = AllowList::new(deps.hosts.iter().cloned());
         for nth in 0..deps.config.concurrency {
-            // one goes on while tasks run, so that a process that is always busy gets its images, too
+            // one continues while tasks run, so that a process that is always busy gets its images, too
             let gives_way_to = (nth > 0).then(|| queue.clone());
             let (deps, jobs, finished) = (LaneDeps::new(&deps, &allowed), lanes_end.clone(), finished.clone());
             background.start("downloads of images", Lane::new(deps, jobs, finished, gives_way_to, stop.clone()));

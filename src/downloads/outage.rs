@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::fetch::Outcome;
 
-/// Images in a row.
+/// Maximum number of postponed images in a row.
 const MAX_POSTPONED: usize = 5;
 const PAUSE: Duration = Duration::from_secs(60);
 

@@ -17,7 +17,7 @@ pub struct DownloadProgress {
     /// Files that were there already, from a run that was killed before it noted them.
     pub found: u64,
     pub failed: BTreeMap<ImageFailure, u64>,
-    /// Not to be had now, by no fault of theirs: no proxy is free, the host is on hold, the disk is full.
+    /// Images that could not be had now, by no fault of theirs: no proxy is free, the host is on hold, the disk is full.
     pub postponed: u64,
     /// Bytes as downloaded.
     pub bytes: u64,

@@ -14,7 +14,7 @@ use domain::image::{ImageFailure, ImageOwner, WantedImage};
 use supervision::background::BackgroundLoop;
 use telemetry::events;
 
-/// Images that one statement notes.
+/// Number of images that one statement notes.
 const MAX_BATCH: usize = 64;
 const MAX_DELAY: Duration = Duration::from_millis(200);
 /// How often a row that a refresh is writing is tried again.
@@ -44,7 +44,7 @@ struct StoredImage {
 }
 
 impl BackgroundLoop for Recorder {
-    /// Until no lane is left.
+    /// Records until no lane is left.
     async fn run(&mut self) {
         let mut flushes = tokio::time::interval(MAX_DELAY);
         flushes.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -119,7 +119,7 @@ impl Recorder {
         }
     }
 
-    /// For people: a total that a crash leaves behind is not mended.
+    /// Adds the totals, which are for people: one that a crash leaves behind is not corrected.
     async fn add_totals(&self, noted: &[ImageOwner]) {
         let downloaded =
             self.stored.iter().filter(|image| noted.contains(&image.owner)).filter_map(|image| image.bytes);

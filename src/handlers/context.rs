@@ -32,7 +32,7 @@ pub struct TaskServices {
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
     pub media: MediaServices,
-    /// None where this process downloads no images.
+    /// Queue of downloads; None where this process downloads no images.
     pub downloads: Option<DownloadQueue>,
 }
 
@@ -41,12 +41,12 @@ pub struct Context {
     pub services: Arc<TaskServices>,
     pub task_id: TaskId,
     pub dispensary_id: Option<StoreId>,
-    /// As the task names it, which may be one that this program does not know.
+    /// Platform as the task names it, which may be one that this program does not know.
     platform: Option<String>,
     /// The account that the task names.
     pub account: Option<String>,
     run_trace: RunTrace,
-    /// None where no progress is noted, and nothing saved.
+    /// Lease of the task; None where no progress is noted, and nothing saved.
     lease: Option<TaskLease>,
     /// Cancelled when the run is stopped from outside.
     stop: CancellationToken,
@@ -62,7 +62,7 @@ pub struct RunTrace(Arc<Mutex<Vec<TraceHandle>>>);
 /// The store of a task.
 pub enum TaskStore {
     Enabled(Store),
-    /// It has been disabled since the task was made; the task ends cancelled for this `reason`.
+    /// The store has been disabled since the task was made; the task ends cancelled for this `reason`.
     Disabled {
         reason: String,
     },
@@ -125,7 +125,7 @@ impl Context {
         self.stop.is_cancelled()
     }
 
-    /// Whether no other run goes on with the task where this one was stopped: it was cancelled, or has ended. False
+    /// Whether no other run continues with the task where this one was stopped: it was cancelled, or has ended. False
     /// where the database does not say it.
     pub async fn is_over(&self) -> bool {
         let Ok(client) = self.services.db.client().await else { return false };

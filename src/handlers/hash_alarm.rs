@@ -13,7 +13,7 @@ use telemetry::events;
 
 /// Minimum time between two alarms of one operation and endpoint.
 const ALARM_INTERVAL: Duration = Duration::from_secs(3600);
-/// In one interval: stores may have endpoints of their own, and by then an operator knows.
+/// Maximum number in one interval: stores may have endpoints of their own, and by then an operator knows.
 const MAX_ALARMS: usize = 32;
 
 /// One a process.

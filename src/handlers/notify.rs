@@ -78,7 +78,7 @@ enum TryError {
     Credential(CredentialError),
     #[error("credential {0} is not one of the platform {PLATFORM} and of the kind that the endpoint takes")]
     Foreign(i64),
-    /// It says nothing about the endpoint.
+    /// The error says nothing about the endpoint.
     #[error(transparent)]
     Db(DbError),
 }
@@ -103,7 +103,7 @@ impl Prepared {
         Ok(Prepared { target, secrets })
     }
 
-    /// Where the receiver may have the message, a run that is stopped waits a little for the answer.
+    /// Sends the message. A run that is stopped waits a little for the answer where the receiver may have the message.
     async fn send_unless_stopped(&self, ctx: &Context, next: &NextNotification) -> Result<Answer, TaskError> {
         let handed = Handed::default();
         let send = self.send(ctx, next, &handed);

@@ -1,7 +1,7 @@
 //! `payload_fetch` and `product_discovery`: ask the menu platform for a store's whole menu and keep the raw
 //! answer.
 //!
-//! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`, which may go on in
+//! In: a crawlable store. Out: a payload file, its row, and one chained `product_refresh`, which may continue in
 //! the same slot with the fetched menu. It may run twice, and then leaves a file without a row, which the
 //! sweep sets aside.
 

@@ -18,7 +18,7 @@ use telemetry::events;
 pub struct PlatformClient<'a> {
     ctx: &'a Context,
     platform: Platform,
-    /// As the table of hashes names it: `host/path`.
+    /// Name in the table of hashes: `host/path`.
     endpoint: String,
     session: Session,
     hashes: QueryHashes,

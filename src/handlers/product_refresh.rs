@@ -34,11 +34,11 @@ pub struct FetchedMenu {
     pub payload: Payload,
     /// None: only the file has it.
     pub menu: Option<Arc<NormalMenu>>,
-    /// Held while the products are.
+    /// Permit that is held while the products are.
     pub memory: MemoryPermit,
 }
 
-/// `hand_over`: the [`FetchedMenu`] of the fetch that this refresh goes on from.
+/// `hand_over`: the [`FetchedMenu`] of the fetch that this refresh continues from.
 pub async fn run(ctx: &Context, args: Args, hand_over: Option<HandOver>) -> Result<Outcome, TaskError> {
     let FetchedMenu { payload, menu, memory } = match hand_over.and_then(HandOver::open::<FetchedMenu>) {
         Some(fetched) => fetched,

@@ -1,4 +1,4 @@
-//! `RunProgress`: how far a run is, reported while its work goes on.
+//! `RunProgress`: how far a run is, reported while its work continues.
 //!
 //! In: the steps of the work, as often as they come. Out: the task's `progress_percent` and
 //! `progress_message`, seldom. Best effort: a failed write does not fail the run. It must not know what the
@@ -16,7 +16,7 @@ const GAP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunProgress {
-    /// None where the total is unknown.
+    /// Percentage; None where the total is unknown.
     pub percent: Option<u8>,
     pub message: String,
 }

@@ -42,7 +42,7 @@ impl RetentionReport {
     }
 }
 
-/// Removes, or counts what it would remove; after each part it asks `goes_on` whether to go on.
+/// Removes, or counts what it would remove; after each part it asks `goes_on` whether to continue.
 #[derive(Clone, Copy)]
 pub struct RetentionRun<'a> {
     pub ages: &'a Retention,

@@ -27,9 +27,9 @@ use queue::{FollowUp, Outcome, TaskError, WriteResults};
 
 /// Points are not asked any more after this long, so that the result is written within the role's time limit.
 const MAX_DISCOVERY_TIME: Duration = Duration::from_secs(45 * 60);
-/// After this many points of a state fail in a row, the rest of it is left to the follow-up.
+/// Number of points of a state that may fail in a row; then the rest of it is left to the follow-up.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
-/// Points asked between two notes of the progress.
+/// Number of points asked between two notes of the progress.
 const POINTS_PER_NOTE: usize = 20;
 
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
@@ -94,8 +94,8 @@ impl Failure {
 
 #[derive(Default)]
 struct DiscoveryReport {
-    /// By platform id, which is also the order of writing, so that two discoveries at once wait for each
-    /// other instead of deadlocking.
+    /// Stores by platform id, which is also the order of writing, so that two discoveries at once wait for each other instead
+    /// of deadlocking.
     found: BTreeMap<String, DiscoveredStore>,
     has_answer: bool,
     /// States all of whose points answered, with at least one store; only there can a store have vanished.
@@ -142,7 +142,7 @@ impl StateAnswer {
 /// The answer, judged by the number of stores that it would close.
 #[derive(Default)]
 struct Judgement {
-    /// Nothing is closed there.
+    /// States in which no store is closed.
     doubted: Vec<CoveredStores>,
     /// Stores of the other states that close.
     closing: Vec<StoreId>,
@@ -157,7 +157,7 @@ impl Judgement {
         self.doubted.iter().any(|doubted| doubted.closed.contains(id))
     }
 
-    /// By state: `9 of 12 stores would close or vanish at once`.
+    /// Doubts by state: `9 of 12 stores would close or vanish at once`.
     fn doubts_by_state(&self) -> BTreeMap<&String, String> {
         let doubt = |state: &CoveredStores| {
             let Switches { covered, switched, .. } = state.switches();

@@ -170,9 +170,9 @@ struct PagesSoFar {
     normal: MenuBuilder,
     /// The most that upstream ever announced: totals drift while a store is being edited.
     total_count: Option<usize>,
-    /// Without any coding, as a payload's reader inflates them.
+    /// Bytes without any coding, as a payload's reader inflates them.
     bytes: usize,
-    /// As they are kept.
+    /// Bytes as they are kept.
     kept: usize,
 }
 

@@ -22,7 +22,7 @@ const STALE: [&str; 4] = [
 ];
 const UNAUTHENTICATED: [&str; 2] = ["UNAUTHENTICATED", "FORBIDDEN"];
 const MAX_MESSAGE_CHARS: usize = 200;
-/// Errors of one answer that are looked at.
+/// Maximum number of errors of one answer that are looked at.
 const MAX_ERRORS: usize = 20;
 /// An error or another small object takes a few kilobytes; parsed it takes many times its text.
 const MAX_VALUE_BYTES: usize = 64 << 10;

@@ -6,7 +6,7 @@ use super::DiscoveryPoint;
 const MAX_MILES: f64 = 100.0;
 /// Maximum length of a degree of latitude, and of a degree of longitude at the equator.
 const MILES_PER_DEGREE: f64 = 69.5;
-/// Coordinates are rounded, and the earth is round.
+/// Overlap of circles: coordinates are rounded, and the earth is round.
 const SLACK_MILES: f64 = 2.0;
 
 /// South, west, north, east, in degrees.
@@ -35,12 +35,12 @@ fn points_of_row(south: f64, height: f64, (west, east): (f64, f64), side: f64) -
     })
 }
 
-/// Into how many parts of at most `side` a length is cut.
+/// Number of parts of at most `side` into which a length is cut.
 fn parts(length: f64, side: f64) -> usize {
     ((length / side).ceil() as usize).max(1)
 }
 
-/// About half a mile.
+/// Rounds to about half a mile.
 fn rounded(degrees: f64) -> f64 {
     (degrees * 100.0).round() / 100.0
 }

@@ -37,8 +37,8 @@ pub use registry::{BadPlatform, PlatformData, PlatformEntry, PlatformRegistry};
 
 /// A menu platform.
 ///
-/// It fits menus by page number, by cursor and by category: the adapter returns the next query after an
-/// answer, and [`Query::cursor`] is its memory.
+/// Fits menus by page number, by cursor and by category: the adapter returns the next query after an answer, and
+/// [`Query::cursor`] is its memory.
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
@@ -49,7 +49,7 @@ pub trait Adapter: Send + Sync {
     /// fails as `Unannounced`.
     fn announces_total(&self) -> bool;
 
-    /// Where a store's API is; none = where discovery asks. `NotAllowed` when `api_host` is not a valid host.
+    /// Address of a store's API; none = the one that discovery asks. `NotAllowed` when `api_host` is not a valid host.
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
 
     /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.
@@ -119,7 +119,7 @@ pub struct Query {
 pub enum QueryForm<'a> {
     /// The hash of a persisted query.
     Persisted(&'a str),
-    /// By itself, whole.
+    /// The text by itself, whole.
     FullText,
 }
 
@@ -140,7 +140,7 @@ pub struct Menu {
     pub platform: Platform,
     pub dispensary_id: StoreId,
     pub platform_dispensary_id: String,
-    /// When the fetch began: database time, in whole milliseconds.
+    /// Begin of the fetch: database time, in whole milliseconds.
     pub fetched_at: DateTime<Utc>,
     /// Size as upstream stated it; the number of items received where it stated none.
     pub total_count: usize,
@@ -149,7 +149,7 @@ pub struct Menu {
     /// Normalised content of the pages.
     pub normal: NormalMenu,
     pub pages: Vec<MenuPage>,
-    /// Held while `pages` are.
+    /// Permit that is held while `pages` are.
     pub memory: MemoryPermit,
 }
 
@@ -181,7 +181,7 @@ pub enum AddressField {
 }
 
 impl AddressField {
-    /// As `drover stores edit` takes it.
+    /// Option of `drover stores edit`.
     pub fn flag(self) -> &'static str {
         match self {
             AddressField::MenuUrl => "--menu-url URL",
@@ -200,7 +200,7 @@ pub struct DiscoveryPoint {
 }
 
 impl From<&[f64; 3]> for DiscoveryPoint {
-    /// As a state's `points` have it: latitude, longitude, miles.
+    /// Reads one of a state's `points`: latitude, longitude, miles.
     fn from(&[latitude, longitude, miles]: &[f64; 3]) -> Self {
         DiscoveryPoint { latitude, longitude, miles }
     }

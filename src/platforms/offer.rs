@@ -29,13 +29,13 @@ pub struct LowestPrice {
 
 pub struct OptionOffer {
     pub label: String,
-    /// Where the label states no size.
+    /// Net weight, where the label states no size.
     pub net_weight_mg: Option<i64>,
     pub price: OptionPrice,
     pub stock: OptionStock,
 }
 
-/// In cents.
+/// Prices in cents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptionPrice {
     pub rec: Option<i32>,
@@ -128,7 +128,7 @@ fn product_status(is_sold: bool, stocks: impl Iterator<Item = OptionStock>) -> S
     best.unwrap_or_else(|| status(is_sold, None))
 }
 
-/// For each option, how many of the same label precede it.
+/// Counts for each option how many of the same label precede it.
 fn nths(options: &[OptionOffer]) -> Vec<i16> {
     let nth = |(at, option): (usize, &OptionOffer)| {
         let same = options[..at].iter().filter(|before| before.label == option.label);

@@ -20,7 +20,7 @@ pub struct QueryHashes {
     exhausted: Vec<&'static str>,
 }
 
-/// Hashes tried for one operation before its full text.
+/// Number of hashes tried for one operation before its full text.
 const MAX_CANDIDATES: usize = 8;
 
 impl QueryHashes {

@@ -31,13 +31,13 @@ pub struct PlatformRegistry {
 
 pub struct PlatformEntry {
     pub adapter: Arc<dyn Adapter>,
-    /// Where its API is, beside the hosts that stores' rows name.
+    /// Hosts of its API, beside the hosts that stores' rows name.
     pub api_hosts: Vec<String>,
-    /// Where to look for its stores, by state. No state is without a point.
+    /// Points at which to look for its stores, by state. Each state has one at least.
     pub discovery_points: BTreeMap<String, Vec<DiscoveryPoint>>,
     /// The hashes of the platform's data file, newest first.
     pub shipped_hashes: Vec<QueryHash>,
-    /// Set once this process has added the shipped hashes that the table lacks.
+    /// Cell that is set once this process has added the shipped hashes that the table lacks.
     pub hashes_added: OnceCell<()>,
     pub limits: CrawlLimits,
 }

@@ -54,7 +54,7 @@ pub(super) fn may_explain(error: &FetchError, headers: &HeaderMap) -> bool {
     matches!(error, FetchError::ServerError { .. }) && kind.to_ascii_lowercase().contains("json")
 }
 
-/// The error of a failed answer that a platform's reader has read: a query that it does not know is no failure of the
+/// The error of a failed answer that a platform's reader has read: a query that it does not know is not a failure of the
 /// server.
 pub(super) fn judge_explanation(failure: FetchError, read: FetchError) -> FetchError {
     match read {
@@ -130,7 +130,7 @@ pub(super) fn decoded(
 /// A body without its codings.
 struct Decoded {
     body: Bytes,
-    /// As received, without the bytes behind the end of its gzip.
+    /// Body as received, without the bytes behind the end of its gzip.
     raw: Bytes,
     /// Whether `raw` is gzip and nothing else.
     is_gzip: bool,

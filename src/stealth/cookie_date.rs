@@ -12,7 +12,7 @@ struct Fields {
     year: Option<i32>,
 }
 
-/// None: it is no date, and the attribute counts for nothing.
+/// None: it is not a date, and the attribute is ignored.
 pub fn cookie_date(text: &str) -> Option<DateTime<Utc>> {
     let mut fields = Fields::default();
     text.split(is_delimiter).filter(|token| !token.is_empty()).for_each(|token| fields.take(token));
@@ -56,7 +56,7 @@ impl Fields {
     }
 }
 
-/// `7:28:00`, and anything that is no digit behind it.
+/// `7:28:00`, and anything that is not a digit behind it.
 fn time(token: &str) -> Option<(u32, u32, u32)> {
     let mut parts = token.splitn(3, ':');
     let [hour, minute] = [parts.next()?, parts.next()?].map(|part| whole_number(part, 1..=2));

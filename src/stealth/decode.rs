@@ -19,7 +19,7 @@ pub const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
 /// The window browsers allow (8 MiB): more would let an answer of a few bytes claim 128 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// Frames of one body.
+/// Maximum number of frames in one body.
 const MAX_FRAMES: usize = 1000;
 /// Frames of zstd begin with the first; those without data have the second behind one byte.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];

@@ -51,9 +51,9 @@ pub(super) struct Exchange<'a> {
     pub trace: &'a TraceHandle,
     pub request: &'a Request,
     pub memory: &'a MemoryPermit,
-    /// Whom the try is counted for.
+    /// Store that the try is counted for.
     pub store: Option<StoreId>,
-    /// It is for something that a crawl does without.
+    /// Whether it is for something that a crawl does without.
     pub is_best_effort: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Answers {
 
 /// Tries of one request that broke in transit.
 pub(super) struct Suspicion {
-    /// When the first of them broke.
+    /// Time when the first of them broke.
     pub first: Instant,
     /// An alarm is for the crawl alone.
     pub is_best_effort: bool,
@@ -82,8 +82,8 @@ impl SessionDeps {
         lock(&self.answers.silent_hosts).clear();
     }
 
-    /// The error for a request that broke in transit and was never answered. When no host has answered since through any proxy, it is the proxies that fail, and
-    /// the task must not pay for it.
+    /// The error for a request that broke in transit and was never answered. When no host has answered since through any proxy,
+    /// it is the proxies that fail, and the task must not pay for it.
     pub fn judge_suspicion(&self, host: &str, suspicion: &Suspicion, error: FetchError) -> FetchError {
         let Suspicion { first: first_suspicion, is_best_effort } = *suspicion;
         // at least a second, so that answers just before quick failures count

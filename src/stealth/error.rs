@@ -1,7 +1,7 @@
 //! `FetchError`: why a request brought no usable answer, and what the caller does next.
 //!
 //! In: faults that a connection, an answer, an adapter or its driver found. Out: a message, a metric's label,
-//! and how to go on: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
+//! and how to continue: the session by a [`RequestDisposition`], the task by a [`Disposition`]. It must not know
 //! the retries of tasks.
 
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub enum FetchError {
     /// The same, where the host treats all requests so; its breaker is closed.
     #[error("{error}; it {} since {} UTC", trouble.what, trouble.since.format("%H:%M"))]
     HostTrouble { error: Box<FetchError>, trouble: Box<Trouble> },
-    /// It answered with 5xx.
+    /// The host answered with 5xx.
     #[error("{host} failed: status {status}")]
     ServerError { host: String, status: u16 },
     #[error("proxy {proxy} failed: {reason}")]
@@ -41,7 +41,7 @@ pub enum FetchError {
     /// A proxy accepted the request, and then no origin was reached through it, or its TLS failed.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
-    /// The tries broke in transit, and no host answered through any proxy meanwhile. `only_host` is set where
+    /// The tries broke in transit, and no host answered through any proxy in that time. `only_host` is set where
     /// no other host was asked: then it is unknown whether that host fails or all proxies do.
     #[error("no proxy brings an answer from {}; the last try: {reason}", silent_hosts(only_host.as_deref()))]
     ProxyOutage { only_host: Option<String>, reason: String },
@@ -56,7 +56,7 @@ pub enum FetchError {
     /// The answer is large, and this process holds as many large ones as it may.
     #[error("the answer of {host} is large, and this process holds {MAX_LARGE} large menus already")]
     NoMemory { host: String, wait: Duration },
-    /// Neither the proxy nor the host is at fault.
+    /// The fault is neither the proxy's nor the host's.
     #[error("a proxy {reason}: this process has used up what the system allows it; {REMEDY}")]
     ProcessLimit { reason: String },
     #[error("{host} did not answer within {after:?} ({phase})")]
@@ -89,7 +89,7 @@ pub enum FetchError {
     /// The store's row lacks a part of the request.
     #[error("store '{store}' {reason}")]
     NotAddressable { store: String, reason: &'static str },
-    /// Not on the allow-list, or not an address that can be asked.
+    /// The target is not on the allow-list, or not an address that can be asked.
     #[error("{what} must not be contacted: {reason}")]
     NotAllowed { what: String, reason: String },
     /// Its robots.txt forbids it, and `politeness.robots` says that it is obeyed.
@@ -115,13 +115,13 @@ pub struct UnknownRobots {
     pub wait: Duration,
 }
 
-/// How a session goes on after a [`FetchError`]; its task goes on by a [`Disposition`]. Callers act on
+/// How a session continues after a [`FetchError`]; its task continues by a [`Disposition`]. Callers act on
 /// these; only `platforms::crawler` matches on variants, for hashes and for menus that look empty.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestDisposition {
-    /// The host refuses this client: blame the proxy, go on with another proxy and identity.
+    /// The host refuses this client: blame the proxy, continue with another proxy and identity.
     RotateBlocked,
-    /// The proxy failed: blame it, go on with another.
+    /// The proxy failed: blame it, continue with another.
     RotateProxy,
     /// No proxy is to blame: try the same again after a pause.
     TryAgain,
@@ -142,7 +142,7 @@ impl FetchError {
         FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
     }
 
-    /// How the session goes on. The only place that decides it.
+    /// How the session continues. The only place that decides it.
     pub fn request_disposition(&self) -> RequestDisposition {
         match self {
             FetchError::Blocked { .. } | FetchError::Challenged { .. } => RequestDisposition::RotateBlocked,

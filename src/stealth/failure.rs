@@ -80,7 +80,7 @@ impl Failure {
         }
     }
 
-    /// With the wait that the host gets instead of the one that it asked for.
+    /// Replaces the wait that the host asked for by the one that it gets.
     pub fn held_for(mut self, hold: Option<Duration>) -> Self {
         if let FetchError::Throttled { retry_after, .. } = &mut self.error {
             *retry_after = hold.or(*retry_after);
@@ -106,7 +106,7 @@ impl Failure {
         self.needs_other_proxy && matches!(self.error, FetchError::Http { .. })
     }
 
-    /// Neither the proxy nor the origin can be blamed for certain.
+    /// Whether neither the proxy nor the origin can be blamed for certain.
     pub fn is_suspicion(&self) -> bool {
         matches!(self.outcome, ProxyOutcome::Suspicion { .. })
     }

@@ -42,7 +42,7 @@ impl FetchMeter {
         lock(&self.counts).totals()
     }
 
-    /// These are kept elsewhere now.
+    /// Forgets totals that are kept elsewhere now.
     pub fn written(&self, totals: &[(FetchKey, FetchTotal)]) {
         lock(&self.counts).forget(totals, self.clock.utc());
     }
@@ -52,7 +52,7 @@ impl FetchMeter {
         lock(&self.stores).unwritten()
     }
 
-    /// These are kept elsewhere now.
+    /// Forgets totals that are kept elsewhere now.
     pub fn stores_written(&self, totals: &[(StoreDay, FetchTotal)]) {
         lock(&self.stores).written(totals, self.clock.utc());
     }

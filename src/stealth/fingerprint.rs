@@ -51,11 +51,11 @@ pub enum Os {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
-    /// From the running browser, by requests to a server of our own.
+    /// Seen in requests of the running browser to a server of our own.
     Recorded,
-    /// From published captures or requests of that browser.
+    /// Seen in published captures or requests of that browser.
     Captured,
-    /// By a rule that agrees with recorded or captured requests.
+    /// Follows from a rule that agrees with recorded or captured requests.
     Derived,
     /// An informed choice, until there is a recording.
     Unverified,
@@ -79,7 +79,7 @@ pub struct Fingerprint {
     /// Absent = never sent.
     pub priority: Option<Priority>,
     pub te: TeHeader,
-    /// On HTTP/2 one `cookie` field per pair instead of one for all.
+    /// Whether HTTP/2 has one `cookie` field per pair instead of one for all.
     pub cookie_crumbs: bool,
     pub evidence: Evidence,
     /// The lists of `order` by their kind, found at load.

@@ -73,8 +73,7 @@ fn move_accept_to_the_tail(names: &mut Vec<String>) {
     names.insert(tail(names), own);
 }
 
-/// Where the headers begin that Chromium itself puts last: at `origin`, or at `sec-fetch-site` where there is
-/// none.
+/// Begin of the headers that Chromium itself puts last: at `origin`, or at `sec-fetch-site` where there is none.
 fn tail(names: &[String]) -> usize {
     position(names, "origin").or_else(|| position(names, "sec-fetch-site")).unwrap_or(names.len())
 }
@@ -101,7 +100,7 @@ fn after_script_headers(names: &[String], script_headers: &[String], otherwise: 
     last.map_or(names.len(), |last| last + 1)
 }
 
-/// Where a list without `origin` gets it, as the lists of requests with a body have it.
+/// Place of `origin` in a list without it, as in the lists of requests with a body.
 fn place_of_origin(engine: Engine, names: &[String]) -> usize {
     let before: &[&str] = match engine {
         Engine::Blink => &["sec-fetch-site"],

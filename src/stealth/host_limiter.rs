@@ -22,7 +22,7 @@ use telemetry::events;
 const MAX_AGE: Duration = Duration::from_secs(10);
 /// The same while it refuses: tasks are woken when its breaker closes, and must not find it open here.
 const MAX_AGE_REFUSED: Duration = Duration::from_secs(1);
-/// Between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
+/// Maximum time between two requests to a host, however low its rate: the limiter counts in 64 bits of nanoseconds.
 const MAX_PERIOD: Duration = Duration::from_secs(24 * 3600);
 
 /// Parts that all limiters of a process share.
@@ -45,7 +45,7 @@ pub(super) struct HostLimiter {
 
 struct View {
     state: HostState,
-    /// When the state was read, by both clocks.
+    /// Time when the state was read, by both clocks.
     read: (DateTime<Utc>, Instant),
     exchanged: Option<Instant>,
     table_fails: bool,
@@ -125,7 +125,7 @@ impl HostLimiter {
         let asks_probe = std::mem::take(&mut report.asks_probe);
         self.note(report);
         let limiter = Arc::clone(self);
-        // it goes on when the session that asked for it is dropped: the report is out of `unsaved` meanwhile
+        // it continues when the session that asked for it is dropped: the report is out of `unsaved` meanwhile
         tokio::spawn(async move { limiter.exchange_in_turn(begun, asks_probe).await }).await.unwrap_or_default()
     }
 
@@ -225,8 +225,8 @@ impl View {
         utc.checked_add_signed(passed).unwrap_or(utc)
     }
 
-    /// After a hold it is old at once: another process may have met the next one, and two that take turns so
-    /// would never be held both.
+    /// Whether the state must be read again. After a hold it is old at once: another process may have met the next one, and
+    /// two that take turns so would never be held both.
     fn is_old(&self, now: Instant) -> bool {
         let Some(exchanged) = self.exchanged else { return true };
         let has_outlived_hold = self.held(exchanged).is_some() && self.held(now).is_none();

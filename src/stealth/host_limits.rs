@@ -34,7 +34,7 @@ pub struct HostRateLimits {
 }
 
 /// The right to send one request to a host, until the outcome is [noted](HostRateLimits::note) or it is
-/// dropped. The host's limiter is not forgotten meanwhile.
+/// dropped. Until then the host's limiter is kept.
 pub struct RequestPermit {
     limiter: Arc<HostLimiter>,
     probe: Option<ProbeNumber>,
@@ -49,7 +49,7 @@ impl RequestPermit {
 }
 
 impl HostRateLimits {
-    /// Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
+    /// Makes the limits. Without a `table`, this process has the hosts for itself. `longest_wait` also bounds a request.
     pub fn new(
         politeness: impl Into<Live<settings::Politeness>>,
         longest_wait: Duration,
@@ -117,7 +117,7 @@ impl HostRateLimits {
         limiter.exchange(report).await.hold
     }
 
-    /// Shares the observations that were not shared at once.
+    /// Exchanges the observations that were not exchanged at once.
     pub async fn exchange_all(&self) {
         let limiters: Vec<_> = lock(&self.hosts).values().cloned().collect();
         for limiter in limiters.iter().filter(|limiter| limiter.has_unsaved()) {

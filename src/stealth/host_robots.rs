@@ -17,7 +17,7 @@ use telemetry::metrics;
 
 /// How old the rules may become before the table is read again.
 const MAX_AGE: Duration = Duration::from_secs(60);
-/// Hosts whose rules are kept; beyond it all are read again.
+/// Maximum number of hosts whose rules are kept; beyond it all are read again.
 const MAX_HOSTS: usize = 1024;
 /// Rules of one host that are known to be reported; beyond it they are noted again, which changes nothing.
 const MAX_REPORTED: usize = 256;

@@ -19,7 +19,7 @@ struct Cookie {
     name: String,
     value: String,
     domain: String,
-    /// Without a Domain attribute a cookie goes back to the very host that set it.
+    /// Whether it has no Domain attribute, and so goes back to the very host that set it.
     host_only: bool,
     path: String,
     secure: bool,

@@ -16,9 +16,9 @@ pub const EMBEDDED: &str = include_str!("../../config/states.toml");
 #[serde(deny_unknown_fields)]
 pub struct StateLocale {
     pub timezone: String,
-    /// Not sent: Accept-Language comes from `languages`.
+    /// Locale, which is not sent: Accept-Language comes from `languages`.
     pub locale: String,
-    /// For Accept-Language, best first.
+    /// Languages for Accept-Language, best first.
     pub languages: Vec<String>,
     /// South, west, north, east: a grid of points over it is asked for stores.
     pub bounds: Option<[f64; 4]>,

@@ -60,7 +60,7 @@ pub trait ProxySource: Send + Sync {
     /// never blocks.
     fn count_bytes(&self, _proxy: ProxyId, _bytes: i64) {}
 
-    /// By which everything that goes through its proxies is counted; None where it counts nothing.
+    /// Meter of everything that goes through its proxies; None where it counts nothing.
     fn meter(&self) -> Option<FetchMeter> {
         None
     }

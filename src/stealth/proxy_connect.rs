@@ -84,8 +84,8 @@ pub(super) fn authorization(proxy: &Proxy) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Nothing is said to an https proxy, no credentials either, before its certificate has proved that it is the
-/// proxy.
+/// Connects to the proxy. Nothing is said to an https proxy, no credentials either, before its certificate has proved that it
+/// is the proxy.
 async fn reach(proxy: &Proxy, tls: &Arc<ClientConfig>, traffic: &Traffic) -> Result<ProxyStream, ConnectError> {
     let stream = TokioIo::new(traffic.meter(dial(proxy).await?));
     if proxy.protocol != ProxyProtocol::Https {

@@ -26,7 +26,7 @@ pub enum RequestKind {
 impl RequestKind {
     pub const ALL: [RequestKind; 3] = [RequestKind::Fetch, RequestKind::FetchWithBody, RequestKind::Image];
 
-    /// As spelled in `identities.toml`.
+    /// Name as spelled in `identities.toml`.
     pub fn name(self) -> &'static str {
         match self {
             RequestKind::Fetch => "fetch",
@@ -61,7 +61,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Without headers of a script, and without a body.
+    /// Makes a request without headers of a script, and without a body.
     pub fn new(kind: RequestKind, url: Url, referer: Url) -> Request {
         Request {
             kind,
@@ -116,7 +116,7 @@ impl Request {
     }
 }
 
-/// Without the values of headers and the body: a key may be among them.
+/// Shows the request without the values of headers and the body: a key may be among them.
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<_> = self.script_headers.iter().map(|(name, _)| name).collect();
@@ -136,7 +136,7 @@ fn is_form_type(content_type: &str) -> bool {
 pub struct Response {
     pub host: String,
     pub status: StatusCode,
-    /// With `content-encoding` only where `raw` is gzip and nothing else.
+    /// Headers, with `content-encoding` only where `raw` is gzip and nothing else.
     pub headers: HeaderMap,
     /// The body as received, without the bytes behind the end of its gzip. A text that came with a byte order mark is
     /// kept without it.

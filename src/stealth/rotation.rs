@@ -30,7 +30,7 @@ pub struct ExtraTries {
 pub enum Step {
     /// A new route at once: another proxy, another identity, an empty jar.
     Rotate,
-    /// Once more after a pause; by a `new_route` when the proxy may be what failed.
+    /// Tries once more after a pause; by a `new_route` when the proxy may be what failed.
     Wait {
         pause: Duration,
         new_route: bool,

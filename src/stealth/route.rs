@@ -41,7 +41,7 @@ pub(super) struct Route {
     jar: Jar,
     tls: Arc<ClientConfig>,
     connection: Option<Connection>,
-    /// Over all its connections.
+    /// Traffic of all its connections.
     traffic: Traffic,
 }
 
@@ -235,8 +235,8 @@ impl Route {
         }
     }
 
-    /// Over plain http the proxy answers for itself on the same connection: 407 certainly, 502 and 504
-    /// perhaps.
+    /// Refuses an answer of the proxy: over plain http it answers for itself on the same connection: 407 certainly, 502 and
+    /// 504 perhaps.
     fn reject_answer_of_proxy(&self, request: &Request, is_forwarded: bool, status: StatusCode) -> Result<(), Failure> {
         let host = request.host();
         match status {

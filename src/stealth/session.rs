@@ -62,9 +62,9 @@ pub struct SessionAsk {
     pub timezone: Option<String>,
     /// Hosts (with port where it is not the scheme's own) that this store brings with it.
     pub hosts: Vec<String>,
-    /// Whom its requests are counted for; None where they are for no store.
+    /// Store that its requests are counted for; None where they are for none.
     pub store: Option<StoreId>,
-    /// For something that a crawl does without, such as images: it gives way to all other sessions, and its
+    /// Whether it is for something that a crawl does without, such as images: it gives way to all other sessions, and its
     /// failures are no fault of its proxies at other hosts.
     pub is_best_effort: bool,
 }
@@ -82,7 +82,7 @@ pub struct Session {
     used_fingerprints: Vec<String>,
     /// Tries beyond the first of each request, on the same route or a new one.
     extra_tries: u32,
-    /// Proxies that are chosen only where no other is to be had.
+    /// Proxies that are chosen only where no other is available.
     avoided: Vec<ProxyId>,
     trace: TraceHandle,
     memory: MemoryPermit,
@@ -187,7 +187,7 @@ impl Session {
                     return Err(error);
                 }
             };
-            // its proxy may have been benched or switched off meanwhile
+            // its proxy may have been benched or switched off since
             if !route.is_usable() {
                 continue;
             }
@@ -230,7 +230,7 @@ impl Session {
         self.ask.store = Some(store);
     }
 
-    /// Chooses these proxies only where no other is to be had.
+    /// Chooses these proxies only where no other is available.
     pub fn avoid(&mut self, proxies: &[ProxyId]) {
         self.avoided.extend_from_slice(proxies);
     }

@@ -54,7 +54,7 @@ fn handshake_error(error: BoxError) -> io::Error {
     }
 }
 
-/// TLS tickets that one route keeps: a few origins, several each.
+/// Number of TLS tickets that one route keeps: a few origins, several each.
 const MAX_TICKETS: usize = 32;
 
 /// `shared` with an empty store of session tickets of its own: a browser resumes only its own sessions.
@@ -77,7 +77,7 @@ pub(super) fn config(extra_ca_file: Option<&Path>) -> Result<ClientConfig, TlsSe
     Ok(config)
 }
 
-/// For https proxies, which speak HTTP/1.1 inside: the public roots and the ones in `proxies.extra_ca_file`.
+/// Configuration for https proxies, which speak HTTP/1.1 inside: the public roots and the ones in `proxies.extra_ca_file`.
 pub(super) fn proxy_config(extra_ca_file: Option<&Path>) -> Result<Arc<ClientConfig>, TlsSetupError> {
     let mut config = config(extra_ca_file)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];

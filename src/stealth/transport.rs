@@ -43,7 +43,7 @@ const MAX_SKIP: Duration = Duration::from_secs(1);
 /// Parts that all connections of the process share.
 pub(super) struct Transport {
     tls: ClientConfig,
-    /// For https proxies.
+    /// Configuration for https proxies.
     proxy_tls: Arc<ClientConfig>,
     http: settings::Http,
 }

@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng};
 const IN_CI: u64 = 200_000;
 const AT_HOME: u64 = 50_000;
 const MAX_BYTES: usize = 2048;
-/// Inputs that are kept because of their effect.
+/// Maximum number of inputs that are kept because of their effect.
 const MAX_KEPT: usize = 4096;
 const MAX_CHANGES: usize = 6;
 

@@ -139,6 +139,14 @@ async fn a_damaged_or_unfinished_backup_changes_nothing() {
     fs::remove_file(&manifest).unwrap();
     refused(3, "there is no finished backup in").await;
     answer(&backup(&farm, &target).await);
+    let other = Farm::with_stores(1).await;
+    let replaced = backup(&other, &target).await;
+    assert_eq!(replaced.status.code(), Some(4), "another database: {}", String::from_utf8_lossy(&replaced.stderr));
+    fs::create_dir_all(farm.storage().join("media/aa")).unwrap();
+    fs::write(farm.storage().join("media/aa/aabb.jpg"), "a media file").unwrap();
+    answer(&backup(&farm, &target).await);
+    fs::remove_file(target.join("media/aa/aabb.jpg")).unwrap();
+    refused(4, "files of the backup that are missing: 1 of 1").await;
     fs::create_dir_all(root.join("payloads")).unwrap();
     fs::write(root.join("payloads/.database"), "another database").unwrap();
     refused(4, "give this one its own storage.root").await;
@@ -158,6 +166,18 @@ async fn a_directory_with_something_else_is_not_written_to(#[case] name: &str, #
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains(text), "{said}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn files_that_are_away_are_no_backup_without_files() {
+    let (farm, elsewhere) = (crawled().await, tempfile::tempdir().unwrap());
+    let target = elsewhere.path().join("backup");
+    let mut command = farm.drover(&["backup"]);
+    let output =
+        command.env("DROVER__STORAGE__ROOT", elsewhere.path().join("root")).arg(&target).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(78) && said.contains("mount its share, or set storage.root"), "{said}");
+    assert!(!target.exists());
 }
 
 #[tokio::test]

@@ -117,5 +117,5 @@ async fn a_process_that_is_killed_while_it_drains_counts_against_no_task(#[case]
     assert_eq!(farm.count("SELECT sum(loss_count) FROM worker_tasks").await, 0);
 }
 
-/// Longer than the lease and than a counted break.
+/// Counts workers that were silent for longer than the lease and than a counted break.
 const LONG_SILENT: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'running' AND clock_timestamp() > last_heartbeat_at + interval '8 seconds'";

@@ -28,10 +28,10 @@ use testkit::{Child, Farm, PATIENCE, S3, S3_SECRET, drover, until};
 
 const OURS: &str = "id 5 9";
 const THEIRS: &str = "id 6 9";
-/// Longer than a page of a reader, gzipped.
+/// Size that is larger than a page of a reader, gzipped.
 const LONG: usize = 3 << 20;
 
-/// As a process of its own has them.
+/// Payloads as a process of its own has them.
 fn payloads(s3: &S3, owner: &str) -> Payloads {
     Payloads::new(Place::of(&s3.config()).unwrap(), owner)
 }
@@ -108,7 +108,7 @@ async fn an_object_is_never_replaced() {
     assert_eq!(images.read(&path).await.unwrap().bytes, b"first");
 }
 
-/// Puts a line that is no header into each answer of a service.
+/// Puts a line that is not a header into each answer of a service.
 async fn with_odd_headers(service: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

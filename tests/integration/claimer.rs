@@ -19,7 +19,7 @@ use testkit::{FaultProxy, TestDatabase, database, database_settings, until};
 
 /// Number of lost answers of each claimer.
 const LOST_ANSWERS: usize = 50;
-/// With a database each, side by side.
+/// Number of claimers, with a database each, side by side.
 const CLAIMERS: usize = 4;
 const LOST_IN_A_ROW: usize = 3;
 const TASKS: usize = 4;

@@ -13,7 +13,7 @@ fn impatient(url: &str) -> Db {
     with_deadline(url, Duration::from_secs(1))
 }
 
-/// No statement comes near its deadline, on a busy machine either.
+/// Database with deadlines that no statement comes near, on a busy machine either.
 fn patient(url: &str) -> Db {
     with_deadline(url, Duration::from_secs(30))
 }

@@ -127,7 +127,7 @@ async fn a_panic_costs_a_few_images_which_the_next_refresh_brings(#[case] place:
     let farm = Farm::changed(2, many_kinds).await;
     farm.enqueue(Role::PayloadFetch).await;
     let mut command = downloading(&farm, &["worker"]);
-    // no other lane goes on in place of the one that panicked
+    // no other lane takes the place of the one that panicked
     command.env("DROVER__IMAGES__CONCURRENCY", "1");
     let worker =
         Child::spawn(command.env("FAILPOINTS", format!("{place}=1*panic(planted)"))).allow_errors(&["planted"]);

@@ -14,7 +14,7 @@ use testkit::filled_database;
 /// Pages that one claimed, renewed, swept or recovered task may touch, in heap and indexes of both tables.
 const PAGES_PER_TASK: i64 = 60;
 
-/// So few that no plan reads the whole table for their sake, which for fifty would be cheaper at this size.
+/// Number so small that no plan reads the whole table for their sake, which for fifty would be cheaper at this size.
 const ASKED: i64 = 10;
 const BUSY_STORES: i64 = 20;
 const BUSY_WAITING: i64 = 400;
@@ -51,8 +51,8 @@ impl Queue {
     }
 }
 
-/// On the one plain connection, whose statistics can be flushed: pages that `statement` touched after five
-/// runs that settle its plan.
+/// Counts the pages that `statement` touched after five runs that settle its plan, on the one plain connection, whose
+/// statistics can be flushed.
 async fn pages_of(queue: &Queue, statement: &str) -> i64 {
     let prepared = queue.database.raw.prepare(statement).await.unwrap();
     for _ in 0..6 {
@@ -136,7 +136,7 @@ enum Statistics {
 }
 
 impl Statistics {
-    /// Before there is anything to do: the session that claims has used its statements, so that its plans are
+    /// Prepares the session that claims before there is anything to do: it has used its statements, so that its plans are
     /// made.
     async fn before(self, queue: &Queue) {
         queue.sql("ALTER TABLE worker_tasks SET (autovacuum_enabled = off)").await;

@@ -11,7 +11,7 @@ use sim::{Coding, Fault, FaultKind, Flood, FloodOf};
 use testkit::{Child, Farm, until};
 
 const MIB: usize = 1 << 20;
-/// As many as may hold large answers at once: more would wait for them in the queue.
+/// Number of tasks that may hold large answers at once: more would wait for them in the queue.
 const SLOTS: usize = 2;
 /// Maximum memory of a task beyond an idle process: a body as it came, and inflated.
 const PER_TASK: usize = 64;
@@ -64,7 +64,7 @@ async fn floods_are_stopped_at_their_bounds_and_take_a_bounded_share_of_memory()
     assert_eq!(farm.sim.counts().direct_connections, 0);
 }
 
-/// In kB.
+/// Memory in kB.
 fn memory(pid: u32, line: &str) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let value = status.lines().find_map(|text| text.strip_prefix(line)).unwrap();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use testkit::{Child, Farm, LONG_LEASE};
 
 const STORES: usize = 24;
-/// Much longer than everything else in a crawl, so that a busy machine changes little.
+/// Latency much longer than everything else in a crawl, so that a busy machine changes little.
 const LATENCY: Duration = Duration::from_secs(1);
 /// Crawls that are forecast; the median of their deviations counts.
 const FORECASTS: i64 = 3;

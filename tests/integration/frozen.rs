@@ -1,4 +1,4 @@
-//! A worker process that is stopped for longer than its lease, and then goes on as if nothing had happened.
+//! A worker process that is stopped for longer than its lease, and then continues as if nothing had happened.
 
 use domain::role::Role;
 use nix::sys::signal::Signal;

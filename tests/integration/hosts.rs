@@ -15,7 +15,7 @@ use tokio::process::Command;
 use testkit::{Child, Farm, PATIENCE, TestDatabase, config, database, drover, until};
 
 const HOST: &str = "menu.test";
-/// Slots of `drover worker` in these tests.
+/// Number of slots of `drover worker` in these tests.
 const SLOTS: u64 = 4;
 
 fn shared_hosts(database: &TestDatabase, settings: &[(&'static str, &str)]) -> SharedHosts {

@@ -54,8 +54,8 @@ async fn a_demo_that_is_killed_again_and_again_completes_its_crawl() {
     private_server::stop(&private_server::dir_in(dir.path())).await.unwrap();
 }
 
-/// After how many log lines to kill: while the workers start, or in the crawl, which logs four lines a store.
-/// Each life gets a part of the crawl so small that none but the last completes it.
+/// Number of log lines after which to kill: while the workers start, or in the crawl, which logs four lines a store. Each
+/// life gets a part of the crawl so small that none but the last completes it.
 fn moment(kills: usize, stores: usize) -> usize {
     let crawl = (3 * stores / kills).max(1);
     match rand::rng().random_bool(0.5) {
@@ -76,7 +76,7 @@ fn start(dir: &Path, stores: usize, latency: u32) -> Child {
     Child::spawn(command.process_group(0))
 }
 
-/// As the machine's death would; it may be down already.
+/// Kills the server as the machine's death would; it may be down already.
 fn kill_server(dir: &Path) {
     let Ok(text) = std::fs::read_to_string(dir.join("postgres/data/postmaster.pid")) else { return };
     if let Some(pid) = text.lines().next().and_then(|line| line.parse().ok()) {

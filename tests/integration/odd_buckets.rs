@@ -16,7 +16,7 @@ use testkit::S3;
 
 const OWNER: &str = "id 5 9";
 
-/// Stands in front of a bucket, and changes its answers.
+/// Server in front of a bucket, which changes its answers.
 struct OddFront {
     s3: S3,
     address: SocketAddr,

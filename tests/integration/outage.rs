@@ -52,7 +52,7 @@ async fn a_database_that_is_silent_for_twenty_seconds_costs_no_retry_and_no_seco
     assert!(menus.values().all(|requests| *requests == 1), "stores were fetched again: {menus:?}");
 }
 
-/// Longer than every deadline of a statement.
+/// Time that is longer than every deadline of a statement.
 const SILENCE: Duration = Duration::from_secs(20);
 
 #[tokio::test]

@@ -188,7 +188,7 @@ async fn a_pause_with_an_end_is_over_by_itself() {
 #[tokio::test]
 async fn eight_busy_workers_claim_nothing_soon_after_a_pause() {
     const STORES: usize = 24;
-    /// Enough work for the pause to be obeyed long before its end.
+    /// Number of crawls with enough work for the pause to be obeyed long before its end.
     const CRAWLS: usize = 5;
     let latency = Duration::from_millis(400);
     let farm = Farm::changed(STORES, |settings| Settings { latency, ..settings }).await;

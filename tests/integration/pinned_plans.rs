@@ -6,8 +6,8 @@ use crate::statements::files_with;
 const PINS: [&str; 5] =
     ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
 
-/// Not the queue's hot statements: DDL, walks over all stores with settings of their own, one row by its key,
-/// the kinds that `migrate` writes, a message in the log, and the tables of the older schema, which are read whole.
+/// Statements other than the queue's hot ones: DDL, walks over all stores with settings of their own, one row by its key, the
+/// kinds that `migrate` writes, a message in the log, and the tables of the older schema, which are read whole.
 const NOT_PINNED: [&str; 16] = [
     "cancel_legacy_crawl_jobs",
     "close_legacy_runs",

@@ -93,7 +93,7 @@ fn dispensary(seed: &StoreSeed) -> Store {
     }
 }
 
-/// By way of a payload file, as a task does it.
+/// Normalises a menu by way of a payload file, as a task does.
 async fn normalised(menu: Menu) -> NormalMenu {
     let root = tempfile::tempdir().unwrap();
     let payloads = Payloads::new(root.path(), "a test");

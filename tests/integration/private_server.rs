@@ -33,7 +33,7 @@ async fn until_up(url: &str) {
     testkit::until("the server takes connections", SOON, async || is_up(url).await).await;
 }
 
-/// Nothing with the directory in its command line: neither the server nor its keeper.
+/// Waits until no process has the directory in its command line: neither the server nor its keeper.
 async fn until_nothing_runs(dir: &Path) {
     testkit::until("no server and no keeper is left", SOON, async || processes_of(dir).is_empty()).await;
 }
@@ -287,7 +287,7 @@ async fn pools_recover_by_themselves_from_an_immediate_restart_under_load() {
 }
 
 /// Works until the restart is over and it has had a success since; any error must say that trying again helps. A worker that waited for
-/// a connection meanwhile has seen none.
+/// a connection in that time has seen none.
 async fn work_through_the_restart(db: Db, over: CancellationToken) {
     let mut failures = 0;
     let begun = Instant::now();
@@ -307,7 +307,7 @@ async fn work_through_the_restart(db: Db, over: CancellationToken) {
     panic!("{failures} failures, and no success after the restart within {SOON:?}");
 }
 
-/// As an administrator does it, beside the keeper.
+/// Restarts the server as an administrator does, beside the keeper.
 async fn restart_immediately(dir: &Path) {
     let postgres = server_pid(dir).unwrap();
     let Ok(exe) = fs::read_link(format!("/proc/{postgres}/exe")) else {

@@ -10,7 +10,8 @@ use testkit::{Child, Farm, LONG_LEASE, PATIENCE, until};
 
 const RESTARTS: u32 = 10;
 const STORES: usize = 8;
-/// Longer than a claim takes on a busy machine, so that a task which waits for a poll is told from one that a wake-up brings.
+/// Interval longer than a claim takes on a busy machine, so that a task which waits for a poll differs from one that a
+/// wake-up brings.
 const POLL: Duration = Duration::from_secs(5);
 const REFRESHED: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND role = 'product_refresh'";
 
@@ -55,7 +56,8 @@ async fn farm() -> Farm {
     farm
 }
 
-/// With slots for the tasks of all stores. It answers probes when this returns, and so it drains at a signal.
+/// Starts a service with slots for the tasks of all stores. It answers probes when this returns, and so it drains at a
+/// signal.
 async fn start(farm: &Farm, service: &str) -> Child {
     let mut command = farm.drover(&[service]);
     let poll = format!("{}s", POLL.as_secs());

@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 use testkit::{Child, Farm, database};
 
-/// That of the farm's first four stores; the fifth is served at another path.
+/// Text of the farm's first four stores; the fifth is served at another path.
 const FORBIDS_THE_API: &str = "User-agent: *\nDisallow: /api-\nAllow: /";
 
 fn answers(status: u16, text: &str) -> Option<Robots> {

@@ -1,4 +1,4 @@
-//! A refresh that goes on in the slot of its fetch, seen on whole processes.
+//! A refresh that continues in the slot of its fetch, seen on whole processes.
 
 use domain::role::Role;
 use nix::sys::signal::Signal;

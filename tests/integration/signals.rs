@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use testkit::{Child, PATIENCE, connect, database, drover, empty_database, server_dir, until};
 
-/// Much shorter than the wait of each of these processes, and long enough for a busy machine.
+/// Maximum time, much shorter than the wait of each of these processes, and long enough for a busy machine.
 const PROMPTLY: Duration = Duration::from_secs(30);
 /// Deadlines of connections and statements: a process that heeds its signal between two tries ends too late.
 const PATIENT: [(&str, &str); 2] =

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Not statements of drover's own tables: they run before there are any, in pieces.
+/// Statements that are not of drover's own tables: they run before there are any, in pieces.
 const WITHOUT_SCHEMA: [&str; 1] = ["migrate/bookkeeping.sql"];
 
 /// The statement with the files that it includes, the words of an order, and a number for each name. The compiler

@@ -41,7 +41,7 @@ async fn ended(database: &TestDatabase, role: &str, status: &str, minutes_ago: i
     write(database, &sql).await;
 }
 
-/// By role and outcome: tasks, waits, seconds waited, runs, seconds run, products.
+/// Counts by role and outcome: tasks, waits, seconds waited, runs, seconds run, products.
 async fn counted(database: &TestDatabase) -> Vec<String> {
     let sql = "SELECT concat_ws(' ', role, outcome, sum(tasks), sum(waits), sum(wait_seconds), sum(runs), sum(run_seconds), sum(products))
                  FROM stats_minute GROUP BY role, outcome ORDER BY role, outcome";

@@ -189,7 +189,7 @@ async fn an_actor_or_loop_that_always_panics_ends_the_process_by_name(#[case] pl
     assert!(last.contains(name) && last.contains("failed too often") && last.contains("planted"), "{last}");
 }
 
-/// Longer than a busy machine holds up a thread that is well, which would be named instead.
+/// Time longer than a busy machine holds up a thread that is well, which would be named instead.
 const HUNG_AFTER: &str = "3s";
 
 #[rstest]

@@ -17,12 +17,12 @@ use tokio::sync::OnceCell;
 const TEMPLATE_LOCK: i64 = 0x7465_7374;
 const MARK: &str = "drover_test_";
 const TEMPLATE_MARK: &str = "drover_template_";
-/// Linux has it; containers often have little of it.
+/// Directory in memory, which Linux has; containers often have little of it.
 const IN_MEMORY: &str = "/dev/shm";
 /// Maximum space of a test run's servers, doubled.
 const ROOM: u64 = 2 << 30;
 
-/// Connections of a test's database, beside two for the API.
+/// Number of connections of a test's database, beside two for the API.
 pub const WORK_CONNECTIONS: usize = 8;
 
 /// A database of one test, dropped with it.
@@ -134,7 +134,7 @@ impl Drop for TestDatabase {
     }
 }
 
-/// For the end of a test, when its own runtime is ending too.
+/// Runs work at the end of a test, when the test's own runtime is ending too.
 pub fn block_on_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     let thread = std::thread::spawn(move || {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)

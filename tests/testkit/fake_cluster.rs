@@ -76,7 +76,7 @@ impl FakeCluster {
         Kubernetes { kubeconfig: Some(self.kubeconfig()), ..super::config(&[]).kubernetes }
     }
 
-    /// With a deadline that a test can wait for.
+    /// Settings with a deadline that a test can wait for.
     pub fn hasty_settings(&self) -> Kubernetes {
         Kubernetes { timeout: Duration::from_secs(1), ..self.settings() }
     }
@@ -214,7 +214,7 @@ fn json_answer(code: u16, body: &Value) -> Response<Full<Bytes>> {
     answer.body(Full::from(body.to_string())).unwrap()
 }
 
-/// As a Role names it.
+/// Verb as a Role names it.
 fn verb(method: &Method) -> &'static str {
     match *method {
         Method::GET => "get",

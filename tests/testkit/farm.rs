@@ -28,10 +28,10 @@ use super::wait::until;
 
 /// Lease of workers whose runs are counted: a worker that a busy machine suspends for some seconds keeps its tasks.
 pub const LONG_LEASE: &str = "20s";
-/// Long enough for a busy machine.
+/// Maximum wait, long enough for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// By the platform's ids of store and product.
+/// Products by the platform's ids of store and product.
 pub type Products = BTreeMap<(String, String), ProductRecord>;
 
 /// Its end fails the test when a task is still open, unless the test [says why](Farm::leaves_open_tasks).
@@ -57,7 +57,7 @@ impl Farm {
         Farm::build(change(small(stores)), database.url.clone(), Some(database)).await
     }
 
-    /// On a server of the test's own, which it may kill.
+    /// Starts a farm on a server of the test's own, which it may kill.
     pub async fn on(url: &str, stores: usize) -> Farm {
         Farm::build(small(stores), url.to_owned(), None).await
     }
@@ -78,7 +78,7 @@ impl Farm {
         &self.url
     }
 
-    /// For a test that ends before its tasks do.
+    /// Permits a test to end before its tasks do.
     pub fn leaves_open_tasks(&self, _reason: &str) {
         self.leaves_open_tasks.store(true, Ordering::Relaxed);
     }
@@ -93,12 +93,12 @@ impl Farm {
         files_below(&self.storage.path().join("payloads"))
     }
 
-    /// Below `images`, half-written ones included.
+    /// Lists the files below `images`, half-written ones included.
     pub fn image_files(&self) -> Vec<PathBuf> {
         files_below(&self.storage.path().join("images"))
     }
 
-    /// Where paths of stored files begin.
+    /// Directory at which paths of stored files begin.
     pub fn storage(&self) -> &Path {
         self.storage.path()
     }
@@ -243,7 +243,7 @@ fn key(record: &ProductRecord) -> (String, String) {
     (record.platform_dispensary_id.clone(), record.provider_product_id.clone())
 }
 
-/// Without the file that names the database.
+/// Lists the files except the one that names the database.
 fn files_below(dir: &Path) -> Vec<PathBuf> {
     let paths = std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
     let below = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };

@@ -33,8 +33,7 @@ struct Network {
 }
 
 impl FaultProxy {
-    /// In front of the server of `url`, as the test databases have it:
-    /// `postgresql:///NAME?host=DIR&user=drover`.
+    /// Starts in front of the server of `url`, as the test databases have it: `postgresql:///NAME?host=DIR&user=drover`.
     pub async fn start(url: &str) -> FaultProxy {
         let (database, server) = server_of(url);
         let network = Arc::new(Network {
@@ -54,7 +53,7 @@ impl FaultProxy {
         format!("postgresql://drover@{}/{}?sslmode=disable", self.address, self.database)
     }
 
-    /// While the network is silent, nothing arrives and nothing is refused; afterwards all of it arrives.
+    /// Silences the network, or ends the silence: nothing arrives and nothing is refused; afterwards all of it arrives.
     pub fn set_silent(&self, silent: bool) {
         self.network.is_silent.send_replace(silent);
     }

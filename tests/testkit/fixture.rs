@@ -20,7 +20,7 @@ pub fn fixture(path: &str) -> Option<PathBuf> {
     file
 }
 
-/// Where fixtures are expected, if anywhere.
+/// Directory in which fixtures are expected, if anywhere.
 fn directory() -> Option<PathBuf> {
     let set = std::env::var_os("DROVER_FIXTURES").filter(|set| !set.is_empty()).map(PathBuf::from);
     // the simulator's manifest is one directory deeper

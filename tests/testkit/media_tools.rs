@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Where a tool is, if it is installed.
+/// Path at which a tool is, if it is installed.
 pub fn media_tool(name: &str) -> PathBuf {
     super::root().join("target/media-tools/bin").join(name)
 }
 
-/// Without the tool a test says that it is skipped; where CI runs, it fails.
+/// Whether the tool is there. Without it a test says that it is skipped; where CI runs, it fails.
 pub fn has_media_tool(name: &str) -> bool {
     is_there_or_skipped(name, media_tool(name).is_file())
 }

@@ -13,7 +13,7 @@ use super::process::Child;
 use super::server_dir;
 use super::wait::until;
 
-/// Connections to the server for each of its databases.
+/// Number of connections to the server for each of its databases.
 pub const POOLER_CONNECTIONS: usize = 3;
 
 /// Ends with the test.

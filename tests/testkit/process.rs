@@ -19,7 +19,7 @@ use super::wait::{until, until_some};
 /// How long the last lines may take after the process has ended. A grandchild may keep the pipe open for
 /// longer.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// Log lines to print of a child whose test fails.
+/// Number of log lines to print of a child whose test fails.
 const PRINTED_LINES: usize = 100;
 
 /// A command for the built program that reads only the test's configuration.
@@ -84,8 +84,8 @@ impl Child {
         until_some(&what, deadline, async || self.stderr().into_iter().find(|line| line.contains(text))).await
     }
 
-    /// Where a service that was started with `DROVER__PROBES__LISTEN=127.0.0.1:0` answers probes. The port
-    /// that the system chose is in no row and no metric.
+    /// Address at which a service that was started with `DROVER__PROBES__LISTEN=127.0.0.1:0` answers probes. The port that
+    /// the system chose is in no row and no metric.
     pub async fn probes(&self) -> SocketAddr {
         let line = self.logged("Listening for probes", PATIENCE).await;
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();

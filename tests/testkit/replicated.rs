@@ -104,7 +104,7 @@ impl Node {
         Node::start(data, port).await
     }
 
-    /// From now on a commit is on two servers, or has no answer.
+    /// Makes commits wait until they are on two servers: otherwise they have no answer.
     async fn commit_on_standby(&self) {
         let client = connect(&self.url("postgres")).await;
         client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();

@@ -23,7 +23,7 @@ const BACKLOG: u32 = 1024;
 const BUCKET: &str = "menus";
 const PREFIX: &str = "crawl/one";
 const KEY_ID: &str = "AKIDOFTHETESTS";
-/// For a look whether it is anywhere.
+/// Secret that tests look for in all places.
 pub const S3_SECRET: &str = "sEcReT/of+the/tests0123456789";
 
 pub struct S3 {
@@ -37,7 +37,7 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// With an empty bucket.
+    /// Starts with an empty bucket.
     pub async fn start() -> S3 {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join(BUCKET)).unwrap();
@@ -102,7 +102,7 @@ impl S3 {
                 });
                 connections.spawn(async move {
                     let builder = Builder::new(TokioExecutor::new());
-                    // a client that leaves is no fault
+                    // a client that leaves is not a fault
                     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
                 });
             }
@@ -127,7 +127,7 @@ impl S3 {
         self.config_by_way_of(self.address)
     }
 
-    /// With another address, which leads here.
+    /// Configuration with another address, which leads here.
     pub fn config_by_way_of(&self, address: SocketAddr) -> Config {
         let mut settings = self.settings();
         settings.retain(|(key, _)| *key != "storage.endpoint");
@@ -143,7 +143,7 @@ impl S3 {
         }
     }
 
-    /// Where the object at a path of the layout is.
+    /// File of the object at a path of the layout.
     pub fn object(&self, path: &str) -> PathBuf {
         self.dir.path().join(BUCKET).join(PREFIX).join(path)
     }

@@ -23,7 +23,7 @@ pub struct SlowLink {
 }
 
 impl SlowLink {
-    /// In front of the server of `url`, as [`super::FaultProxy`]; `delay` is for one direction.
+    /// Starts in front of the server of `url`, as [`super::FaultProxy`]; `delay` is for one direction.
     pub async fn start(url: &str, delay: Duration) -> SlowLink {
         let (database, socket) = server_of(url);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,7 +1,7 @@
 //! `typos`: inputs of people who mean a product and hit one wrong key.
 
 const LETTERS: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
-/// People do not search for shorter words.
+/// Minimum length: people do not search for shorter words.
 const MIN_WORD: usize = 3;
 
 #[derive(Clone, Debug)]

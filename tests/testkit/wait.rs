@@ -9,7 +9,7 @@ pub async fn until(what: &str, deadline: Duration, mut condition: impl AsyncFnMu
     until_some(what, deadline, async || condition().await.then_some(())).await;
 }
 
-/// Like [`until`], for a condition that brings a value.
+/// Same as [`until`], for a condition that brings a value.
 pub async fn until_some<T>(what: &str, deadline: Duration, mut condition: impl AsyncFnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {

@@ -86,6 +86,13 @@ const DEBUG_OF_TEXTS: [(&str, &str); 11] = [
     ("src/cli/platforms/hashes.rs", "other"),
 ];
 
+/// First words of a doc comment that does not say what the thing is, or does: `/// In seconds.`
+const LATE_HEADS: [&str; 30] = [
+    "After", "As", "At", "Before", "Beside", "By", "For", "From", "If", "In", "It", "Like", "Not", "Of", "On", "Since",
+    "That", "These", "Those", "To", "Until", "What", "When", "Where", "Which", "While", "Who", "With", "Within",
+    "Without",
+];
+
 /// A file that needs more has more than one subject.
 const MAX_LINES: usize = 400;
 
@@ -282,6 +289,22 @@ fn comments_name_the_thing_first() {
         let text = fs::read_to_string(root().join(&path)).unwrap_or_default();
         let late = text.lines().filter(|line| begins_late(line)).map(|line| format!("{path}: {}", line.trim()));
         late.collect::<Vec<_>>()
+    });
+    assert_none(lines.collect());
+}
+
+#[test]
+fn doc_comments_begin_with_a_noun_or_a_verb() {
+    let is_doc = |line: &str| line.trim_start().starts_with("///");
+    let begins_late = |line: &str| {
+        let comment = line.trim_start().trim_start_matches('/').trim_start();
+        LATE_HEADS.contains(&comment.split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default())
+    };
+    let lines = product().flat_map(|file| {
+        let before = std::iter::once("").chain(file.text.lines());
+        let first = before.zip(file.text.lines()).filter(|(before, line)| is_doc(line) && !is_doc(before));
+        let late = first.filter(|(_, line)| begins_late(line));
+        late.map(|(_, line)| format!("{}: {}", file.path, line.trim())).collect::<Vec<_>>()
     });
     assert_none(lines.collect());
 }

@@ -22,7 +22,7 @@ pub use fantoccini::key::Key;
 
 use crate::look::Look;
 
-/// For a start, a click and a condition, on a busy machine.
+/// Maximum time of a start, a click and a condition, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
 const MAX_STARTS: usize = 3;
@@ -81,7 +81,7 @@ impl Browser {
         self.ready().await
     }
 
-    /// Until the page shows its first data.
+    /// Waits until the page shows its first data.
     pub async fn ready(&self) -> anyhow::Result<()> {
         self.until("the page is ready", "document.documentElement.dataset.ready === '1'").await.map(|_| ())
     }
@@ -153,7 +153,7 @@ impl Browser {
                 Err(error) if begun.elapsed() > PATIENCE => {
                     bail!("cannot click {xpath}: {error}; {}", self.state().await)
                 }
-                // it is not there yet, or was drawn again meanwhile
+                // it is not there yet, or was drawn again
                 Err(_) => tokio::time::sleep(POLL).await,
             }
         }

@@ -22,7 +22,7 @@ impl Page {
     }
 }
 
-/// In the order of the navigation; the login is the last.
+/// Lists the pages in the order of the navigation; the login is the last.
 pub fn pages() -> anyhow::Result<Vec<Page>> {
     let (_, array) = SOURCE.split_once("PAGES = ").unwrap_or_default();
     let mut pages: Vec<Page> = serde_json::from_str(array.trim_end().trim_end_matches(';'))?;

@@ -22,7 +22,7 @@ pub struct Args {
     /// Address of a running drover [default: a demo of its own]
     #[arg(long)]
     url: Option<String>,
-    /// Where the pictures go
+    /// Directory of the pictures
     #[arg(long, default_value = "docs/images")]
     out: PathBuf,
     /// Only pages with this in their name

@@ -90,7 +90,7 @@ fn row(mut product: Product<'_>) -> Row<'_> {
     }
 }
 
-/// And whether their stock comes from the point of sale.
+/// Reads the options, and whether their stock comes from the point of sale.
 fn options<'a>(product: &mut Product<'a>) -> (Vec<OptionRow<'a>>, bool) {
     let labels = std::mem::take(&mut product.options);
     let rec = if product.rec_prices.is_empty() { &product.prices } else { &product.rec_prices };
@@ -116,7 +116,7 @@ fn options<'a>(product: &mut Product<'a>) -> (Vec<OptionRow<'a>>, bool) {
     (labels.into_iter().enumerate().map(option).collect(), !pos.is_empty())
 }
 
-/// By label; a row whose label no option has belongs to the option at its position.
+/// Matches rows by label; a row whose label no option has belongs to the option at its position.
 fn quantities(labels: &[Cow<'_, str>], rows: &[StockRow<'_>]) -> Vec<Option<i32>> {
     let mut found: Vec<Option<i32>> = vec![None; labels.len()];
     for (at, row) in rows.iter().enumerate() {
@@ -141,7 +141,7 @@ fn lowest(prices: impl Iterator<Item = Price>) -> Price {
         .unwrap_or_default()
 }
 
-/// Halves up: prices have at most three decimals.
+/// Rounds halves up: prices have at most three decimals.
 fn cents(dollars: f64) -> i32 {
     ((dollars * 1000.0).round() as i32 + 5) / 10
 }
@@ -177,7 +177,7 @@ fn brand<'a>(
     text(object.and_then(|brand| brand.name)).or_else(|| text(name)).or_else(|| text(canonical))
 }
 
-/// Without blanks around it; None where nothing is left.
+/// Trims the text; None where nothing is left.
 fn text(text: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let trimmed = match text? {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),

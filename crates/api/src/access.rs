@@ -20,9 +20,9 @@ const MAX_KEY_CHARS: usize = 255;
 /// Requirement of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// None: open to anyone.
+    /// Minimum role; None: open to anyone.
     pub role: Option<AccessRole>,
-    /// It changes something, and `audit_log` records the caller.
+    /// Whether it changes something, so that `audit_log` records the caller.
     pub is_audited: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Changes<R> {
 }
 
 impl<R> Caller<R> {
-    /// A connection for reads, none of those of tasks.
+    /// A connection for reads, from the pool of the API.
     pub async fn client(&self) -> Result<Client, ApiError> {
         Ok(self.api.db.api_client().await?)
     }

@@ -26,7 +26,7 @@ use foundation::digest::sha256_hex;
 pub const LOGIN_COOKIE: &str = "drover_login";
 pub const CSRF_TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
 
-/// Where the connection comes from, as an extension of the request.
+/// Address of the client, as an extension of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientAddress(pub IpAddr);
 
@@ -45,7 +45,7 @@ pub struct RequestContext {
 enum Via {
     /// `host` is its name for this server.
     Network { host: Authority, address: Option<IpAddr> },
-    /// By a command, which has the database itself.
+    /// A command, which has the database itself.
     CommandLine,
 }
 
@@ -60,7 +60,7 @@ pub async fn network(State(api): State<ApiState>, request: Request, next: Next) 
     }
 }
 
-/// For requests of the command line.
+/// Lets requests of the command line pass.
 pub async fn command_line(request: Request, next: Next) -> Response {
     run(Via::CommandLine, request, next).await
 }
@@ -78,7 +78,7 @@ impl RequestContext {
         context.ok_or_else(|| ApiError::Internal("a route without authentication".to_owned()))
     }
 
-    /// Called once, by the extractor that reads the body.
+    /// Notes the body; called once, by the extractor that reads it.
     pub fn note_body(&self, bytes: &Bytes) {
         let _ = self.body.set(bytes.clone());
     }

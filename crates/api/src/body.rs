@@ -23,9 +23,9 @@ use super::strict::Strict;
 use super::unique::require_unique_fields;
 use super::{ApiError, ApiState};
 
-/// Enough for a body of the largest size over a slow line; a slower client would occupy a connection.
+/// Maximum time, enough for a body of the largest size over a slow line; a slower client would occupy a connection.
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);
-/// Beyond it a float is not exact.
+/// Largest number up to which a float is exact.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Maximum size of a batch.
 const MAX_BATCH_BYTES: usize = 16 * 1024 * 1024;
@@ -163,8 +163,8 @@ fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError 
     }
 }
 
-/// These two errors belong to the object and not to one of its values, so serde names the field only in their
-/// text.
+/// Returns the field that an error names. These two errors belong to the object and not to one of its values, so serde names
+/// the field only in their text.
 pub fn named_field(detail: &str) -> Option<&str> {
     let named = ["missing field `", "duplicate field `"].iter().find_map(|prefix| detail.strip_prefix(prefix))?;
     named.split('`').next()

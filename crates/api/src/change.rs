@@ -65,7 +65,7 @@ impl Change {
         self.answer_read(StatusCode::CREATED, Some(location), async |_| Ok(body)).await
     }
 
-    /// Commits, and answers 202 with the operation that goes on and its address.
+    /// Commits, and answers 202 with the operation that continues and its address.
     pub async fn accepted(self, location: String, body: &impl Serialize) -> Result<Response, ApiError> {
         self.answer_read(StatusCode::ACCEPTED, Some(location), async |_| Ok(body)).await
     }

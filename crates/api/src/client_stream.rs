@@ -15,7 +15,7 @@ use tokio_io_timeout::TimeoutWriter;
 /// longer than a client has time.
 #[cfg(target_os = "linux")]
 const MAX_UNSENT_BYTES: u32 = 128 * 1024;
-/// Maximum time that a client may go on sending unread bytes once it has its answer.
+/// Maximum time that a client may continue sending unread bytes once it has its answer.
 const MAX_LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 16 * 1024;
 
@@ -37,7 +37,7 @@ impl ClientStream {
         ClientStream { stream: Box::pin(stream), linger: None }
     }
 
-    /// Ready once the client has closed its side.
+    /// Waits until the client has closed its side.
     fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut bytes = [0; LINGER_BYTES];
         loop {

@@ -18,10 +18,10 @@ use domain::access::TokenId;
 use foundation::digest::sha256_hex;
 
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// For a text that is not known: a token that another process made opens at once. Guesses wait, and do not
-/// each ask the database.
+/// Maximum age for a text that is not known: a token that another process made opens at once. Guesses wait, and do not each
+/// ask the database.
 const MAX_AGE_FOR_UNKNOWN: Duration = Duration::from_millis(50);
-/// So that the metrics of a process go on without the database.
+/// Maximum age while the database is away, so that the metrics of a process continue.
 const MAX_AGE_IN_OUTAGE: Duration = Duration::from_secs(600);
 /// Shows people, and scanners of leaked secrets, that it is a token.
 const PREFIX: &str = "drover_";
@@ -120,7 +120,7 @@ impl Credentials {
         self.at_most(MAX_AGE, db).await
     }
 
-    /// As [`Credentials::known`], and as of the request or later where `secret` opens nothing yet.
+    /// Same as [`Credentials::known`], but read after the request where `secret` opens nothing yet.
     pub async fn known_for(&self, secret: &SecretText, db: &Db) -> Result<Arc<KnownCredentials>, ApiError> {
         let known = self.known(db).await?;
         if known.find(secret).is_some() {

@@ -82,7 +82,7 @@ pub enum ApiError {
     NotJson(String),
     #[error("the body has Content-Encoding {0}: send it uncompressed")]
     Coded(String),
-    #[error("too many requests with this token: go on in {0:.0?}")]
+    #[error("too many requests with this token: try again in {0:.0?}")]
     TooManyRequests(Duration),
     #[error("the Idempotency-Key '{0}' was sent with another request")]
     KeyReused(String),
@@ -91,10 +91,10 @@ pub enum ApiError {
     Answered(Box<KeptAnswer>),
     #[error("not answered within {limit:?}", limit = .0)]
     TimedOut(Duration),
-    /// Kubernetes did not do it.
+    /// Kubernetes did not make the change.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    /// There is no room now.
+    /// The server has no room now.
     #[error("{0}")]
     Busy(String),
     /// Another transaction holds the same rows.
@@ -173,7 +173,7 @@ impl ApiError {
         }
     }
 
-    /// At most [`MAX_FIELD_ERRORS`].
+    /// Lists at most [`MAX_FIELD_ERRORS`].
     fn field_errors(&self) -> Vec<FieldError> {
         let named = |(field, detail): &(String, String)| FieldError { field: field.clone(), detail: detail.clone() };
         match self {
@@ -197,7 +197,8 @@ impl ApiError {
         }
     }
 
-    /// Without the database's own error text, which may name hosts and accounts and is for the log only.
+    /// Returns the text for the caller, without the database's own error text, which may name hosts and accounts and is for
+    /// the log only.
     pub fn detail(&self) -> String {
         match self {
             ApiError::Internal(_) => {

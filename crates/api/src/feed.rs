@@ -28,9 +28,9 @@ const TICK: Duration = Duration::from_secs(1);
 /// A page that is loaded again, or a client that lost its connection, comes back within this time, and misses
 /// nothing.
 const IDLE_AFTER: Duration = Duration::from_secs(60);
-/// Maximum time a listener waits for the first poll after an idle time; without the database it goes on without it.
+/// Maximum time a listener waits for the first poll after an idle time; without the database it continues without it.
 const MAX_WAKE: Duration = Duration::from_secs(2);
-/// Some minutes of a busy farm.
+/// Number of kept events: some minutes of a busy farm.
 const MAX_EVENTS: usize = 4_096;
 
 vocabulary! {
@@ -64,7 +64,7 @@ pub struct FeedEvent {
 }
 
 pub struct Feed {
-    /// Distinguishes this process's numbers from another's.
+    /// Id that distinguishes this process's numbers from another's.
     pub process: String,
     latest: Mutex<VecDeque<Arc<FeedEvent>>>,
     /// The number of the newest event. Each listener has a receiver.
@@ -77,7 +77,7 @@ pub struct Feed {
     idle_after: Duration,
 }
 
-/// Where events come from.
+/// Source of events.
 trait Source {
     /// Changes since the last poll, `elapsed` ago.
     fn poll(&mut self, elapsed: Duration) -> impl Future<Output = Result<Vec<(Topic, Value)>, DbError>> + Send;
@@ -130,7 +130,7 @@ impl Feed {
         }
     }
 
-    /// Until there was no listener for some time.
+    /// Polls until there was no listener for some time.
     async fn watch(&self, source: &mut impl Source) {
         let (mut polled, mut listened) = (Instant::now(), Instant::now());
         let mut is_interrupted = false;

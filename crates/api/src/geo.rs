@@ -35,7 +35,7 @@ impl PartialSchema for IpText {
     }
 }
 
-/// Where an address is, by the operator's geo database.
+/// Location of an address, from the operator's geo database.
 #[utoipa::path(get, path = "/api/geo/{ip}", tag = "geo",
                responses((status = 200, body = LocatedAddress), (status = 503, response = Problem)))]
 pub async fn show(

@@ -26,8 +26,8 @@ use telemetry::events;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The route of a request that no route answers.
 const NO_ROUTE: &str = "none";
-/// Unless an endpoint sets another value: answers are data, not to be kept, and shown in no page of another
-/// site.
+/// Headers of answers, unless an endpoint sets another value: answers are data, not to be kept, and shown in no page of
+/// another site.
 const SAFE_HEADERS: [(HeaderName, &str); 5] = [
     (CACHE_CONTROL, "no-store"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),

@@ -79,7 +79,7 @@ impl DatabaseChecks {
     }
 }
 
-/// Never degraded: an operator wanted it so.
+/// Check of the pauses. Never degraded: an operator wanted it so.
 async fn paused(client: &Client) -> Check {
     let detail = match pauses::list(client).await {
         Ok(pauses) if pauses.is_empty() => None,

@@ -98,7 +98,7 @@ pub async fn reset(changes: Changes<Operator>, Path(path): Path<HostPath>) -> Re
 }
 
 impl HostPath {
-    /// As the table has it.
+    /// Name in the table.
     fn name(&self) -> String {
         self.host.to_ascii_lowercase()
     }

@@ -17,13 +17,13 @@ pub fn is_present(uri: &Uri) -> bool {
     pairs(uri).any(|(name, _)| name == PARAMETER)
 }
 
-/// Refuses an address whose signature is not that of `key`.
+/// Refuses an address whose signature was not made with `key`.
 pub fn check(uri: &Uri, key: &str) -> Result<(), ApiError> {
     let mut given = pairs(uri).filter(|(name, _)| name == PARAMETER).map(|(_, value)| value);
     let (Some(given), None) = (given.next(), given.next()) else {
         return Err(ApiError::bad(PARAMETER, "given twice"));
     };
-    let refused = || ApiError::Forbidden("the signature (parameter s) is not that of this address".to_owned());
+    let refused = || ApiError::Forbidden("the signature (parameter s) does not belong to this address".to_owned());
     let bytes = decode(&given).ok_or_else(refused)?;
     // in constant time
     mac(uri, key)?.verify_slice(&bytes).map_err(|_| refused())
@@ -84,7 +84,7 @@ mod tests {
         assert!(check(format!("/drover{PATH}?s={signature}&format=jpeg&w=200")));
     }
 
-    /// As `printf '/img/product/7?w=200' | openssl dgst -sha256 -hmac "$IMG_SIGNING_KEY"` prints it.
+    /// Same signature as `printf '/img/product/7?w=200' | openssl dgst -sha256 -hmac "$IMG_SIGNING_KEY"` prints it.
     #[test]
     fn it_is_plain_hmac_sha256() {
         assert_eq!(signed(&"/img/product/7?w=200".parse().unwrap()), "/img/product/7?w=200");

@@ -76,7 +76,7 @@ pub struct ImageQuery {
     /// Height in pixels; without `w`, the width follows.
     #[param(minimum = 1, maximum = 4000)]
     h: Option<u32>,
-    /// Quality.
+    /// Quality of the encoding.
     #[param(minimum = 1, maximum = 100, default = 80)]
     q: Option<u8>,
     /// `cover`, `contain`, `fill`, `inside` or `outside`.

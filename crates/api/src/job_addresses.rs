@@ -8,7 +8,7 @@ use contract::jobs::NewJob;
 use db::{Client, media_accounts};
 use domain::role::Role;
 
-/// They fail until the platform or the account has an address.
+/// Counts, by platform, the jobs that fail until the platform or the account has an address.
 pub async fn without_address(
     client: &Client,
     api: &ApiState,

@@ -109,7 +109,7 @@ const MAX_PROBE_CONNECTIONS_PER_ADDRESS: usize = 16;
 const MAX_LISTENERS: usize = 1_000;
 /// Each has a body of up to 16 MiB in memory.
 const MAX_BATCHES: usize = 4;
-/// At the same time: each is a request to the platform.
+/// Maximum at the same time: each is a request to the platform.
 const MAX_PROXY_TESTS: usize = 2;
 
 /// Content of `/metrics` beside the probes.

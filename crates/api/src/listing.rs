@@ -20,7 +20,7 @@ use contract::limit::Limit;
 pub struct Listing<F, C = Cursor> {
     pub filter: F,
     pub limit: Limit,
-    /// Where the page before ended; None of the first one.
+    /// Position after the page before; None of the first one.
     pub cursor: Option<C>,
 }
 
@@ -57,7 +57,7 @@ impl<F: DeserializeOwned + IntoParams, C: DeserializeOwned> Listing<F, C> {
     }
 }
 
-/// Where a page begins.
+/// Reads the position at which a page begins.
 fn position<C: DeserializeOwned>(cursor: String) -> Result<C, ApiError> {
     let text = StringDeserializer::<ValueError>::new(cursor);
     C::deserialize(text).map_err(|error| ApiError::bad("cursor", error))
@@ -108,7 +108,7 @@ mod tests {
     struct Fruits {
         colour: Option<String>,
         least: Option<i32>,
-        /// Is known to requests with a body alone.
+        /// Ids, known only to requests with a body.
         #[param(ignore)]
         ids: Option<Vec<i64>>,
         #[serde(skip)]

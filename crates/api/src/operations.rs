@@ -22,7 +22,7 @@ pub struct OperationPath {
 }
 
 /// Retries, cancels, deletes or reprioritizes the tasks that a filter finds, or those with the given ids. More than 1,000 become an
-/// operation, which goes on after the answer.
+/// operation, which continues after the answer.
 #[utoipa::path(post, path = "/api/tasks/bulk", tag = "tasks",
                responses((status = 200, body = BulkAnswer), (status = 202, body = Operation)))]
 pub async fn bulk(changes: Changes<Operator>, Body(request): Body<BulkRequest>) -> Result<Response, ApiError> {

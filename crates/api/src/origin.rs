@@ -15,7 +15,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The hosts by which clients may call this server.
 #[derive(Clone, Debug, Default)]
 pub struct Hosts {
-    /// Beside the loopback names.
+    /// Names beside the loopback names.
     names: Vec<String>,
     /// Any name will do.
     any: bool,
@@ -47,7 +47,7 @@ pub fn check(request: &Request, hosts: &Hosts) -> Result<Authority, ApiError> {
         |origin: &HeaderValue| same.iter().any(|same| origin.as_bytes().eq_ignore_ascii_case(same.as_bytes()));
     match request.headers().get_all(ORIGIN).iter().all(is_same) {
         true => Ok(host),
-        false => Err(ApiError::Forbidden(format!("Origin is not that of {host}"))),
+        false => Err(ApiError::Forbidden(format!("Origin does not belong to {host}"))),
     }
 }
 

@@ -13,7 +13,7 @@ use contract::position::Position;
 
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// For the next page; None on the last.
+    /// Cursor of the next page; None on the last.
     pub next_cursor: Option<Cursor>,
 }
 
@@ -44,12 +44,12 @@ impl<T> PageJson<T, String> {
     }
 }
 
-/// Where the next page begins, as an extension of the response.
+/// Begin of the next page, as an extension of the response.
 #[derive(Clone)]
 pub struct NextPage(String);
 
 impl NextPage {
-    /// For `Link`: `target`, the request's own, with the cursor of the next page.
+    /// Value of `Link`: `target`, the request's own, with the cursor of the next page.
     pub fn link(self, target: &Uri) -> Option<HeaderValue> {
         let pairs = form_urlencoded::parse(target.query().unwrap_or_default().as_bytes());
         let mut query = form_urlencoded::Serializer::new(String::new());

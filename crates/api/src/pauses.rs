@@ -38,7 +38,7 @@ pub async fn list(caller: Caller<Viewer>) -> Result<Json<PauseList>, ApiError> {
 }
 
 /// Stops the claims of everything, or of one family, role, pod, worker, host or store, within a second. Tasks that run end as they would,
-/// schedules go on making tasks, and a second pause of the same thing replaces the first. A fetch on a paused pod or worker ends with its
+/// schedules continue making tasks, and a second pause of the same thing replaces the first. A fetch on a paused pod or worker ends with its
 /// refresh.
 #[utoipa::path(post, path = "/api/pauses", tag = "workers",
                responses((status = 201, body = Pause), (status = 404, response = Problem), (status = 409, response = Problem)))]
@@ -105,7 +105,7 @@ async fn close_breaker(change: &Change, host: &str) -> Result<(), DbError> {
         Ok::<_, DbError>(())
     });
     match close.await {
-        // it was forgotten meanwhile
+        // it was forgotten since
         Err(DbError::Missing(_)) | Ok(_) => Ok(()),
         Err(error) => Err(error),
     }

@@ -130,7 +130,7 @@ pub async fn import(
     change.answer(StatusCode::OK, &Imported { counts, located }).await
 }
 
-/// By which people know it: an id says nothing once the proxy is removed.
+/// Address by which people know the proxy: an id says nothing once the proxy is removed.
 fn address_of(proxy: &ProxyListing) -> String {
     address(&proxy.protocol, &proxy.host, proxy.port)
 }

@@ -15,7 +15,7 @@ use foundation::secrets;
 
 const EXPECTED: &str = "expected host:port, host:port:user:password or a URL";
 
-/// Proxies and SOCKS5 take at most this much of each.
+/// Maximum length of each that proxies and SOCKS5 take.
 const MAX_LOGIN_BYTES: usize = 255;
 
 /// The fields as written; empty = not given.
@@ -110,7 +110,7 @@ impl ProxyDraft {
     }
 }
 
-/// Enough of a bad value to find it by.
+/// Cuts a bad value, to enough of it to find it by.
 fn begin(text: &str) -> &str {
     text.char_indices().nth(20).map_or(text, |(end, _)| &text[..end])
 }

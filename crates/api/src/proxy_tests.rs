@@ -33,7 +33,7 @@ pub async fn test(
     Ok(Json(tested))
 }
 
-/// With its password.
+/// Reads the proxy with its password.
 async fn row(api: &ApiState, id: ProxyId) -> Result<ProxyRow, ApiError> {
     let client = api.db.api_client().await?;
     let loaded = proxies::load(&client, &api.keys).await?;

@@ -13,7 +13,7 @@ pub struct Rates {
     consumers: Limiter,
 }
 
-/// None: without limit.
+/// Limiter by token; None: no limit.
 type Limiter = Option<DefaultKeyedRateLimiter<TokenId>>;
 
 impl Rates {

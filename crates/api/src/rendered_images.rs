@@ -24,7 +24,7 @@ use telemetry::events;
 
 /// Part of each variant's name: a new number renders all of them once more.
 const RENDERING: u32 = 1;
-/// Below the data directory.
+/// Directory below the data directory.
 const CACHE_DIR: &str = "image-cache";
 const MAX_RENDER_TIME: Duration = Duration::from_secs(10);
 /// Variants that are held in memory, in front of the disk.
@@ -39,7 +39,7 @@ const TAG_CHARS: usize = 32;
 pub struct Variant {
     pub bytes: Bytes,
     pub format: Format,
-    /// When the original was stored.
+    /// Time when the original was stored.
     pub modified: SystemTime,
     /// The same for the same bytes, in quotes.
     pub etag: String,
@@ -75,7 +75,7 @@ struct Shared {
 }
 
 impl Renderer {
-    /// By the configuration, with the cache in the data directory.
+    /// Makes a renderer from the configuration, with the cache in the data directory.
     pub fn of(config: &Config, place: Place) -> Renderer {
         let disk = Variants::new(config.data_dir().join(CACHE_DIR), config.images.cache_bytes as u64);
         Renderer::new(Images::under(place), disk, config.images.render_queue)
@@ -106,14 +106,14 @@ impl Renderer {
             }
             Err(guard) => {
                 let variant = Arc::new(self.load(path, transform, sha256_hex(&key)).await?);
-                // fails where the entry was removed meanwhile, which nothing does
+                // fails only where the entry was removed, which nothing does
                 let _ = guard.insert(Arc::clone(&variant));
                 Ok(variant)
             }
         }
     }
 
-    /// `digest`: of the key.
+    /// `digest`: the digest of the key.
     async fn load(&self, path: &str, transform: &Transform, digest: String) -> Result<Variant, RenderError> {
         // a video is not even opened
         if media_layout::is_media(path) && !media_layout::is_picture(path) {
@@ -132,7 +132,7 @@ impl Renderer {
         self.render(path, transform, digest).await
     }
 
-    /// Goes on to its end, and is kept, when its client leaves.
+    /// Renders to the end, and keeps the result, even when the client leaves.
     async fn render(&self, path: &str, transform: &Transform, digest: String) -> Result<Variant, RenderError> {
         let permit = Arc::clone(&self.0.queue).try_acquire_owned();
         let permit = permit.map_err(|_| RenderError::Busy(self.0.queue_length))?;

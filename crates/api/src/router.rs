@@ -212,7 +212,7 @@ pub fn probes(state: ApiState, scrape: Scrape) -> Router {
     answering(with_fallbacks(Router::from(routes).route("/metrics", metrics)), state)
 }
 
-/// Everything under `base_path`, of which the routes know nothing; what they make can then be found there.
+/// Puts everything under `base_path`, of which the routes know nothing; what they make can then be found there.
 fn below(base_path: String, routes: Router<ApiState>) -> Router<ApiState> {
     if base_path.is_empty() {
         return routes;

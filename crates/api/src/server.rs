@@ -31,7 +31,7 @@ const MAX_HEAD_TIME: Duration = Duration::from_secs(10);
 const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Maximum time for open requests once the server is stopped.
 const MAX_END_TIME: Duration = Duration::from_secs(10);
-/// Out of descriptors: trying again at once would only burn CPU.
+/// Pause where descriptors are used up: trying again at once would only burn CPU.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The limits on clients.
@@ -50,7 +50,7 @@ pub struct Bounds {
 pub struct ConnectionPermit(Arc<Mutex<Option<(OwnedSemaphorePermit, PeerPermit)>>>);
 
 impl ConnectionPermit {
-    /// Gives it to another client; the connection goes on.
+    /// Gives it to another client; the connection continues.
     pub fn free(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

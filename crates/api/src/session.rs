@@ -21,7 +21,7 @@ use db::api_tokens;
 
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 3600);
 
-/// Who the caller is.
+/// Name and role of the caller.
 #[utoipa::path(get, path = "/api/session", tag = "access", responses((status = 200, body = Login)))]
 pub async fn show(caller: Caller<Consumer>, headers: HeaderMap) -> Json<Login> {
     let csrf_token = login(&headers).map(|login| login.csrf_token());
@@ -81,7 +81,7 @@ async fn end(api: &ApiState, headers: &HeaderMap, login: &SecretText) -> Result<
     Ok(())
 }
 
-/// Not `Secure`: a server on loopback or behind a proxy is called by plain HTTP.
+/// Makes a cookie that is not `Secure`: a server on loopback or behind a proxy is called by plain HTTP.
 fn cookie(base_path: &str, text: &str, lasts: Duration) -> String {
     format!("{LOGIN_COOKIE}={text}; Path={base_path}/; HttpOnly; SameSite=Strict; Max-Age={}", lasts.as_secs())
 }

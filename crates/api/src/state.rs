@@ -35,7 +35,7 @@ pub type ProxyTester = dyn Fn(ProxyRow) -> BoxFuture<'static, Result<ProxyTest, 
 pub struct ApiServices {
     pub files: PayloadFiles,
     pub health: Health,
-    /// For the passwords of proxies.
+    /// Keys for the passwords of proxies.
     pub keys: SecretKeys,
     /// Budgets and sessions of proxies.
     pub proxies: Live<settings::Proxies>,
@@ -69,7 +69,7 @@ impl ApiServices {
 /// Settings of the crawl that a forecast of capacity reads.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlLimits {
-    /// By platform, for stores without a host of their own.
+    /// Base URL by platform, for stores without a host of their own.
     pub base_urls: BTreeMap<String, String>,
 }
 
@@ -93,7 +93,7 @@ pub struct Shared {
     pub db: Db,
     pub config: Arc<settings::Api>,
     pub visitors: Arc<Visitors>,
-    /// Cancelled when the server ends: an answer that goes on for long ends with it.
+    /// Cancelled when the server ends: an answer that continues for long ends with it.
     pub stop: CancellationToken,
     pub(super) hosts: Arc<Hosts>,
     pub(super) credentials: Arc<Credentials>,

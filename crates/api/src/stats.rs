@@ -26,7 +26,7 @@ pub struct SeriesQuery {
     /// default by host. Requests and bytes also by store.
     #[param(inline)]
     by: Option<Dimension>,
-    /// By default a day before the end.
+    /// Start of the time range; by default a day before the end.
     #[serde(default, deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     from: Option<DateTime<Utc>>,

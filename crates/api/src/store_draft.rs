@@ -177,7 +177,7 @@ fn bad_text(column: &str, text: &str) -> Option<String> {
     (text.len() > MAX_TEXT).then(|| format!("{column} is longer than {MAX_TEXT} bytes"))
 }
 
-/// Bytes; longer than any name or URL of a store.
+/// Maximum in bytes: longer than any name or URL of a store.
 const MAX_TEXT: usize = 500;
 
 /// A slug is one part of a URL's path.

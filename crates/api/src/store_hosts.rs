@@ -10,7 +10,7 @@ use contract::verdict::StoresOfHost;
 use db::forecast::{self, HostStores};
 use db::{Client, DbError};
 
-/// By the names of the hosts.
+/// Counts stores by the names of their hosts.
 pub async fn read(api: &ApiState, client: &Client) -> Result<Vec<StoresOfHost>, DbError> {
     let mut hosts = BTreeMap::<String, StoresOfHost>::new();
     for group in forecast::stores_by_host(client).await? {

@@ -26,9 +26,9 @@ use domain::access::Principal;
 use domain::vocabulary;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Shorter than proxies wait for a byte.
+/// Interval that is shorter than proxies wait for a byte.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How long a revoked token may go on listening where nothing happens.
+/// How long a revoked token may continue listening where nothing happens.
 const RECHECK: Duration = Duration::from_secs(5);
 /// How long a client waits before it comes back.
 const RETRY: Duration = Duration::from_secs(2);
@@ -47,7 +47,7 @@ pub struct EventsQuery {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described: axum writes it")]
 pub struct EventMessage {
-    /// For `Last-Event-ID`.
+    /// Id for `Last-Event-ID`.
     id: Option<String>,
     /// Its topic; `reset` where events were missed, and the page must read everything again.
     event: String,
@@ -91,7 +91,7 @@ pub async fn events(
 struct Listener {
     api: ApiState,
     principal: Principal,
-    /// None: all.
+    /// Topics; None: all.
     topics: Option<Vec<Topic>>,
     newest: watch::Receiver<u64>,
     /// The number of the last event that was sent or left out.
@@ -145,7 +145,7 @@ impl Listener {
         self.topics.as_ref().is_none_or(|topics| topics.contains(&topic))
     }
 
-    /// Without the database it goes on.
+    /// Whether the caller's token still exists; true without the database.
     async fn may_listen(&self) -> bool {
         match self.api.credentials.known(&self.api.db).await {
             Ok(known) => known.holds(self.principal.token),

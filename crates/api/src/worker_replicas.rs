@@ -13,14 +13,14 @@ use cluster::{Cluster, WorkerSet};
 use contract::problem::Problem;
 use contract::workers::{ScaleRequest, WorkerReplicas};
 
-/// Shows how many pods of workers Kubernetes shall run, and how many there are.
+/// Shows the desired and the actual number of pods of workers in Kubernetes.
 #[utoipa::path(get, path = "/api/workers/k8s/replicas", tag = "workers",
                responses((status = 200, body = WorkerReplicas), (status = 404, response = Problem), (status = 504, response = Problem)))]
 pub async fn show(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<WorkerReplicas>, ApiError> {
     Ok(Json(view(&api.cluster, api.cluster.worker_set().await?)))
 }
 
-/// Sets how many pods of workers Kubernetes shall run. Pods that are too many drain.
+/// Sets the desired number of pods of workers in Kubernetes. Pods that are too many drain.
 #[utoipa::path(post, path = "/api/workers/k8s/scale", tag = "workers",
                responses((status = 202, body = WorkerReplicas), (status = 404, response = Problem), (status = 409, response = Problem),
                          (status = 504, response = Problem)))]

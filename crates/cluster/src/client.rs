@@ -18,7 +18,7 @@ pub use connect::is_configured;
 
 use crate::{ClusterError, WorkerSet};
 
-/// Kubernetes keeps no object that is larger.
+/// Maximum size of an object in Kubernetes.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
 /// The name under which Kubernetes notes the fields that drover has set.
 const FIELD_MANAGER: &str = "drover";

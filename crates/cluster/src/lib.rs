@@ -25,9 +25,9 @@ pub struct Cluster {
 /// The StatefulSet of the workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSet {
-    /// Pods that there shall be.
+    /// Desired number of pods.
     pub replicas: u32,
-    /// Pods that there are.
+    /// Actual number of pods.
     pub current: u32,
     pub ready: u32,
     /// Kind of the autoscaler that sets the number, too.

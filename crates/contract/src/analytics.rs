@@ -19,7 +19,7 @@ pub struct MarketFilter {
     pub state: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
-    /// In any letter case; only stores that sell it.
+    /// Name of a brand, in any letter case; only stores that sell it.
     pub brand: Option<String>,
     /// Start of the time range. Prices by day: at most 90 days back, by default 30. Others: stores whose last crawl
     /// was in the range.
@@ -70,7 +70,7 @@ pub struct Sales {
 pub struct BrandPresence {
     pub brand: String,
     pub state: Option<String>,
-    /// That have it on their menus.
+    /// Number of stores that have it on their menus.
     pub stores: i64,
     pub stores_in_stock: i64,
     #[serde(flatten)]
@@ -118,7 +118,7 @@ pub struct DayCursor {
     pub category: String,
 }
 
-/// Which prices to look at; a parameter that is absent filters nothing.
+/// Filter of prices; a parameter that is absent filters nothing.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -129,11 +129,11 @@ pub struct PriceQuery {
     pub state: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
-    /// In any letter case.
+    /// Name of a brand, in any letter case.
     pub brand: Option<String>,
-    /// In any letter case.
+    /// Name of a category, in any letter case.
     pub category: Option<String>,
-    /// By default the last 30 days, at most 90 days back.
+    /// Start of the time range: by default 30 days back, at most 90.
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
@@ -146,9 +146,9 @@ pub struct PriceQuery {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct StoreSummaryPage {
     pub stores: Vec<StoreSummary>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
-    /// When it was brought up to date; null where it never was.
+    /// Time of its last refresh; null where it was never refreshed.
     pub as_of: Option<DateTime<Utc>>,
 }
 

@@ -18,7 +18,7 @@ pub struct AuditRow {
     pub who: String,
     pub token_id: Option<TokenId>,
     pub address: Option<String>,
-    /// As in the answer's `X-Request-Id` and in the log.
+    /// Same id as in the answer's `X-Request-Id` and in the log.
     pub request_id: String,
     /// The resource and what was done with it, such as `tasks.create`.
     pub action: String,
@@ -27,7 +27,7 @@ pub struct AuditRow {
     pub detail: Value,
 }
 
-/// Which rows to list; a field that is None does not filter.
+/// Filter of audit rows; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -39,7 +39,7 @@ pub struct AuditFilter {
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
-    /// Before this time.
+    /// End of the time range, exclusive.
     #[serde(deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
@@ -53,7 +53,7 @@ pub struct AuditFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditPage {
     pub audit: Vec<AuditRow>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

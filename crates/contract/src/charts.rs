@@ -43,7 +43,7 @@ vocabulary! {
         Blocks,
         /// Requests without an answer: their proxy failed, or their host was silent.
         Unanswered,
-        /// On connections to proxies, in both directions, as their vendors count them.
+        /// Bytes on connections to proxies, in both directions, as their vendors count them.
         Bytes,
     }
 }
@@ -119,9 +119,9 @@ pub struct SecondsByPoint {
 pub struct StatsSeries {
     pub metric: Metric,
     pub by: Dimension,
-    /// Where the first point begins: at or before the time that was asked for.
+    /// Begin of the first point: at or before the time that was asked for.
     pub from: DateTime<Utc>,
-    /// Where the last point ends.
+    /// End of the last point.
     pub to: DateTime<Utc>,
     pub step_seconds: i64,
     /// The largest first. Series without a count in this time are left out.
@@ -250,7 +250,7 @@ fn points(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> i64 {
     (end - begin) / seconds(step)
 }
 
-/// Both ends, in seconds since 1970.
+/// Returns both ends, in seconds since 1970.
 fn bounds(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> (i64, i64) {
     let step = seconds(step);
     // a part of a second belongs to its point
@@ -259,7 +259,7 @@ fn bounds(from: DateTime<Utc>, to: DateTime<Utc>, step: Duration) -> (i64, i64) 
     (place(from.timestamp()) * step + ORIGIN, (place(last) + 1) * step + ORIGIN)
 }
 
-/// At least one; far less than `i64` holds.
+/// Returns at least one; far less than `i64` holds.
 fn seconds(step: Duration) -> i64 {
     i64::try_from(step.as_secs()).unwrap_or(i64::MAX).max(1)
 }

@@ -27,7 +27,7 @@ pub struct BadField {
     pub fault: String,
 }
 
-/// For `deserialize_with`: a field that is present, null or not.
+/// Reads a field that is present, null or not, for `deserialize_with`.
 pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -74,7 +74,7 @@ pub(crate) fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadFi
     Ok(ids)
 }
 
-/// For names and other texts that are shown in one line.
+/// Checks names and other texts that are shown in one line.
 pub fn check_text(field: &'static str, text: Option<&str>) -> Result<(), BadField> {
     let fits = |text: &str| (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control);
     match text.is_none_or(fits) {

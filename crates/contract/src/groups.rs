@@ -17,7 +17,7 @@ pub struct Group {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct GroupPage {
     pub groups: Vec<Group>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use domain::robots::RobotsPolicy;
 
 const MAX_WHY_CHARS: usize = 200;
 
-/// Which hosts to list; a field that is None does not filter.
+/// Filter of hosts; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -34,7 +34,7 @@ pub struct HostListing {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HostPage {
     pub hosts: Vec<HostListing>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub enum BreakerChange {
 #[serde(deny_unknown_fields)]
 pub struct HostUpdate {
     pub breaker: BreakerChange,
-    /// When one request may try the host; its answer closes the breaker. For `open`; by default in a year.
+    /// Time when one request may try the host; its answer closes the breaker. For `open`; by default in a year.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
     /// Reason that the waiting tasks show. For `open`.

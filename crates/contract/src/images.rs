@@ -11,7 +11,7 @@ use domain::vocabulary::Word;
 pub struct ImageTotals {
     /// Downloaded and stored, ever.
     pub stored: i64,
-    /// As downloaded.
+    /// Bytes as downloaded.
     pub bytes: i64,
     /// Images whose last try failed, the most frequent reason first; without those of hosts that are permitted by now.
     pub failed: Vec<FailedImages>,

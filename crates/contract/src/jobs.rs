@@ -144,7 +144,7 @@ pub struct JobView {
     pub has_children: bool,
 }
 
-/// Which jobs to list; a field that is None does not filter.
+/// Filter of jobs; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -177,7 +177,7 @@ pub struct PendingCount {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct JobPage {
     pub jobs: Vec<JobView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

@@ -90,7 +90,7 @@ pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct RecordPage<T> {
     pub records: Vec<T>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<super::cursor::Cursor>,
 }
 

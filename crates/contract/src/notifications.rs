@@ -30,7 +30,7 @@ pub struct NotificationView {
     /// The last answer for each recipient of a mail, by address.
     pub recipients: Recipients,
     pub attempts: i32,
-    /// When it is tried again; null: it is not.
+    /// Time of the next try; null: it is not tried again.
     pub next_attempt_at: Option<DateTime<Utc>>,
     /// Status of the last answer, of HTTP or of SMTP; null: there was none.
     pub last_status: Option<i32>,
@@ -40,7 +40,7 @@ pub struct NotificationView {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// Which notifications to list; a field that is None does not filter.
+/// Filter of notifications; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -51,7 +51,7 @@ pub struct NotificationFilter {
     /// Only those of the endpoint with this id.
     pub endpoint: Option<EndpointId>,
     pub state: Option<NotificationState>,
-    /// By the time when it was made.
+    /// Order by the time when the notification was made.
     #[param(inline)]
     pub sort: AgeSort,
     /// The last notification of the page before, in the same sort.
@@ -62,7 +62,7 @@ pub struct NotificationFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct NotificationPage {
     pub notifications: Vec<NotificationView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

@@ -64,8 +64,8 @@ pub struct Operation {
     pub matched: i64,
     pub done: i64,
     pub failed: i64,
-    /// Not found any more when their turn came, since something else had changed or deleted them; 0 until it has ended, and then
-    /// `done` + `failed` + `gone` are at least `matched`.
+    /// Tasks that no longer existed when their turn came, because something else had changed or deleted them; 0 until it has
+    /// ended, and then `done` + `failed` + `gone` are at least `matched`.
     pub gone: i64,
     /// The first of the tasks that were not changed.
     pub failures: Vec<Failure>,

@@ -21,7 +21,7 @@ use domain::worker::WorkerDocument;
 pub struct Overview {
     pub counts: TaskCounts,
     pub ready: Vec<ReadyTasks>,
-    /// By role.
+    /// Capacity by role.
     pub capacity: Vec<Capacity>,
     /// Tasks that run, claimed ones last; the 8 longest-running.
     pub running: Vec<TaskView>,
@@ -88,7 +88,7 @@ pub struct StoreCounts {
     pub held: i64,
     /// Stores that no schedule with an interval crawls, in any state but late.
     pub unscheduled: i64,
-    /// In the last payloads, and how many the platform announced.
+    /// Number of products in the last payloads, and the number that the platform announced.
     pub products: i64,
     pub announced: i64,
     /// Stores that are not fresh, at most 20: first the ones that need a person, then the oldest.
@@ -150,9 +150,9 @@ pub struct OverviewAnswer {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ImagesServed {
     pub rendered: u64,
-    /// From the cache, in memory or on disk.
+    /// Images from the cache, in memory or on disk.
     pub cached: u64,
-    /// As they are stored.
+    /// Images sent as they are stored.
     pub original: u64,
 }
 

@@ -18,7 +18,7 @@ pub struct Pause {
     /// Name of the family, role, pod, worker or host, or id of the store; null for the scope `all`.
     pub of: Option<String>,
     pub reason: String,
-    /// When it ends by itself; null: when it is resumed.
+    /// Time when it ends by itself; null: it lasts until it is resumed.
     pub until: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     /// Name of the token, or of the place without one, that made it.
@@ -42,7 +42,7 @@ pub struct PauseRequest {
     /// Why, for the people who see the pause.
     #[schema(min_length = 1, max_length = 200)]
     pub reason: String,
-    /// When it ends by itself, at most a year ahead. Without it, the pause lasts until it is deleted.
+    /// Time when it ends by itself, at most a year ahead. Without it, the pause lasts until it is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
 }

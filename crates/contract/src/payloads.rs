@@ -12,7 +12,7 @@ use domain::store::{Platform, StoreId};
 use domain::task::TaskId;
 use domain::vocabulary::Word;
 
-/// Which payloads to list; a field that is None does not filter.
+/// Filter of payloads; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -27,7 +27,7 @@ pub struct PayloadFilter {
     #[serde(deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
-    /// By the time of the fetch.
+    /// Order by the time of the fetch.
     #[param(inline)]
     pub sort: AgeSort,
     /// The last one of the page before, in the same sort.
@@ -53,7 +53,7 @@ pub struct PayloadView {
     pub fetched_at: DateTime<Utc>,
 }
 
-/// Which of a store's payloads to list.
+/// Filter of a store's payloads.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -64,7 +64,7 @@ pub struct OfStoreQuery {
     #[serde(default, deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
-    /// By the time of the fetch.
+    /// Order by the time of the fetch.
     #[serde(default)]
     #[param(inline)]
     pub sort: AgeSort,
@@ -85,14 +85,14 @@ pub struct DataQuery {
 pub struct DiffQuery {
     /// A payload of the store; by default the one before `to`.
     pub from: Option<PayloadId>,
-    /// By default the store's latest.
+    /// A payload of the store; by default its latest.
     pub to: Option<PayloadId>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct PayloadPage {
     pub payloads: Vec<PayloadView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
 }
 

@@ -25,7 +25,7 @@ pub struct Problem {
     /// The open task that the new one would duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// As in the header `X-Request-Id` and in the log.
+    /// Same id as in the header `X-Request-Id` and in the log.
     pub request_id: String,
 }
 

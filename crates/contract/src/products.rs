@@ -85,21 +85,21 @@ pub struct OptionView {
 pub struct ProductDetail {
     #[serde(flatten)]
     pub product: ProductView,
-    /// In the platform's own form.
+    /// The specials in the platform's own form.
     #[schema(value_type = Option<Object>)]
     pub specials: Option<Value>,
     /// Path of the brand's logo, in the form of `local_image_path`: below `/img/` without its first part.
     pub local_brand_image_path: Option<String>,
-    /// In the order of the menu.
+    /// Options in the order of the menu.
     pub options: Vec<OptionView>,
 }
 
-/// Which of a store's products to list; a field that is None does not filter.
+/// Filter of a store's products; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ProductFilter {
-    /// In any letter case, as the brand.
+    /// Name of a category, in any letter case, as the brand.
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
@@ -111,7 +111,7 @@ pub struct ProductFilter {
     pub q: Option<String>,
     #[param(inline)]
     pub sort: ProductSort,
-    /// Where the page before ended, in the same sort.
+    /// Position after the page before, in the same sort.
     #[serde(skip)]
     pub after: Option<ProductCursor>,
 }
@@ -129,7 +129,7 @@ pub enum ProductSort {
     Newest,
 }
 
-/// Where a page of products ended.
+/// Position of the last product of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProductCursor {
     pub number: i64,
@@ -150,7 +150,7 @@ pub struct ProductQuestion {
     #[serde(deserialize_with = "state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
-    /// In any letter case, like category and brand; the beginning of a name is enough.
+    /// Beginning of a city's name, in any letter case, like category and brand.
     pub city: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
@@ -161,11 +161,11 @@ pub struct ProductQuestion {
     /// Cents.
     pub min_price: Option<i32>,
     pub max_price: Option<i32>,
-    /// By default `relevance`, which needs `q`; without `q`, `name`. Products without a price, or whose price never
+    /// Order; by default `relevance`, which needs `q`; without `q`, `name`. Products without a price, or whose price never
     /// changed, come last.
     #[param(inline)]
     pub sort: Option<SearchSort>,
-    /// Where the page before ended, in the same sort.
+    /// Position after the page before, in the same sort.
     #[serde(skip)]
     pub after: Option<SearchCursor>,
 }
@@ -185,7 +185,7 @@ pub enum SearchSort {
     Newest,
 }
 
-/// By what products were found.
+/// The way in which products were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
@@ -199,7 +199,7 @@ pub enum MatchKind {
     Trigrams,
 }
 
-/// Where a page ended.
+/// Position of the last product of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchCursor {
     pub by: MatchKind,
@@ -212,7 +212,7 @@ pub struct SearchCursor {
 pub struct FoundProduct {
     #[serde(flatten)]
     pub product: ProductView,
-    /// Before the latest change of its price; null: none was seen.
+    /// Price before its latest change; null: no change was seen.
     pub price_before: Option<i32>,
     pub price_changed_at: Option<DateTime<Utc>>,
 }
@@ -254,7 +254,7 @@ pub struct OfferPoint {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
-    /// By default 90 days before `to`.
+    /// Start of the time range; by default 90 days before `to`.
     #[serde(default, deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
@@ -274,13 +274,13 @@ pub struct HistoryQuery {
     pub nth: i32,
 }
 
-/// In the order of `sort`.
+/// Products in the order of `sort`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct FoundPage {
     pub products: Vec<FoundProduct>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
-    /// By what they were found.
+    /// The way in which they were found.
     pub r#match: MatchKind,
     /// False: the words of products are not counted yet, the server has no trigrams, and a spelling mistake finds nothing.
     pub forgives_spelling: bool,
@@ -319,7 +319,7 @@ pub struct OptionHistory {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProductList {
     pub products: Vec<ProductView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
 }
 

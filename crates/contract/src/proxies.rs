@@ -25,7 +25,7 @@ pub struct ProxyListing {
     pub health: ShownHealth,
     /// Share of its latest requests that a host answered and did not refuse; null before the first one.
     pub healthy_share: Option<f64>,
-    /// As many of its latest requests as count: all, up to 100, whenever they were.
+    /// Number of its latest requests that count: all, up to 100, of any age.
     pub recent_requests: i64,
     /// Its benches that have time left: the one everywhere first.
     pub benched: Vec<ProxyBench>,
@@ -108,7 +108,7 @@ pub struct ImportCounts {
     pub unchanged: usize,
 }
 
-/// Which proxies to list; a field that is None does not filter.
+/// Filter of proxies; a field that is None does not filter.
 #[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -127,7 +127,7 @@ pub struct ProxyPage {
     pub proxies: Vec<ProxyListing>,
     /// Resting ones of all proxies, also those of other pages.
     pub resting: RestingProxies,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

@@ -20,11 +20,11 @@ pub struct Finding {
     /// A sentence for people.
     pub detail: String,
     pub since: DateTime<Utc>,
-    /// When it was last found so.
+    /// Time when the check last found it.
     pub seen_at: DateTime<Utc>,
 }
 
-/// Which findings to list; a field that is None does not filter.
+/// Filter of findings; a field that is None does not filter.
 #[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -50,7 +50,7 @@ pub struct QualityPage {
     /// Stores by kind, all of them.
     pub counts: Vec<QualityCount>,
     pub findings: Vec<Finding>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

@@ -45,7 +45,7 @@ pub struct ScheduleRequest {
     #[serde(default)]
     #[schema(minimum = 0.001, maximum = 8784)]
     pub interval_hours: Option<f64>,
-    /// As crontab(5): five fields, or six with seconds first, such as `30 6 * * 1-5`.
+    /// Line as in crontab(5): five fields, or six with seconds first, such as `30 6 * * 1-5`.
     #[serde(default)]
     pub cron: Option<String>,
     /// The IANA name of the time zone whose clock `cron` is for; UTC by default.
@@ -85,11 +85,11 @@ pub struct ScheduleUpdate {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>)]
     pub group_name: Option<Option<String>>,
-    /// In place of a `cron` line.
+    /// Interval in place of a `cron` line.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0.001, maximum = 8784)]
     pub interval_hours: Option<f64>,
-    /// In place of `interval_hours`.
+    /// Line in place of `interval_hours`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
     /// The zone whose clock the `cron` line is for. Null: UTC.
@@ -190,7 +190,7 @@ pub struct Schedule {
 pub struct SavedSchedule {
     #[serde(flatten)]
     pub schedule: Schedule,
-    /// It is due more often than the scheduler looks.
+    /// Says that the schedule is due more often than the scheduler looks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -226,7 +226,7 @@ pub struct PastRun {
     pub cancelled: i64,
     /// Pending, claimed and running.
     pub open: i64,
-    /// When the last of its ended tasks ended.
+    /// Time when the last of its ended tasks ended.
     pub last_end_at: Option<DateTime<Utc>>,
     /// Stores that it made no task for, by reason.
     pub skipped: Skipped,

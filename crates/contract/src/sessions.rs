@@ -18,7 +18,7 @@ pub struct Login {
     /// The token's name.
     pub name: String,
     pub role: AccessRole,
-    /// For the header `X-CSRF-Token` of every change. Null without a login.
+    /// Value of the header `X-CSRF-Token` for every change. Null without a login.
     pub csrf_token: Option<String>,
     /// Only in the answer to a login.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,7 @@ vocabulary! {
 #[serde(deny_unknown_fields)]
 pub struct StoreBulkRequest {
     pub action: StoreAction,
-    /// Without a property: every store.
+    /// Selection of stores; without a property: every store.
     #[serde(default)]
     pub filter: Option<StoreSelection>,
     #[serde(default)]

@@ -15,7 +15,7 @@ use domain::vocabulary::{Word, vocabulary};
 /// Maximum number of stores of one import.
 pub const MAX_IMPORTED: usize = 1_000;
 
-/// Which stores to list; a field that is None does not filter.
+/// Filter of stores; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -33,7 +33,7 @@ pub struct StoreFilter {
     pub q: Option<String>,
     #[param(inline)]
     pub sort: StoreSort,
-    /// Where the page before ended, in the same sort.
+    /// Position after the page before, in the same sort.
     #[serde(skip)]
     pub after: Option<StoreCursor>,
     /// Just this store.
@@ -60,7 +60,7 @@ vocabulary! {
     }
 }
 
-/// Where a page of stores ended: the values of its last store that the order compares.
+/// Position of the last store of a page: its values that the order compares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreCursor {
     pub number: i64,
@@ -120,16 +120,16 @@ pub struct StoreView {
     /// Why that task failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup_error: Option<String>,
-    /// When it tries next; null: it does not try again. A time that has passed: it is about to run, or runs.
+    /// Time of the next try; null: it does not try again. A time that has passed: it is about to run, or runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup_next_at: Option<DateTime<Utc>>,
     pub last_fetch_at: Option<DateTime<Utc>>,
-    /// When a payload became products last.
+    /// Time when a payload last became products.
     pub last_crawl_at: Option<DateTime<Utc>>,
     /// The payload that its products are of, and when it was fetched.
     pub last_payload_id: Option<PayloadId>,
     pub last_payload_at: Option<DateTime<Utc>>,
-    /// When the last complete one was fetched.
+    /// Time of the fetch of the last complete one.
     pub last_complete_at: Option<DateTime<Utc>>,
     /// The share of the announced products that the last payload held; null where none were announced.
     pub last_coverage: Option<f64>,
@@ -171,7 +171,7 @@ pub struct ImportedStores {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RenamedStore {
     pub id: StoreId,
-    /// In lower case.
+    /// The slug that it had, in lower case.
     pub former_slug: String,
     /// The slug that it has now.
     pub slug: Option<String>,
@@ -201,7 +201,8 @@ pub struct StoreChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, max_length = 500)]
     pub slug: Option<Option<String>>,
-    /// From which the platform's id is looked up, and not from the slug. On a host of the platform or of the store's API.
+    /// Address from which the platform's id is looked up, in place of the slug. It is on a host of the platform or of the
+    /// store's API.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, max_length = 500)]
     pub menu_url: Option<Option<String>>,
@@ -257,7 +258,7 @@ pub struct StorePage {
     pub stores: Vec<StoreView>,
     /// Stores that match, on all pages.
     pub total: i64,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
 }
 
@@ -285,7 +286,8 @@ pub struct StoreFields {
     /// The last part of its menu's URL.
     #[schema(max_length = 500)]
     pub slug: Option<String>,
-    /// From which the platform's id is looked up, and not from the slug. On a host of the platform or of the store's API.
+    /// Address from which the platform's id is looked up, in place of the slug. It is on a host of the platform or of the
+    /// store's API.
     #[schema(max_length = 500)]
     pub menu_url: Option<String>,
     /// The host of its API, when it is not the platform's.

@@ -39,7 +39,7 @@ pub struct TaskRequest {
     pub payload: Value,
     #[schema(minimum = 0, maximum = 20)]
     pub max_retries: Option<i64>,
-    /// It is claimed once these have completed.
+    /// Tasks that must complete before it is claimed.
     #[schema(max_items = 100)]
     pub depends_on: Option<Vec<TaskId>>,
     /// One open task has it.
@@ -67,7 +67,7 @@ pub struct CheckedRequest {
 pub struct RequestedTask {
     #[serde(flatten)]
     pub task: TaskView,
-    /// It waited already, less urgent, and is as urgent as the request now.
+    /// Whether it was waiting already, less urgent, and is now as urgent as the request.
     #[serde(default)]
     pub raised: bool,
 }
@@ -87,7 +87,7 @@ pub struct BatchAnswer {
     #[serde(default)]
     pub raised: usize,
     pub refused: usize,
-    /// For each request, in their order.
+    /// Outcome of each request, in their order.
     pub tasks: Vec<BatchItem>,
 }
 
@@ -97,7 +97,7 @@ pub struct BatchItem {
     /// Id of the created task, or of the open task that does the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<TaskId>,
-    /// It waited already, and is as urgent as the request now.
+    /// Whether it was waiting already, and is now as urgent as the request.
     #[serde(default, skip_serializing_if = "is_false")]
     #[schema(required = false)]
     pub raised: bool,

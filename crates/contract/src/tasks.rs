@@ -138,7 +138,7 @@ pub struct TaskFilter {
     pub after: Option<TaskId>,
 }
 
-/// Tasks by status; `claimed` and `running` without those that are stale.
+/// Tasks by status; `claimed` and `running` without stale ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Counts {
     pub pending: i64,
@@ -157,7 +157,7 @@ pub struct TaskCounts {
     /// Every crawl role, and others of the table that have tasks.
     #[schema(value_type = BTreeMap<String, Counts>)]
     pub by_role: BTreeMap<Word<Role>, Counts>,
-    /// When the ended ones were counted; open ones are counted now.
+    /// Time when the ended ones were counted; open ones are counted now.
     pub as_of: DateTime<Utc>,
 }
 
@@ -192,7 +192,7 @@ pub struct Recovery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WaitingLeases {
     pub waiting: i64,
-    /// When the last of these leases ends; null without such a task.
+    /// End of the last of these leases; null without such a task.
     pub waiting_until: Option<DateTime<Utc>>,
 }
 
@@ -201,7 +201,7 @@ pub struct WaitingLeases {
 pub struct StoppedClaims {
     /// The pauses in force, the widest scope first.
     pub pauses: Vec<Pause>,
-    /// If all that are switched on rest, no task that needs a proxy is claimed.
+    /// Proxies that rest. If all enabled ones rest, no task that needs a proxy is claimed.
     pub resting_proxies: RestingProxies,
 }
 
@@ -210,7 +210,7 @@ pub struct TaskPage {
     pub tasks: Vec<TaskView>,
     /// Why pending tasks may wait; null where none of these is pending.
     pub stopped: Option<StoppedClaims>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }
@@ -224,7 +224,7 @@ pub struct RoleCapacity {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct RoleCompletion {
-    /// As it was asked for.
+    /// The role as it was asked for.
     pub role: String,
     pub task_id: Option<TaskId>,
     /// Null where no completed task is kept.

@@ -41,7 +41,7 @@ pub struct StoresOfHost {
     pub paused: i64,
 }
 
-/// Everything that the verdict follows from, of one moment.
+/// Facts from which the verdict follows, all read at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     pub counts: &'a TaskCounts,
@@ -125,7 +125,7 @@ fn crawls(worker: &WorkerDocument) -> bool {
 }
 
 impl<'a> Facts<'a> {
-    /// Something that every crawl needs.
+    /// Verdict when something is missing that every crawl needs.
     fn lacks(&self) -> Option<Verdict> {
         if self.live().next().is_none() {
             return Some(Verdict::new("Not crawling: no worker runs.", "Start some by drover up, or drover worker."));
@@ -145,7 +145,7 @@ impl<'a> Facts<'a> {
             .then(|| Verdict::new("No store to crawl yet.", "Import some, or let discovery find them."))
     }
 
-    /// By pauses, or by the hosts.
+    /// Verdict when pauses or the hosts stop the claims.
     fn is_stopped(&self) -> Option<Verdict> {
         if let Some(Stop { what, by }) = Stop::find(self.pauses, self.hosts) {
             let is_all = by.is_some_and(|pause| pause.parsed() == Some(PauseTarget::All));
@@ -182,7 +182,7 @@ impl<'a> Facts<'a> {
         Some(Verdict::new(state, format!("{}{}", self.goes_on(), self.fresh())))
     }
 
-    /// How the work of the crawl goes on, or that there is none.
+    /// How the work of the crawl continues, or that there is none.
     fn pace(&self) -> Verdict {
         let pauses = self.targets();
         let ready = self.ready.iter().filter(|each| is_crawl_word(&each.role));

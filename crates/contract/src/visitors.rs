@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use domain::{span, state_code, years};
 
-/// Which hours and places to list; a field that is None does not filter.
+/// Filter of hours and places; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -48,7 +48,7 @@ pub struct VisitorHour {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct VisitorPage {
     pub visitors: Vec<VisitorHour>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     pub next_cursor: Option<String>,
     /// Whether this server knows places: without `geo.database` all requests are from nowhere.
     pub geo: bool,

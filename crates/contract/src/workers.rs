@@ -58,7 +58,7 @@ pub struct WorkerReport {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HeartbeatAnswer {
     pub worker_id: String,
-    /// To be obeyed in this order; each is answered once.
+    /// Commands to obey in this order; each is answered once.
     pub commands: Vec<WorkerCommand>,
 }
 
@@ -81,9 +81,9 @@ pub struct WorkerOrder {
 pub struct WorkerReplicas {
     pub namespace: String,
     pub statefulset: String,
-    /// Pods that there shall be.
+    /// Desired number of pods.
     pub replicas: u32,
-    /// Pods that there are.
+    /// Actual number of pods.
     pub current_replicas: u32,
     pub ready_replicas: u32,
     /// Bounds of what may be asked for.
@@ -96,7 +96,7 @@ pub struct WorkerReplicas {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScaleRequest {
-    /// Pods that there shall be, within the bounds of the configuration.
+    /// Desired number of pods, within the bounds of the configuration.
     pub replicas: u32,
 }
 
@@ -209,7 +209,7 @@ fn check_range(field: &'static str, value: usize, max: usize) -> Result<(), BadF
     }
 }
 
-/// As strict as the rest of a body: [`Resources`] itself skips fields that later versions write to the table.
+/// Reads as strictly as the rest of a body: [`Resources`] itself skips fields that later versions write to the table.
 fn resources<'de, D: Deserializer<'de>>(input: D) -> Result<Resources, D::Error> {
     let fields = Map::deserialize(input)?;
     let known = serde_json::to_value(Resources::default()).map_err(D::Error::custom)?;

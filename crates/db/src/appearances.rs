@@ -17,7 +17,7 @@ const MAX_PEOPLE: i64 = 10_000;
 pub struct SyncedPerson {
     pub id: i64,
     pub tmdb_id: i64,
-    /// It was tried since the time that was asked for.
+    /// Whether it was tried since the time that was asked for.
     pub is_done: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,

@@ -23,7 +23,7 @@ pub async fn commit<T>(
     tx.commit_with(sql, &params, read).await
 }
 
-/// At most `limit` rows, in the filter's order.
+/// Lists at most `limit` rows, in the filter's order.
 pub async fn list(client: &Client, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>, DbError> {
     let AuditFilter { who, action, from, to, sort, after } = filter;
     read_all(&named!(client.query(by_age("audit_log/list.sql", *sort), after, who, action, from, to, limit)).await?)

@@ -30,7 +30,7 @@ pub struct Chart {
     pub other: Option<OtherSeries>,
 }
 
-/// Up to when minutes are written.
+/// Time up to which minutes are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenMinutes {
     /// Counts of runs in earlier minutes do not change any more.

@@ -28,7 +28,7 @@ pub(crate) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
 /// Maximum time in which a live server confirms that it cancelled a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The settings of a session, where there is none that is drover's own.
+/// The settings of a session, set in each transaction where drover has no session of its own.
 static LOCAL_SETTINGS: LazyLock<String> = LazyLock::new(|| {
     let settings = FIXED_SETTINGS.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'"));
     format!("{}; SET TRANSACTION ISOLATION LEVEL READ COMMITTED", settings.concat())
@@ -52,7 +52,7 @@ pub struct Client {
 /// How a connection sends its statements.
 #[derive(Clone)]
 pub(super) enum Sending {
-    /// Prepared at the first use.
+    /// Statements are prepared at their first use.
     Prepared,
     /// Prepared only where the types of the parameters are unknown: each statement runs once.
     OneOff,
@@ -61,7 +61,7 @@ pub(super) enum Sending {
     Pooled(ParameterTypes),
 }
 
-/// State that the next call and the drop read.
+/// State of the connection, which the next call and the drop read.
 #[derive(Default)]
 struct State {
     /// Calls without an answer: the server may still run them.
@@ -89,13 +89,13 @@ impl Client {
         .await
     }
 
-    /// Like [`Client::query`], but planned for the given values each time: for filters that may be absent.
+    /// Same as [`Client::query`], but planned for the given values each time: for filters that may be absent.
     pub async fn query_planned(&self, sql: &str, params: &[TypedParam<'_>]) -> Result<Vec<Row>, DbError> {
         self.within(async |object| object.query_typed(sql, params).await).await
     }
 
-    /// Like [`Client::query`], with the types of the parameters: a command that runs each statement once
-    /// saves the wait for its preparation.
+    /// Same as [`Client::query`], with the types of the parameters: a command that runs each statement once saves the wait
+    /// for its preparation.
     pub async fn query_typed(&self, sql: &str, params: &[TypedParam<'_>]) -> Result<Vec<Row>, DbError> {
         if let Sending::OneOff | Sending::Pooled(_) = self.sending {
             return self.query_planned(sql, params).await;
@@ -104,7 +104,7 @@ impl Client {
         self.query(sql, &values).await
     }
 
-    /// At most one row.
+    /// Reads at most one row.
     pub async fn query_opt(&self, sql: &str, params: Params<'_>) -> Result<Option<Row>, DbError> {
         self.within(async |object| {
             if let Sending::Pooled(types) = &self.sending {
@@ -116,7 +116,7 @@ impl Client {
         .await
     }
 
-    /// Exactly one row; none is an error.
+    /// Reads exactly one row; none is an error.
     pub async fn query_one(&self, sql: &str, params: Params<'_>) -> Result<Row, DbError> {
         self.within(async |object| {
             if let Sending::Pooled(types) = &self.sending {
@@ -140,7 +140,7 @@ impl Client {
         .await
     }
 
-    /// Statements without parameters, separated by semicolons.
+    /// Runs statements without parameters, separated by semicolons.
     pub async fn batch(&self, sql: &str) -> Result<(), DbError> {
         self.within(async |object| object.batch_execute(sql).await).await
     }
@@ -209,7 +209,7 @@ impl Client {
         }
     }
 
-    /// After any failure except a violated constraint the connection itself may be at fault.
+    /// Discards the connection after any failure except a violated constraint: the connection itself may be at fault.
     fn discard_after(&self, error: &DbError) {
         if !matches!(error, DbError::Conflict { .. } | DbError::Missing(_) | DbError::NoTable(_) | DbError::Aborted) {
             self.discard_when_done();
@@ -284,15 +284,15 @@ impl Tx {
         self
     }
 
-    /// After `Unavailable` the outcome of the commit is unknown: look before running the transaction again.
+    /// Commits. After `Unavailable` the outcome of the commit is unknown: look before running the transaction again.
     pub async fn commit(mut self) -> Result<(), DbError> {
         self.client.batch(COMMIT).await?;
         self.open = false;
         Ok(())
     }
 
-    /// Like [`Tx::commit`], after one last statement and beside a read; none of the three waits for another.
-    /// If the statement fails, nothing is committed. The read may also run right after the commit.
+    /// Same as [`Tx::commit`], after one last statement and beside a read; none of the three waits for another. If the
+    /// statement fails, nothing is committed. The read may also run right after the commit.
     pub async fn commit_with<T>(
         mut self,
         sql: &str,

@@ -60,7 +60,7 @@ pub async fn write_products(db: &Db, seed: u64) -> Result<bool, DbError> {
     Ok(true)
 }
 
-/// Small enough that the statements can add to it.
+/// Makes a number so small that the statements can add to it.
 fn salt(seed: u64) -> i64 {
     (seed >> 2).cast_signed()
 }

@@ -15,7 +15,7 @@ use domain::forecast::{RunCost, ScheduledRuns, WorkerSlots};
 use domain::role::Role;
 use domain::schedule::{Recurrence, RecurrenceColumns};
 
-/// Tasks of which requests are averaged.
+/// Number of tasks over which requests are averaged.
 const MAX_LATEST: i64 = 5_000;
 
 /// Crawlable stores of a platform that are asked at the same host.

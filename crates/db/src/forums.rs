@@ -12,7 +12,7 @@ pub struct ReadForum {
     pub kind: ForumKind,
     pub base_url: String,
     pub credential_id: Option<i64>,
-    /// As it was written; the API checks it.
+    /// Selectors as they were written; the API checks them.
     pub selectors: Value,
 }
 

@@ -29,7 +29,7 @@ pub enum GroupError {
     Db(#[from] DbError),
 }
 
-/// At most `limit` groups by name, after `after`.
+/// Lists at most `limit` groups by name, after `after`.
 pub async fn list(client: &Client, after: Option<&str>, limit: i64) -> Result<Vec<Group>, DbError> {
     read_all(&client.query(include_str!("sql/groups/list.sql"), &[&after, &limit]).await?)
 }

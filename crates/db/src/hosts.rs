@@ -50,7 +50,7 @@ pub async fn change<E: From<DbError>>(
     Ok(row)
 }
 
-/// At most `limit` hosts that were ever asked, by name.
+/// Lists at most `limit` hosts that were ever asked, by name.
 pub async fn list(client: &Client, filter: &HostFilter, limit: i64) -> Result<Vec<HostRow>, DbError> {
     let HostFilter { on_hold, after } = filter;
     read_all(&client.query(include_str!("sql/hosts/list.sql"), &[after, on_hold, &limit]).await?)

@@ -30,7 +30,7 @@ pub enum ImageSelection {
     /// Images that are not stored, have not been given up, and whose wait is over. An image that its host alone
     /// refused waits for nothing but the permission of its host.
     Missing,
-    /// All, stored or not.
+    /// All images, stored or not.
     All,
 }
 
@@ -83,7 +83,7 @@ pub async fn stores(client: &Client, state: Option<&str>, store: Option<StoreId>
 }
 
 /// The failed images of these stores' products and brands, which wait, were given up or are refused.
-/// `is_permitted` is that of [`of_store_and_brands`].
+/// `is_permitted`: as in [`of_store_and_brands`].
 pub async fn left_out(
     client: &Client,
     state: Option<&str>,
@@ -207,7 +207,7 @@ rows! {
     OriginalImage { path: "local_image_path", url: "image_url" }
 }
 
-/// With whether its host refused it.
+/// An image, and whether its host refused it.
 struct ProductImage(WantedImage, bool);
 
 impl FromRow for ProductImage {
@@ -224,7 +224,7 @@ impl FromRow for ProductImage {
     }
 }
 
-/// With whether its host refused it.
+/// A logo, and whether its host refused it.
 struct Logo(WantedImage, bool);
 
 impl FromRow for Logo {

@@ -16,14 +16,14 @@ use telemetry::events;
 pub enum NewJobError {
     #[error("job {existing} does the same")]
     Duplicate { existing: TaskId },
-    /// It would wait for a task that does not exist.
+    /// The job would wait for a task that does not exist.
     #[error("task {0} does not exist")]
     MissingDependency(TaskId),
     #[error(transparent)]
     Db(#[from] DbError),
 }
 
-/// At most `limit` jobs, in the filter's order.
+/// Lists at most `limit` jobs, in the filter's order.
 pub async fn list(client: &Client, filter: &JobFilter, limit: i64) -> Result<Vec<JobView>, DbError> {
     let JobFilter { id, platform, account, parent, sort, after, .. } = filter;
     let (status, job_type) = (filter.status.map(<&str>::from), filter.job_type.map(Role::name));

@@ -15,7 +15,7 @@ pub async fn insert(tx: &Tx, items: &[NewItem]) -> Result<Vec<ItemId>, DbError> 
     first_columns(&tx.query(include_str!("sql/media_items/insert.sql"), &[&storable(&json!(items))]).await?)
 }
 
-/// At most `limit` items, in the filter's order.
+/// Lists at most `limit` items, in the filter's order.
 pub async fn list(client: &Client, filter: &ItemFilter, limit: i64) -> Result<Vec<ItemView>, DbError> {
     let ItemFilter { id, source, state, account_id, sort, after } = filter;
     let state = state.map(ItemState::name);

@@ -15,7 +15,7 @@ const INSERT: &str = include_str!("sql/media_records/insert.sql");
 const UPDATE: &str = include_str!("sql/media_records/update.sql");
 const DELETE: &str = include_str!("sql/media_records/delete.sql");
 
-/// Reason why a record is as it was.
+/// Reason why a record was not changed.
 #[derive(Debug, Error)]
 pub enum RecordError {
     #[error("another {} has the same {}", .kind.noun(), .kind.key())]
@@ -31,7 +31,7 @@ pub enum RecordError {
     Db(#[from] DbError),
 }
 
-/// At most `limit` records after the one with this id, in the order of their ids.
+/// Lists at most `limit` records after the one with this id, in the order of their ids.
 pub async fn list<R: Record>(client: &Client, after: Option<i64>, limit: i64) -> Result<Vec<R>, DbError> {
     read(client, None, after, limit).await
 }

@@ -113,15 +113,21 @@ pub async fn up(db: &Db) -> Result<Report, MigrateError> {
     Files::embedded()?.up(db).await
 }
 
-/// Like [`up`], but only in a database that is drover's or empty: another program's is left alone.
+/// Same as [`up`], but only in a database that is drover's or empty: another program's is left alone.
 pub async fn up_own(db: &Db) -> Result<Report, MigrateError> {
     if status(db).await?.is_current() {
         return Ok(Report::default());
     }
+    require_own(db).await?;
+    up(db).await
+}
+
+/// Refuses a database with another program's tables.
+pub async fn require_own(db: &Db) -> Result<(), MigrateError> {
     let row = db.client().await?.query_one(include_str!("sql/migrate/foreign_tables.sql"), &[]).await?;
     let foreign = || Ok::<_, DbError>((row.try_get("tables")?, row.try_get("example")?));
     match foreign()? {
-        (0, _) => up(db).await,
+        (0, _) => Ok(()),
         (tables, example) => Err(MigrateError::Foreign { tables, example }),
     }
 }
@@ -131,12 +137,12 @@ pub async fn status(db: &Db) -> Result<Status, MigrateError> {
     Files::embedded()?.status(db).await
 }
 
-/// Like [`status`], on the caller's connection.
+/// Same as [`status`], on the caller's connection.
 pub async fn status_on(client: &Client) -> Result<Status, MigrateError> {
     Files::embedded()?.status_on(client).await
 }
 
-/// For commands that change nothing: an outdated schema is an error with its remedy.
+/// Checks the schema for commands that change nothing: an outdated one is an error with its remedy.
 pub async fn require_current(db: &Db) -> Result<(), MigrateError> {
     match status(db).await?.missing() {
         0 => Ok(()),

@@ -13,7 +13,7 @@ use super::client::TypedParam;
 pub trait NamedValues {
     const NAMES: &'static [&'static str];
 
-    /// In the order of the names.
+    /// Values in the order of the names.
     fn values(&self) -> Vec<TypedParam<'_>>;
 }
 

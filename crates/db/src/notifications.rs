@@ -31,7 +31,7 @@ pub struct NextNotification {
     pub target: String,
     pub credential_id: Option<i64>,
     pub previous_credential_id: Option<i64>,
-    /// While it waits, those behind it do.
+    /// Whether those behind it wait while it does.
     pub holds_back: bool,
     /// Seconds until it may be sent.
     pub wait: f64,
@@ -82,7 +82,7 @@ pub async fn end_try(client: &Client, ended: &EndedTry) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// At most `limit` notifications, in the filter's order.
+/// Lists at most `limit` notifications, in the filter's order.
 pub async fn list(client: &Client, filter: &NotificationFilter, limit: i64) -> Result<Vec<NotificationView>, DbError> {
     let NotificationFilter { id, endpoint, state, sort, after } = filter;
     let state = state.map(NotificationState::name);

@@ -1,7 +1,7 @@
 //! Statements with numbers for the names of their values, made by the compiler.
 //!
 //! In: a file with `$store`, and the names in the order in which Rust gives the values. Out: the text with `$1`. In the
-//! file, `{folder/file.sql}` stands for one of [`PARTS`], and `{direction}` and `{beyond}` for the words of an [`AgeSort`].
+//! file, `{folder/file.sql}` is replaced by one of [`PARTS`], and `{direction}` and `{beyond}` for the words of an [`AgeSort`].
 //! Comments stay as they are.
 
 use contract::age_sort::AgeSort;

@@ -95,7 +95,7 @@ async fn count(client: &Client, filter: &TaskFilter, action: BulkAction) -> Resu
     }
 }
 
-/// At most `limit` matching tasks, newest first.
+/// Lists at most `limit` matching tasks, newest first.
 async fn matching(
     client: &Client,
     filter: &TaskFilter,

@@ -17,7 +17,7 @@ const MAX_READ: i64 = 10_000;
 const MAX_REASONS: i64 = 20;
 const MAX_TROUBLED: i64 = 20;
 
-/// Running tasks of the overview, and of the picture of the queue.
+/// Number of running tasks in the overview, and in the picture of the queue.
 const MAX_RUNNING_SHOWN: i64 = 8;
 const MAX_RUNNING: i64 = 500;
 

@@ -61,7 +61,7 @@ fn type_of(oid: &str) -> Result<Type, DbError> {
     known.ok_or_else(|| DbError::Other(format!("a parameter has the type {oid}, which the driver does not know")))
 }
 
-/// Where a cancellation leaves a statement behind, it is in no other's way.
+/// Makes a name that no statement has, so that one left behind by a cancellation is in no other's way.
 fn unused_name() -> String {
     static PROCESS: LazyLock<u64> = LazyLock::new(rand::random);
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -5,7 +5,7 @@ use super::row::first_columns;
 use super::{Client, DbError};
 use domain::payload::RemovedFiles;
 
-/// At most `limit` paths of files to remove, in order, after `after`.
+/// Lists at most `limit` paths of files to remove, in order, after `after`.
 pub async fn page(client: &Client, after: &str, limit: i64) -> Result<Vec<String>, DbError> {
     first_columns(&client.query(include_str!("sql/payload_removals/page.sql"), &[&after, &limit]).await?)
 }

@@ -19,7 +19,7 @@ use domain::stock::PayloadPosition;
 use domain::store::{Platform, StoreId};
 use telemetry::events;
 
-/// Below all crawl roles: new data goes first.
+/// Priority below all crawl roles: new data goes first.
 const PRIORITY: i32 = -10;
 
 /// Selection of payloads; None = no limit. The same request resumes an interrupted replay.
@@ -28,7 +28,7 @@ pub struct ReplayChoice {
     pub since: Option<DateTime<Utc>>,
     /// Excludes payloads fetched at that time or later.
     pub until: Option<DateTime<Utc>>,
-    /// In order, without repetition.
+    /// Stores in order, without repetition.
     pub stores: Option<Vec<StoreId>>,
 }
 
@@ -94,7 +94,7 @@ pub async fn remaining(client: &Client, replay: &Replay, choice: &ReplayChoice) 
     Ok(count.unsigned_abs())
 }
 
-/// At most `limit` next payloads; none at the end.
+/// Lists at most `limit` next payloads; none at the end.
 pub async fn page(
     client: &Client,
     replay: &Replay,
@@ -130,7 +130,7 @@ pub async fn queue_part(
     ))
     .await?;
     if moved == 0 {
-        return Err(DbError::Contention("another process goes on with the same replay".to_owned()));
+        return Err(DbError::Contention("another process continues the same replay".to_owned()));
     }
     tx.commit().await?;
     replay.position = last;

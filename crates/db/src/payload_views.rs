@@ -9,7 +9,7 @@ use contract::payloads::{PayloadFilter, PayloadView};
 use domain::payload::{Payload, PayloadId};
 use domain::store::{Platform, StoreId};
 
-/// At most `limit` payloads, in the filter's order.
+/// Lists at most `limit` payloads, in the filter's order.
 pub async fn list(client: &Client, filter: &PayloadFilter, limit: i64) -> Result<Vec<PayloadView>, DbError> {
     let platform = filter.platform.map(Platform::name);
     let (after_time, after_id) = filter.after.map(|after| (after.fetched_at, after.id)).unzip();

@@ -99,7 +99,7 @@ pub async fn any(client: &Client) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)
 }
 
-/// At most `limit` payloads fetched before `before`, in the order of their fetches, after `after`.
+/// Lists at most `limit` payloads fetched before `before`, in the order of their fetches, after `after`.
 pub async fn aged(
     client: &Client,
     before: DateTime<Utc>,

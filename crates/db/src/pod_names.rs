@@ -13,7 +13,7 @@ use super::row::{FromRow, read_all};
 use super::{DbError, Tx};
 use foundation::process::ProcessIdentity;
 
-/// Within this time a process has registered its workers.
+/// Maximum time until a process has registered its workers.
 const MAX_START_TIME: Duration = Duration::from_secs(120);
 
 /// A name that was taken lately.
@@ -23,7 +23,7 @@ pub struct TakenName {
     pub process: ProcessIdentity,
 }
 
-/// Locks the names until the transaction ends; returns those that were taken lately.
+/// Locks the names until the transaction ends; returns the ones taken lately.
 pub async fn lock(tx: &Tx) -> Result<Vec<TakenName>, DbError> {
     tx.execute(include_str!("sql/pod_names/lock.sql"), &[]).await?;
     tx.execute(include_str!("sql/pod_names/prune.sql"), &[]).await?;

@@ -40,7 +40,7 @@ pub struct Db {
 
 #[derive(Clone)]
 struct NamedPool {
-    /// As a label of metrics.
+    /// Name as a label of metrics.
     name: &'static str,
     pool: Pool,
 }
@@ -72,7 +72,7 @@ impl Db {
         Ok(Db { server, work, api, deadlines, sending })
     }
 
-    /// For a command, which runs its statements one by one and each once: work and API share the connections.
+    /// Database of a command, which runs its statements one by one and each once: work and API share the connections.
     pub fn one_off(&self) -> Db {
         let sending = match &self.sending {
             Sending::Prepared => Sending::OneOff,
@@ -81,7 +81,7 @@ impl Db {
         Db { api: self.work.clone(), sending, ..self.clone() }
     }
 
-    /// For connections outside the pools, such as the heartbeat's.
+    /// Server for connections outside the pools, such as the heartbeat's.
     pub fn server(&self) -> &Server {
         &self.server
     }

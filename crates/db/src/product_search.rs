@@ -32,7 +32,7 @@ pub struct FoundProducts {
     pub stores_waiting: i64,
 }
 
-/// At most `limit` products.
+/// Finds at most `limit` products.
 pub async fn search(client: &Client, question: &ProductQuestion, limit: i64) -> Result<FoundProducts, DbError> {
     let state = client.query_one(include_str!("sql/product_search/state.sql"), &[]).await?;
     let (has_words, has_trigrams): (bool, bool) = (state.try_get("has_words")?, state.try_get("has_trigrams")?);

@@ -35,7 +35,7 @@ pub async fn detail(client: &Client, id: ProductId) -> Result<Option<ProductDeta
     }))
 }
 
-/// At most `limit` products of a store, in the order of `filter.sort`.
+/// Lists at most `limit` products of a store, in the order of `filter.sort`.
 pub async fn of_store(
     client: &Client,
     store: StoreId,

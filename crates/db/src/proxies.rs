@@ -54,7 +54,7 @@ pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, D
     Ok(loaded)
 }
 
-/// At most `limit` proxies, by id, without their passwords.
+/// Lists at most `limit` proxies, by id, without their passwords.
 pub async fn list(
     client: &Client,
     filter: &ProxyFilter,
@@ -130,7 +130,7 @@ pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsableProxies {
     pub counts: HealthCounts,
-    /// Neither off nor benched everywhere.
+    /// Number of proxies that are neither off nor benched everywhere.
     pub usable: i64,
 }
 
@@ -175,7 +175,7 @@ pub(super) async fn lock(tx: &Tx) -> Result<(), DbError> {
     tx.batch("LOCK TABLE proxies IN SHARE ROW EXCLUSIVE MODE").await
 }
 
-/// Like [`import`], in the caller's transaction.
+/// Same as [`import`], in the caller's transaction.
 pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
     lock(tx).await?;
     let passwords = proxy_passwords::to_store(tx, entries, keys).await?;
@@ -226,7 +226,7 @@ pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Re
     Ok(())
 }
 
-/// Without control characters, because the server refuses a NUL, and cut to a few lines.
+/// Removes control characters, because the server refuses a NUL, and cuts the text to a few lines.
 fn printable(error: &str) -> String {
     error[..error.floor_char_boundary(MAX_ERROR_BYTES)].replace(char::is_control, " ")
 }

@@ -12,7 +12,7 @@ use super::{Client, DbError};
 use domain::proxy::{ProxyEntry, ProxyId};
 use foundation::secrets::{SecretError, SecretKeys, key_id};
 
-/// Rows of one part of a rekeying.
+/// Number of rows in one part of a rekeying.
 const PART: i64 = 500;
 
 /// A proxy that cannot be used because its password is unreadable.

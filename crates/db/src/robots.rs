@@ -14,7 +14,7 @@ use super::{Client, DbError};
 use contract::hosts::BrokenRule;
 use domain::robots::{RobotsAnswer, RobotsRecord};
 
-/// For display.
+/// Rules and times for display.
 #[derive(Clone, Debug)]
 pub struct RobotsRow {
     pub authority: String,

@@ -85,7 +85,7 @@ pub fn word<T: VariantArray + Copy + Into<&'static str>>(row: &Row, column: &str
     Ok(row.try_get::<_, String>(column)?.into())
 }
 
-/// Like [`word`], for a column that may be NULL.
+/// Same as [`word`], for a column that may be NULL.
 pub fn optional_word<T>(row: &Row, column: &str) -> Result<Option<Word<T>>, DbError>
 where
     T: VariantArray + Copy + Into<&'static str>,
@@ -107,7 +107,7 @@ pub fn json(row: &Row, column: &str) -> Result<Value, DbError> {
     Ok(optional_json(row, column)?.unwrap_or_default())
 }
 
-/// Like [`json`], for a column that may be NULL.
+/// Same as [`json`], for a column that may be NULL.
 pub fn optional_json(row: &Row, column: &str) -> Result<Option<Value>, DbError> {
     Ok(row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}")))))
 }

@@ -19,7 +19,7 @@ pub struct DueSearch {
     pub min_bytes: i64,
     pub download: bool,
     pub has_run: bool,
-    /// It was tried since the time that was asked for.
+    /// Whether it was tried since the time that was asked for.
     pub is_done: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,

@@ -109,7 +109,7 @@ pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> 
     row.as_ref().map(Schedule::from_row).transpose()
 }
 
-/// For how many seconds the schedule that waits longest for its run has been due; 0 when none is due.
+/// Seconds for which the schedule that waits longest for its run has been due; 0 when none is due.
 pub async fn lateness(client: &Client) -> Result<f64, DbError> {
     Ok(client.query_one(include_str!("sql/schedules/lateness.sql"), &[]).await?.try_get("seconds")?)
 }

@@ -20,7 +20,7 @@ const OBSERVER_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct ServerInfo {
-    /// As Postgres writes it, e.g. `15.14`.
+    /// Version as Postgres writes it, e.g. `15.14`.
     pub version: String,
     pub now: DateTime<Utc>,
     /// The encoding of the database; see [`ENCODING`].
@@ -88,7 +88,7 @@ pub async fn session(client: &Client) -> Result<SessionSettings, DbError> {
     SessionSettings::from_row(&client.query_one(include_str!("sql/server_info/session.sql"), &[]).await?)
 }
 
-/// Behind a pooler, the statements without which results would be wrong; None where all is well.
+/// Statements behind a pooler without which results would be wrong; None where all is well.
 pub async fn necessary_settings(db: &Db, config: &settings::Database) -> Result<Option<String>, DbError> {
     if !db.server().is_pooled() {
         return Ok(None);

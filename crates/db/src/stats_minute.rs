@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use super::tasks::take_turn;
 use super::{Client, Db, DbError};
 
-/// Minutes of one transaction.
+/// Time whose minutes one transaction counts.
 const WINDOW: Duration = Duration::from_secs(600);
 /// Maximum windows of one turn; the next turn does the rest.
 const MAX_WINDOWS: usize = 200;

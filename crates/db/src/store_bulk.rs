@@ -102,7 +102,7 @@ async fn queue(tx: &Tx, role: Role, ids: &[StoreId], priority: Option<i64>) -> R
             Ok(task) if task.raised => raised += 1,
             Ok(_) => made += 1,
             Err(RequestError::Db(error)) => return Err(error),
-            // it runs already, or the store was deleted meanwhile
+            // it runs already, or the store was deleted since
             Err(RequestError::Duplicate { .. } | RequestError::Missing { .. } | RequestError::Bad(_)) => {}
         }
     }

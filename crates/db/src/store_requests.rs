@@ -223,7 +223,7 @@ async fn require_free_id(tx: &Tx, store: &Store) -> Result<(), StoreChangeError>
 async fn cancel_open(tx: &Tx, id: StoreId, roles: &[Role]) -> Result<(), DbError> {
     for task in stores::open_tasks(tx, id, roles).await? {
         match tasks::cancel(tx, task).await {
-            // it has ended meanwhile
+            // it has ended since
             Ok(_) | Err(ChangeError::Missing(_) | ChangeError::Status { .. }) => {}
             Err(ChangeError::Db(error)) => return Err(error),
             Err(other) => return Err(DbError::Other(other.to_string())),

@@ -16,11 +16,11 @@ use domain::store::StoreId;
 pub struct StoreViews {
     pub stores: Vec<StoreView>,
     pub total: i64,
-    /// Where the next page begins; none after the last one.
+    /// Begin of the next page; none after the last one.
     pub next: Option<StoreCursor>,
 }
 
-/// At most `limit` stores, in the order of the filter's sort.
+/// Lists at most `limit` stores, in the order of the filter's sort.
 pub async fn list(client: &Client, filter: &StoreFilter, limit: i64) -> Result<StoreViews, DbError> {
     let (sort, is_backwards) = filter.sort.key();
     let after = filter.after.as_ref();

@@ -254,7 +254,7 @@ pub async fn set_crawl_enabled(client: &Client, id: StoreId, enabled: bool) -> R
     Ok(store.was_enabled != enabled)
 }
 
-/// Like [`set_crawl_enabled`], for several stores; missing ones are left out.
+/// Same as [`set_crawl_enabled`], for several stores; missing ones are left out.
 pub async fn set_crawls_enabled(client: &Client, ids: &[StoreId], enabled: bool) -> Result<Vec<Switched>, DbError> {
     read_all(&client.query(include_str!("sql/stores/set_crawl_enabled.sql"), &[&ids, &enabled]).await?)
 }

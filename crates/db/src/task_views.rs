@@ -28,7 +28,7 @@ use domain::vocabulary::Word;
 const MAX_ATTEMPTS: i64 = 500;
 const MAX_CHILDREN: i64 = 1_000;
 
-/// At most `limit` tasks, in the filter's order.
+/// Lists at most `limit` tasks, in the filter's order.
 pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Vec<TaskView>, DbError> {
     match &filter.q {
         Some(q) => search::list(client, filter, q, limit).await,
@@ -36,7 +36,7 @@ pub async fn list(client: &Client, filter: &TaskFilter, limit: i64) -> Result<Ve
     }
 }
 
-/// At most `limit` tasks that run now, the longest-running first and the claimed ones last.
+/// Lists at most `limit` tasks that run now, the longest-running first and the claimed ones last.
 pub async fn running(client: &Client, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let ids: Vec<TaskId> = first_columns(&client.query(include_str!("sql/task_views/running.sql"), &[&limit]).await?)?;
     let places: HashMap<TaskId, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
@@ -50,7 +50,7 @@ pub async fn get(client: &Client, id: TaskId) -> Result<Option<TaskView>, DbErro
     named!(client.query_typed("task_views/get.sql", id)).await?.first().map(TaskView::from_row).transpose()
 }
 
-/// These tasks, newest first; missing ones are left out.
+/// Lists these tasks, newest first; missing ones are left out.
 async fn by_ids(client: &Client, ids: Vec<TaskId>) -> Result<Vec<TaskView>, DbError> {
     let limit = i64::try_from(ids.len()).unwrap_or(i64::MAX);
     list(client, &TaskFilter { ids: Some(ids), ..TaskFilter::default() }, limit).await
@@ -76,7 +76,7 @@ fn role_names(roles: &RoleSet) -> Vec<&'static str> {
     roles.roles().iter().map(|role| role.name()).collect()
 }
 
-/// By the columns of [`TaskView`]; the table has no column of its own for it.
+/// Derives the state from the columns of [`TaskView`]; the table has no column for it.
 fn retry_state_of(row: &Row, _: &str) -> Result<Option<Word<RetryState>>, DbError> {
     let Word::Known(status) = word(row, "status")? else { return Ok(None) };
     let has_error = row.try_get::<_, Option<&str>>("error_message")?.is_some();

@@ -24,7 +24,7 @@ pub async fn add(client: &Client, counted: &[CountedPlace]) -> Result<(), DbErro
     Ok(())
 }
 
-/// At most `limit`, the latest hour first.
+/// Lists at most `limit` hours, the latest first.
 pub async fn list(client: &Client, filter: &VisitorFilter, limit: i64) -> Result<Vec<VisitorHour>, DbError> {
     let after = filter.after.as_ref();
     let rows = named!(client.query_planned(

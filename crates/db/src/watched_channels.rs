@@ -17,9 +17,9 @@ pub struct PolledChannel {
     /// The ETag of the last feed.
     pub etag: Option<String>,
     pub last_modified: Option<String>,
-    /// It has answered before.
+    /// Whether it has answered before.
     pub was_polled: bool,
-    /// It was tried since the time that was asked for.
+    /// Whether it was tried since the time that was asked for.
     pub is_done: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,

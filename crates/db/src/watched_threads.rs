@@ -19,13 +19,13 @@ pub struct WatchedThread {
     pub download: bool,
     /// The place of the last page that was read; None: the first.
     pub last_page: Option<i32>,
-    /// It was tried since the time that was asked for.
+    /// Whether it was tried since the time that was asked for.
     pub is_done: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,
 }
 
-/// These threads, or all that are enabled, oldest try first. A thread that was tried at `since` or later `is_done`.
+/// Lists these threads, or all that are enabled, oldest try first. A thread that was tried at `since` or later `is_done`.
 pub async fn to_read(
     client: &Client,
     ids: Option<&[i64]>,

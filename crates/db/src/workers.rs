@@ -50,8 +50,8 @@ pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
     read_all(&client.query(include_str!("sql/workers/list.sql"), &[&None::<String>]).await?)
 }
 
-/// Like [`list`], each worker with the tasks that the queue says it holds now: its own report of them is as old as its last
-/// heartbeat.
+/// Same as [`list`], each worker with the tasks that the queue says it holds now: its own report of them is as old as its
+/// last heartbeat.
 pub async fn list_with_tasks(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
     let mut workers = list(client).await?;
     let mut held = HashMap::new();

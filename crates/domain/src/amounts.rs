@@ -23,7 +23,7 @@ pub fn counted(number: impl TryInto<i64>, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// At most two units: `41 s`, `4 m 12 s`, `1 h 28 m`, `3 d 4 h`.
+/// Writes at most two units: `41 s`, `4 m 12 s`, `1 h 28 m`, `3 d 4 h`.
 pub fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     let (large, unit, small, rest) = match seconds {

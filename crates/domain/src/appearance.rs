@@ -21,7 +21,7 @@ pub struct Appearance {
     pub title: String,
     /// Name of the part that the person played.
     pub character: Option<String>,
-    /// Behind the camera.
+    /// Department behind the camera.
     pub department: Option<String>,
     pub job: Option<String>,
     pub episode_count: Option<i32>,

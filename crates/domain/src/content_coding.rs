@@ -7,7 +7,7 @@ const REGISTERED: [&str; 10] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "zstd"];
 
 /// The codings in the values of `Content-Encoding`, in the order in which they were applied; at most one more than
-/// [`MAX_CODINGS`]. A name that no coding is registered under is none, as for browsers.
+/// [`MAX_CODINGS`]. A name that no coding is registered under is ignored, as by browsers.
 pub fn codings<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Vec<&'static str> {
     let names = values.into_iter().flat_map(|names| names.split(|byte| *byte == b','));
     names.filter_map(registered).take(MAX_CODINGS + 1).collect()

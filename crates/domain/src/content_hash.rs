@@ -41,7 +41,7 @@ fn hash_of(bytes: &[u8]) -> i64 {
 /// They are hashed as a whole: the hash takes long texts faster than many short ones.
 struct ContentHasher(Vec<u8>);
 
-/// More than most products take.
+/// Capacity that suffices for most products.
 const USUAL_BYTES: usize = 1024;
 
 /// Writes each field of a struct by the method after its name. The hash depends on the order of the lines. A

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Upper end of bucket 0, in seconds.
 const SMALLEST: f64 = 0.001;
-/// Buckets to a doubling of the duration.
+/// Number of buckets in which the duration doubles.
 const PER_DOUBLING: f64 = 4.0;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -306,7 +306,7 @@ impl Forecast {
     }
 }
 
-/// Most of the work: without its costs, nothing can be said.
+/// Whether it is most of the work: without its costs, nothing can be said.
 fn is_needed(role: Role) -> bool {
     is_crawl(role) || role == Role::ProductRefresh
 }
@@ -350,7 +350,7 @@ fn sum(roles: &[RoleForecast], of: impl Fn(&RoleForecast) -> Option<f64>) -> Opt
     roles.iter().filter(|role| is_needed(role.role) || !is_unmeasured(role)).map(of).sum()
 }
 
-/// Infinite where there is none.
+/// Needed share of what is available; infinite where nothing is.
 fn share(need: f64, there: f64) -> f64 {
     if need > 0.0 { need / there } else { 0.0 }
 }

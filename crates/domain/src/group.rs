@@ -1,7 +1,7 @@
 //! The name of a group of stores, as operators write it.
 
 const MAX_LENGTH: usize = 40;
-/// Groups that one store may be in.
+/// Maximum number of groups that one store may be in.
 pub const MAX_GROUPS: usize = 20;
 
 /// The name in small letters, or its fault.

@@ -31,7 +31,7 @@ pub use window::{Trouble, Window};
 /// Processes silent longer than this get no share of the rate.
 const PROCESS_AGE: TimeDelta = TimeDelta::seconds(30);
 
-/// Nothing is put off for longer: the table refuses times that Rust cannot read.
+/// Maximum time by which anything is put off: the table refuses times that Rust cannot read.
 pub const MAX_LATER: TimeDelta = TimeDelta::days(365);
 
 /// How long a task waits while the probe of another one is under way.

@@ -13,7 +13,7 @@ const MAX_NAME: usize = 253;
 /// Maximum length of a part between dots.
 const MAX_LABEL: usize = 63;
 
-/// IPv6 stands without brackets.
+/// IPv6 is written without brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HostName(String);
 

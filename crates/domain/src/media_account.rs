@@ -10,7 +10,7 @@ use url::Url;
 use super::public_host::is_public;
 use super::vocabulary::vocabulary;
 
-/// Stands for the name of an account in the address of a platform.
+/// Placeholder of an account's name in the address of a platform.
 const USERNAME: &str = "{username}";
 const MAX_USERNAME_CHARS: usize = 200;
 const MAX_PLATFORM_BYTES: usize = 64;
@@ -26,7 +26,7 @@ vocabulary! {
     }
 }
 
-/// Why a text is no part of an account.
+/// Why a text cannot be a part of an account.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum AccountFault {
     #[error("must be 1 to {MAX_USERNAME_CHARS} characters without slashes, `..` and control characters")]

@@ -14,7 +14,7 @@ use super::payload::StoredPage;
 use super::product::Product;
 use super::store::Platform;
 
-/// More than enough to see the fault of a feed.
+/// Maximum number, more than enough to see the fault of a feed.
 const MAX_WARNINGS: usize = 500;
 const MAX_DETAIL_BYTES: usize = 200;
 /// Unknown keys that are counted by name; a feed that invents more of them is not worth more memory.

@@ -1,4 +1,4 @@
-//! Pauses: the things that an operator has stopped for a time, and the roles and workers that may claim meanwhile.
+//! Pauses: the things that an operator has stopped for a time, and the roles and workers that may still claim.
 //! Pure.
 //!
 //! In: the targets of the pauses in force. Out: decisions about claims. It must not know how long a pause
@@ -100,7 +100,7 @@ impl PauseTarget {
         }
     }
 
-    /// Whether no task of `role` may be claimed meanwhile.
+    /// Whether no task of `role` may be claimed.
     pub fn stops_role(&self, role: Role) -> bool {
         match self {
             PauseTarget::All => true,

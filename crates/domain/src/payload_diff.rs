@@ -15,7 +15,7 @@ use super::menu::NormalMenu;
 use super::payload::{Payload, PayloadId};
 use super::product::{Product, Variant};
 
-/// Entries of one list of details; the counts go on.
+/// Entries of one list of details; the counts continue.
 pub const MAX_DETAILS: usize = 10_000;
 
 /// Prices of a product or option on a menu, in cents.

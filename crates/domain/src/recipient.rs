@@ -1,6 +1,6 @@
 //! `Recipients`: how a mail was answered for each of its recipients. Pure.
 //!
-//! In: replies of a mail server. Out: who needs the mail no more, and a text that names who did not get it. It must not
+//! In: replies of a mail server. Out: the recipients that no longer need the mail, and a text that names the ones without it. It must not
 //! know SMTP.
 
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ vocabulary! {
     }
 }
 
-/// The state of a task; none of one that has not failed, and of one that runs. `has_error`: of its last run.
+/// The state of a task; None for one that has not failed, or that runs. `has_error`: of its last run.
 pub fn retry_state(status: ShownStatus, retry_count: i32, max_retries: i32, has_error: bool) -> Option<RetryState> {
     match status {
         ShownStatus::Failed if retry_count < max_retries => Some(RetryState::Permanent),

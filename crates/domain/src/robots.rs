@@ -77,7 +77,7 @@ pub struct RobotsRecord {
 #[derive(Debug)]
 pub enum RobotsKnowledge {
     Rules(Robots),
-    /// Nothing may be sent yet, where the rules are obeyed.
+    /// No request may be sent yet, where the rules are obeyed.
     Nothing {
         reason: String,
         wait: Duration,

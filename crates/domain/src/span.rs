@@ -36,7 +36,7 @@ fn optional<'de, D: Deserializer<'de>>(
     time(&text).map(Some).ok_or_else(|| D::Error::custom(NO_TIME))
 }
 
-/// Either end in the OpenAPI document.
+/// Schema of either end in the OpenAPI document.
 pub fn schema() -> Schema {
     let text = |format| Object::builder().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
     OneOf::builder().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).build().into()

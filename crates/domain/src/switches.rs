@@ -18,7 +18,7 @@ vocabulary! {
 }
 
 impl SwitchKind {
-    /// Fewer may all switch at once.
+    /// Minimum number for a suspicion: fewer may all switch at once.
     fn least(self) -> usize {
         match self {
             SwitchKind::Stores => 3,
@@ -35,7 +35,7 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// More than half of all that the answer covers would switch at once.
+    /// Whether more than half of all that the answer covers would switch at once.
     pub fn is_suspicious(&self) -> bool {
         self.covered >= self.kind.least() && 2 * self.switched > self.covered
     }

@@ -17,7 +17,7 @@ impl Sha256Hex {
         self
     }
 
-    /// In lower-case hex.
+    /// Returns the digest in lower-case hex.
     pub fn finish(self) -> String {
         self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 pub const SMALL_BODY: usize = 4 << 20;
 /// Bytes of a menu's pages, as they are kept, that need no permit: the largest real menus, uncompressed.
 pub const SMALL_MENU: usize = 8 << 20;
-/// Tasks of the process that may hold more at once.
+/// Maximum number of tasks of the process that may hold more at once.
 pub const MAX_LARGE: usize = 2;
 
 /// Shortest time that a task waits in the queue which found no permit.

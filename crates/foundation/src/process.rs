@@ -14,7 +14,7 @@ pub struct ProcessIdentity {
     /// Name of its machine or container.
     pub host: String,
     pub pid: i32,
-    /// Where its number is unique: this boot of the machine, and the container. None: unknown to the system.
+    /// Space in which its number is unique: this boot of the machine, and the container. None: unknown to the system.
     pub pid_space: Option<String>,
 }
 
@@ -47,7 +47,7 @@ fn is_zombie(_: i32) -> bool {
     false
 }
 
-/// Read once: it never changes while a process runs.
+/// Space of process ids, read once: it never changes while a process runs.
 static PID_SPACE: LazyLock<Option<String>> = LazyLock::new(pid_space);
 
 /// The identity of this boot, and the namespace of process numbers.

@@ -5,7 +5,7 @@ use std::io;
 
 use nix::errno::Errno;
 
-/// For messages.
+/// Remedy that messages name.
 pub const REMEDY: &str = "raise its limit of open files (ulimit -n, LimitNOFILE), or run fewer workers in it";
 
 pub fn are_reached(error: &io::Error) -> bool {

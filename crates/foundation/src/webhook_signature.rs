@@ -12,7 +12,7 @@ use thiserror::Error;
 const PREFIX: &str = "whsec_";
 const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// It has no `Debug`: it is a secret.
+/// Key of a webhook. A secret, so it has no `Debug`.
 pub struct WebhookKey(Vec<u8>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

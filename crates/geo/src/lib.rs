@@ -87,7 +87,7 @@ impl Geo {
         watched.replace(file);
     }
 
-    /// By the file as it was read last. None: the file does not know the address.
+    /// Looks the address up in the file as it was last read. None: the file does not know the address.
     pub fn look_up(&self, address: IpAddr) -> Result<Option<Place>, GeoError> {
         let watched = self.0.as_ref().ok_or(GeoError::Off)?;
         let current = watched.current.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -124,7 +124,7 @@ impl From<&Metadata> for Stamp {
 /// An unreadable file counts as empty; it is logged once per version of the file.
 const ABSENT: Stamp = Stamp { modified: None, bytes: 0, inode: 0 };
 
-/// None where it is as before.
+/// Reads the file; None where it is as before.
 fn read_if_changed(path: &Path, before: Option<&Stamp>) -> Option<(Stamp, Result<GeoFile, String>)> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let stamp = opened.as_ref().map_or(ABSENT, |(metadata, _)| Stamp::from(metadata));

@@ -6,7 +6,7 @@ use maxminddb::{Reader, geoip2};
 
 use domain::place::Place;
 
-/// Stands before the file's description of itself, at its end.
+/// Mark before the file's description of itself, at its end.
 const MARK: &[u8] = b"\xab\xcd\xefMaxMind.com";
 const MAX_DESCRIPTION: usize = 128 * 1024;
 

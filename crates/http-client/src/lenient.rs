@@ -30,7 +30,7 @@ where
     connector.map_response(checked)
 }
 
-/// For one connection, which [`checked`] has made.
+/// Settings of one connection, which [`checked`] has made.
 pub fn http1() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
@@ -41,7 +41,7 @@ pub fn http1() -> http1::Builder {
     builder
 }
 
-/// For many connections, by a connector that [`lenient`] has made.
+/// Settings of many connections, by a connector that [`lenient`] has made.
 pub fn client() -> legacy::Builder {
     let mut builder = legacy::Client::builder(TokioExecutor::new());
     builder

@@ -56,7 +56,7 @@ pub(crate) fn to_gray(pixels: &mut Pixels) {
     }
 }
 
-/// Fine enough that neighbouring dark grays stay apart.
+/// Number of steps: fine enough that neighbouring dark grays stay apart.
 const LINEAR_STEPS: f32 = 65_535.0;
 
 static TO_LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {

@@ -33,7 +33,7 @@ fn jpeg(pixels: &Pixels, quality: u8) -> Result<Vec<u8>, ImageError> {
     Ok(bytes)
 }
 
-/// From this share of samples like their neighbours on, a picture is a drawing, in which a slow search finds repetitions. A
+/// Share of samples like their neighbours from which on a picture is a drawing, in which a slow search finds repetitions. A
 /// photograph has none to find, and gains by the filters of rows alone.
 const MIN_FLATNESS: f64 = 0.25;
 

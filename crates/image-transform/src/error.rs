@@ -7,7 +7,7 @@ use crate::Format;
 /// Why bytes give no image. Each variant says what the caller counts it as, by [`ImageError::reason`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImageError {
-    #[error("no image: {detail}")]
+    #[error("not an image: {detail}")]
     NotAnImage { detail: String },
     #[error("too large: {what} is {value}, the maximum is {limit}")]
     TooLarge { what: &'static str, value: u64, limit: u64 },

@@ -37,7 +37,7 @@ impl From<Named> for Orientation {
     }
 }
 
-/// Reads the orientation from a TIFF structure, with or without the `Exif` prefix of JPEG. Broken metadata is no metadata.
+/// Reads the orientation from a TIFF structure, with or without the `Exif` prefix of JPEG. Broken metadata is ignored.
 pub(crate) fn orientation(exif: &[u8]) -> Orientation {
     let tiff = exif.strip_prefix(b"Exif\0\0").unwrap_or(exif);
     Named::from_exif_chunk(tiff).map(Orientation::from).unwrap_or_default()

@@ -39,13 +39,13 @@ impl Geometry {
         Ok(Geometry { scaled, cropped, canvas })
     }
 
-    /// Where the cut begins in the scaled picture.
+    /// Position of the cut in the scaled picture.
     pub fn crop_offset(&self) -> (u32, u32) {
         let offset = |whole: u32, part: u32| (whole - part).div_ceil(2);
         (offset(self.scaled.0, self.cropped.0), offset(self.scaled.1, self.cropped.1))
     }
 
-    /// Where the picture lies on its canvas.
+    /// Position of the picture on its canvas.
     pub fn canvas_offset(&self) -> (u32, u32) {
         ((self.canvas.0 - self.cropped.0) / 2, (self.canvas.1 - self.cropped.1) / 2)
     }
@@ -59,7 +59,7 @@ impl Geometry {
     }
 }
 
-/// By how much both sides shrink.
+/// Factors by which both sides shrink.
 fn shrink((width, height): Size, transform: &Transform) -> (f64, f64) {
     let ratio = |side: u32, target: u32| f64::from(side) / f64::from(target);
     let (horizontal, vertical) = match (transform.width, transform.height) {

@@ -25,7 +25,7 @@ const TRANSPARENT: [u8; 4] = [0; 4];
 /// Renders an image of any accepted format.
 ///
 /// # Errors
-/// Bytes that are no image, and a result beyond the limits.
+/// Bytes that are not an image, and a result beyond the limits.
 pub fn render(stored: &[u8], transform: &Transform) -> Result<Rendered, ImageError> {
     let container = container::read(stored)?;
     let geometry = Geometry::new(container.upright_size(), transform)?;
@@ -76,7 +76,7 @@ fn decode_planes(data: &[u8], container: &Container, geometry: &Geometry) -> Res
 /// A picture that shrinks by more than this is reduced by its decoder first, so that a large one takes little memory.
 const MAX_SHRINK: u32 = 8;
 
-/// Where a picture shrinks by this or more, the edges of its blocks average out.
+/// Shrink from which on the edges of a picture's blocks average out.
 const MIN_AVERAGING_SHRINK: u32 = 3;
 
 /// The shrink that is left to the resizing after the decoder's reduction.
@@ -90,7 +90,7 @@ fn shrinks_by(factor: u32, source: Size, target: Size) -> bool {
     source.0 >= factor * target.0 && source.1 >= factor * target.1
 }
 
-/// Everything after the resize.
+/// Applies everything after the resize.
 fn finish(mut pixels: Pixels, transform: &Transform, geometry: &Geometry) -> Result<Vec<u8>, ImageError> {
     if transform.gray {
         colour::to_gray(&mut pixels);

@@ -1,4 +1,4 @@
-//! Resizing: Lanczos3 where a side shrinks, Catmull-Rom where it grows (as libvips does), alpha multiplied in meanwhile.
+//! Resizing: Lanczos3 where a side shrinks, Catmull-Rom where it grows (as libvips does), with premultiplied alpha.
 
 use fast_image_resize::images::TypedImage;
 use fast_image_resize::pixels::{InnerPixel, U8, U8x3, U8x4};

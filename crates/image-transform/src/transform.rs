@@ -23,10 +23,10 @@ pub enum Fit {
     Contain,
     /// Takes the size, and loses its ratio.
     Fill,
-    /// At most the size.
+    /// Fits into the size.
     #[default]
     Inside,
-    /// At least the size.
+    /// Reaches the size on both sides, and keeps what hangs over.
     Outside,
 }
 
@@ -47,7 +47,7 @@ impl Fit {
 pub struct Transform {
     pub width: Option<u32>,
     pub height: Option<u32>,
-    /// From 1 to 100; without meaning for PNG.
+    /// Quality from 1 to 100; without meaning for PNG.
     pub quality: u8,
     pub fit: Fit,
     /// The blur's sigma in pixels of the result.
@@ -56,7 +56,7 @@ pub struct Transform {
     pub format: Format,
     /// RGBA behind `contain`, and behind transparency in JPEG.
     pub background: Option<[u8; 4]>,
-    /// May grow beyond the original.
+    /// Whether it may grow beyond the original.
     pub enlarge: bool,
 }
 

@@ -6,16 +6,16 @@
 use thiserror::Error;
 use url::Url;
 
-/// In front of the domain of a cookie that scripts cannot read.
+/// Prefix of the domain of a cookie that scripts cannot read.
 const HTTP_ONLY: &str = "#HttpOnly_";
 /// Maximum number of cookies of a file.
 const MAX_COOKIES: usize = 1_000;
 
-/// It has no `Debug`: the value is a secret.
+/// A cookie. Its value is a secret, so it has no `Debug`.
 #[derive(PartialEq, Eq)]
 pub struct Cookie {
     domain: String,
-    /// It is for the hosts below its domain, too.
+    /// Whether it is for the hosts below its domain, too.
     is_for_subdomains: bool,
     path: String,
     is_secure: bool,

@@ -51,11 +51,11 @@ pub struct Download {
 #[derive(Clone, PartialEq, Eq)]
 pub struct WholeFile {
     pub bytes: u64,
-    /// In lower-case hex.
+    /// Digest in lower-case hex.
     pub sha256: String,
-    /// As the server names it; it may be wrong.
+    /// Type that the server names; it may be wrong.
     pub media_type: Option<String>,
-    /// After redirects.
+    /// Address after redirects.
     pub url: Url,
     /// Bytes of bodies of this run.
     pub received: u64,
@@ -270,7 +270,7 @@ fn has_end(headers: &HeaderMap) -> bool {
     headers.contains_key(CONTENT_LENGTH) || headers.contains_key(TRANSFER_ENCODING)
 }
 
-/// Without its parameters, in lower case.
+/// Reads the media type without its parameters, in lower case.
 fn media_type(headers: &HeaderMap) -> Option<String> {
     let text = text_of(headers, CONTENT_TYPE)?;
     Some(text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty())

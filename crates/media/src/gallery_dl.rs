@@ -20,7 +20,7 @@ pub use archive::Archive;
 
 pub const HOW_TO_INSTALL: &str =
     "`python3 -m venv DIR && DIR/bin/pip install gallery-dl`, with DIR/bin in media.tool_path";
-/// In the work directory: addresses that gallery-dl found and does not know how to download.
+/// File in the work directory with addresses that gallery-dl found and cannot download.
 pub const UNSUPPORTED_FILE: &str = "unsupported.txt";
 /// Maximum number of unsupported addresses that are read.
 pub const MAX_UNSUPPORTED: usize = 1_000;
@@ -79,7 +79,7 @@ pub enum ScrapeType {
     Full,
 }
 
-/// For one site, named by its `category`, and for no other. It has no `Debug`.
+/// A credential of one site, named by its `category`. It has no `Debug`.
 pub struct Credential {
     pub category: String,
     pub secret: Secret,
@@ -117,9 +117,9 @@ pub enum EventKind {
     Post,
     /// A file was downloaded.
     After,
-    /// It is known already.
+    /// The file is known already.
     Skip,
-    /// It could not be downloaded.
+    /// The file could not be downloaded.
     Error,
 }
 
@@ -133,7 +133,7 @@ pub struct ItemId {
 }
 
 impl ItemId {
-    /// As the archive's entry is made: there an id of 0 is none, and the name of the file takes its place.
+    /// Makes the id as the archive makes its entry: there an id of 0 is none, and the name of the file takes its place.
     fn of(object: &Map<String, Value>) -> Result<ItemId, LineError> {
         let is_zero = object.get("id").is_some_and(|id| id.as_f64() == Some(0.0));
         let id = printed::id(object, "id").ok().filter(|_| !is_zero);
@@ -296,7 +296,7 @@ fn first_message(ended: &Ended) -> Option<&str> {
     site_and_message(ended.first_error.as_deref()?).map(|(_, message)| message)
 }
 
-/// For people: the first error with the name of the site that it is about. After connections that failed it names no
+/// Text for people: the first error with the name of the site that it is about. After connections that failed it names no
 /// cause, which is in the warnings before it.
 pub fn error_message(ended: &Ended) -> Option<String> {
     let error = ended.first_error.as_deref()?;
@@ -332,7 +332,7 @@ fn of_exit(code: i32, files_came: bool, not_found: bool) -> Verdict {
     const FORMAT: i32 = 32;
     const UNSUPPORTED: i32 = 64;
     const DISK: i32 = 128;
-    /// By SIGINT or SIGTERM: no sum of bits.
+    /// Codes after SIGINT or SIGTERM, which are not sums of bits.
     const INTERRUPTED: [i32; 2] = [130, 143];
 
     let has = |bits: i32| code & bits != 0;
@@ -348,7 +348,7 @@ fn of_exit(code: i32, files_came: bool, not_found: bool) -> Verdict {
     }
 }
 
-/// In a file of addresses, lines that begin with `-` or `#` are more than addresses.
+/// Checks the address: in a file of addresses, lines that begin with `-` or `#` are more than addresses.
 fn known_address(address: &str) -> Result<&str, InputError> {
     let site = address.split_once(':').filter(|(family, _)| {
         !matches!(*family, "http" | "https")
@@ -364,7 +364,7 @@ fn is_category(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(is_safe)
 }
 
-/// In UTC.
+/// Reads the date, which is in UTC.
 fn date(object: &Map<String, Value>) -> Option<DateTime<Utc>> {
     let text = object.get("date")?.as_str()?;
     NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok().map(|date| date.and_utc())

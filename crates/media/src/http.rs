@@ -88,7 +88,7 @@ pub struct Secrets {
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// After redirects.
+    /// Address after redirects.
     pub url: Url,
     pub body: Incoming,
 }
@@ -96,7 +96,7 @@ pub struct Answer {
 /// A request without a whole answer. Addresses are shown without their log-in and query, which may be secret.
 #[derive(Debug, Error)]
 pub enum HttpError {
-    #[error("{0} is not an address of the web")]
+    #[error("{0} is not a web address")]
     NotWeb(String),
     #[error("{0} has a user name or a password in it: keep them as a credential")]
     LogIn(String),
@@ -159,7 +159,7 @@ impl Http {
         Ok(Http { client, connector, allow_private, gate: None })
     }
 
-    /// With limits for each host.
+    /// Adds limits for each host.
     pub fn through(self, gate: Arc<dyn HostGate>) -> Self {
         Http { gate: Some(gate), ..self }
     }
@@ -286,7 +286,7 @@ impl Get {
     }
 }
 
-/// Without a log-in and the query, which may be secrets.
+/// Shows the address without a log-in and the query, which may be secrets.
 pub(crate) fn shown(url: &Url) -> String {
     let text = match url.origin() {
         Origin::Tuple(..) => format!("{}{}", url.origin().ascii_serialization(), url.path()),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// The number of bytes of `\ud83c`.
 const ESCAPE: usize = 6;
 
-/// UTF-8 without a byte order mark; bytes that are none, and halves of a character beyond 16 bits, are U+FFFD.
+/// UTF-8 without a byte order mark; bytes that are not UTF-8, and halves of a character beyond 16 bits, are U+FFFD.
 pub fn repaired(body: &[u8]) -> String {
     let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
     let text: Cow<'_, str> = String::from_utf8_lossy(body);

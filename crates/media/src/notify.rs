@@ -1,7 +1,7 @@
 //! Sends one notification: to a webhook, to a topic of ntfy, or by mail. One file a kind.
 //!
 //! In: a [`Notice`], a target, secrets. Out: how a try ended: the receiver's status, or a [`SendError`] with what helps. A
-//! status that accepts the message decides, whatever follows it. It must not know when it tries again, nor where notices
+//! status that accepts the message decides, even if the rest is broken. It must not know when it tries again, nor where notices
 //! come from.
 
 mod mail;
@@ -70,7 +70,7 @@ pub enum SendError {
     Late(Duration),
     #[error("the receiver answers {status}{}", remedy(*.status))]
     Refused { status: u16, retry_after: Option<Duration> },
-    /// It wants no notification any more.
+    /// The receiver wants no more notifications.
     #[error("the receiver answers 410: it is gone")]
     Gone,
     #[error(transparent)]

@@ -19,11 +19,11 @@ const MAX_ID_BYTES: usize = 512;
 
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LineError {
-    #[error("it is no JSON object")]
+    #[error("it is not a JSON object")]
     NoObject,
     #[error("it is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
-    #[error("it names no event that is known")]
+    #[error("it names an unknown event")]
     UnknownEvent,
     #[error("{0} is missing, or is too long")]
     Missing(&'static str),
@@ -60,7 +60,7 @@ pub fn title(object: &Map<String, Value>) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// None where it is not one of the web.
+/// Reads an address of the web; None where it is another.
 pub fn address(object: &Map<String, Value>, name: &str) -> Option<String> {
     let address = object.get(name)?.as_str()?;
     crate::input::address(address).ok().map(str::to_owned)
@@ -77,7 +77,7 @@ pub fn file(object: &Map<String, Value>, name: &'static str, work: &Path) -> Res
     }
 }
 
-/// As many fields as there is room for, the smallest first, without zero bytes.
+/// Keeps as many fields as there is room for, the smallest first, without zero bytes.
 pub fn bounded(object: Map<String, Value>) -> Map<String, Value> {
     let measured = object.into_iter().map(|(name, value)| {
         let (name, value) = (name.replace('\0', ""), without_zeros(value));

@@ -1,11 +1,11 @@
 //! Texts of strangers, before they are kept.
 
-/// Without NUL, which no database keeps, and without the white space around it.
+/// Removes NUL, which no database keeps, and the white space around the text.
 pub fn clean(text: &str) -> String {
     text.replace('\0', "").trim().to_owned()
 }
 
-/// At most `max` bytes of the clean text, cut between two characters.
+/// Returns at most `max` bytes of the clean text, cut between two characters.
 pub fn bounded(text: &str, max: usize) -> String {
     let mut text = clean(text);
     text.truncate(text.floor_char_boundary(max));

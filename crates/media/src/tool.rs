@@ -47,7 +47,7 @@ pub struct Command {
     pub program: PathBuf,
     /// Shown where the program is missing, such as `pip install gallery-dl`.
     pub how_to_install: String,
-    /// Seen by every account of the machine: never a secret.
+    /// Arguments, which every account of the machine can see: never a secret.
     pub args: Vec<OsString>,
     pub stdin: Vec<u8>,
     /// Readable at descriptor 3, as `/dev/fd/3`: configuration with secrets.

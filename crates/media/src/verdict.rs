@@ -6,10 +6,9 @@ use crate::tool::How;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Done,
-    /// May go better next time.
+    /// Another try may succeed.
     Retry,
-    /// Cannot go better without a person. `login`: the site asks for another login than it was given, or
-    /// for a browser.
+    /// Cannot succeed without a person. `login`: the site asks for another login than it was given, or for a browser.
     Permanent {
         login: bool,
     },

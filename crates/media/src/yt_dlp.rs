@@ -82,7 +82,7 @@ impl Download<'_> {
         Ok(command)
     }
 
-    /// One option a line. The address is last and begins with its scheme, so that it is no option.
+    /// One option a line. The address is last and begins with its scheme, so that it is not taken for an option.
     fn options(&self) -> Result<String, InputError> {
         let mut lines: Vec<String> = ["--quiet", "--no-simulate", "--progress", "--newline", "--restrict-filenames"]
             .into_iter()
@@ -171,7 +171,7 @@ pub fn error_message(ended: &Ended) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Login,
-    /// Not there, or no one can download it.
+    /// The video does not exist, or no one can download it.
     Gone,
     Other,
 }
@@ -204,7 +204,7 @@ fn of_exit(code: i32, files_came: bool, reason: Reason) -> Verdict {
     match (code, reason) {
         // 101: as many as were asked for
         (0 | 101, _) if files_came => Verdict::Done,
-        // it was left out, since it is too large or is no file
+        // it was left out, since it is too large or is not a file
         (0 | 101, _) => Verdict::PERMANENT,
         (1, Reason::Login) => Verdict::LOGIN,
         (1, Reason::Gone) => Verdict::PERMANENT,

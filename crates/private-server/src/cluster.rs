@@ -41,7 +41,7 @@ impl NewCluster<'_> {
         require_success(&initdb.output().map_err(io("run initdb"))?)
     }
 
-    /// In single-user mode, so that a cluster never exists without its database.
+    /// Creates the database in single-user mode, so that a cluster never exists without its database.
     fn create_database(&self) -> Result<(), PrivateServerError> {
         let mut single = command(self.install, "postgres", self.account);
         single.args(["--single", "-F", "-D"]).arg(&self.data).arg("postgres");
@@ -58,7 +58,7 @@ impl NewCluster<'_> {
         }
     }
 
-    /// Once for all files: initdb would sync each of a thousand, which takes ten seconds on a busy disk.
+    /// Syncs once for all files: initdb would sync each of a thousand, which takes ten seconds on a busy disk.
     #[cfg(target_os = "linux")]
     fn sync(&self) -> Result<(), PrivateServerError> {
         let failed = || io(format!("sync {}", self.data.display()));

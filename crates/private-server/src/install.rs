@@ -86,7 +86,7 @@ fn below(parent: &str, prefix: &str, tail: &str) -> Vec<PathBuf> {
     matching.map(|entry| entry.path().join(tail)).collect()
 }
 
-/// From `postgres (PostgreSQL) 15.8 (Debian 15.8-1)` to (15, "15.8").
+/// Turns `postgres (PostgreSQL) 15.8 (Debian 15.8-1)` into (15, "15.8").
 fn version_in(output: &str) -> Option<(u32, String)> {
     let version = output.split_whitespace().nth(2)?;
     let digits = version.split(|c: char| !c.is_ascii_digit()).next()?;

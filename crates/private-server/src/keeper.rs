@@ -28,7 +28,7 @@ const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 const MAX_RESTART_GAP: Duration = Duration::from_secs(1);
 /// Number of early deaths in a row after which the keeper gives up.
 const MAX_EARLY_DEATHS: u32 = 5;
-/// When a launched keeper has ended because another one was running, which may have been about to end.
+/// Minimum time between two launches: a keeper ends where another one is running, which may have been about to end.
 const RELAUNCH_AFTER: Duration = Duration::from_millis(500);
 
 /// Makes sure that a keeper is running, and waits until the server accepts connections.
@@ -99,7 +99,7 @@ struct Keeper {
     account: Option<Account>,
     linger: Duration,
     settings: Vec<String>,
-    /// Held as long as it runs, so that there is one keeper.
+    /// Lock that is held as long as it runs, so that there is one keeper.
     lock: Lock,
 }
 
@@ -115,7 +115,7 @@ struct Server {
 struct History {
     /// One of them accepted connections, so the settings are valid.
     was_ready: bool,
-    /// In a row.
+    /// Number of early deaths in a row.
     early_deaths: u32,
 }
 
@@ -175,7 +175,8 @@ impl Keeper {
         Ok(Server { child, since: Instant::now(), history })
     }
 
-    /// Without its lock file the server was stopped, not killed: `pg_ctl restart` may be about to start it.
+    /// Waits where the lock file is missing: the server was stopped, not killed, and `pg_ctl restart` may be about to start
+    /// it.
     fn wait_for_restart_by_others(&self) {
         if !self.layout.pid_file().exists() {
             server::passes_within(MAX_RESTART_GAP, || server::running(&self.layout).is_some());
@@ -226,7 +227,7 @@ impl Server {
         }
     }
 
-    /// It exited with an error, not by a signal, and no server has accepted connections yet.
+    /// Whether the server exited with an error, not by a signal, before any accepted connections.
     fn refused_to_start(&mut self) -> bool {
         let status = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
         !self.history.was_ready && status.is_some_and(|status| status.code().is_some_and(|code| code != 0))

@@ -20,7 +20,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.')
 
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// With symbolic links resolved, since a process's working directory is compared with it.
+    /// Directory with symbolic links resolved, since a process's working directory is compared with it.
     pub dir: PathBuf,
     pub data: PathBuf,
     pub socket_dir: PathBuf,

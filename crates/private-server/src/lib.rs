@@ -114,7 +114,7 @@ pub async fn start(dir: &Path) -> Result<PrivateServer, PrivateServerError> {
     start_with(dir, Options::default()).await
 }
 
-/// Like [`start`], with other options. Joining a server that runs, they have no effect.
+/// Same as [`start`], with other options. Joining a server that runs, they have no effect.
 pub async fn start_with(dir: &Path, options: Options) -> Result<PrivateServer, PrivateServerError> {
     let dir = dir.to_owned();
     in_background("start the private server", move || start_blocking(&dir, &options)).await
@@ -168,7 +168,7 @@ impl PrivateServer {
         &self.url
     }
 
-    /// Lets programs that this process executes or starts go on using the server.
+    /// Lets programs that this process executes or starts continue using the server.
     pub fn keep_through_exec(&self) -> Result<(), PrivateServerError> {
         self.user.keep_through_exec()
     }

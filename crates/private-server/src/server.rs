@@ -22,8 +22,7 @@ const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
 const STOP_STEPS: [(Signal, Duration); 2] =
     [(Signal::SIGINT, Duration::from_secs(30)), (Signal::SIGQUIT, Duration::from_secs(10))];
 
-/// For a queue on one machine: connections for every pool, a short autovacuum_naptime, no JIT for short
-/// statements.
+/// Settings for a queue on one machine: connections for every pool, a short autovacuum_naptime, no JIT for short statements.
 const SETTINGS: [&str; 15] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
@@ -118,7 +117,7 @@ pub fn passes_within(limit: Duration, condition: impl Fn() -> bool) -> bool {
     condition()
 }
 
-/// For the keeper and for starting, which run on threads of their own.
+/// Pauses the keeper or a start, which run on threads of their own.
 #[expect(clippy::disallowed_methods, reason = "there is no runtime here, and the thread has no other work")]
 pub fn pause(time: Duration) {
     std::thread::sleep(time);

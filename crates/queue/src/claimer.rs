@@ -22,7 +22,7 @@ use domain::task::{LeaseTimes, TaskId, TaskLease};
 use supervision::background::{Background, BackgroundLoop};
 use telemetry::events;
 
-/// Requests that one statement answers at most.
+/// Maximum number of requests that one statement answers.
 const MAX_BATCH: usize = 64;
 const MAX_QUEUED_REQUESTS: usize = 1024;
 
@@ -227,8 +227,8 @@ impl ClaimLoop {
         }
     }
 
-    /// Nothing more is claimed until an earlier claim's tasks are known: each lost answer would block a batch
-    /// of tasks for the length of a lease.
+    /// Claims nothing more until an earlier claim's tasks are known: each lost answer would block a batch of tasks for the
+    /// length of a lease.
     async fn send(&mut self, batch: &ClaimBatch) -> Result<ClaimBatchResult, DbError> {
         self.give_back_unanswered().await?;
         let client = self.deps.db.client().await?;

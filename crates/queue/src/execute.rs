@@ -47,7 +47,7 @@ pub struct Executor {
 pub struct SlotOwner {
     /// Its friendly name, which logs and tables show.
     pub name: String,
-    /// Roles of chained tasks that may go on in the slot of their parent.
+    /// Roles of chained tasks that may continue in the slot of their parent.
     pub roles: RoleSet,
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum BodyEnd {
     Released,
     /// Its lease is gone: nothing of it is written.
     Lost,
-    /// Aborted, and goes on: nothing of it is written.
+    /// The body was aborted and still runs: nothing of it is written.
     NotStopped,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
         self.settle(end).await
     }
 
-    /// Whether it may go on.
+    /// Whether it may continue.
     async fn start(&self) -> bool {
         match self.try_start().await {
             Ok(true) => return true,

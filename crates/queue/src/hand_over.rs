@@ -1,4 +1,4 @@
-//! `HandOver`: a value that a run leaves in memory for the chained task that goes on in its slot.
+//! `HandOver`: a value that a run leaves in memory for the chained task that continues in its slot.
 //!
 //! In: a handler's data. Out: the same, for the handler that knows its type. Everything between the two
 //! carries it unopened and must not know its type. It is a shortcut: it is lost with the process, and the

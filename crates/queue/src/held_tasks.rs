@@ -66,7 +66,7 @@ pub struct HeldTasks {
 struct Inner {
     entries: HashMap<TaskId, Entry>,
     drain_holds: usize,
-    /// Set once every body has to stop, including later ones.
+    /// Stop that is set once every body has to stop, including later ones.
     stop_all: Option<Stop>,
 }
 

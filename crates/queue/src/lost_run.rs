@@ -1,5 +1,5 @@
 //! The end of a run that has lost its lease: nothing of it is written. Where its task was cancelled, the
-//! store is let go now.
+//! store is released now.
 //!
 //! In: a run whose body has stopped, or may not stop. Out: an event, and the store's reservation for the next
 //! task. It must not know how other runs end.
@@ -14,7 +14,7 @@ use telemetry::events;
 
 const RETRY_BASE: Duration = Duration::from_millis(100);
 const RETRY_CAP: Duration = Duration::from_secs(1);
-/// Maximum time that a process which gives its tasks back goes on with it. Afterwards the store is free when the lease would
+/// Maximum time that a process which gives its tasks back continues with it. Afterwards the store is free when the lease would
 /// have run out.
 const MAX_TIME_WHEN_RELEASING: Duration = Duration::from_secs(5);
 

@@ -45,7 +45,7 @@ pub struct Done {
 /// task with the key of a child is adopted: it is waited for, and not made again. `children` and `write` are
 /// committed in the one transaction that ends the run.
 ///
-/// A handler that has no children to make goes on and ends with [`Done`]: to wait for none is its fault, and
+/// A handler that has no children to make continues and ends with [`Done`]: to wait for none is its fault, and
 /// fails the task for good.
 pub struct Await {
     /// Tasks to wait for, at most [`MAX_CHILDREN`].
@@ -227,7 +227,8 @@ pub enum TaskError {
     Retry { reason: String },
     #[error("{reason}")]
     Permanent { reason: String },
-    /// Snoozes the task, which is no failure: it waits at no cost, for `proxies.snooze` where `after` is none, and at most until the breaker of `host` closes.
+    /// Snoozes the task, which does not count as a failure: it waits at no cost, for `proxies.snooze` where `after` is none,
+    /// and at most until the breaker of `host` closes.
     #[error("{reason}")]
     Snooze { reason: String, after: Option<Duration>, host: Option<String> },
     /// The task belongs to another run, or to none: nothing of this run is written any more.

@@ -2,7 +2,7 @@
 //! next round trip.
 //!
 //! In: how the body ended. Out: a settled task, an event, a hook that runs after a commit, and the chained
-//! task that goes on in the same slot. A database that is away, silent or busy with a deadlock costs a
+//! task that continues in the same slot. A database that is away, silent or busy with a deadlock costs a
 //! finished run nothing: its result is kept and written again for as long as its lease can last. It must not
 //! know why the body ended so.
 
@@ -19,7 +19,7 @@ use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
 impl Run<'_> {
-    /// Returns the chained task that goes on in this slot.
+    /// Returns the chained task that continues in this slot.
     pub async fn settle(&self, result: BodyEnd) -> Option<NextRun> {
         match result {
             BodyEnd::Outcome(Outcome::Done(done)) => return self.finish(done).await,

@@ -72,7 +72,7 @@ async fn give_back(db: Db, held_tasks: HeldTasks, lease: TaskLease) {
     let released = async {
         let client = db.client().await?;
         match tasks::settle(&client, &lease, &settlement).await {
-            // it was cancelled meanwhile: nothing of it runs
+            // it was cancelled: nothing of it runs
             Err(DbError::Missing(_)) if tasks::run_stopped(&client, &lease).await? => Ok(()),
             settled => settled.map(drop),
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// Longer than any sensible setting, and short enough for every clock to add.
+/// Maximum that is longer than any sensible setting, and short enough for every clock to add.
 const MAX_DURATION: Duration = Duration::from_secs(3650 * 86_400);
 
 /// Reads a duration by the grammar of `humantime`.

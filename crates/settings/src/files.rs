@@ -11,7 +11,7 @@ use super::errors::ConfigErrors;
 /// The manual, which is also the schema.
 pub const DEFAULT: File<'static> = File::compiled("default", include_str!("../../../config/default.toml"));
 
-/// Read where no directory is named.
+/// Directory that is read where none is named.
 pub const USUAL_DIRECTORY: &str = "config";
 
 const ENVIRONMENTS: [File<'static>; 3] = [

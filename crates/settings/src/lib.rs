@@ -125,7 +125,8 @@ impl Config {
         self.queue.beat_grace.unwrap_or_else(|| self.min_beat_grace() + self.lease_times().heartbeat)
     }
 
-    /// Time from the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost leases that the drain which follows still needs.
+    /// Time from the last beat before an actor hangs until the watchdog has noticed it: a shorter grace would cost leases that
+    /// the drain which follows still needs.
     fn min_beat_grace(&self) -> Duration {
         self.lease_times().heartbeat + self.supervision.hung_after + 2 * self.supervision.ping
     }

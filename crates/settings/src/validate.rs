@@ -19,7 +19,7 @@ const MIN_LEASE: Duration = Duration::from_millis(500);
 const MIN_TICK: Duration = Duration::from_millis(10);
 /// Minimum age of data that retention removes, so that it never removes freshly crawled data.
 const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
-/// Shorter, and no chart would show anything.
+/// Minimum: with a shorter one, no chart would show anything.
 const MIN_STATS_AGE: Duration = Duration::from_secs(3600);
 /// A request may have more, and each would be read of the database.
 const MIN_BUDGET: usize = 1 << 20;
@@ -293,7 +293,7 @@ impl Config {
     }
 }
 
-/// Whether it is a name in Kubernetes, as it stands in a path.
+/// Whether it is a name in Kubernetes, as it is written in a path.
 fn is_label(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_LABEL).contains(&text.len())

@@ -1,7 +1,7 @@
 //! `Bucket`: files as objects of S3, Google Cloud Storage or Azure, which many machines share.
 //!
 //! A put creates an object and replaces none, so no machine changes what another one has written. The owner's
-//! object alone is replaced, and only by who has read it last: two databases that register at the same time
+//! object alone is replaced, and only by a process that has read its latest version: two databases that register at the same time
 //! notice each other.
 
 mod calls;
@@ -38,7 +38,7 @@ use settings::Storage;
 const MAX_OWNER_BYTES: u64 = 4096;
 /// How long a failed check holds for the others that ask.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// Objects that are looked up at a time.
+/// Number of objects that are looked up at a time.
 const CONCURRENCY: usize = 8;
 
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Bucket {
         Ok(ownership)
     }
 
-    /// Once a process: a bucket stays what it is, unlike the mount point of a share.
+    /// Registers once a process: a bucket stays what it is, unlike the mount point of a share.
     async fn ensure_registered(&self, owner: &Owner) -> Result<(), StorageError> {
         if owner.is_registered() {
             return Ok(());

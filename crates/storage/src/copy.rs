@@ -1,27 +1,30 @@
 //! Copies all files of a storage root into another directory: for a backup, and back.
 //!
 //! In: two roots. Out: a [`CopyReport`]. A file is not copied again while its copy has the same size and time, so
-//! a copy that was interrupted goes on where it was. Symbolic links and files whose names begin with a dot stay
-//! behind: they are of processes, or of the database that owns the root. A file that cannot be read costs only
-//! itself; a copy that cannot be written ends the work.
+//! a copy that was interrupted continues where it was. Files whose names begin with a dot stay behind: they are of
+//! processes, or of the database that owns the root. Symbolic links, and what cannot be read, are counted as left; a
+//! copy that cannot be written ends the work.
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::{MetadataExt, lchown};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
-use super::durable;
 use super::error::StorageError;
-use super::{image_layout, layout, media_layout, owner};
+use super::{durable, image_layout, layout, media_layout, owner};
 
 /// The directories of a root with files that rows name.
 const DIRECTORIES: [&str; 3] = [layout::PAYLOADS, media_layout::MEDIA, image_layout::IMAGES];
-/// Maximum number of files between two looks whether to go on.
+/// Maximum number of files between two checks whether to continue.
 const MAX_PART: usize = 64;
-/// Maximum number of unreadable files in a report.
-const MAX_NAMES: usize = 10;
+/// Maximum number of reasons in a report.
+const MAX_REASONS: usize = 10;
+/// Largest difference between equal times: some file systems count in steps of two seconds.
+const TIME_STEP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CopyReport {
@@ -30,19 +33,32 @@ pub struct CopyReport {
     pub bytes: u64,
     /// Number of these that this run copied.
     pub copied: u64,
-    /// Files that could not be read.
+    /// Files, directories and symbolic links that were not copied.
     pub left: u64,
     /// The first of these, with the reason.
     pub reasons: Vec<String>,
+}
+
+/// Whose files are under a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootOwner {
+    /// No process has registered here: a new root, or the mount point of a share that is away.
+    Unknown,
+    /// The next database that uses the root.
+    Next,
+    This,
+    /// Another database, alone.
+    Another,
+    Several,
 }
 
 /// Number of files that [`copy_files`] would look at.
 pub async fn count_files(root: &Path) -> Result<u64, StorageError> {
     let root = root.to_owned();
     blocking(move || {
-        let (mut dirs, mut files) = (directories(&root), 0);
+        let (mut dirs, mut files) = (Listed::top(&root).dirs, 0);
         while let Some(dir) = dirs.pop() {
-            let listed = Listed::read(&root, &dir)?;
+            let listed = Listed::read(&root, &dir);
             dirs.extend(listed.dirs);
             files += listed.files.len() as u64;
         }
@@ -54,11 +70,11 @@ pub async fn count_files(root: &Path) -> Result<u64, StorageError> {
 /// Copies the files under `from` to the same paths under `to`. `goes_on` gets the number of files since it was last
 /// asked; false ends the copy early.
 pub async fn copy_files(from: &Path, to: &Path, goes_on: impl Fn(u64) -> bool) -> Result<CopyReport, StorageError> {
-    let (mut dirs, mut report) = (directories(from), CopyReport::default());
-    while let Some(dir) = dirs.pop() {
-        let root = from.to_owned();
-        let listed = blocking(move || Listed::read(&root, &dir)).await?;
-        dirs.extend(listed.dirs);
+    let (mut dirs, mut report) = (Vec::new(), CopyReport::default());
+    let mut listed = Listed::top(from);
+    loop {
+        dirs.append(&mut listed.dirs);
+        listed.left.drain(..).for_each(|reason| report.leave(reason));
         for part in listed.files.chunks(MAX_PART) {
             let (from, to, part) = (from.to_owned(), to.to_owned(), part.to_vec());
             let looked_at = part.len() as u64;
@@ -67,47 +83,112 @@ pub async fn copy_files(from: &Path, to: &Path, goes_on: impl Fn(u64) -> bool) -
                 return Ok(report);
             }
         }
+        let Some(dir) = dirs.pop() else { return Ok(report) };
+        let root = from.to_owned();
+        listed = blocking(move || Ok(Listed::read(&root, &dir))).await?;
     }
-    Ok(report)
 }
 
-/// Whether a database has its files under `root`.
-pub fn has_owner(root: &Path) -> Result<bool, StorageError> {
-    Ok(owner::read(root)?.is_some_and(|owner| !owner.is_empty()))
+/// Looks whose files are under `root`, for the database with this id (`db::installation::storage_owner`).
+pub fn root_owner(root: &Path, id: &str) -> Result<RootOwner, StorageError> {
+    Ok(match owner::read(root)?.as_deref() {
+        None => RootOwner::Unknown,
+        Some("") => RootOwner::Next,
+        Some(owner::SEVERAL) => RootOwner::Several,
+        Some(found) if is_same_owner(found, id) => RootOwner::This,
+        Some(_) => RootOwner::Another,
+    })
 }
 
-/// Lets the next database that uses `root` own its files.
-pub fn clear_owner(root: &Path) -> Result<(), StorageError> {
-    owner::write(root, "")
+/// Whether two ids are of one database: users with fewer rights read fewer parts of it.
+pub fn is_same_owner(one: &str, other: &str) -> bool {
+    owner::Owner::new(one).owns_all(Some(other)) || owner::Owner::new(other).owns_all(Some(one))
 }
 
-fn directories(root: &Path) -> Vec<PathBuf> {
-    DIRECTORIES.iter().map(PathBuf::from).filter(|dir| root.join(dir).is_dir()).collect()
+/// Lets the next database that uses `root` own its files, and gives them, as root, to the account that owns the
+/// directory.
+pub async fn hand_over(root: &Path) -> Result<(), StorageError> {
+    owner::write(root, "")?;
+    let root = root.to_owned();
+    blocking(move || {
+        let failed = |error| StorageError::of_root(&root, "its files", error);
+        let account = fs::metadata(&root).map_err(failed)?;
+        if !nix::unistd::Uid::effective().is_root() || account.uid() == 0 {
+            return Ok(());
+        }
+        let give = |path: &Path| lchown(root.join(path), Some(account.uid()), Some(account.gid())).map_err(failed);
+        give(Path::new(layout::OWNER))?;
+        let mut dirs = Listed::top(&root).dirs;
+        while let Some(dir) = dirs.pop() {
+            give(&dir)?;
+            let listed = Listed::read(&root, &dir);
+            listed.files.iter().try_for_each(|file| give(file))?;
+            dirs.extend(listed.dirs);
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// The entries of one directory, by their paths under the root.
+#[derive(Default)]
 struct Listed {
     dirs: Vec<PathBuf>,
     files: Vec<PathBuf>,
+    /// Reasons why others are left.
+    left: Vec<String>,
 }
 
 impl Listed {
-    fn read(root: &Path, dir: &Path) -> Result<Listed, StorageError> {
-        let failed = |error| StorageError::of_root(root, &dir.to_string_lossy(), error);
-        let mut listed = Listed { dirs: Vec::new(), files: Vec::new() };
-        for entry in fs::read_dir(root.join(dir)).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let (name, kind) = (entry.file_name(), entry.file_type().map_err(failed)?);
-            if name.as_encoded_bytes().starts_with(b".") {
-                continue;
-            }
-            match (kind.is_dir(), kind.is_file()) {
-                (true, _) => listed.dirs.push(dir.join(name)),
-                (_, true) => listed.files.push(dir.join(name)),
-                _ => {}
+    /// The directories with files that rows name.
+    fn top(root: &Path) -> Listed {
+        let mut listed = Listed::default();
+        for dir in DIRECTORIES.map(PathBuf::from) {
+            match fs::read_dir(root.join(&dir)) {
+                Ok(_) => listed.dirs.push(dir),
+                Err(error) => listed.leave(&dir, &error),
             }
         }
-        Ok(listed)
+        listed
+    }
+
+    fn read(root: &Path, dir: &Path) -> Listed {
+        let mut listed = Listed::default();
+        let entries = match fs::read_dir(root.join(dir)) {
+            Ok(entries) => entries,
+            Err(error) => {
+                listed.leave(dir, &error);
+                return listed;
+            }
+        };
+        for entry in entries {
+            match entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))) {
+                Ok((name, _)) if name.as_encoded_bytes().starts_with(b".") => {}
+                Ok((name, kind)) if kind.is_dir() => listed.dirs.push(dir.join(name)),
+                Ok((name, kind)) if kind.is_file() => listed.files.push(dir.join(name)),
+                Ok((name, _)) => {
+                    listed.left.push(format!("{}: neither a file nor a directory", dir.join(name).display()));
+                }
+                Err(error) => listed.leave(dir, &error),
+            }
+        }
+        listed
+    }
+
+    fn leave(&mut self, path: &Path, error: &io::Error) {
+        // removed while others were copied
+        if error.kind() != io::ErrorKind::NotFound {
+            self.left.push(format!("{}: {error}", path.display()));
+        }
+    }
+}
+
+impl CopyReport {
+    fn leave(&mut self, reason: String) {
+        self.left += 1;
+        if self.reasons.len() < MAX_REASONS {
+            self.reasons.push(reason);
+        }
     }
 }
 
@@ -121,12 +202,7 @@ fn copy_part(from: &Path, to: &Path, files: &[PathBuf], mut report: CopyReport) 
             }
             // removed since the directory was read
             Err(CopyError::Read(error)) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(CopyError::Read(error)) => {
-                report.left += 1;
-                if report.reasons.len() < MAX_NAMES {
-                    report.reasons.push(format!("{}: {error}", path.display()));
-                }
-            }
+            Err(CopyError::Read(error)) => report.leave(format!("{}: {error}", path.display())),
             Err(CopyError::Write(error)) => return Err(StorageError::of_root(to, &path.to_string_lossy(), error)),
         }
     }
@@ -147,7 +223,7 @@ fn copy(from: &Path, to: &Path) -> Result<Copied, CopyError> {
     let mut source = File::open(from).map_err(CopyError::Read)?;
     let original = source.metadata().map_err(CopyError::Read)?;
     let (bytes, modified) = (original.len(), original.modified().map_err(CopyError::Read)?);
-    let is_same = |copy: fs::Metadata| copy.len() == bytes && copy.modified().is_ok_and(|time| time == modified);
+    let is_same = |copy: fs::Metadata| copy.len() == bytes && copy.modified().is_ok_and(|time| is_near(time, modified));
     if fs::symlink_metadata(to).is_ok_and(is_same) {
         return Ok(Copied { bytes, is_new: false });
     }
@@ -157,6 +233,10 @@ fn copy(from: &Path, to: &Path) -> Result<Copied, CopyError> {
     let finished = file.as_file().set_modified(modified).and_then(|()| file.as_file().sync_all());
     finished.and_then(|()| durable::persist(file, to)).map_err(CopyError::Write)?;
     Ok(Copied { bytes, is_new: true })
+}
+
+fn is_near(one: SystemTime, other: SystemTime) -> bool {
+    one.duration_since(other).or_else(|_| other.duration_since(one)).is_ok_and(|difference| difference <= TIME_STEP)
 }
 
 /// Copies like `io::copy`, and says which of the two files is at fault.
@@ -181,6 +261,8 @@ async fn blocking<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn root_with(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -234,12 +316,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_link_is_not_followed_and_a_missing_root_has_no_files() {
+    async fn a_link_is_left_and_named_and_a_missing_root_has_no_files() {
         let (from, to) = (root_with(&[("media/aa/1.jpg", "media")]), tempfile::tempdir().unwrap());
-        std::os::unix::fs::symlink("/etc/hostname", from.path().join("media/aa/2.jpg")).unwrap();
-        assert_eq!(copied(&from, &to).await.files, 1);
+        std::os::unix::fs::symlink("/etc", from.path().join("media/bb")).unwrap();
+        let report = copied(&from, &to).await;
+        assert_eq!((report.files, report.left), (1, 1));
+        assert_eq!(report.reasons, ["media/bb: neither a file nor a directory"]);
         let absent = copy_files(&from.path().join("absent"), to.path(), |_| true).await.unwrap();
         assert_eq!(absent, CopyReport::default());
+    }
+
+    #[test]
+    fn a_directory_that_was_removed_meanwhile_is_empty() {
+        let root = root_with(&[("payloads/2025/11/07/store_1.json.gz", "menu")]);
+        let listed = Listed::read(root.path(), Path::new("payloads/2025/11/08"));
+        assert!(listed.files.is_empty() && listed.left.is_empty());
     }
 
     #[tokio::test]
@@ -249,11 +340,22 @@ mod tests {
         assert!(copy_files(from.path(), to.path(), |_| true).await.is_err());
     }
 
-    #[test]
-    fn the_files_of_a_root_without_owner_are_the_next_database_s() {
-        let root = root_with(&[("payloads/.database", "a database")]);
-        assert!(has_owner(root.path()).unwrap());
-        clear_owner(root.path()).unwrap();
-        assert!(!has_owner(root.path()).unwrap());
+    #[rstest]
+    #[case::new(None, RootOwner::Unknown)]
+    #[case::handed_over(Some(""), RootOwner::Next)]
+    #[case::this(Some("id 7 19"), RootOwner::This)]
+    #[case::this_without_the_server(Some("id 7"), RootOwner::This)]
+    #[case::a_copy(Some("id 8 19"), RootOwner::Another)]
+    #[case::several(Some("several databases"), RootOwner::Several)]
+    fn a_root_says_whose_files_it_has(#[case] file: Option<&str>, #[case] expected: RootOwner) {
+        let root = root_with(&file.map(|content| ("payloads/.database", content)).into_iter().collect::<Vec<_>>());
+        assert_eq!(root_owner(root.path(), "id 7 19").unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn files_that_were_handed_over_are_the_next_database_s() {
+        let root = root_with(&[("payloads/.database", "id 7"), ("media/aa/1.jpg", "media")]);
+        hand_over(root.path()).await.unwrap();
+        assert_eq!(root_owner(root.path(), "another").unwrap(), RootOwner::Next);
     }
 }

@@ -91,7 +91,7 @@ impl StorageError {
     }
 }
 
-/// An outage of the storage root costs no retry: the crawl goes on by itself once there is room, or the
+/// An outage of the storage root costs no retry: the crawl continues by itself once there is room, or the
 /// share is mounted.
 impl HasDisposition for StorageError {
     fn disposition(&self) -> Disposition {

@@ -23,7 +23,7 @@ use domain::store::StoreId;
 /// Payloads of one store with the same millisecond in their name; each further one takes the next
 /// millisecond.
 pub(super) const MAX_NAMES: i64 = 1000;
-/// Far more than any payload; a larger file is not read into memory.
+/// Maximum size, far beyond any payload; a larger file is not read into memory.
 pub(super) const MAX_PAYLOAD_BYTES: u64 = 128 << 20;
 /// Far more than any image that was written; a larger file is not read into memory.
 pub(super) const MAX_IMAGE_BYTES: u64 = 64 << 20;

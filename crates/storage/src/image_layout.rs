@@ -17,7 +17,7 @@ pub const PRODUCTS: &str = "images/products";
 pub const BRANDS: &str = "images/brands";
 
 const MAX_SLUG: usize = 80;
-/// Hex digits of the content's SHA-256 in a file's name.
+/// Number of hex digits of the content's SHA-256 in a file's name.
 const HASH_DIGITS: usize = 8;
 const PRODUCT_PREFIX: &str = "image-";
 const BRAND_PREFIX: &str = "logo-";
@@ -48,7 +48,7 @@ pub fn file(subject: &Subject, sha256: &str) -> String {
     format!("{}/{}{hash}.webp", dir(subject), prefix(subject))
 }
 
-/// Whether `name` is that of one of the subject's images.
+/// Whether `name` names one of the subject's images.
 pub fn owns(subject: &Subject, name: &str) -> bool {
     is_image_name(name, prefix(subject))
 }

@@ -19,7 +19,7 @@ use domain::payload::SweepTimes;
 
 /// Minimum age of a file to remove: after a restore of an older database, rows of younger files may still come back.
 pub(super) const MIN_AGE: TimeDelta = TimeDelta::days(7);
-/// Modification times are by another machine's clock.
+/// Allowance for modification times, which are by another machine's clock.
 const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);
 /// Levels of directories below that of a store or of all brands.
 const MAX_DEPTH: usize = 2;

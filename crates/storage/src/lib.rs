@@ -31,7 +31,7 @@ mod remove;
 mod sweep;
 mod variants;
 
-pub use copy::{CopyReport, clear_owner, copy_files, count_files, has_owner};
+pub use copy::{CopyReport, RootOwner, copy_files, count_files, hand_over, is_same_owner, root_owner};
 pub use data::{PayloadData, PayloadForm, SurroundingText};
 pub use error::StorageError;
 pub use images::{Images, StoredImage};

@@ -29,7 +29,7 @@ use super::{durable, image_sweep, images, layout, media_files, owner, payloads, 
 const MIN_ROOM: usize = 256 << 10;
 /// Calls on an unreachable NFS mount never return; at most this many threads may hang in one.
 pub(super) const MAX_OPERATIONS: usize = 32;
-/// Longer than any file operation here takes on a share that answers.
+/// Maximum time, longer than any file operation here takes on a share that answers.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The same for a file of any size that is moved.
 const MAX_MOVE_WAIT: Duration = Duration::from_secs(15 * 60);

@@ -22,7 +22,7 @@ pub fn is_media(path: &str) -> bool {
     extension_of(path).is_some()
 }
 
-/// Whether `path` is that of a picture. The extension is by the content that was downloaded.
+/// Whether `path` names a picture. The extension is by the content that was downloaded.
 pub fn is_picture(path: &str) -> bool {
     extension_of(path).is_some_and(|extension| PICTURES.contains(&extension))
 }

@@ -20,7 +20,7 @@ pub(super) const SEVERAL: &str = "several databases";
 /// Processes that start at the same time may take the file from each other this often.
 pub(super) const MAX_ROUNDS: usize = 5;
 
-/// Whose payloads are under a storage root.
+/// Owner of the payloads under a storage root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
     /// This database's alone.

@@ -19,7 +19,7 @@ use settings::Config;
 #[derive(Clone, Debug)]
 pub struct Place(Arc<dyn Files>);
 
-/// Why the place cannot be used, whoever waits.
+/// Why the place cannot be used.
 #[derive(Debug, Error)]
 pub enum PlaceError {
     #[error("{key}: {} cannot be read: {reason}", .file.display())]

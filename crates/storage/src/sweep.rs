@@ -24,7 +24,7 @@ use domain::payload::SweepTimes;
 const ORPHAN_DAYS: Days = Days::new(7);
 /// Allowance for temporary files outside of a day's directory: their modification time is by another machine's clock.
 const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);
-/// Paths that one query asks about.
+/// Number of paths that one query asks about.
 const MAX_BATCH: usize = 5_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

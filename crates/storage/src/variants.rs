@@ -18,7 +18,7 @@ use tokio::task::spawn_blocking;
 
 use super::durable;
 
-/// Characters of a digest that name its directory.
+/// Number of characters of a digest that name its directory.
 const DIR_CHARS: usize = 2;
 
 /// One cached file.

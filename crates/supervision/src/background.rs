@@ -1,4 +1,4 @@
-//! `Background`: loops of a process that are no actors, such as the one that reads the pauses.
+//! `Background`: loops of a process that are not actors, such as the one that reads the pauses.
 //!
 //! In: a loop and its name. Out: a loop that runs again after a panic, on the state that it had; too many
 //! panics within the window end the process, naming the loop. It must not know what a loop does.
@@ -14,7 +14,7 @@ use super::lifecycle::Lifecycle;
 use super::{RestartPolicy, panics, pause};
 use telemetry::events;
 
-/// Work that goes on until it has nothing more to do.
+/// Work that continues until it has nothing more to do.
 pub trait BackgroundLoop: Send + 'static {
     /// Runs to the end of the work. After a panic it is called again, on the same state.
     fn run(&mut self) -> impl Future<Output = ()> + Send;

@@ -114,7 +114,7 @@ impl Children {
         Children { policy, watchdog, by_index: BTreeMap::new(), next_index: 0, failures }
     }
 
-    /// Starts a child on `arbiter`; its exits come to `parent` with its index, which is returned.
+    /// Starts a child on `arbiter`; its exits are sent to `parent` with its index, which is returned.
     pub fn start<A>(
         &mut self,
         kind: &'static str,
@@ -174,7 +174,7 @@ impl Children {
         }
     }
 
-    /// Hands the children over to the rebuilt supervisor: they go on meanwhile.
+    /// Hands the children, which keep running, over to the rebuilt supervisor.
     pub fn take(&mut self) -> Children {
         let empty = Children::new(self.policy.clone(), self.watchdog.clone());
         std::mem::replace(self, empty)

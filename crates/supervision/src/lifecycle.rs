@@ -67,7 +67,8 @@ impl Lifecycle {
         });
     }
 
-    /// Something cannot be mended in this process: it drains and exits non-zero. The first cause is kept.
+    /// Ends the process, which drains and exits non-zero, because something cannot be repaired in it. The first cause is
+    /// kept.
     pub fn fail(&self, cause: String) {
         // the log comes last: no writer of it may keep the process from ending
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| cause.clone());
@@ -75,7 +76,7 @@ impl Lifecycle {
         events::process_ending(&cause);
     }
 
-    /// [`Lifecycle::fail`] of something that restarts do not mend.
+    /// [`Lifecycle::fail`] for something that restarts do not repair.
     pub fn fail_too_often(&self, name: &str, last: &dyn fmt::Display) {
         self.fail(format!("{name} failed too often, at last: {last}"));
     }

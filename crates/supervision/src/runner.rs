@@ -103,7 +103,7 @@ impl RunnerHandle {
 
 struct Resume;
 
-/// Starts `make()` on `arbiter` in a runner of its own; its exits come to `parent` with `child_index`.
+/// Starts `make()` on `arbiter` in a runner of its own; its exits are sent to `parent` with `child_index`.
 /// Runners of one thread may share `poll_times`: one of them is polled at a time.
 pub fn start<A>(
     arbiter: &ArbiterHandle,

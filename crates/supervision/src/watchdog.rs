@@ -38,7 +38,7 @@ struct WatchedActor {
 
 #[derive(Clone, Copy)]
 struct HangLimits {
-    /// Between two looks.
+    /// Time between two looks.
     interval: Duration,
     hung_after: Duration,
     max_restart_pause: Duration,

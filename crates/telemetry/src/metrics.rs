@@ -21,7 +21,7 @@ const SECONDS_OF_REQUESTS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 const SECONDS_OF_DELAYS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 const SECONDS_OF_BORROWS: [f64; 6] = [0.001, 0.01, 0.1, 0.5, 1.0, 5.0];
 const SECONDS_OF_ANSWERS: [f64; 9] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
-/// Few, because every chore has them.
+/// Bounds of chores; few, because every chore has them.
 const SECONDS_OF_CHORES: [f64; 2] = [1.0, 30.0];
 const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.98, 0.995, 1.0];
 

@@ -34,7 +34,7 @@ pub(super) fn typed(status: StatusCode, content_type: &'static str, body: impl I
     answer
 }
 
-/// With that header; a value that no header can have is left out.
+/// Adds that header; a value that no header can have is left out.
 pub(super) fn with(mut answer: Answer, name: HeaderName, value: &str) -> Answer {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);

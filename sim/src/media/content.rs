@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::draw::{Draw, Topic};
 
-/// Pixels of a picture's side, at least and at most.
+/// Minimum and maximum of a picture's side in pixels.
 const SIDE: [u64; 2] = [24, 48];
 const JPEG_QUALITY: u8 = 85;
 const MP4_HEADER: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom";
@@ -27,7 +27,7 @@ pub enum FileKind {
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct MediaFile {
-    /// Below the site's address, with its query where it has one.
+    /// Path below the site's address, with its query where it has one.
     pub path: String,
     pub content: Bytes,
     /// The hash of `content`, in hex.
@@ -40,7 +40,7 @@ impl FileKind {
         *draw.pick(&[FileKind::Jpeg, FileKind::Jpeg, FileKind::Png, FileKind::Mp4])
     }
 
-    /// Without its dot.
+    /// Extension without its dot.
     pub fn extension(self) -> &'static str {
         match self {
             FileKind::Jpeg => "jpg",
@@ -96,7 +96,7 @@ impl MediaFile {
     }
 }
 
-/// Without the bytes, which a failed test must not show.
+/// Shows the file without the bytes, which a failed test must not show.
 impl fmt::Debug for MediaFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}, {} bytes, {}", self.path, self.media_type, self.size(), self.sha256)

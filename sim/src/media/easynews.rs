@@ -27,7 +27,7 @@ const HASH_LENGTH: usize = 40;
 pub struct EasynewsFile {
     pub hash: String,
     pub title: String,
-    /// With its dot. Whatever it is, the bytes are a video's.
+    /// Extension with its dot. Whatever it is, the bytes are a video's.
     pub extension: &'static str,
     pub duration: String,
     pub is_infected: bool,
@@ -62,7 +62,7 @@ pub(super) fn add_file(seed: u64, search: &mut Search) -> EasynewsFile {
     found
 }
 
-/// As the parts of the search's answer make it.
+/// Path as the parts of the search's answer make it.
 fn path(hash: &str, extension: &str, title: &str) -> String {
     let (stored, shown) = (format!("{hash}{extension}"), format!("{title}{extension}"));
     // the host is never asked: it is there for the encoding of a path

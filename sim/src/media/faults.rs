@@ -44,14 +44,14 @@ pub enum MediaFaultKind {
     RedirectElsewhere,
     /// The connection ends after this number of bytes of the body at most.
     CutAfter(u64),
-    /// After this number of bytes of the body at most nothing more comes.
+    /// Nothing more comes after this number of bytes of the body at most.
     StalledAfter(u64),
     Slow {
         bytes_per_second: u64,
     },
 }
 
-/// Without limits a fault meets every request until it is removed.
+/// A fault of the site. Without limits it meets every request until it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaFault {
     kind: MediaFaultKind,
@@ -66,7 +66,7 @@ impl MediaFault {
         MediaFault { kind, method: None, after: 0, times: None }
     }
 
-    /// Not the next `n` requests.
+    /// Skips the first `n` requests.
     pub fn after(self, n: u64) -> MediaFault {
         MediaFault { after: n, ..self }
     }

@@ -9,7 +9,7 @@ use super::threads::{self, ForumLink, ForumPost, Place, Thread};
 use super::world::World;
 
 const COOKIE: &str = "xf_user";
-/// As phpBB writes dates for guests.
+/// Form of dates that phpBB shows to guests.
 const PHPBB_DATE: &str = "%a %b %d, %Y %-I:%M %P";
 
 /// Paths below `/threads/`: `{title}.{id}/page-{page}`, or without the title and the page.
@@ -49,7 +49,7 @@ fn respond(world: &World, request: &Request, kind: ThreadKind, place: (Option<u6
     }
 }
 
-/// As a guard before a site answers instead of it.
+/// Answers as a guard before a site does.
 pub(super) fn challenge() -> Answer {
     let form = "<form id=\"challenge-form\" action=\"/challenge\" method=\"POST\"></form>";
     let answer = answer::html(StatusCode::FORBIDDEN, markup::page("Just a moment...", form));

@@ -30,7 +30,7 @@ pub struct Delivery {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookAnswer {
-    /// Without a body.
+    /// A status without a body.
     Status(u16),
     /// 302 to the other origin.
     Redirect,

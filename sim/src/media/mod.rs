@@ -2,7 +2,7 @@
 //!
 //! In: a [`MediaPlan`]. Out: a running [`MediaSite`]; the same plan makes the same accounts, threads, videos
 //! and files on every machine. Beside the site there are an origin of its own for redirects and files that
-//! live elsewhere, and a receiver of mails. A [`RawReceiver`] of webhooks stands alone. It must not know who asks.
+//! live elsewhere, and a receiver of mails. A [`RawReceiver`] of webhooks works by itself. It must not know who asks.
 
 mod accounts;
 mod answer;

@@ -44,7 +44,7 @@ pub struct Video {
     pub title: String,
     pub published_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// Behind its watch page.
+    /// File behind its watch page.
     pub file: MediaFile,
 }
 

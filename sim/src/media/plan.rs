@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub struct MediaPlan {
     pub seed: u64,
-    /// As on a site of Mastodon's kind.
+    /// Accounts of a site of Mastodon's kind.
     pub accounts: Vec<AccountPlan>,
     /// Tags of a board of Moebooru's kind.
     pub tags: Vec<AccountPlan>,

@@ -23,7 +23,7 @@ const MAX_DELIVERIES: usize = 1_000;
 const MAX_CONNECTIONS: usize = 64;
 /// Maximum time of a request, and of an answer without an end.
 const MAX_TIME: Duration = Duration::from_secs(60);
-/// After the script, and without one.
+/// Answer after the script, and without one.
 const USUAL: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 #[derive(Clone, Debug)]
@@ -35,11 +35,11 @@ pub struct RawAnswer {
 /// The end of a connection, once the bytes are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterAnswer {
-    /// It is ready for more; one of HTTP is closed.
+    /// The connection is ready for more; one of HTTP is closed.
     GoOn,
     Close,
     Reset,
-    /// It stays open, and nothing more comes.
+    /// The connection stays open, and nothing more comes.
     Silence,
     /// The last byte comes again and again.
     Endless,

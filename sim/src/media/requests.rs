@@ -32,10 +32,10 @@ pub enum Origin {
 pub struct SeenRequest {
     pub origin: Origin,
     pub method: Method,
-    /// With its query; secrets in it are shown as `…`.
+    /// Path with its query; secrets in it are shown as `…`.
     pub path: String,
     pub host: String,
-    /// By the name of a header that may carry a secret, in lower case: whether it was there.
+    /// Presence by the name of a header that may carry a secret, in lower case: whether it was there.
     pub secrets: BTreeMap<&'static str, bool>,
     pub range: Option<String>,
     pub if_range: Option<String>,
@@ -49,7 +49,7 @@ pub struct Occurrence {
     /// The value of the header Host.
     pub host: String,
     pub method: Method,
-    /// Without its query.
+    /// Path without its query.
     pub path: String,
     /// `path`, `body`, or the name of a header in lower case.
     pub part: String,
@@ -161,7 +161,7 @@ fn header_parts(headers: &HeaderMap) -> Vec<(String, String)> {
     parts
 }
 
-/// Without percent-encoding; where it is none, letters and digits stay as they are.
+/// Removes percent-encoding; without it, letters and digits stay as they are.
 fn decoded(bytes: &[u8]) -> String {
     form_urlencoded::parse(bytes).map(|(name, value)| format!("{name}={value}&")).collect()
 }

@@ -57,7 +57,7 @@ fn file(world: &World, request: &Request, faults: &[MediaFaultKind]) -> Answer {
     }
 }
 
-/// With its query.
+/// Path with its query.
 pub(super) fn whole_path(request: &Request) -> &str {
     request.uri().path_and_query().map(|path| path.as_str()).unwrap_or_default()
 }

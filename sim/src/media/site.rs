@@ -163,7 +163,7 @@ impl MediaSite {
         })
     }
 
-    /// From now on a request for `path` meets the fault. With its query it is one page; without, all of them.
+    /// Adds a fault that requests for `path` meet from now on. With its query it is one page; without, all of them.
     pub fn add_fault(&self, path: &str, fault: MediaFault) {
         self.world.faults.add(path, fault);
     }
@@ -173,12 +173,12 @@ impl MediaSite {
         self.world.faults.remove(path);
     }
 
-    /// From now on deliveries to `/hooks/{name}` are answered so.
+    /// Sets the answers to deliveries to `/hooks/{name}` from now on.
     pub fn script_hook(&self, name: &str, script: HookScript) {
         self.world.hooks.script(name, script);
     }
 
-    /// From now on the receiver of mails replies so.
+    /// Sets the replies of the receiver of mails from now on.
     pub fn script_mail(&self, script: MailScript) {
         self.world.mails.script(script);
     }
@@ -196,7 +196,7 @@ impl MediaSite {
         self.world.requests.dropped()
     }
 
-    /// Where a text was seen in the requests: in paths, headers and bodies, as they are and decoded.
+    /// Places in the requests where a text was seen: in paths, headers and bodies, as they are and decoded.
     pub fn occurrences(&self, text: &str) -> Vec<Occurrence> {
         self.world.requests.occurrences(text)
     }

@@ -48,20 +48,20 @@ pub struct MailLogin {
 /// Replies of the receiver, as bytes; without a script each is the usual one.
 #[derive(Clone, Debug, Default)]
 pub struct MailScript {
-    /// In place of the usual reply to each command of this verb, such as `EHLO`; to the connection itself: `CONNECT`.
+    /// Replies in place of the usual one to each command of this verb, such as `EHLO`; to the connection itself: `CONNECT`.
     pub replies: BTreeMap<&'static str, Vec<u8>>,
     /// Replies for a recipient, one after the other; it is taken afterwards.
     pub recipients: BTreeMap<String, VecDeque<Vec<u8>>>,
-    /// After the end of DATA, one a mail.
+    /// Endings after the end of DATA, one a mail.
     pub endings: VecDeque<MailEnding>,
 }
 
 /// An answer to the end of DATA. The mail is kept unless its reply begins with 4 or 5.
 #[derive(Clone, Debug)]
 pub struct MailEnding {
-    /// Before the reply, at most a minute.
+    /// Pause before the reply, at most a minute.
     pub wait: Duration,
-    /// With its line end, where it has one.
+    /// Reply with its line end, where it has one.
     pub reply: Vec<u8>,
     pub then: AfterAnswer,
 }
@@ -157,7 +157,7 @@ struct Envelope {
 }
 
 impl Session {
-    /// Until QUIT, or until the client leaves.
+    /// Replies until QUIT, or until the client leaves.
     async fn run(&mut self) -> io::Result<()> {
         match self.world.mails.reply("CONNECT") {
             Some(reply) => self.say_bytes(&reply).await?,
@@ -333,7 +333,7 @@ impl Session {
         self.stream.get_mut().write_all(bytes).await
     }
 
-    /// Without its end. An error where the client leaves, or is silent too long.
+    /// Reads a line without its end. An error where the client leaves, or is silent too long.
     async fn line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         let mut limited = (&mut self.stream).take(MAX_LINE as u64);

@@ -10,7 +10,7 @@ use super::world::World;
 use crate::draw::{Draw, Topic};
 use crate::words;
 
-/// Posts of a page of Discourse.
+/// Number of posts in a page of Discourse.
 const DISCOURSE_PER_PAGE: usize = 20;
 const AUTHORS: [&str; 4] = ["ann", "bob", "carol", "d'Arcy & Sons"];
 const PROSE: usize = 80;
@@ -29,25 +29,25 @@ pub struct Thread {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForumPost {
     pub id: u64,
-    /// In its thread, from 1.
+    /// Number in its thread, from 1.
     pub number: u32,
     pub author: String,
     pub posted_at: DateTime<Utc>,
-    /// As it is read: one paragraph.
+    /// Text as it is read: one paragraph.
     pub text: String,
     pub links: Vec<ForumLink>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForumLink {
-    /// Below the site's address.
+    /// Path below the site's address.
     pub path: String,
     /// None: a page with a player, which only a tool can download.
     pub file: Option<MediaFile>,
     pub(super) place: Place,
 }
 
-/// Where a post has a link.
+/// Place of a link in a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Attachment,

@@ -1,4 +1,4 @@
-//! TMDb's combined credits of a person, for those who have a key.
+//! TMDb's combined credits of a person, for clients that have a key.
 
 use chrono::NaiveDate;
 use http::StatusCode;

@@ -34,7 +34,7 @@ pub(super) struct Inventory {
     pub(super) threads: Vec<Thread>,
     pub(super) searches: Vec<Search>,
     pub(super) people: Vec<Person>,
-    /// By path with query.
+    /// Files by path with query.
     files: BTreeMap<String, MediaFile>,
 }
 

@@ -1,4 +1,4 @@
-//! `Content`: the picture at an address, one of few distinct ones. Many addresses share one, so that each is
+//! `Content`: the picture at an address, of which there are few. Many addresses share one, so that each is
 //! encoded once.
 
 use super::kind::PictureKind;

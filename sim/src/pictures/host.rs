@@ -13,7 +13,7 @@ use super::plan::Subject;
 
 pub(crate) struct PictureHost {
     base_url: String,
-    /// By hash: every picture that a product or brand of this world names in any crawl.
+    /// Subjects by hash: every picture that a product or brand of this world names in any crawl.
     subjects: OnceLock<HashMap<u128, Subject>>,
     percent: u64,
     latency: Mutex<Duration>,
@@ -56,8 +56,8 @@ impl PictureHost {
         Address::of_path(url.strip_prefix(&self.base_url)?).filter(|address| address.hop == 0)
     }
 
-    /// Whose picture it is; none for strangers, so that no client can make counts grow without end.
-    /// `subjects` lists them all, once.
+    /// Subject of a picture; none for strangers, so that no client can make counts grow without end. `subjects` lists them
+    /// all, once.
     pub(crate) fn subject(
         &self,
         address: Address,
@@ -82,7 +82,7 @@ impl PictureHost {
         self.prefers_avif.load(Ordering::Relaxed)
     }
 
-    /// Until the answer may go out; not longer than `patience` for the sake of a hold.
+    /// Waits until the answer may go out; not longer than `patience` for the sake of a hold.
     pub(crate) async fn wait(&self, patience: Duration) {
         let latency = *self.latency.lock().unwrap_or_else(PoisonError::into_inner);
         // even a sleep of nothing lasts until the timer's next tick

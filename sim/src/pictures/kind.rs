@@ -5,7 +5,7 @@ use crate::draw::Draw;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PictureKind {
-    /// Good, as are the next three.
+    /// A good picture, as are the next three.
     Plain,
     /// One to three redirects within the origin, absolute and relative ones.
     Redirected,

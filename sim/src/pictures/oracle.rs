@@ -6,7 +6,7 @@ use super::photo::Photo;
 use super::plan::{Plan, Subject};
 use crate::world::World;
 
-/// As a product's or brand's row must show it.
+/// Picture as a product's or brand's row must show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OraclePicture {
     /// The hash of the file as it is downloaded, in hex.

@@ -77,7 +77,7 @@ impl Painting {
         Ok(())
     }
 
-    /// With the shape at that share of its size.
+    /// Paints the shape at that share of its size.
     fn paint(&self, share: f32) -> RgbaImage {
         RgbaImage::from_fn(self.width, self.height, |x, y| {
             let across = |at: u32, of: u32| (at as f32 + 0.5) / of as f32 * 2.0 - 1.0;
@@ -92,7 +92,7 @@ impl Painting {
 }
 
 impl Shape {
-    /// From −1 to 1 both ways.
+    /// Whether the shape covers a point, whose coordinates are from −1 to 1.
     fn covers(self, x: f32, y: f32) -> bool {
         let square = x * x + y * y;
         match self {

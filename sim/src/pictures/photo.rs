@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::content::Content;
 use super::painting::Painting;
 
-/// At most about a hundred for each subject and format.
+/// Photos that were made: at most about a hundred for each subject and format.
 static KEPT: Mutex<BTreeMap<Content, Arc<Photo>>> = Mutex::new(BTreeMap::new());
 
 #[derive(Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Photo {
     pub bytes: Bytes,
     /// The hash of `bytes`, in hex.
     pub sha256: String,
-    /// By its content, whatever the answer's header says.
+    /// Type of the content, whatever the answer's header says.
     pub content_type: &'static str,
     pub width: u32,
     pub height: u32,
@@ -45,7 +45,7 @@ impl Photo {
     }
 }
 
-/// Without the bytes, which a failed test must not show.
+/// Shows the photo without the bytes, which a failed test must not show.
 impl fmt::Debug for Photo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Photo { bytes, sha256, content_type, width, height } = self;

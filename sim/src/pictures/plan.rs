@@ -5,7 +5,7 @@ use super::content::Content;
 use super::kind::PictureKind;
 use crate::draw::{Draw, Topic};
 
-/// Whose picture it is.
+/// Subject of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Subject {
     Product,
@@ -38,7 +38,7 @@ impl Plan {
         Plan { kind, content, look: draw, redirects, is_circle: is_circle && kind == PictureKind::EndlessRedirects }
     }
 
-    /// Where the redirect at `address` leads; none = an answer is there.
+    /// Target of the redirect at `address`; none = an answer is there.
     pub(crate) fn next(&self, address: Address) -> Option<Address> {
         match address.hop {
             1.. if self.is_circle => Some(address.with_hop(0)),

@@ -23,7 +23,7 @@ pub(crate) use state::ProxyState;
 pub use state::{ProxyAddress, ProxyFault, ProxyProtocol};
 
 const GARBAGE: &[u8] = b"220 mail.test ESMTP\r\n\r\n";
-/// Between two bytes through a slow proxy.
+/// Pause between two bytes through a slow proxy.
 const SLOWNESS: Duration = Duration::from_millis(20);
 /// Maximum bytes that a late proxy carries at once.
 const MAX_PIECE: usize = 64 * 1024;

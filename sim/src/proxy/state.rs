@@ -56,15 +56,15 @@ pub enum ProxyFault {
     BadGateway,
     /// A captive portal: it accepts whatever is asked for and answers with a page of its own, in plain HTTP.
     Portal,
-    /// It connects to another host, which answers everything with JSON of its own, in plain HTTP.
+    /// The proxy connects to another host, which answers everything with JSON of its own, in plain HTTP.
     WrongTarget,
     /// Bytes of no protocol that a proxy speaks.
     Garbage,
-    /// It accepts the request, and breaks the connection at the first byte.
+    /// The proxy accepts the request, and breaks the connection at the first byte.
     Reset,
     /// A tunnel brings one byte after another, slowly.
     Slow,
-    /// It works, and whatever comes back through it comes this much later.
+    /// The proxy works, and whatever comes back through it comes this much later.
     Late(Duration),
 }
 

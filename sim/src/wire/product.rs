@@ -267,7 +267,7 @@ fn listed(lists: bool, offers: &[Offer], price: impl Fn(&Offer) -> Mills) -> Vec
     if lists { offers.iter().map(price).collect() } else { Vec::new() }
 }
 
-/// Nothing while there is no sale; 0 for an option that takes no part in one.
+/// Specials; none without a sale; 0 for an option that is not in the sale.
 fn specials(product: &Product<'_>, lists: bool, special: impl Fn(&Offer) -> Special) -> Vec<Mills> {
     let price = |offer: &Offer| match special(offer) {
         Special::None => Mills(0),

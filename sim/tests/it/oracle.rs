@@ -70,7 +70,7 @@ fn list(product: &Value, key: &str) -> Vec<i32> {
     product[key].as_array().into_iter().flatten().map(cents).collect()
 }
 
-/// Price and special price of each option; one that is not lower is none.
+/// Price and special price of each option; one that is not lower does not count.
 fn offers(prices: &[i32], specials: &[i32]) -> Vec<(i32, Option<i32>)> {
     let special = |at: usize, price| specials.get(at).copied().filter(|special| (1..price).contains(special));
     prices.iter().enumerate().map(|(at, price)| (*price, special(at, *price))).collect()

@@ -16,7 +16,7 @@ use crate::support::{Answer, PATIENCE, Way, certified, http2, send, small};
 const MAX_BODY: usize = 20 << 20;
 const MAX_REDIRECTS: usize = 3;
 
-/// With some pictures of every kind.
+/// Settings with some pictures of every kind.
 fn large() -> Settings {
     Settings { stores: 8, products_per_store: 400..=500, ..small() }
 }
@@ -90,7 +90,7 @@ fn judged(answer: Answer) -> Result<Bytes, &'static str> {
     if is_whole(&answer.body) { Ok(answer.body) } else { Err("truncated") }
 }
 
-/// By the end of each format, since some decoders make do with half a file.
+/// Looks at the end of each format, since some decoders make do with half a file.
 fn is_whole(bytes: &[u8]) -> bool {
     match bytes {
         [0xff, 0xd8, ..] => bytes.ends_with(&[0xff, 0xd9]),

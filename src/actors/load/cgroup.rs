@@ -1,13 +1,13 @@
 //! A container's limits and usage of memory and CPU, by the files of cgroup v2 or v1.
 //!
-//! In: the root of the cgroup files. Out: numbers, or none where there is no cgroup or no limit. It must not
+//! In: the root of the cgroup files. Out: numbers, or None where there is no cgroup or no limit. It must not
 //! know what they are compared with.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// In bytes.
+/// Memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
     pub used: u64,
@@ -19,7 +19,7 @@ impl Memory {
         if self.total == 0 { 0.0 } else { self.used as f64 / self.total as f64 }
     }
 
-    /// None where there is no cgroup, or one without a limit.
+    /// Memory of the container; None where there is no cgroup, or one without a limit.
     pub fn of_container(root: &Path) -> Option<Memory> {
         let v1 = root.join("memory");
         let (usage, limit, stat, inactive) = if v1.is_dir() {
@@ -38,7 +38,7 @@ impl Memory {
     }
 }
 
-/// None where there is no quota: then the container's CPUs are the machine's.
+/// CPU time of the container; None where there is no quota: then the container's CPUs are the machine's.
 pub fn cpu_time_of_container(root: &Path) -> Option<Duration> {
     quota(root)?;
     if let Ok(stat) = fs::read_to_string(root.join("cpu.stat"))

@@ -25,7 +25,7 @@ use supervision::watchdog::Watchdog;
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct ActorDeps {
-    /// As it was when the process started.
+    /// Configuration as it was when the process started.
     pub config: Arc<Config>,
     pub live: LiveConfig,
     pub db: Db,
@@ -46,7 +46,7 @@ pub struct ActorDeps {
     pub started_at: DateTime<Utc>,
     pub own_workers: OwnWorkers,
     pub follows: Follows,
-    /// Held to read by every write of the registry, and to write by the last removal.
+    /// Lock that is held to read by every write of the registry, and to write by the last removal.
     pub registry: Arc<RwLock<()>>,
     pub runtime: tokio::runtime::Handle,
     /// The same runtime, owned: a thread of actors is started on an `Arc<Runtime>`, not on a handle.

@@ -23,9 +23,9 @@ pub struct OwnWorkers {
     /// `WORKER_ID`; empty: ids are generated.
     configured_id: String,
     ended_runs: Arc<AtomicUsize>,
-    /// `worker.recycle_after`; 0: the process goes on.
+    /// `worker.recycle_after`; 0: the process continues.
     recycle_after: usize,
-    /// None where schedules run too: such a process goes on without workers.
+    /// Ends the process with its workers; None where schedules run too: such a process continues without workers.
     lifecycle: Option<Lifecycle>,
 }
 

@@ -38,7 +38,7 @@ pub struct PodActor {
 
 struct PodWorker {
     id: String,
-    /// In the pod, from 1.
+    /// Number in the pod, from 1.
     number: usize,
     address: Addr<WorkerActor>,
     child_index: usize,
@@ -113,7 +113,7 @@ impl PodActor {
         surplus.for_each(PodWorker::leave);
     }
 
-    /// Under the lowest number that no worker has.
+    /// Starts a worker under the lowest number that no worker has.
     fn start_worker(&mut self, ctx: &mut Context<Self>) {
         let is_free = |number: &usize| self.workers.iter().all(|worker| worker.number != *number);
         let number = (1..).find(is_free).unwrap_or_default();
@@ -229,7 +229,7 @@ impl Actor for PodActor {
 }
 
 impl Rebuild for PodActor {
-    /// Its workers go on meanwhile, and are taken over.
+    /// Its workers keep running, and are taken over.
     fn rebuilt(&mut self) -> Self {
         PodActor {
             workers: std::mem::take(&mut self.workers),

@@ -33,7 +33,7 @@ pub struct TaskBeat(pub Beat);
 #[rtype(result = "()")]
 pub struct TaskEnded {
     pub task_actor: TaskActorId,
-    /// With those of chained tasks; 0: there was no task to be claimed.
+    /// Number of runs, chained tasks included; 0: there was no task to claim.
     pub runs: usize,
 }
 

@@ -45,7 +45,7 @@ pub struct WorkerActor {
     /// A wake-up came while task actors were asking: they may have asked too early to find the announced
     /// task.
     woken: bool,
-    /// Not handed on yet.
+    /// Beats that were not handed on yet.
     beats: Vec<Beat>,
 }
 
@@ -55,7 +55,7 @@ struct TaskActorHandles {
     _runner: RunnerHandle,
 }
 
-/// There may be new work.
+/// Message that there may be new work.
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub struct Wake;
@@ -118,7 +118,7 @@ impl WorkerActor {
         is_backing_off || self.is_paused() || self.decommissioned || !self.deps.lifecycle.is_running()
     }
 
-    /// By a command, or because it, its pod or each of its roles is paused.
+    /// Whether it is paused by a command, or because it, its pod or each of its roles is paused.
     fn is_paused(&self) -> bool {
         let WorkerPlan { pod, friendly_name, roles, .. } = &self.plan;
         self.paused || self.deps.pauses.borrow().stops_worker(pod, friendly_name, roles.roles())

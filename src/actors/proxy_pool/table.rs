@@ -24,7 +24,7 @@ pub struct SyncResult {
 /// The rows that a sync has read.
 pub struct LoadedRows {
     pub proxies: LoadedProxies,
-    /// None where it was not asked for.
+    /// Usage of today; None where it was not asked for.
     pub usage: Option<UsageToday>,
 }
 

@@ -23,7 +23,7 @@ pub struct ProxyView {
     pub port: u16,
     /// `active`, `on_trial`, `benched` or `off`.
     pub condition: String,
-    /// In this process.
+    /// Number of open leases in this process.
     pub open_leases: usize,
     pub success_count: i64,
     pub failure_count: i64,

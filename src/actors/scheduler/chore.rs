@@ -16,7 +16,7 @@ use settings::{Config, LiveConfig};
 use supervision::panics;
 use telemetry::events;
 
-/// A turn that takes longer is cut off; the next one goes on where it was.
+/// A turn that takes longer is cut off; the next one continues where it was.
 const MAX_TURN_TIME: Duration = Duration::from_secs(15 * 60);
 
 /// Processes that have a chore.

@@ -41,7 +41,7 @@ impl Dump {
         let partial = tempfile::Builder::new().prefix(".").suffix(PARTIAL).tempfile_in(dir);
         let partial = partial.with_context(|| format!("cannot write to {}", dir.display()))?.into_temp_path();
         let mut pg_dump = program("pg_dump", database, env)?;
-        pg_dump.args(["--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s"]);
+        pg_dump.args(["--format=custom", "--no-owner", "--no-privileges", "--no-comments", "--lock-wait-timeout=60s"]);
         pg_dump.arg("--file").arg(&partial);
         run(pg_dump, "pg_dump").await?;
         let digested = tokio::task::spawn_blocking(move || {
@@ -86,11 +86,19 @@ impl Dump {
     }
 }
 
-/// Removes dumps of earlier and interrupted runs; one that cannot be removed only takes room.
+/// Removes dumps of earlier runs; one that cannot be removed only takes room.
 pub fn remove_others(dir: &Path, kept: &str) {
+    remove(dir, |name| is_dump(name) && name != kept);
+}
+
+/// Removes the halves of dumps that killed runs have left.
+pub fn remove_partial(dir: &Path) {
+    remove(dir, |name| name.starts_with('.') && name.ends_with(PARTIAL));
+}
+
+fn remove(dir: &Path, is_unused: impl Fn(&str) -> bool) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(|name| (is_dump(name) || name.ends_with(PARTIAL)) && name != kept) {
+        if entry.file_name().to_str().is_some_and(&is_unused) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -126,6 +134,8 @@ fn program(name: &str, database: &OpenDatabase, env: &Env) -> anyhow::Result<Com
 
 async fn run(mut command: Command, name: &str) -> anyhow::Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    // Ctrl-C at the terminal is for this process, which then ends the program
+    command.process_group(0);
     let output = match command.output().await {
         Ok(output) => output,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -27,8 +27,18 @@ pub struct Manifest {
     pub made_at: DateTime<Utc>,
     /// The last migration of the database.
     pub schema: String,
+    /// Owner of the files (`db::installation::storage_owner`).
+    pub owner: String,
     pub database: Dump,
     pub files: Files,
+}
+
+/// Fields that a manifest of any format has.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+    drover: String,
+    schema: String,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -55,9 +65,9 @@ impl Files {
 }
 
 impl Manifest {
-    pub fn new(schema: String, database: Dump, files: Files) -> Manifest {
+    pub fn new(schema: String, owner: String, database: Dump, files: Files) -> Manifest {
         let drover = env!("CARGO_PKG_VERSION").to_owned();
-        Manifest { format: FORMAT, drover, made_at: Clock::system().utc(), schema, database, files }
+        Manifest { format: FORMAT, drover, made_at: Clock::system().utc(), schema, owner, database, files }
     }
 
     /// Replaces the manifest of an earlier backup at once.
@@ -70,6 +80,14 @@ impl Manifest {
             fs::File::open(dir)?.sync_all()
         };
         written().with_context(|| format!("cannot write {}", dir.join(MANIFEST).display()))
+    }
+
+    /// Owner of the files of the backup in `dir`, if there is a finished one.
+    pub fn owner_in(dir: &Path) -> anyhow::Result<Option<String>> {
+        match dir.join(MANIFEST).exists() {
+            true => Ok(Some(Manifest::read(dir)?.owner)),
+            false => Ok(None),
+        }
     }
 
     /// Refuses what this program cannot restore.
@@ -86,16 +104,16 @@ impl Manifest {
             }
             Err(error) => return Err(error).context(format!("cannot read {}", path.display())),
         };
-        let manifest: Manifest = serde_json::from_slice(&text)
-            .map_err(|error| CliError::usage(format!("{} is damaged: {error}", path.display())))?;
-        match manifest.format == FORMAT && migrate::knows(&manifest.schema) {
-            true => Ok(manifest),
-            false => Err(CliError::conflict(format!(
+        let damaged = |error| CliError::usage(format!("{} is damaged: {error}", path.display()));
+        let version: Version = serde_json::from_slice(&text).map_err(damaged)?;
+        if version.format != FORMAT || !migrate::knows(&version.schema) {
+            return Err(CliError::conflict(format!(
                 "the backup was made by drover {}, which is newer than this one ({}): restore it with that version",
-                manifest.drover,
+                version.drover,
                 env!("CARGO_PKG_VERSION")
             ))
-            .into()),
+            .into());
         }
+        Ok(serde_json::from_slice(&text).map_err(damaged)?)
     }
 }

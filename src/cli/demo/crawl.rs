@@ -17,14 +17,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum time for making a crawl's tasks.
 const MAX_GENERATION: Duration = Duration::from_secs(30);
 
-/// Which crawl to run.
+/// A crawl to run.
 #[derive(Clone, Copy)]
 pub struct Crawl<'a> {
     pub number: u32,
     pub stores: usize,
     /// Stores in trouble on purpose: they are crawled too, and nothing waits for them.
     pub apart: &'a [StoreId],
-    /// When the next crawl begins, if this one has ended by then.
+    /// Time when the next crawl begins, if this one has ended by then.
     pub next_at: Option<tokio::time::Instant>,
 }
 

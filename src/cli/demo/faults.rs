@@ -109,7 +109,7 @@ impl FailuresOnce {
         FailuresOnce(failing.map(fault).collect())
     }
 
-    /// Without an end, the ones that met no request would add up.
+    /// Removes the faults: the ones that met no request would add up.
     pub fn end(self, sim: &Simulator) {
         for fault in self.0 {
             sim.remove_fault(fault);

@@ -46,7 +46,7 @@ async fn restart(client: &Client, task: TaskId) -> Result<(), DbError> {
     unless_refused(tasks::change(client, task, &at_once, None).await)
 }
 
-/// A task that another process changes meanwhile is left to it.
+/// A task that another process changes is left to it.
 fn unless_refused(result: Result<(), ChangeError>) -> Result<(), DbError> {
     match result {
         Err(ChangeError::Db(error)) => Err(error),

@@ -11,7 +11,7 @@ use db::{Db, demo_limits, installation};
 use settings::{Config, Retention};
 use storage::{Payloads, Place};
 
-/// Enough crawls for differences between payloads.
+/// Retention of enough crawls for differences between payloads.
 const PAYLOADS: Duration = Duration::from_secs(40);
 const SNAPSHOTS: Duration = Duration::from_secs(120);
 /// Images are kept for as long as their products, and debug code takes a minute for ten thousand.
@@ -19,7 +19,7 @@ pub const PICTURE_PERCENT: u64 = 20;
 /// The figures of the last hour count the tasks themselves.
 const COMPLETED: Duration = Duration::from_secs(3600);
 const FAILED: Duration = Duration::from_secs(24 * 3600);
-/// As long as the simulated history, and its oldest hour more.
+/// Retention as long as the simulated history, and its oldest hour more.
 const STATS: Duration = Duration::from_secs((7 * 24 + 1) * 3600);
 const PRUNE_EVERY: Duration = Duration::from_secs(60);
 const IMAGE_CACHE: usize = 16 << 20;

@@ -66,7 +66,7 @@ pub struct Args {
     pub verbose: bool,
 }
 
-/// As a real site answers.
+/// Latency of a real site.
 const LATENCY: Duration = Duration::from_millis(150);
 const JITTER: Duration = Duration::from_millis(100);
 
@@ -114,7 +114,7 @@ struct Running<'a> {
 struct Progress {
     images: ImageCheck,
     history: ProductHistory,
-    /// When this process began to crawl.
+    /// Time when this process began to crawl.
     began: Instant,
 }
 
@@ -190,7 +190,7 @@ impl Demo<'_> {
         listeners.serve(self.env, live, config, app, db.clone()).inspect_err(|error| tracing::warn!("{error:#}")).ok()
     }
 
-    /// On a free port where the configured one is taken, as by a real drover.
+    /// Binds the listeners, on a free port where the configured one is taken, as by a real drover.
     async fn listeners(&self) -> Result<Listeners, CliError> {
         let mut config = (*self.env.config).clone();
         let taken = match Listeners::bind(&config, true).await {

@@ -16,7 +16,7 @@ use crate::cli::env::DEMO_FILE;
 pub struct State {
     pub seed: u64,
     pub stores: usize,
-    /// From 1.
+    /// Number of the crawl, from 1.
     pub crawl: u32,
     pub finished: bool,
     pub port: u16,

@@ -66,7 +66,7 @@ pub struct Subject<'a> {
     /// Stores in trouble on purpose.
     pub apart: &'a [StoreId],
     pub crawled: (DateTime<Utc>, CrawlProgress),
-    /// When this process began to crawl.
+    /// Time when this process began to crawl.
     pub began: Instant,
     pub database_url: Option<String>,
 }

@@ -19,7 +19,7 @@ use domain::proxy::ProxyEntry;
 use foundation::secrets::SecretKeys;
 use settings::Config;
 
-/// Short, so that tasks of a killed demo are recovered soon.
+/// Lease that is short, so that tasks of a killed demo are recovered soon.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// Ctrl-C ends the demo within this time, and a little for what is given back.

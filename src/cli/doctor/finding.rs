@@ -6,7 +6,7 @@ use serde::Serialize;
 pub struct Finding {
     pub check: &'static str,
     pub result: Verdict,
-    /// Whether it is no fault.
+    /// Whether it is not a fault.
     pub ok: bool,
     pub detail: String,
     /// The remedy, or an advice; None when all is well.

@@ -1,6 +1,6 @@
 //! Tools, their limits, work directory and credentials of media jobs, as `drover doctor` sees them.
 //!
-//! A tool that is missing is no fault: who runs no media jobs needs none.
+//! A missing tool is not a fault: a system without media jobs needs none.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ struct Tool {
     /// The first one that is there is taken.
     programs: Vec<PathBuf>,
     version_flag: &'static str,
-    /// Major versions below do not serve.
+    /// Minimum major version.
     oldest: u32,
     remedy: String,
 }
@@ -130,7 +130,7 @@ fn place_of(asked: &Tool, search_path: &str) -> Option<(String, PathBuf)> {
     })
 }
 
-/// One finding for all tools that are not there: who crawls menus alone needs none of them.
+/// One finding for all missing tools: crawls of menus alone need none of them.
 fn absent(missing: &[Tool], search_path: &str) -> Option<Finding> {
     let names: Vec<String> = missing.iter().map(Tool::names).collect();
     let remedies: Vec<&str> =

@@ -73,7 +73,7 @@ fn rest(resting: &RestingProxies) -> Finding {
     }
 }
 
-/// `dead`: some of those that bring no answer.
+/// `dead`: some proxies that bring no answer.
 fn pool(counts: HealthCounts, dead: &[String]) -> Finding {
     if counts.switched_on() == 0 {
         return no_proxy(counts.off);

@@ -50,7 +50,7 @@ fn menu_ids(counts: &StoreCounts) -> Option<Finding> {
     })
 }
 
-/// None where no store is in this state. `remedy` is given the id of one of them.
+/// Names what the stores in a state need; None where no store is in this state. `remedy` is given the id of one of them.
 fn need(
     counts: &StoreCounts,
     status: StoreStatus,

@@ -69,7 +69,7 @@ struct RefusedRow {
 #[serde(untagged)]
 enum OldId {
     Number(i64),
-    /// As SQL writes it.
+    /// A value as SQL writes it.
     Other(String),
 }
 

@@ -28,8 +28,8 @@ const MAX_WITHOUT_ID: usize = 1_000;
 const MAX_SHOWN_ID: usize = 100;
 /// Columns that the table must have beside the id.
 const REQUIRED: [&str; 2] = ["job_type", "status"];
-/// In the order in which a row is read, after the id. Each has the maximum number of characters that is read: a name or a
-/// payload that was cut is refused as too long.
+/// Columns in the order in which a row is read, after the id. Each has the maximum number of characters that is read: a name
+/// or a payload that was cut is refused as too long.
 const COLUMNS: [(&str, usize); 13] = [
     ("job_type", MAX_WORD),
     ("status", MAX_WORD),
@@ -49,7 +49,7 @@ const COLUMNS: [(&str, usize); 13] = [
 const MAX_WORD: usize = MAX_TEXT_CHARS + 1;
 /// A thousand ids need less.
 const MAX_PAYLOAD: usize = 32_768;
-/// Patience with the locks of a worker that still runs.
+/// Maximum wait for the locks of a worker that still runs.
 const BUSY: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Error)]
@@ -68,7 +68,7 @@ pub enum OlderQueueError {
     #[error("the ids of more than {MAX_WITHOUT_ID} rows of its table {TABLE} are not whole numbers")]
     Ids,
     #[error(
-        "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which mends it, and import it \
+        "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which repairs it, and import it \
          then"
     )]
     Interrupted,
@@ -80,7 +80,7 @@ pub struct OlderQueue {
     connection: Connection,
     /// Selects a part: jobs after an id, at most so many.
     select: String,
-    /// Which jobs are read.
+    /// Condition of the jobs that are read.
     condition: &'static str,
     last: i64,
 }
@@ -120,7 +120,7 @@ impl OlderQueue {
         Ok(usize::try_from(left).unwrap_or(0))
     }
 
-    /// Ids of jobs that are no whole numbers, as SQL writes them: their rows cannot be read.
+    /// Ids of jobs that are not whole numbers, as SQL writes them: their rows cannot be read.
     pub fn odd_ids(&self) -> Result<Vec<String>, OlderQueueError> {
         let condition = self.condition;
         let sql = format!(
@@ -244,7 +244,7 @@ fn payload(text: Option<String>) -> Result<Value, String> {
     }
 }
 
-/// No text of Postgres can hold one.
+/// Whether a value holds NUL, which no text of Postgres can hold.
 fn holds_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),

@@ -24,7 +24,7 @@ use domain::stock::PayloadPosition;
 use domain::store::StoreId;
 use storage::{Payloads, Place};
 
-/// Payloads whose tasks are queued in one transaction.
+/// Number of payloads whose tasks are queued in one transaction.
 const PART: usize = 1_000;
 /// Maximum tasks of replays that wait to be claimed.
 const MAX_OPEN: u64 = 10_000;

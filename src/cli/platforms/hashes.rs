@@ -13,7 +13,7 @@ use db::query_hashes::{self, QueryHashRow};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 
-/// Hex digits of a SHA-256.
+/// Number of hex digits of a SHA-256.
 const HASH_DIGITS: usize = 64;
 
 #[derive(Debug, clap::Args)]

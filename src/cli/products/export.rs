@@ -21,7 +21,7 @@ use contract::stores::StorePage;
 use domain::amounts::counted;
 use domain::store::StoreId;
 
-/// Products or stores of a request.
+/// Number of products or stores per request.
 const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]
@@ -160,12 +160,12 @@ fn json_lines(products: &[ProductView], is_first: bool) -> serde_json::Result<Ve
     Ok(bytes)
 }
 
-/// Where the export goes.
+/// Destination of the export.
 enum Sink {
     /// Written in the background: a reader that reads no more must not keep a signal from ending the
     /// command.
     Stdout,
-    /// Beside the file that it becomes; it is deleted when it is dropped.
+    /// File beside the one that it becomes; it is deleted when it is dropped.
     File { file: NamedTempFile, path: PathBuf },
 }
 
@@ -205,7 +205,7 @@ impl Sink {
     }
 }
 
-/// The error without the name of the temporary file, which is none of the caller's.
+/// The error without the name of the temporary file, which does not concern the caller.
 fn without_path(error: io::Error) -> io::Error {
     error.kind().into()
 }

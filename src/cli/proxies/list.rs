@@ -46,7 +46,7 @@ pub fn read<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, String> {
     Ok(ProxyList { entries, duplicates, bad, header: first.map(|(_, line)| line) })
 }
 
-/// Like [`read`], but any fault refuses the whole list.
+/// Same as [`read`], but any fault refuses the whole list.
 pub fn parse<'a>(file: &str, text: &'a str) -> Result<ProxyList<'a>, Vec<String>> {
     let list = read(file, text).map_err(|fault| vec![fault])?;
     if list.bad.is_empty() { Ok(list) } else { Err(list_file::faults(file, &list.bad)) }

@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// Any fault refuses the whole list.
+    /// Reads a list; any fault refuses the whole of it.
     fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
         let list = read(file, text, |_| None).map_err(|fault| vec![fault])?;
         if list.bad.is_empty() { Ok(list.stores) } else { Err(list_file::faults(file, &list.bad)) }

@@ -7,7 +7,7 @@ use contract::stores::{StorePage, StoreSort, StoreView};
 use domain::group;
 use domain::store::{EMPTY_MENUS, Platform, StoreStatus};
 
-/// Stores per request.
+/// Number of stores per request.
 const PAGE: &str = "500";
 
 #[derive(Debug, clap::Args)]

@@ -8,7 +8,7 @@ use domain::pause::PauseTarget;
 use domain::shown_status::ShownStatus;
 use domain::vocabulary::Word;
 
-/// As a page of tasks has it.
+/// Reads why tasks are not claimed, as a page of tasks shows it.
 pub async fn read(api: &ApiClient) -> anyhow::Result<StoppedClaims> {
     let PauseList { pauses } = api.get("/api/pauses").await?;
     let ProxyPage { resting: resting_proxies, .. } = api.get("/api/proxies?limit=1").await?;

@@ -3,7 +3,7 @@
 //! In: an account. Out: a file for each content, an item for each file, an item of the kind page for each address
 //! that the tool does not know, and the end of the scrape in the account's row. What has its row is not downloaded
 //! again: the tool's archive is written from the rows. Files are durable before their rows, and rows are saved while
-//! the tool goes on.
+//! the tool continues.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,7 +37,7 @@ const MAX_KNOWN: usize = 1_000_000;
 const ARCHIVE: &str = "archive.sqlite3";
 /// Maximum size of the list of addresses that the tool does not know.
 const MAX_UNSUPPORTED_BYTES: u64 = 4 << 20;
-/// Digits of a digest in the name of a work directory.
+/// Number of digits of a digest in the name of a work directory.
 const NAME_DIGITS: usize = 32;
 
 /// The account of a scrape.
@@ -64,7 +64,7 @@ impl Account {
         self.row.is_some()
     }
 
-    /// As the tool takes it, and the address of the web in it.
+    /// Address as the tool takes it, and the address of the web in it.
     fn address(&self, config: &settings::Media) -> Result<(String, Url), TaskError> {
         let Account { platform, username, .. } = self;
         check_platform(platform).map_err(|fault| TaskError::permanent(format!("the job's platform {fault}")))?;
@@ -82,7 +82,7 @@ impl Account {
         }
     }
 
-    /// Names of strangers are no names of directories.
+    /// Name of the work directory; a name from a stranger must not name a directory.
     fn work_name(&self) -> String {
         let digest = sha256_hex(format!("{}/{}", self.platform, self.username));
         format!("account-{}", &digest[..NAME_DIGITS])

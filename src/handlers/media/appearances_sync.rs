@@ -1,8 +1,8 @@
 //! `appearances_sync`: reads the credits of the watched people.
 //!
 //! In: the enabled people, and the key of TMDb. Out: their appearances; one that is listed no more stays,
-//! marked as gone, unless the answer lists none that is known. A person whose credits cannot be read keeps the reason in the row; where all fail, the job
-//! does. Where the service asks to wait, the job waits with the rest of its people, and that person comes last.
+//! marked as gone, unless the answer lists none that is known. A person whose credits cannot be read keeps the reason in
+//! the row; where all fail, the job fails. Where the service asks to wait, the job waits with the rest of its people, and that person comes last.
 
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};

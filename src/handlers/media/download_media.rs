@@ -2,7 +2,7 @@
 //!
 //! In: the ids of items. Out: a file for each content, and the state of each item. An item that has its file
 //! is not downloaded again. One that fails does not fail the job, unless all fail; where a server asks to
-//! wait, the job waits with what is left. Its ends are saved while it goes on.
+//! wait, the job waits with what is left. Its ends are saved while it continues.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};

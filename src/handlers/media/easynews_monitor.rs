@@ -83,7 +83,7 @@ struct Easynews {
     login: OpenCredential,
 }
 
-/// Files of a search, and rows that are none.
+/// Files of a search, and rows that are not files.
 #[derive(Default)]
 struct Found {
     items: Vec<NewItem>,

@@ -67,7 +67,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
             Some(Err(reason)) => {
                 report.save(ctx, 1, ThreadPosts::failed(thread, Failure::lasting(reason.clone()))).await?;
             }
-            // it was removed meanwhile, with its threads
+            // it was removed, with its threads
             None => {}
         }
     }
@@ -203,7 +203,7 @@ struct ThreadPosts {
     source: String,
     credential: Option<i64>,
     failure: Option<Failure>,
-    /// Nothing of it is left to be read by this job.
+    /// Whether this job has nothing of it left to read.
     is_over: bool,
     /// Its forum asked to wait.
     is_postponed: bool,

@@ -45,7 +45,7 @@ enum Software {
     Paged { forum: PagedForum, selectors: Arc<Selectors> },
 }
 
-/// Where a thread is read next.
+/// Place at which a thread is read next.
 pub enum Position {
     Start,
     Page(Url),
@@ -78,7 +78,7 @@ pub enum ForumError {
         "the forum refuses the credential ({0}): give another secret by `drover media set credentials ID --secret-file FILE`"
     )]
     Credential(StatusCode),
-    /// It may be this thread alone.
+    /// The refusal may concern this thread alone.
     #[error("the forum does not show the thread to the user of its credential ({0})")]
     Forbidden(StatusCode),
     #[error("{}", .0.reason)]
@@ -101,7 +101,7 @@ impl From<AskError> for ForumError {
 /// Why a forum cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It says nothing about the forum.
+    /// The error says nothing about the forum.
     #[error(transparent)]
     Db(#[from] db::DbError),
     /// Its row or its credential is wrong, for people.
@@ -180,7 +180,7 @@ impl ForumSession {
         }
     }
 
-    /// A paged thread goes on at the last page that was read, where posts may have come.
+    /// A paged thread continues at the last page that was read, where posts may have come.
     async fn read_start(
         &mut self,
         media: &MediaServices,

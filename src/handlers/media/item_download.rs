@@ -75,7 +75,7 @@ pub async fn run(ctx: &Context, item: &Item, received: &watch::Sender<ItemProgre
     end
 }
 
-/// Frees a directory. Its files stay where another attempt is to go on with them, unless the task was cancelled.
+/// Frees a directory. Its files stay where another attempt is to continue with them, unless the task was cancelled.
 pub async fn leave(ctx: &Context, directory: WorkDirectory, keeps_files: bool) {
     if keeps_files && !(ctx.is_cancelled() && ctx.is_over().await) {
         return;
@@ -84,7 +84,7 @@ pub async fn leave(ctx: &Context, directory: WorkDirectory, keeps_files: bool) {
     let _ = spawn_blocking(move || directory.remove()).await;
 }
 
-/// Where another run has it, the job waits.
+/// Locks a work directory. Where another run has it, the job waits.
 pub async fn lock(media: &MediaServices, name: String) -> Result<WorkDirectory, ItemError> {
     let root = media.work_dir.clone();
     match spawn_blocking(move || WorkDirectory::lock(&root, &name)).await {
@@ -267,7 +267,7 @@ pub async fn store_tool_file(ctx: &Context, file: PathBuf) -> Result<ItemEnd, It
     store(&ctx.services.media, found.map_err(ItemError::Task)?).await
 }
 
-/// Also where the run is stopped: a file that has moved and has no row would be downloaded again.
+/// Stores the file, also where the run is stopped: one that has moved and has no row would be downloaded again.
 async fn store(media: &MediaServices, found: WholeFile) -> Result<ItemEnd, ItemError> {
     let file = found.file.clone();
     let content = spawn_blocking(move || Content::of_file(&file)).await;

@@ -41,16 +41,16 @@ use storage::{MediaFiles, Payloads};
 
 /// Dependencies that all media jobs of a process share.
 pub struct MediaServices {
-    /// For services, whose hosts have limits.
+    /// Client for services, whose hosts have limits.
     pub http: Http,
-    /// For files on hosts that strangers name: no stranger may change the limits of a host.
+    /// Client for files on hosts that strangers name: no stranger may change the limits of a host.
     pub strangers: Http,
     pub files: MediaFiles,
     pub config: settings::Media,
     /// None: tools reach their sites directly.
     pub tool_proxies: Option<Arc<dyn ProxySource>>,
     pub keys: SecretKeys,
-    /// Where files are until they are whole.
+    /// Directory of files until they are whole.
     pub work_dir: PathBuf,
 }
 

@@ -54,13 +54,13 @@ pub enum ServiceError {
     Http(#[from] HttpError),
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// It refuses the credential with this id, whatever is asked.
+    /// The service refuses the credential with this id, whatever is asked.
     #[error("{1}")]
     Credential(i64, &'static str),
     /// The credential cannot be sent.
     #[error("{0}")]
     NotSendable(&'static str),
-    /// It refuses this thing, also when it is asked again.
+    /// The service refuses this thing, also when it is asked again.
     #[error("{0}")]
     Forbidden(&'static str),
     #[error("{0}")]
@@ -166,7 +166,7 @@ impl<T, A> Polled<T, A> {
         self.error.is_none()
     }
 
-    /// It came to its end, well or not.
+    /// Whether the try came to its end, well or not.
     pub fn is_over(&self) -> bool {
         self.error.as_ref().is_none_or(|error| !error.ends_job())
     }

@@ -44,10 +44,10 @@ pub struct ScrapedFiles<'a> {
     /// The address of the account, for items without one.
     url: Url,
     work: PathBuf,
-    /// By source and id: an item may come twice.
+    /// Items by source and id: one may come twice.
     unsaved: HashMap<(String, String), ScrapedItem>,
     unsaved_bytes: usize,
-    /// Known files whose account was removed may be of this one.
+    /// Whether known files whose account was removed may be of this one.
     may_adopt: bool,
     /// Known ones that came, by source and id, since the last save.
     adopted: Vec<(String, String)>,
@@ -62,7 +62,7 @@ pub struct ScrapedFiles<'a> {
 /// How the scrape ended, for the account's row and its credential's.
 #[derive(Clone)]
 pub struct Note {
-    /// It has seen all that it was to see.
+    /// Whether the run has seen all that it was to see.
     pub is_whole: bool,
     pub error: Option<String>,
     /// Its id, and the result of its use.
@@ -88,7 +88,7 @@ impl<'a> ScrapedFiles<'a> {
         }
     }
 
-    /// Takes the lines of the tool, to the last one. Those that are no event say nothing.
+    /// Takes the lines of the tool, to the last one. Lines that are not events are ignored.
     pub async fn read(&mut self, mut lines: mpsc::Receiver<Vec<u8>>) -> Result<(), TaskError> {
         loop {
             tokio::select! {
@@ -130,7 +130,7 @@ impl<'a> ScrapedFiles<'a> {
         Ok(())
     }
 
-    /// The end of a scrape that is done. Files that an earlier run of its task brought are none that were known.
+    /// The end of a scrape that is done. Files that an earlier run of its task brought do not count as known.
     pub fn end(self, note: Note, pages: Vec<NewItem>) -> Done {
         let ScrapedFiles { files, known, failed, .. } = self;
         let mut result = json!({"files": files, "known": known, "failed": failed, "pages": 0});

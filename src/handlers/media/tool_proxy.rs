@@ -16,7 +16,7 @@ use queue::TaskError;
 pub struct ToolProxy {
     lease: ProxyLease,
     host: String,
-    /// With its password.
+    /// Address with its password.
     address: String,
     leased: Instant,
 }

@@ -33,15 +33,14 @@ pub struct MenuWrite {
     pub menu: Arc<NormalMenu>,
     /// Minimum coverage at which products that the menu lacks count as missed.
     pub min_coverage: f64,
-    /// Held while the products are.
+    /// Permit that is held while the products are.
     pub memory: MemoryPermit,
 }
 
 /// Counts of a refresh; part of the task's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Among the store's payloads; `older` says why current rows did not change. None where the store is
-    /// disabled.
+    /// Order among the store's payloads; `older` says why current rows did not change. None where the store is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<PayloadOrder>,
     pub products: usize,
@@ -106,7 +105,7 @@ impl MenuWrite {
         }
     }
 
-    /// None where the menu says every unit.
+    /// Fills in the known units; None where the menu says every unit.
     async fn with_known_units(&self, tx: &Tx) -> Result<Option<MenuWrite>, DbError> {
         let unknown = self.products().iter().filter(|product| product.has_unknown_unit);
         let ids: Vec<&str> = unknown.map(|product| product.provider_product_id.as_str()).collect();
@@ -236,7 +235,7 @@ impl MenuWrite {
         VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
     }
 
-    /// After the products: specials that none of them has any more are removed when others come.
+    /// Writes the specials, after the products: specials that none of them has any more are removed when others come.
     async fn write_specials(
         &self,
         tx: &Tx,

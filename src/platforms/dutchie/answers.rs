@@ -13,7 +13,7 @@ use crate::platforms::reading::text::text;
 use crate::stealth::{FetchError, Response};
 use domain::store::FoundStore;
 
-/// Stores of one answer: a state has hundreds.
+/// Maximum number of stores in one answer: a state has hundreds.
 const MAX_STORES: usize = 5000;
 /// Reads the page of that number of a menu.
 pub fn read_menu_page(

@@ -11,7 +11,7 @@ use domain::query_hash::QueryHash;
 
 const SHIPPED: &str = include_str!("../../../config/dutchie.toml");
 const SCHEMA: u32 = 1;
-/// Known, and sent by no adapter of this program.
+/// Operation that is known, and sent by no adapter of this program.
 const UNUSED_OPERATION: &str = "DispensarySearch";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ struct File {
 struct Hash {
     operation: String,
     sha256: String,
-    /// When it was seen; a note for people.
+    /// Time when it was seen; a note for people.
     #[serde(default, rename = "seen")]
     _seen: String,
 }

@@ -75,7 +75,7 @@ fn rejection_reason(store: &FoundStore) -> Option<RejectionReason> {
     store.state.is_none().then_some(RejectionReason::NoUsState)
 }
 
-/// By whole words: "Greatest Demos of Contest" is a store.
+/// Compares whole words: "Greatest Demos of Contest" is a store.
 fn is_test_store(name: &str) -> bool {
     let words = name.split(|c: char| !c.is_alphanumeric());
     let bare = words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase());

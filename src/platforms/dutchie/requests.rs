@@ -18,7 +18,7 @@ use domain::store::Store;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MenuCursor {
     dispensary_id: String,
-    /// From 0.
+    /// Number of the page, from 0.
     page: u32,
     /// Page count, as page 0 stated it.
     total_pages: Option<u32>,
@@ -115,7 +115,7 @@ struct StoreVariables<'a> {
     dispensary_filter: StoreFilter<'a>,
 }
 
-/// Which stores to look up.
+/// Filter of the stores to look up.
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub enum StoreFilter<'a> {
@@ -146,7 +146,7 @@ fn as_javascript<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_f64(*number)
 }
 
-/// In the order of the platform's own client.
+/// Extensions in the order of the platform's own client.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Extensions<'a> {
@@ -173,14 +173,14 @@ fn as_raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Err
     serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
-/// Cannot fail: strings, finite numbers, and JSON that this file wrote.
+/// Writes JSON, which cannot fail: strings, finite numbers, and JSON that this file wrote.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
 const BAD_HOST: &str = "it is not a host such as menu.example.com:8443";
 
-/// Where the store's API is: the platform's address, with the store's own host and path where it has them.
+/// Address of the store's API: the platform's address, with the store's own host and path where it has them.
 pub fn endpoint(base: &Url, api_path: &str, store: &Store) -> Result<Url, FetchError> {
     let mut url = base.clone();
     if let Some(host) = &store.api_host {

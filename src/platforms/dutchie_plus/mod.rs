@@ -27,13 +27,13 @@ pub struct DutchiePlus {
 }
 
 impl DutchiePlus {
-    /// Fails when the configured address is no URL.
+    /// Fails when the configured address is not a URL.
     pub fn new(config: &settings::DutchiePlus, data: DutchiePlusData) -> Result<Self, url::ParseError> {
         let endpoint = Url::parse(&config.base_url)?.join(&config.api_path)?;
         Ok(DutchiePlus { endpoint, key: config.key.clone(), data })
     }
 
-    /// Where the API is; none without a key, since nothing is sent then.
+    /// Host of the API; none without a key, since nothing is sent then.
     pub fn api_host(&self) -> Option<&str> {
         self.endpoint.host_str().filter(|_| !self.key.is_empty())
     }

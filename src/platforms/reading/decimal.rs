@@ -71,7 +71,8 @@ fn plain(json: &str) -> Option<Cow<'_, str>> {
     text[sign..].starts_with(|c: char| c.is_ascii_digit() || c == '.').then_some(text)
 }
 
-/// Without dollars by any name before or after the number. Three places beside a name may be thousands, and are not guessed at.
+/// Removes dollars by any name before or after the number. Three places beside a name may be thousands, and are not guessed
+/// at.
 fn without_sign(text: &str) -> Option<&str> {
     let text = text.trim();
     let number = DOLLARS.iter().find_map(|name| without_word(text, name)).unwrap_or(text);

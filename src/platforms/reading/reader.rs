@@ -14,7 +14,7 @@ use domain::menu::{Warning, Warnings};
 /// Ids and labels are parts of unique keys, and an index entry has a limit.
 const MAX_KEY_BYTES: usize = 200;
 const MAX_TEXT_BYTES: usize = 2000;
-/// Options of a product, and so prices, stock rows and images.
+/// Maximum number of options of a product, and so of prices, stock rows and images.
 const MAX_LIST: usize = 200;
 
 /// A text that may be part of a key: present, not blank, not longer than an index takes.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Bytes that are no UTF-8 become U+FFFD: one in a name costs that character alone. None: the answer is cut
+/// Bytes that are not UTF-8 become U+FFFD: one in a name costs that character alone. None: the answer is cut
 /// within a character.
 pub fn text(body: &[u8]) -> Option<Cow<'_, str>> {
     match std::str::from_utf8(body) {

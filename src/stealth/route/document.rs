@@ -28,16 +28,16 @@ use telemetry::events;
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentLimits {
     pub max_bytes: usize,
-    /// For one try, without its waits for a proxy and for the host's rate.
+    /// Time limit of one try, without its waits for a proxy and for the host's rate.
     pub timeout: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     pub status: StatusCode,
-    /// Where it says that the document is.
+    /// Address at which it says that the document is.
     pub redirect: Option<Url>,
-    /// Without its content coding; empty unless the status is a success.
+    /// Body without its content coding; empty unless the status is a success.
     pub body: Bytes,
     /// False where `body` is only the beginning, because there is more than was asked for.
     pub is_whole: bool,

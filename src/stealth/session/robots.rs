@@ -114,7 +114,7 @@ impl Session {
     }
 }
 
-/// As the page's script would ask for it.
+/// Asks for robots.txt as the page's script would.
 fn robots_request(page: &Request) -> Request {
     let mut url = page.url.clone();
     url.set_path("/robots.txt");

@@ -13,7 +13,8 @@ use super::server::{Answer, send};
 use db::{Db, PoolSizes, demo_limits};
 use testkit::{Child, PATIENCE, connect, drover, until};
 
-/// Enough for two crawls of `continuous` on one busy core. Each waits for tasks that fail on purpose, and for images.
+/// Maximum time, enough for two crawls of `continuous` on one busy core. Each waits for tasks that fail on purpose, and for
+/// images.
 const TWO_CRAWLS: Duration = Duration::from_secs(600);
 
 /// Errors of the stores that are in trouble on purpose.
@@ -170,7 +171,7 @@ const PRODUCTS_OUT_OF_BOUNDS: &str = "store_products p
                           FROM store_product_snapshots s WHERE s.store_product_id = p.id) s
     WHERE coalesce(p.special_price_rec, p.price_rec) NOT BETWEEN s.lowest AND s.highest";
 
-/// At the time of each simulated snapshot, and of the last real one.
+/// Snapshots unlike the options at their time: each simulated one, and the last real one.
 const SNAPSHOTS_UNLIKE_OPTIONS: &str = "store_product_snapshots s
     CROSS JOIN LATERAL (SELECT min(coalesce(o.special_price_rec, o.price_rec)) AS price, sum(o.quantity) AS quantity
                           FROM (SELECT DISTINCT ON (h.option_label, h.nth) h.* FROM store_product_variant_history h

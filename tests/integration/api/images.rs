@@ -331,7 +331,7 @@ async fn two_hundred_clients_at_once_get_an_image_or_the_time_to_come_again() {
     assert!(answers.iter().any(|answer| answer.status == 200));
 }
 
-/// With room for one render: the others wait for it.
+/// Room for one render: the others wait for it.
 #[tokio::test]
 async fn equal_requests_at_the_same_time_render_once() {
     let server = Server::with_images(|images| images.render_queue = 1).await;

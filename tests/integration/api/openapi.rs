@@ -97,7 +97,7 @@ pub fn assert_described(method: &Method, path: &str, answer: &Answer) {
     assert!(operation.has_error(status), "{} does not describe {status}: {}", operation.name(), answer.text());
 }
 
-/// In the order of the document.
+/// Lists the operations in the order of the document.
 pub fn operations() -> Vec<Operation> {
     let document = openapi::document();
     let mut all = Vec::new();
@@ -117,7 +117,7 @@ fn the_committed_description_is_the_served_one() {
     assert!(committed.trim() == served, "renew it: cargo run -- openapi > docs/openapi.json");
 }
 
-/// They change nothing that a person would look for in the audit.
+/// Operations that change nothing that a person would look for in the audit.
 const UNAUDITED: [&str; 2] = ["/api/session", "/api/worker-registry/heartbeat"];
 
 #[test]

@@ -11,7 +11,7 @@ use super::reads::{crawled, selling};
 use super::server::Server;
 use testkit::drover;
 
-/// Where the API is that a command uses.
+/// API that a command uses.
 #[derive(Clone, Copy)]
 enum Api {
     InProcess,

@@ -42,7 +42,7 @@ pub struct Server {
     pub state: ApiState,
     /// Directory of payload files.
     pub storage: tempfile::TempDir,
-    /// None where the test has one of its own.
+    /// Cluster of the server; None where the test has one of its own.
     _cluster: Option<FakeCluster>,
 }
 

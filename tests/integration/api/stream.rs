@@ -182,7 +182,7 @@ async fn after_a_time_without_the_database_all_who_listen_are_told_to_read_anew(
     private_server::stop(dir.path()).await.unwrap();
 }
 
-/// Where a child answers the API.
+/// Address at which a child answers the API.
 async fn listening(api: &Child) -> SocketAddr {
     let line: Value = serde_json::from_str(&api.logged("Listening on http", PATIENCE).await).unwrap();
     line["address"].as_str().unwrap().parse().unwrap()

@@ -29,7 +29,7 @@ impl World {
         begin
     }
 
-    /// Minutes since 1970, by the database's clock.
+    /// Time in minutes since 1970, by the database's clock.
     async fn minute(&self) -> i64 {
         self.count("SELECT floor(extract(epoch FROM now()) / 60)::bigint").await
     }

@@ -1,4 +1,4 @@
-//! Answers and events that come late: the page has changed meanwhile, or was not seen.
+//! Answers and events that come late: the page has changed, or was not seen.
 
 use serde_json::json;
 use xtask::browser::Key;

@@ -6,7 +6,7 @@ use xtask::pages::pages;
 
 use super::world::World;
 
-/// As wide as a desk, and so low that every list is longer.
+/// Window as wide as a desk, and so low that every list is longer.
 const LOW_WINDOW: (u32, u32) = (1280, 320);
 /// Maximum height of a row in pixels.
 const ROW: f64 = 40.0;

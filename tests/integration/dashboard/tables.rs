@@ -1,4 +1,4 @@
-//! Tables: their order, the actions on all rows that match, words that are no filters, and the ids of things.
+//! Tables: their order, the actions on all rows that match, words that are not filters, and the ids of things.
 
 use serde_json::{Value, json};
 

@@ -34,7 +34,8 @@ pub async fn compare_all(harness: &HandlerHarness) {
     }
 }
 
-/// On this page every product has one option, manual stock and no POS data; the columns follow directly.
+/// Compares the rows with the page, on which every product has one option, manual stock and no POS data; the columns follow
+/// directly.
 async fn compare(harness: &HandlerHarness, item: &Value) {
     let sql = "SELECT p.*, v.option_label, v.nth, v.price_rec AS option_price, v.quantity AS option_quantity, s.price_rec AS then_price
                  FROM store_products p
@@ -100,7 +101,7 @@ fn cents(value: &Value) -> Option<i64> {
     value.as_f64().map(|dollars| (dollars * 100.0).round() as i64)
 }
 
-/// For people (`--nocapture`).
+/// Prints ten products for people (`--nocapture`).
 async fn show_ten(harness: &HandlerHarness) {
     let sql = "SELECT format('%s | %s | %s | %s/%s | %s | rec %s med %s special %s | thc %s %s | %s, %s, misses %s | %s',
                              provider_product_id, name_raw, brand_name_raw, category, subcategory, strain_type, price_rec, price_med,

@@ -29,12 +29,12 @@ pub struct HandlerHarness {
 }
 
 impl HandlerHarness {
-    /// Without any proxy.
+    /// Makes a harness without any proxy.
     pub async fn new() -> HandlerHarness {
         HandlerHarness::facing("https://dutchie.com", Vec::new()).await
     }
 
-    /// With the platform at `base_url`, asked through `proxies`.
+    /// Makes a harness with the platform at `base_url`, asked through `proxies`.
     pub async fn facing(base_url: &str, proxies: Vec<Proxy>) -> HandlerHarness {
         HandlerHarness::configured(&test_config(base_url), proxies).await
     }

@@ -53,7 +53,7 @@ fn remove(file: &Path) {
     fs::remove_file(file).unwrap();
 }
 
-/// To the very same bytes: the target of a link can be changed behind drover's back.
+/// Replaces the file by a link to the very same bytes: the target of a link can be changed behind drover's back.
 fn replace_by_a_link(file: &Path) {
     let elsewhere = file.with_extension("elsewhere");
     fs::rename(file, &elsewhere).unwrap();

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-/// As the shipped text of the menu's query names them; a unit test holds that text to what is read. Without
-/// the fields that say which product of which store it is.
+/// Fields in the shipped text of the menu's query, except the ones that say which product of which store it is; a unit test
+/// holds that text to what is read.
 pub static FIELDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let shipped = include_str!("../../../config/dutchie.toml");
     let (_, asked) = shipped.split_once("products {").unwrap();

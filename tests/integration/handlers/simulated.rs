@@ -32,7 +32,7 @@ pub async fn harness(sim: &Simulator) -> HandlerHarness {
     HandlerHarness::facing(sim.base_url(), test_sessions::proxies(sim)).await
 }
 
-/// With `states` over the shipped ones.
+/// Makes a harness with `states` over the shipped ones.
 async fn harness_with_states(sim: &Simulator, states: String) -> HandlerHarness {
     let mut config = test_sessions::test_config(sim.base_url());
     config.overlays.states = Some(Overlay { path: "states.toml".into(), text: states });

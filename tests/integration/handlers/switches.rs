@@ -140,7 +140,7 @@ async fn a_menu_as_before_ends_the_suspicion_and_an_accepted_one_is_written() {
     assert_eq!(harness.store.count(IN_STOCK).await, 0);
 }
 
-/// The same menu, whose products all have other ids: they are no other products.
+/// The same menu, whose products all have other ids: they are the same products.
 #[tokio::test]
 async fn a_menu_that_names_all_products_by_other_ids_is_not_believed_at_once() {
     let harness = stocked().await;
@@ -214,7 +214,7 @@ async fn an_unknown_unit_keeps_the_last_known_unit_and_size() {
 async fn discovered() -> (Simulator, HandlerHarness) {
     let sim = simulator(Settings { stores: 12, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
-    // the harness's own store is none of them
+    // the harness's own store is not among them
     harness.store.database.raw.batch_execute("UPDATE dispensaries SET slug = NULL").await.unwrap();
     harness.settle(Role::StoreDiscovery, json!({})).await;
     assert_eq!(harness.store.count(ENABLED).await, 12);

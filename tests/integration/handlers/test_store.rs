@@ -28,7 +28,7 @@ pub struct Row {
     pub price_rec: Option<i32>,
     pub stock: Stock,
     pub first_seen_at: DateTime<Utc>,
-    /// As the API and the command line show it.
+    /// Time as the API and the command line show it.
     pub last_seen_at: DateTime<Utc>,
 }
 
@@ -156,7 +156,7 @@ pub fn at(second: i64) -> DateTime<Utc> {
     *START + TimeDelta::seconds(second)
 }
 
-/// In stock, with two options.
+/// Makes a product in stock, with two options.
 pub fn product(id: &str) -> Product {
     Product {
         provider_product_id: id.to_owned(),

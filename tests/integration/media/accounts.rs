@@ -21,7 +21,7 @@ use super::harness::{MediaHarness, job};
 
 const PLATFORM: &str = "mastodon";
 const CANARY: &str = "account-token-of-carol";
-/// Posts of a page of the site.
+/// Number of posts in a page of the site.
 const PAGE: usize = 20;
 
 pub fn has_tool() -> bool {

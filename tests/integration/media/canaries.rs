@@ -76,7 +76,7 @@ async fn backup(harness: &MediaHarness) -> String {
     String::from_utf8_lossy(&dump.stdout).into_owned()
 }
 
-/// Without a look for this machine's paths, which the settings of a test show.
+/// Asks everything, without a look for this machine's paths, which the settings of a test show.
 async fn ask_everything(api: &Child) -> Vec<(String, Answer)> {
     let address = MediaHarness::address_of(api).await;
     let mut answers = Vec::new();

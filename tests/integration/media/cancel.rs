@@ -1,4 +1,4 @@
-//! A job that a person cancels leaves nothing to go on with, and one that is stopped does.
+//! A job that a person cancels leaves nothing to continue with, and one that is stopped does.
 
 use std::path::PathBuf;
 

@@ -46,12 +46,12 @@ impl MediaHarness {
         MediaHarness::with(plan, &[]).await
     }
 
-    /// With other settings.
+    /// Starts with other settings.
     pub async fn with(plan: MediaPlan, others: &[(&'static str, &str)]) -> MediaHarness {
         MediaHarness::with_proxies(plan, others, Vec::new()).await
     }
 
-    /// With other settings, and with proxies for the tools.
+    /// Starts with other settings, and with proxies for the tools.
     pub async fn with_proxies(plan: MediaPlan, others: &[(&'static str, &str)], proxies: Vec<Proxy>) -> MediaHarness {
         let site = MediaSite::start(plan).await.unwrap();
         let database = testkit::database().await;
@@ -309,7 +309,7 @@ pub fn job(role: Role, payload: Value) -> NewTask {
     NewTask { payload, ..NewTask::new(role) }
 }
 
-/// Where `./dev media-tools` installs a tool.
+/// Path at which `./dev media-tools` installs a tool.
 pub fn tool_path(name: &str) -> PathBuf {
     testkit::media_tool(name)
 }

@@ -1,5 +1,5 @@
 //! kill -9 of the worker in the middle of downloads, and of the API with its scheduler beneath it: no file is lost, none is half, and
-//! none is downloaded again once its row stands.
+//! none is downloaded again once its row is written.
 //!
 //! Six kills in the ordinary run; `DROVER_KILLS=30` is the long one.
 
@@ -18,7 +18,7 @@ use super::harness::MediaHarness;
 const BYTES_PER_SECOND: u64 = 400_000;
 /// A life brings fewer files than this.
 const POSTS_PER_KILL: usize = 8;
-/// Kills of workers for one of the API.
+/// Number of kills of workers for one of the API.
 const KILLS_PER_RESTART: usize = 3;
 const ITEMS_PER_JOB: usize = 2;
 const WHOLE: Duration = Duration::from_secs(120);

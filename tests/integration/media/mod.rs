@@ -1,4 +1,4 @@
-//! Media jobs against the simulated media site: their rows and files are those of its oracle.
+//! Media jobs against the simulated media site: their rows and files are the ones that its oracle expects.
 
 pub mod accounts;
 mod bad_input;

@@ -169,7 +169,7 @@ async fn items_are_listed_by_account_with_the_pictures_that_can_be_shown() {
     assert_eq!(server.get("/api/media/items?account_id=ann").await.problem(400)["field"], "account_id");
 }
 
-/// As at once after an import: no statistics.
+/// State at once after an import: no statistics.
 #[tokio::test]
 async fn the_items_of_an_account_are_found_by_an_index_whatever_the_statistics_say() {
     let database = testkit::database().await;

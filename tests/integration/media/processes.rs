@@ -71,7 +71,7 @@ impl MediaHarness {
         }
     }
 
-    /// Paths at the site of the files whose rows stand.
+    /// Paths at the site of the files whose rows are written.
     pub async fn whole_files(&self) -> Vec<String> {
         let items = self.items().await.into_iter();
         let downloaded = items.filter(|item| item.state == Word::Known(ItemState::Downloaded));
@@ -110,7 +110,7 @@ impl MediaHarness {
         until("the work goes on", PATIENCE, async || self.requests_sent() >= before + number).await;
     }
 
-    /// Where that API listens.
+    /// Address at which that API listens.
     pub async fn address_of(api: &Child) -> SocketAddr {
         let line = api.logged("Listening on http", PATIENCE).await;
         let line: Value = serde_json::from_str(&line).unwrap();

@@ -14,7 +14,7 @@ use super::harness::{MediaHarness, job};
 use crate::api::server::send;
 use domain::role::Role;
 
-/// Slow enough that the job outlasts two calls of the command line.
+/// Speed so low that the job outlasts two calls of the command line.
 const BYTES_PER_SECOND: u64 = 100_000;
 /// Each write has a row.
 const COUNT_WRITES: &str = "

@@ -1,5 +1,5 @@
 //! kill -9 of the worker in the middle of a scrape, and of the API with its scheduler: the job is done in the end, no file
-//! is half, none is downloaded again once its row stands, and no tool is left.
+//! is half, none is downloaded again once its row is written, and no tool is left.
 //!
 //! Two kills in the ordinary run, since rows are saved every ten seconds; `DROVER_KILLS=30` is the long one.
 

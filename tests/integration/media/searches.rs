@@ -23,7 +23,7 @@ impl MediaHarness {
         self.add::<Search>(serde_json::from_value::<SearchDraft>(fields).unwrap()).await
     }
 
-    /// Without infected ones, by their hashes.
+    /// Lists the files that are not infected, by their hashes.
     fn wanted(&self) -> Vec<EasynewsFile> {
         let mut files = self.site.search(QUERY).unwrap().files;
         files.retain(|file| !file.is_infected);

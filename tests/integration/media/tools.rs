@@ -23,9 +23,9 @@ use crate::api::server::send;
 
 /// The tool misbehaves for this account.
 const BAD: &str = "bob";
-/// From the cancel until nothing is left: the tool's ten seconds of grace, and the time to hear of the cancel.
+/// Maximum time from the cancel until nothing is left: the tool's ten seconds of grace, and the time to hear of the cancel.
 const GONE: Duration = Duration::from_secs(60);
-/// How long each run went on after its cancel, by the database's clock: a busy machine may hold this test up.
+/// How long each run continued after its cancel, by the database's clock: a busy machine may hold this test up.
 const NOTE_STOPS: &str = "
     CREATE TABLE stops (took interval);
     CREATE FUNCTION note_stop() RETURNS trigger LANGUAGE plpgsql AS
@@ -164,7 +164,7 @@ async fn a_worker_reads_two_gigabytes_in_little_memory() {
     assert!(peaks[2] - peaks[0] <= MAX_MEMORY_KIB, "{peaks:?} KiB");
 }
 
-/// In KiB.
+/// Peak of the memory in KiB.
 #[cfg(target_os = "linux")]
 fn peak_memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();

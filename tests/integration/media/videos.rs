@@ -12,10 +12,10 @@ use super::harness::MediaHarness;
 
 const CANARY: &str = "canary-of-a-session";
 const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
-/// Not one of the site's.
+/// A channel that the site does not have.
 const UNKNOWN: &str = "UCzzzzzzzzzzzzzzzzzzzzzz";
 const STALLED: &str = "UCzyxwvutsrqponmlkjihgfe";
-/// Videos of a feed.
+/// Number of videos in a feed.
 const SHOWN: usize = 15;
 
 fn draft(channel_id: &str) -> ChannelDraft {

@@ -1,4 +1,4 @@
-//! Jobs that wait for a host, and go on where they were.
+//! Jobs that wait for a host, and continue where they were.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const CHANNEL: &str = "UCabcdefghijklmnopqrstuv";
 const PERSON: i64 = 42;
 /// The site does not know them.
 const UNKNOWN_PERSON: i64 = 4711;
-/// More than one save holds.
+/// Number that is larger than one save holds.
 const UNKNOWN_CHANNELS: usize = 60;
 const QUERY: &str = "quiet harbor";
 const SEARCH_PATH: &str = "/2.0/search/solr-search/advanced";

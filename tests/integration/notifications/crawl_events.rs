@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::queue::{Queue, analytics, fetch, refresh};
 
-/// Shorter than a digest of an hour.
+/// Statement that makes a digest of an hour due.
 const AN_HOUR_LATER: &str = "UPDATE notification_rules SET digested_at = digested_at - interval '1 hour'";
 const ALL: &str = "{crawl.failed,store.blind,quality.found,proxies.unusable,pause.long}";
 

@@ -69,7 +69,7 @@ impl MediaHarness {
         self.database.raw.batch_execute(sql).await.unwrap();
     }
 
-    /// No notification is told before the one in front of it has arrived.
+    /// No notification is sent before the one in front of it has arrived.
     async fn assert_in_order(&self, hook: &str, endpoint: i64) {
         let ids: Vec<String> = self.notifications(endpoint).await.into_iter().map(|one| one.message_id).collect();
         let tries = tries(&self.site.deliveries(hook));

@@ -1,4 +1,4 @@
-//! Which ends of jobs have notifications: those that a rule asks for, each once, in the transaction that ends the job.
+//! Which ends of jobs have notifications: the ones that a rule asks for, each once, in the transaction that ends the job.
 
 use std::time::Duration;
 

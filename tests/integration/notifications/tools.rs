@@ -9,7 +9,7 @@ use sim::media::Delivery;
 
 use crate::media::harness::MediaHarness;
 
-/// 24 bytes.
+/// Secret of 24 bytes.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 impl MediaHarness {

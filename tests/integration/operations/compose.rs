@@ -13,7 +13,7 @@ use super::text_of;
 
 const COMPOSE: &str = "deploy/container/compose.yaml";
 const ALWAYS: [&str; 3] = ["api", "worker-1", "worker-2"];
-/// With a profile alone.
+/// Service that starts with a profile alone.
 const MEDIA: &str = "worker-media";
 const OF_DROVER: [&str; 4] = ["api", "worker-1", "worker-2", MEDIA];
 /// Ends once the volume belongs to drover's user.

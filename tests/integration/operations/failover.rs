@@ -1,4 +1,4 @@
-//! The primary is killed under load and its synchronous standby promoted: work goes on by itself, and no task is lost, failed
+//! The primary is killed under load and its synchronous standby promoted: work continues by itself, and no task is lost, failed
 //! or completed twice.
 //!
 //! Two failovers in the ordinary run; `DROVER_FAILOVERS=10` is the long one.
@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use testkit::{Child, Farm, PATIENCE, Replicated, until};
 
 const STORES: usize = 24;
-/// From the promotion to the first task that completes after it.
+/// Maximum time from the promotion to the first task that completes after it.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 const REFRESHED: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'completed' AND role = 'product_refresh'";
 const COMPLETED: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'completed'";
@@ -41,7 +41,8 @@ async fn work_resumes_within_ten_seconds_of_a_promotion_and_nothing_is_lost_or_d
     assert!(pauses.iter().all(|pause| *pause <= MAX_PAUSE), "{pauses:?}");
 }
 
-/// In the middle of a crawl; returns the time from the promotion to the first task that completed after it.
+/// Promotes the standby in the middle of a crawl; returns the time from the promotion to the first task that completed after
+/// it.
 async fn fail_over(farm: &Farm, servers: &mut Replicated, crawl: u32) -> Duration {
     farm.sim.set_crawl(crawl);
     let before = farm.count(REFRESHED).await;

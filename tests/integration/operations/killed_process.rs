@@ -1,4 +1,4 @@
-//! The time until a killed process is no capacity any more, on a machine that does nothing else.
+//! The time until a killed process no longer counts as capacity, on a machine that does nothing else.
 
 use std::time::{Duration, Instant};
 

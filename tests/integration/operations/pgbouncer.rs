@@ -44,7 +44,7 @@ fn start(farm: &Farm, pooler: &Pooler, service: &str) -> Child {
     Child::spawn(pooler.through(&mut farm.drover(&[service])))
 }
 
-/// Without a cluster it answers 503.
+/// Operation that answers 503 without a cluster.
 const OF_THE_CLUSTER: &str = "/api/workers/k8s";
 
 /// No resource of the API fails.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use testkit::SlowLink;
 
-/// Has the C library 2.31.
+/// Release of Debian with the C library 2.31.
 const SUITE: &str = "bullseye";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

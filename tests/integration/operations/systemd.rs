@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use rstest::rstest;
 use tempfile::TempDir;
 
-/// Ten times the greatest exposure that is permitted.
+/// Maximum permitted exposure, times ten.
 const MAX_EXPOSURE: &str = "20";
 
 /// The units with the program of the tests in place of the installed one.

@@ -38,7 +38,7 @@ async fn start(database: &TestDatabase, settings: settings::Proxies) -> Process 
     process
 }
 
-/// As a session does at the end of a request.
+/// Counts bytes as a session does at the end of a request.
 fn carries(process: &Process, proxy: ProxyId, bytes: i64) {
     let request = FetchTotal { requests: 1, bytes_sent: bytes / 8, bytes_received: bytes - bytes / 8, seconds: 0.1 };
     process.deps.fetch_counts.meter().count(HOST, proxy, "ok", request);

@@ -15,7 +15,7 @@ const TURNS: usize = 3;
 
 const BENCHED: &str = "SELECT count(*) FROM proxies WHERE NOT is_active";
 
-/// Behind TLS, as upstreams are.
+/// Makes a farm behind TLS, as upstreams are.
 async fn farm(ca: &Ca) -> Farm {
     Farm::changed(STORES, |world| Settings { proxies: PROXIES, tls: Some(ca.localhost()), ..world }).await
 }
@@ -68,7 +68,7 @@ async fn until_work_goes_on(farm: &Farm) {
     until("as many menus again were fetched", PATIENCE, async || fetched().await >= before + STORES as i64).await;
 }
 
-/// In use again, all of them, while there is work.
+/// Waits until all proxies are in use again, while there is work.
 async fn until_whole(farm: &Farm, after: &str) {
     farm.until_counted(&format!("the pool is whole after {after}"), BENCHED, 0).await;
 }

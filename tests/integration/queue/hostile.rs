@@ -13,7 +13,7 @@ use serde_json::json;
 use super::*;
 
 impl Queue {
-    /// By drover's own rules: no trigger corrects the writes.
+    /// Runs a statement by drover's own rules: no trigger corrects the writes.
     async fn unguarded(&self, statement: &str) {
         self.sql(&format!("SET xmlbinary = hex; {statement}; RESET xmlbinary")).await;
     }

@@ -45,7 +45,7 @@ use tokio_postgres::Row;
 use testkit::TestDatabase;
 
 pub const LEASE: Duration = Duration::from_secs(600);
-/// Far enough back for whatever a test made due.
+/// Look-back that covers whatever a test made due.
 pub const BACK: Duration = Duration::from_secs(3600);
 /// A worker's name where it does not matter.
 pub const ME: &str = "worker-any-00000001";
@@ -78,7 +78,7 @@ impl Queue {
         self.database.db.client().await.unwrap()
     }
 
-    /// As the API does it.
+    /// Requests a task as the API does.
     pub async fn request(&self, request: TaskRequest) -> Result<QueuedTask, RequestError> {
         let tx = self.database.db.begin().await.unwrap();
         let answer = task_requests::enqueue(&tx, request).await;
@@ -94,7 +94,7 @@ impl Queue {
         self.enqueue(&[task]).await[0]
     }
 
-    /// Up to `count` tasks of these roles, for one worker.
+    /// Claims up to `count` tasks of these roles, for one worker.
     pub async fn claim(&self, roles: &[Role], count: usize) -> Vec<ClaimedTask> {
         self.settle_and_claim(ClaimBatch { roles: roles.to_vec(), ..asks(count) }).await
     }
@@ -144,7 +144,7 @@ impl Queue {
             .await;
     }
 
-    /// It begins, its worker dies, and the recovery finds it.
+    /// Loses a task: it begins, its worker dies, and the recovery finds it.
     pub async fn lose(&self, task: &ClaimedTask) -> RecoveryCounts {
         tasks::start(&self.client().await, &task.lease).await.unwrap();
         self.expire(task.lease.id).await;

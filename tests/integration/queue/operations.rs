@@ -24,7 +24,7 @@ impl Queue {
         self.number(&format!("SELECT count(*) FROM worker_tasks WHERE status = '{status}'")).await
     }
 
-    /// Works off everything.
+    /// Processes all operations to their end.
     async fn run_operations(&self) -> usize {
         let mut done = 0;
         while let Some(batch) = operations::run_batch(&self.database.db).await.unwrap() {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 
 impl Queue {
-    /// Claimed and lost as often as said.
+    /// Claims and loses a task as often as `times` says.
     async fn lose_times(&self, id: TaskId, times: usize) {
         for _ in 0..times {
             let task = self.claim_one().await;

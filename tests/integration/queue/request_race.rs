@@ -16,7 +16,7 @@ use super::*;
 
 const STORES: i64 = 3;
 const RACING: Duration = Duration::from_secs(6);
-/// Minimum number of changes that make it a race. On a busy machine it goes on until they are made.
+/// Minimum number of changes that make it a race. On a busy machine it continues until they are made.
 const MIN_CHANGES: usize = 200;
 const MAX_RACING: Duration = Duration::from_secs(60);
 const DRAINING: Duration = Duration::from_secs(60);

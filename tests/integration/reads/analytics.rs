@@ -26,7 +26,7 @@ fn item(id: &str, brand: Option<&str>, category: &str, price: Option<i32>) -> Pr
 }
 
 impl Market {
-    /// Whose views were never refreshed.
+    /// Makes a market whose views were never refreshed.
     async fn new() -> Market {
         let north = TestStore::new().await;
         let south = north.beside("South").await;

@@ -23,7 +23,7 @@ use crate::handlers::test_sessions::{RoundRobinProxies, test_config};
 
 const MIB: usize = 1 << 20;
 const STORE: &str = "6405ef617056e8014d79101b";
-/// Crawls at once, as many as a pod has slots.
+/// Number of crawls at once, as many as a pod has slots.
 const SLOTS: usize = 15;
 
 /// A page of a menu of four pages with one product, filled to this length by a field that is not read.
@@ -34,7 +34,7 @@ fn page(bytes: usize) -> Vec<u8> {
     [head.as_bytes(), "x".repeat(bytes).as_bytes(), br#""}]}}}"#].concat()
 }
 
-/// More elements than any page has, each of which costs more to keep than it has bytes.
+/// Makes more elements than any page has, each of which costs more to keep than it has bytes.
 fn bomb() -> Vec<u8> {
     [r#"{"data":{"filteredProducts":{"products":["#, &"0,".repeat(31 * MIB / 2), "0]}}}"].concat().into_bytes()
 }
@@ -153,7 +153,7 @@ fn sessions(proxy_port: u16) -> Sessions {
     .unwrap()
 }
 
-/// As a task does it, up to the payload file. Says how it ended.
+/// Crawls as a task does, up to the payload file. Says how it ended.
 async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
     let data = DutchieData::load(None).unwrap();
     let mut hashes = QueryHashes::new(data.hashes().to_vec());

@@ -51,7 +51,7 @@ impl World {
         self.setup().sessions(&self.pool).open(SessionAsk::default())
     }
 
-    /// For a proxy that hangs: the test waits these times out, and the good proxy answers within them.
+    /// Session for a proxy that hangs: the test waits these times out, and the good proxy answers within them.
     fn impatient_session(&self) -> Session {
         let mut setup = self.setup();
         setup.http.first_byte_timeout = Duration::from_secs(1);

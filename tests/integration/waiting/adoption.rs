@@ -8,7 +8,7 @@ use crate::queue::Queue;
 use db::tasks::{self, NewTask};
 use domain::role::Role;
 
-/// As a person queues it.
+/// Statement by which a person queues a job.
 const BY_HAND: &str = "INSERT INTO worker_job_queue (job_type, platform, account, payload)
      VALUES ('paid_content_creator', 'site', 'creator-1', '{\"creator_id\": 1}')";
 

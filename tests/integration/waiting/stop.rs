@@ -61,7 +61,7 @@ fn release(runs: &Runs) {
     runs.held_tasks.stop_all(Stop::Release);
 }
 
-/// As when the heartbeat finds the lease gone.
+/// Loses the leases, as when the heartbeat finds them gone.
 fn lose(runs: &Runs) {
     runs.held_tasks.stop_overdue(Instant::now() + Duration::from_secs(3600));
 }

@@ -10,7 +10,7 @@ use settings::Kubernetes;
 
 use crate::error::ClusterError;
 
-/// For a server that does not say when to try again.
+/// Pause for a server that does not say when to try again.
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
 const MAX_MESSAGE_CHARS: usize = 300;
@@ -27,7 +27,7 @@ pub fn of(settings: &Kubernetes, head: &Parts, body: &[u8]) -> ClusterError {
     }
 }
 
-/// The text of a `Status`; of an answer that is none, as an overloaded server sends it, the text itself.
+/// The text of a `Status`; of an answer that is not one, as an overloaded server sends it, the text itself.
 fn message(body: &[u8]) -> String {
     let status: Option<Value> = serde_json::from_slice(body).ok();
     let text = status.as_ref().and_then(|status| status["message"].as_str()).map(str::to_owned);

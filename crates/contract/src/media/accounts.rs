@@ -24,14 +24,14 @@ record! {
         /// Null: scraped by request alone.
         interval_hours: Option<f64>,
         enabled: bool,
-        /// When the last whole scrape ended.
+        /// Time when the last whole scrape ended.
         last_scraped_at: Option<DateTime<Utc>>,
         /// Why the last scrape failed; null: it did not.
         last_error: Option<String>,
         created_at: DateTime<Utc>,
     }
     draft AccountDraft {
-        /// As gallery-dl calls the site, or its family.
+        /// Name of the site, or of its family, in gallery-dl.
         #[schema(pattern = "^[a-z0-9_-]{1,64}$", example = "mastodon")]
         platform: String,
         #[schema(min_length = 1, max_length = 200, example = "ann")]

@@ -94,7 +94,7 @@ fn check_secret(secret: &SecretText) -> Result<(), BadField> {
 }
 
 impl SecretText {
-    /// For the one place that needs it.
+    /// Returns the secret, for the one place that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -31,7 +31,7 @@ pub struct ItemView {
     pub last_error: Option<String>,
     /// The digest of its file, in lower-case hex.
     pub sha256: Option<String>,
-    /// Where the file is, relative to the storage root.
+    /// Path of the file, relative to the storage root.
     pub path: Option<String>,
     /// Path of its picture, which `/img/` and this path show in any size; null where its file is no JPEG, PNG, WebP or GIF, or
     /// is larger than 20 MiB.
@@ -48,7 +48,7 @@ pub struct ItemView {
     pub downloaded_at: Option<DateTime<Utc>>,
 }
 
-/// Which items to list; a field that is None does not filter.
+/// Filter of items; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -60,7 +60,7 @@ pub struct ItemFilter {
     pub state: Option<ItemState>,
     /// Only items of this account.
     pub account_id: Option<i64>,
-    /// By the time when it was found.
+    /// Order by the time when the item was found.
     #[param(inline)]
     pub sort: AgeSort,
     /// The last item of the page before, in the same sort.
@@ -71,7 +71,7 @@ pub struct ItemFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ItemPage {
     pub items: Vec<ItemView>,
-    /// For the next page; null on the last.
+    /// Cursor of the next page; null on the last.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

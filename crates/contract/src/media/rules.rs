@@ -29,7 +29,7 @@ record! {
         endpoint_id: i64,
         #[schema(min_items = 1, max_items = 7, example = json!(["job.failed"]))]
         events: Vec<NotifiedEvent>,
-        /// Such as `scrape_account`; absent or null: every type.
+        /// Type of job, such as `scrape_account`; absent or null: every type.
         job_type: Option<String>,
         #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
         platform: Option<String>,

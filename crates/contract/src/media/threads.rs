@@ -24,7 +24,7 @@ record! {
         updated_at: DateTime<Utc>,
     }
     draft ThreadDraft {
-        /// As `media list forums` shows it.
+        /// Id of the forum, as `media list forums` shows it.
         #[schema(minimum = 1)]
         forum_id: i64,
         /// The number in the thread's address: 123 of `/threads/title.123/`, `/t/title/123` or `viewtopic.php?t=123`.

@@ -1,7 +1,7 @@
 //! Refreshes the data that [`super`] reads: prices by day, then the materialized views; and the copies that
 //! product search reads.
 //!
-//! Readers see the old rows meanwhile. A refresh may be interrupted anywhere and run twice: the next run
+//! Readers see the old rows until it ends. A refresh may be interrupted anywhere and run twice: the next run
 //! finishes the rest.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use chrono::NaiveDate;
 use crate::row::{first_column, first_columns};
 use crate::{Client, Db, DbError, product_search};
 
-/// In the order of their refreshes: each view comes after the views it is made of.
+/// Views in the order of their refreshes: each view comes after the views it is made of.
 const VIEWS: [&str; 4] = ["mv_store_summary", "mv_brand_presence", "mv_category_mix", "mv_price_trend"];
 /// Days of prices that are kept; older ones are deleted.
 const MAX_DAYS: i32 = 90;

@@ -14,7 +14,7 @@ use crate::error::DbError;
 use foundation::authorities;
 use settings::DatabaseUrl;
 
-/// In the driver's words; it has no type for this.
+/// Text of the driver, which has no type for this error.
 const SERVER_WITHOUT_TLS: &str = "server does not support TLS";
 
 #[derive(Debug, Default, PartialEq)]

@@ -24,7 +24,7 @@ pub struct ProductRecord {
     pub image_url: Option<String>,
     pub consecutive_misses: i32,
     pub offer: Offer,
-    /// By label, then by number.
+    /// Variants by label, then by number.
     pub variants: Vec<Variant>,
     /// None when the latest crawl of its store did not contain it.
     pub snapshot: Option<Offer>,

@@ -17,7 +17,7 @@ use domain::task::TaskId;
 use domain::vocabulary::Word;
 use telemetry::events;
 
-/// Tasks of one transaction of an operation, and of one statement.
+/// Number of tasks in one transaction of an operation, and in one statement.
 const BATCH: usize = 200;
 /// Maximum kept failures of an operation.
 const MAX_FAILURES: i64 = 100;

@@ -13,7 +13,7 @@ const BATCH: i64 = 100;
 /// Maximum new words of one store, and of all.
 const MAX_WORDS_OF_STORE: i64 = 20_000;
 const MAX_WORDS: i64 = 200_000;
-/// Counting a million names takes seconds.
+/// Interval of counts: counting a million names takes seconds.
 const COUNT_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Copies the products of stores that were crawled since, store by store, until none waits or the time is up;

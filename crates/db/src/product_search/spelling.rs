@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 /// Maximum meanings of one word.
 const MAX_MEANINGS: usize = 3;
-/// From this length on, two wrong letters are as likely as one in a short word.
+/// Length from which on two wrong letters are as likely as one in a short word.
 const LONG: usize = 8;
 
-/// Both as tsqueries.
+/// Correction of a search, in both forms as tsqueries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
     /// All possible meanings.

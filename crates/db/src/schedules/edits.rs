@@ -26,8 +26,8 @@ pub enum ScheduleError {
     Missing(i64),
     #[error("a schedule named '{0}' exists already")]
     NameTaken(String),
-    /// Not the version that the request expected.
-    #[error("schedule {0} was changed meanwhile; read it again")]
+    /// The version is not the one that the request expected.
+    #[error("schedule {0} was changed since it was read; read it again")]
     Changed(i64),
     #[error(transparent)]
     Db(#[from] DbError),

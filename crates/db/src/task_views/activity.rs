@@ -14,7 +14,7 @@ use domain::task::TaskId;
 
 /// A claim is visible once it is committed, up to this long after its `claimed_at`.
 const OVERLAP: Duration = Duration::from_secs(5);
-/// More runs than any number of processes hold at once.
+/// Maximum that is larger than the number of runs that all processes hold at once.
 const MAX_OPEN_RUNS: i64 = 100_000;
 
 /// A run began or ended.

@@ -26,7 +26,7 @@ pub async fn last(client: &Client, roles: &RoleSet) -> Result<LastCompletion, Db
     Ok(LastCompletion { task_id: row.try_get("id")?, completed_at: row.try_get("completed_at")? })
 }
 
-/// At most `limit` completed tasks of these roles, the last one first.
+/// Lists at most `limit` completed tasks of these roles, the last one first.
 pub async fn recent(client: &Client, roles: &RoleSet, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let sql = include_str!("../sql/task_views/recent_completions.sql");
     let rows = client.query_planned(sql, &[(&role_names(roles), Type::TEXT_ARRAY), (&limit, Type::INT8)]).await?;

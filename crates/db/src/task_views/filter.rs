@@ -31,7 +31,7 @@ impl<'a> FilterValues<'a> {
         FilterValues::within(filter, filter.statuses())
     }
 
-    /// Like [`FilterValues::of`], for tasks with one of these stored statuses.
+    /// Same as [`FilterValues::of`], for tasks with one of these stored statuses.
     pub fn within(filter: &'a TaskFilter, statuses: Option<&[Status]>) -> FilterValues<'a> {
         let roles: Option<Vec<&str>> =
             filter.roles.as_ref().map(|set| set.roles().iter().map(|role| role.name()).collect());

@@ -21,10 +21,10 @@ use domain::task::TaskId;
 const MAX_STORES: i64 = 1_000;
 /// Number of the newest tasks with an error that are searched one by one.
 const NEWEST_ERRORS: i64 = 2_000;
-/// Shorter texts have no trigrams.
+/// Minimum length: shorter texts have no trigrams.
 const MIN_TRIGRAM_CHARS: usize = 3;
 
-/// At most `limit` tasks that the filter finds, in its order.
+/// Lists at most `limit` tasks that the filter finds, in its order.
 pub(super) async fn list(client: &Client, filter: &TaskFilter, q: &str, limit: i64) -> Result<Vec<TaskView>, DbError> {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let values = FilterValues { q: None, ..FilterValues::of(filter) };
@@ -75,7 +75,7 @@ fn trigrams_of_error<'a>(values: &FilterValues<'a>) -> Option<&'a str> {
     (error.chars().count() >= MIN_TRIGRAM_CHARS && !is_narrow).then_some(error)
 }
 
-/// None where fewer tasks than these have an error: one search is enough.
+/// Returns none where fewer tasks than these have an error: one search is enough.
 async fn oldest_of_newest_errors(client: &Client, values: &FilterValues<'_>) -> Result<Option<TaskId>, DbError> {
     let sql = include_str!("../sql/task_views/oldest_of_newest_errors.sql");
     let row = client.query_opt(sql, &[&values.below, &NEWEST_ERRORS]).await?;

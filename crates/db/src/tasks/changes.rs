@@ -31,8 +31,8 @@ pub enum ChangeError {
     Duplicate { id: TaskId, existing: TaskId },
     #[error("task {dependent} waits for task {id}; cancel or delete that one first")]
     Depended { id: TaskId, dependent: TaskId },
-    /// Not the version that the request expected.
-    #[error("task {id} was changed meanwhile; read it again")]
+    /// The version is not the one that the request expected.
+    #[error("task {id} was changed since it was read; read it again")]
     Changed { id: TaskId },
     #[error(transparent)]
     Db(DbError),
@@ -57,7 +57,7 @@ pub async fn is_over(client: &Client, id: TaskId) -> Result<bool, DbError> {
     first_column(&client.query_one(include_str!("../sql/tasks/is_over.sql"), &[&id]).await?)
 }
 
-/// When the run began that was the first to end with a wait; None: the task has not waited since it last began.
+/// Begin of the run that was the first to end with a wait; None: the task has not waited since it last began.
 pub async fn waits_since(client: &Client, id: TaskId) -> Result<Option<DateTime<Utc>>, DbError> {
     first_column(&client.query_one(include_str!("../sql/tasks/waits_since.sql"), &[&id]).await?)
 }

@@ -15,7 +15,7 @@ use domain::vocabulary::Word;
 #[derive(Clone, Debug, PartialEq)]
 pub struct AwaitedChild {
     pub id: TaskId,
-    /// None: it was deleted. Open only where it was retried meanwhile.
+    /// None: it was deleted. Open only where it was retried since.
     pub status: Option<Word<Status>>,
     pub result: Option<Value>,
     pub error_message: Option<String>,

@@ -18,7 +18,7 @@ use domain::store::StoreId;
 use domain::task::{TaskId, TaskLease};
 use telemetry::events;
 
-/// With the columns of `settle_and_claim.sql`: [`ClaimedTask`] is read by position.
+/// Statement with the columns of `settle_and_claim.sql`: [`ClaimedTask`] is read by position.
 const CLAIMED_WITH: &str = "
     SELECT false, id, fence, worker_id, role, dispensary_id, platform, payload, priority, retry_count, loss_count, waited, account
       FROM claimed_with($1::text::uuid)";
@@ -80,7 +80,7 @@ pub struct ClaimBatch {
     pub workers: Vec<String>,
     pub lease: Duration,
     pub allow_suspect: bool,
-    /// For [`claimed_with`].
+    /// Token for [`claimed_with`].
     pub token: ClaimToken,
 }
 
@@ -179,7 +179,7 @@ fn lease(row: &Row) -> Result<TaskLease, DbError> {
     Ok(TaskLease { id: row.try_get(1)?, fence: row.try_get(2)?, worker_id: row.try_get(3)? })
 }
 
-/// By position: with names, each of many rows would be searched.
+/// Reads by position: with names, each of many rows would be searched.
 impl FromRow for ClaimedTask {
     fn from_row(row: &Row) -> Result<ClaimedTask, DbError> {
         Ok(ClaimedTask {

@@ -42,7 +42,7 @@ pub async fn flush_renewals(client: &tokio_postgres::Client) -> Result<(), tokio
     client.query_typed("SELECT flush_renewals()", &[]).await.map(drop)
 }
 
-/// From now on the connection is notified of each running task that is cancelled.
+/// Subscribes the connection to notifications of each running task that is cancelled.
 pub async fn listen_for_cancels(client: &tokio_postgres::Client) -> Result<(), tokio_postgres::Error> {
     client.batch_execute("LISTEN drover_cancels").await
 }

@@ -21,9 +21,9 @@ const FIRST_FENCE: i64 = 1;
 pub enum AttemptOutcome {
     Completed,
     Cancelled,
-    /// Retried while retries are left.
+    /// The task is retried while retries are left.
     Failed,
-    /// Failed whatever retries are left.
+    /// The task fails, whatever retries are left.
     Permanent,
     Snoozed,
     Released,
@@ -56,7 +56,7 @@ impl AttemptOutcome {
 pub struct Settlement {
     pub outcome: AttemptOutcome,
     pub result: Option<Value>,
-    /// Cut to [`MAX_ERROR_BYTES`].
+    /// Text of the error, cut to [`MAX_ERROR_BYTES`].
     pub error_message: Option<String>,
     /// Time until a failed or snoozed task may run again.
     pub retry_after: Duration,

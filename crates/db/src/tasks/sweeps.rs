@@ -13,7 +13,7 @@ use crate::named::named;
 use crate::row::first_column;
 use settings::Retention;
 
-/// Stores or tasks of one transaction.
+/// Number of stores or tasks in one transaction.
 const BATCH: i32 = 1_000;
 /// Maximum batches of one turn; the next turn does the rest.
 const MAX_BATCHES: usize = 1_000;
@@ -25,8 +25,8 @@ pub async fn sweep_due(client: &Client, look_back: Duration) -> Result<i64, DbEr
 }
 
 /// Does everything that a sweep by time misses: rows written by hand, dependencies, missed wake-ups,
-/// cancelled runs of dead processes, events that are in no notification, notifications without a sender. Returns the number of tasks that became ready, no longer wait for other
-/// tasks, or were cancelled, and the number of runs that have stopped.
+/// cancelled runs of dead processes, events that are in no notification, notifications without a sender. Returns the number
+/// of tasks that became ready, no longer wait for other tasks, or were cancelled, and the number of runs that have stopped.
 pub async fn sweep_all(client: &Client) -> Result<i64, DbError> {
     let mut swept = sweep_until_done(client, "SELECT sweep_stopping($1)").await?;
     swept += sweep_until_done(client, "SELECT sweep_blocked($1)").await?;

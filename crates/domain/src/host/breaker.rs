@@ -74,7 +74,7 @@ impl Breaker {
         left(self.probe_at, now)
     }
 
-    /// Opens it. Soon after it closed it goes on where it was: a probe that was lucky starts no new back-off.
+    /// Opens it. Soon after it closed it continues where it was: a probe that was lucky starts no new back-off.
     pub fn open(&mut self, opening: Opening, limits: &HostLimits, now: DateTime<Utc>) {
         let window = TimeDelta::from_std(limits.window).unwrap_or(TimeDelta::MAX);
         let is_fresh = opening.is_first && now.signed_duration_since(self.breaker_since) >= window;

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Between two changes: a change shows its effect only after some requests.
+/// Time between two changes: a change shows its effect only after some requests.
 const STEP: TimeDelta = TimeDelta::seconds(10);
 /// The share of the configured rate that comes back with each step.
 const RECOVERY: f64 = 0.05;

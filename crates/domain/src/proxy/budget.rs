@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 
 use super::ProxyId;
 
-/// People are warned when this share of a budget is spent.
+/// Share of a budget at which people are warned.
 const WARNING_PERCENT: i64 = 80;
 /// A process that has sent such a part of a budget shares it, and reads what others have sent: ten that send
 /// at once exceed it by 1 %.

@@ -44,7 +44,7 @@ pub struct CounterDelta {
     pub unanswered: i64,
     pub recent: RecentRequests,
     pub latency: Latency,
-    /// Failures, suspicions and blocks all leave one.
+    /// Last error: failures, suspicions and blocks all leave one.
     pub last_error: Option<String>,
     pub change: Option<ConditionChange>,
     /// The last change of its bench at each host.

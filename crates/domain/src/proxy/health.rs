@@ -24,8 +24,7 @@ pub struct BenchLimits {
     pub bench_cap: Duration,
     pub failures_to_bench: u32,
     pub blocks_to_bench: u32,
-    /// Between early trials while no proxy is active, and between sessions of the last active one while it
-    /// fails.
+    /// Time between early trials while no proxy is active, and between sessions of the last active one while it fails.
     pub revive_every: Duration,
 }
 
@@ -205,8 +204,8 @@ impl Health {
         }
     }
 
-    /// Either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the
-    /// last success there.
+    /// Notes that either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the last
+    /// success there.
     pub fn suspected(&mut self, host: &str, is_best_effort: bool, now: Instant) -> Option<Instant> {
         self.hosts.suspected(host, is_best_effort, now)
     }

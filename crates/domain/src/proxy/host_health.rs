@@ -116,8 +116,8 @@ impl HostHealth {
         self.answering.clear();
     }
 
-    /// Either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the
-    /// last success there.
+    /// Notes that either the proxy or `host` failed. Gives the time of the previous such failure at `host` since the last
+    /// success there.
     pub fn suspected(&mut self, host: &str, is_best_effort: bool, now: Instant) -> Option<Instant> {
         self.answering.remove(host);
         self.failures_at(host, is_best_effort, now).last_suspicion.replace(now)
@@ -166,7 +166,7 @@ impl HostHealth {
 }
 
 impl HostFailures {
-    /// Gives the end of a new bench. The streak goes on after a bench, so one more failure is enough for the next.
+    /// Gives the end of a new bench. The streak continues after a bench, so one more failure is enough for the next.
     fn bench(&mut self, limits: &BenchLimits, now: Instant) -> Option<Instant> {
         if self.benched_until.is_some_and(|until| now < until) {
             return None;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::ProxyId;
 
-/// Past it the host whose last success is the oldest is forgotten.
+/// Maximum number of hosts: beyond it, the one whose last success is the oldest is forgotten.
 const MAX_HOSTS: usize = 256;
 
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ pub enum Notice {
         cooldown: Duration,
         reason: String,
     },
-    /// An early trial failed: the bench goes on.
+    /// An early trial failed: the proxy stays on the bench.
     StillFails {
         proxy: Arc<Proxy>,
         left: Duration,

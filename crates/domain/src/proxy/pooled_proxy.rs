@@ -111,7 +111,7 @@ impl PooledProxy {
         Notice::Benched { proxy: Arc::clone(&self.proxy), cooldown: until - now, reason: reason.to_owned() }
     }
 
-    /// Its trial has failed. The table learns of a new bench only: where the old one goes on, it knows its
+    /// Its trial has failed. The table learns of a new bench only: where the old one continues, it knows its
     /// end.
     pub(super) fn bench_again(&mut self, reason: &str, limits: &BenchLimits, now: Instant) -> Notice {
         match self.health.resume_bench(now) {

@@ -8,7 +8,7 @@
 pub const MAX_BYTES: usize = 500 * 1024;
 /// The product token that a file may address us by. Where no group does, the groups for `*` apply.
 const TOKEN: &str = "drover";
-/// Characters of a rule that are shown.
+/// Maximum number of characters of a rule that are shown.
 const MAX_SHOWN: usize = 200;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,7 +115,8 @@ impl Addressee {
     }
 }
 
-/// Up to the bound, without the line that it cuts: the beginning of a path forbids more than the whole of it.
+/// Returns the text up to the bound, without the line that it cuts: the beginning of a path forbids more than the whole of
+/// it.
 fn whole_lines(text: &str) -> &str {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = &text[..text.floor_char_boundary(MAX_BYTES)];

@@ -21,7 +21,7 @@ use crate::{Format, ImageError, limits};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub format: Format,
-    /// As stored, before any turn that Exif asks for.
+    /// Width as stored, before any turn that Exif asks for.
     pub width: u32,
     pub height: u32,
 }
@@ -45,12 +45,12 @@ impl Container<'_> {
     }
 }
 
-/// Where a decoder finds the first picture.
+/// Place of the first picture.
 #[derive(Debug)]
 pub(crate) enum Picture<'a> {
-    /// In the bytes as a whole.
+    /// The bytes as a whole.
     File(&'a [u8]),
-    /// In a frame of an animated WebP, which covers a part of the canvas.
+    /// A frame of an animated WebP, which covers a part of the canvas.
     Frame { data: &'a [u8], left: u32, top: u32, width: u32, height: u32 },
 }
 

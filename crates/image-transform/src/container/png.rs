@@ -71,7 +71,7 @@ fn chunk<'a>(reader: &mut Bytes<'a>) -> Result<(&'a [u8], &'a [u8]), ImageError>
     Ok((kind, body))
 }
 
-/// A profile that cannot be inflated is no profile; one that inflates beyond the limit is a refusal.
+/// A profile that cannot be inflated is ignored; one that inflates beyond the limit is a refusal.
 fn inflate_profile(body: &[u8]) -> Result<Option<Vec<u8>>, ImageError> {
     let Some(name) = memchr::memchr(0, body) else { return Ok(None) };
     let Some(compressed) = body.get(name + 2..) else { return Ok(None) };

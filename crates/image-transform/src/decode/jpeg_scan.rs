@@ -165,14 +165,14 @@ fn has_units(
     Some(true)
 }
 
-/// Codes up to this length are looked up at once.
+/// Maximum length of codes that are looked up at once.
 const SHORT: u32 = 9;
 
 /// A table of codes: their lengths and symbols.
 struct Huffman {
     /// Length and symbol by the next bits; length 0 where the code is longer.
     short: Vec<(u8, u8)>,
-    /// For each length: the end of its codes, aligned to 16 bits, and what leads from a code to its symbol.
+    /// End of the codes of each length, aligned to 16 bits, and the difference between a symbol's index and its code.
     long: [(u32, i32); 17],
     symbols: Vec<u8>,
 }

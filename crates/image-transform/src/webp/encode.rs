@@ -18,10 +18,10 @@ pub(crate) enum Coding {
 /// How much time libwebp takes for a smaller file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// For renderings, which are made while a client waits: a quarter to a third less time for 5 to 10 % more bytes, from a
-    /// size on where the time shows.
+    /// Effort for renderings, which are made while a client waits: a quarter to a third less time for 5 to 10 % more bytes,
+    /// from a size on where the time shows.
     Render,
-    /// For kept images: the default of libwebp and of sharp.
+    /// Effort for kept images: the default of libwebp and of sharp.
     Keep,
 }
 
@@ -44,7 +44,7 @@ impl Effort {
     }
 }
 
-/// Smaller pictures are quick anyway, while a limit costs them a quarter more bytes.
+/// Minimum size for a limit: smaller pictures are quick anyway, while a limit costs them a quarter more bytes.
 const MIN_LIMITED_PIXELS: i64 = 300 * 300;
 
 /// How thoroughly a lossless coding searches, from 0 to 100.

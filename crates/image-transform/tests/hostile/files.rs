@@ -42,7 +42,7 @@ pub fn progressive_jpeg() -> Vec<u8> {
     encoded_jpeg(true)
 }
 
-/// With this part of its first scan's data, and an end marker behind it.
+/// Makes a JPEG with this part of its first scan's data, and an end marker behind it.
 pub fn progressive_jpeg_ended_in_its_first_scan(percent: usize) -> Vec<u8> {
     let jpeg = progressive_jpeg();
     let head = position(&jpeg, &[0xFF, 0xDA]);
@@ -78,7 +78,7 @@ pub fn jpeg_with_profile(count: usize) -> Vec<u8> {
     jpeg_with_segments(&vec![7; count].chunks(60_000).flat_map(part).collect::<Vec<u8>>())
 }
 
-/// As some cameras write it: bytes before a segment that belong to none.
+/// Makes a JPEG as some cameras write it, with bytes before a segment that belong to none.
 pub fn jpeg_with_bytes_between_segments() -> Vec<u8> {
     jpeg_with_segments(&[&segment(0xFE, b"comment")[..], &[0x11; 8]].concat())
 }

@@ -19,7 +19,7 @@ pub const POSTS_A_REQUEST: usize = 20;
 /// Maximum bytes of a value in a fault.
 const MAX_FAULT: usize = 100;
 
-/// Where a post has media: a picture that was made smaller has a link to the whole one.
+/// Selectors of a post's media: a picture that was made smaller has a link to the whole one.
 const MEDIA: [&str; 6] = [
     "a.lightbox@href",
     "a.attachment@href",

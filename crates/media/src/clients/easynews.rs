@@ -17,9 +17,9 @@ pub const MAX_PER_PAGE: u32 = 1_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
     pub query: &'a str,
-    /// Without dots, such as `mkv`; empty: all.
+    /// Extensions without dots, such as `mkv`; empty: all.
     pub extensions: &'a [String],
-    /// From 1.
+    /// Number of the page, from 1.
     pub page: u32,
     pub per_page: u32,
 }
@@ -38,9 +38,9 @@ pub struct File {
     pub hash: String,
     pub bytes: u64,
     pub title: String,
-    /// With its dot.
+    /// Extension with its dot.
     pub extension: String,
-    /// As the answer has it, such as `1h:4m:30s`.
+    /// Duration in the answer's form, such as `1h:4m:30s`.
     pub duration: Option<String>,
     pub is_infected: bool,
 }

@@ -20,11 +20,11 @@ const MAX_POSTS: usize = 500;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForumPage {
-    /// In the order of the page.
+    /// Posts in the order of the page.
     pub posts: Vec<ForumPost>,
-    /// Elements among the posts that are none, such as an advertisement.
+    /// Elements among the posts that are not posts, such as an advertisement.
     pub odd: Odd,
-    /// On the same site; the caller stops where it comes to a page again.
+    /// Next page, on the same site; the caller stops where it comes to a page again.
     pub next: Option<Url>,
 }
 

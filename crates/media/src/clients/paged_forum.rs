@@ -30,8 +30,8 @@ impl PagedForum {
         }
     }
 
-    /// Where a page is in its thread: its number or, in phpBB, how many posts are before it. None: the first, or
-    /// an address of another form.
+    /// Place of a page in its thread: its number or, in phpBB, how many posts are before it. None: the first, or an address
+    /// of another form.
     pub fn place(self, url: &Url) -> Option<i32> {
         let text = match self {
             PagedForum::Xenforo => url.path_segments()?.rev().find_map(|part| part.strip_prefix("page-"))?.to_owned(),

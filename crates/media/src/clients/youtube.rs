@@ -21,7 +21,7 @@ const MAX_NODES: u32 = 50_000;
 /// Maximum number of declared namespaces, and of attributes of an element: the parser compares each with all.
 const MAX_NAMESPACES: usize = 50;
 const MAX_ATTRIBUTES: usize = 100;
-/// Around a section of bare text, in which a `&` is itself.
+/// Begin of a section of bare text, in which a `&` is itself.
 const CDATA: &str = "<![CDATA[";
 const END_OF_CDATA: &str = "]]>";
 /// Maximum bytes of the name of a reference.

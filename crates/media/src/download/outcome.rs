@@ -15,10 +15,10 @@ use domain::disposition::{Disposition, HasDisposition};
 /// A download without a whole file. A part that the next run can continue stays.
 #[derive(Debug, Error)]
 pub enum DownloadError {
-    /// It will never come.
+    /// The file will never come.
     #[error("the file is gone: the server answers {0}")]
     Gone(StatusCode),
-    /// It does not come without a log-in, or not to us.
+    /// The server does not give the file without a log-in, or not to us.
     #[error("the server refuses the file: {0}")]
     Refused(StatusCode),
     #[error("the server sent a page instead of the file: a log-in or a challenge")]

@@ -20,7 +20,7 @@ use super::{media_type, text_of};
 
 /// Minimum age of a file's last change, when its date proves that it is the same.
 const MIN_AGE: Duration = Duration::from_secs(1);
-/// For the account of the worker alone.
+/// Mode for the account of the worker alone.
 const MODE: u32 = 0o600;
 
 pub(super) struct Part {
@@ -190,7 +190,7 @@ async fn remove_if_there(path: &Path) -> Result<(), DownloadError> {
     }
 }
 
-/// None where there is none, or one that cannot be read.
+/// Reads the description; None where there is none, or one that cannot be read.
 async fn read_description(part: &Path) -> Option<Remote> {
     serde_json::from_slice(&fs::read(description(part)).await.ok()?).ok()
 }

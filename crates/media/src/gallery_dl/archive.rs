@@ -9,11 +9,11 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-/// As gallery-dl makes it.
+/// Table as gallery-dl makes it.
 const TABLE: &str = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
                      CREATE TABLE archive (entry TEXT PRIMARY KEY) WITHOUT ROWID";
 
-/// It blocks.
+/// Archive of gallery-dl. Its calls block.
 pub struct Archive(Connection);
 
 impl Archive {

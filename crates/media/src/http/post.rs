@@ -1,7 +1,7 @@
 //! `Http::post`: sends a message, and reads the status of its answer by itself.
 //!
 //! In: an address, headers, a body. Out: a [`PostAnswer`]. A status line that can be read decides, whatever follows it:
-//! headers that are none, thousands of them, a body that is cut off or never ends. It must not know what is sent.
+//! headers that are not valid, thousands of them, a body that is cut off or never ends. It must not know what is sent.
 
 use std::io;
 use std::pin::Pin;

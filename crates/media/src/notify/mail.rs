@@ -2,7 +2,7 @@
 //!
 //! The connection has TLS before a login or a mail is sent. A server of a private network, which only
 //! `media.allow_private` permits, may do without. The mail of every try has the same Message-ID. Each recipient is
-//! answered for by itself: who is taken gets the mail, whatever the server says of the others.
+//! answered for by itself: an accepted one gets the mail, whatever the server says of the others.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -35,7 +35,7 @@ const NOT_ASCII: u16 = 553;
 /// The server ends the conversation: it answers for no recipient.
 const LEAVING: u16 = 421;
 
-/// A mail, and who has to get it.
+/// A mail and its recipients.
 struct Letter<'a> {
     target: &'a MailTarget,
     open: Vec<&'a str>,
@@ -126,7 +126,7 @@ impl Letter<'_> {
         Ok(reply.code)
     }
 
-    /// Names the sender and the recipients; where one is taken, DATA. Returns the last reply and who is taken.
+    /// Names the sender and the recipients; where one is taken, DATA. Returns the last reply and the accepted recipients.
     async fn envelope(
         &self,
         session: &mut Session,
@@ -253,7 +253,7 @@ fn refusal(reply: &Reply) -> SendError {
     SendError::MailRefused { status: reply.code, text: reply.text() }
 }
 
-/// With a domain in ASCII.
+/// Writes the domain in ASCII.
 fn on_the_wire(address: &str) -> String {
     match address.rsplit_once('@') {
         Some((name, domain)) => format!("{name}@{}", ascii_domain(domain)),

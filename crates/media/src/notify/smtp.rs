@@ -44,7 +44,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 pub struct Session {
     stream: BufReader<Box<dyn Wire>>,
-    /// The rest of a reply has not come: what comes next cannot be told from it.
+    /// The rest of a reply has not come: what comes next cannot be distinguished from it.
     is_broken: bool,
 }
 
@@ -115,7 +115,7 @@ impl Session {
         Session { stream: BufReader::new(stream), is_broken: false }
     }
 
-    /// Goes on in TLS.
+    /// Continues in TLS.
     pub async fn secure(self, tls: ClientConfig, server: &str) -> Result<Session, SmtpError> {
         if !self.stream.buffer().is_empty() {
             return Err(SmtpError::Injected);
@@ -232,7 +232,7 @@ impl Session {
     }
 }
 
-/// A reply as its bytes come. A line that is none of a reply is left out.
+/// A reply as its bytes come. A line that does not belong to a reply is left out.
 #[derive(Default)]
 struct Reading {
     reply: Option<Reply>,
@@ -270,7 +270,7 @@ impl Reading {
         bytes.len()
     }
 
-    /// No byte comes any more.
+    /// Notes that no more bytes come.
     fn end(&mut self) {
         if !self.line.is_empty() {
             self.end_line();

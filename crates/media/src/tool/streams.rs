@@ -44,7 +44,7 @@ pub struct Streams {
     activity: Activity,
 }
 
-/// Signs of life, for those who look on while the streams are read.
+/// Signs of life, for observers while the streams are read.
 #[derive(Clone, Default)]
 pub struct Activity(Arc<Signs>);
 
@@ -201,7 +201,7 @@ enum LineState {
     Begun,
     /// A whole line, which waits for its reader.
     Whole,
-    /// So does the begin of one that is too long.
+    /// The begin of a line that is too long, which waits for its reader.
     Cut,
     /// The rest of it is left out.
     Skipped,

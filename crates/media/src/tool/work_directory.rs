@@ -38,12 +38,13 @@ pub struct WorkDirectory(Arc<Locked>);
 struct Locked {
     path: PathBuf,
     lock: File,
-    /// Held while a tool runs here.
+    /// Lock that is held while a tool runs here.
     turn: Arc<Mutex<()>>,
 }
 
 impl Drop for Locked {
-    /// Unlocks the file. Closing alone is not enough: a process that is being started elsewhere has the file open as well, until it executes its program.
+    /// Unlocks the file. Closing alone is not enough: a process that is being started elsewhere has the file open as well,
+    /// until it executes its program.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
@@ -122,7 +123,7 @@ impl WorkDirectory {
         self.write(&format!("{leader} {start}\n"))
     }
 
-    /// Nothing runs here any more.
+    /// Removes the record, since nothing runs here any more.
     pub(super) fn clear_record(&self) {
         // a record that stays names processes that have ended
         let _ = self.write(IDLE);

@@ -86,7 +86,7 @@ async fn an_account_is_scraped_once() {
     assert!(first.events.iter().all(|event| event.posted_at.is_some()));
     assert_eq!(first.verdict(), Verdict::Done);
 
-    // the files went elsewhere meanwhile: the archive knows them
+    // the files went elsewhere: the archive knows them
     let files = first.events.iter().filter_map(|event| event.path.as_ref());
     files.for_each(|path| std::fs::remove_file(path).unwrap());
     let asked_before = site.heads().len();

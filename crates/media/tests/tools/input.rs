@@ -4,7 +4,7 @@ use media::tool::{How, lines, run};
 
 use crate::bench::{Bench, pids, script};
 
-/// More than a pipe holds.
+/// Size that is larger than a pipe holds.
 const LARGE: usize = 300_000;
 
 #[tokio::test]

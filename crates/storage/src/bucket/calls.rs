@@ -27,15 +27,15 @@ use super::connector::Attempts;
 use crate::error::StorageError;
 
 const MAX_CALLS: usize = 32;
-/// For a call with its retries, and for one page of a listing.
+/// Maximum time of a call with its retries, and of one page of a listing.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// For a check, which the start of a process and each fetch wait for.
+/// Maximum time of a check, which the start of a process and each fetch wait for.
 pub const MAX_CHECK_WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of objects below one directory; a larger one is left to the operator.
 const MAX_LISTED: usize = 1_000_000;
 /// Bytes of a part of a large object; a service takes 10,000 parts of at least 5 MiB.
 const PART: u64 = 8 << 20;
-/// Characters of a service's message that are passed on.
+/// Maximum number of characters of a service's message that are passed on.
 const MAX_REASON: usize = 300;
 /// Maximum number of puts of one object whose answers are lost.
 const MAX_PUTS: usize = 2;
@@ -289,7 +289,7 @@ impl Calls {
         StorageError::BucketUnavailable { bucket: self.name.to_string(), reason }
     }
 
-    /// For a failure that says nothing of the object.
+    /// Error of a failure that says nothing about the object.
     fn outage(&self, failure: Failure) -> StorageError {
         match failure {
             Failure::Outage(error) | Failure::Unknown(error) => error,

@@ -17,7 +17,7 @@ use crate::left::Left;
 use crate::{image_layout, image_sweep, layout, sweep};
 use domain::payload::SweepTimes;
 
-/// Objects that are copied or deleted at a time.
+/// Number of objects that are copied or deleted at a time.
 const CONCURRENCY: usize = 8;
 
 /// The directories `payloads/{year}/{month}/{day}` that there are, oldest first.

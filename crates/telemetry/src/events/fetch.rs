@@ -43,7 +43,7 @@ pub fn rotated(host: &str, is_block: bool, error: &dyn fmt::Display) {
     }
 }
 
-/// An alarm: every try of a request failed in transit, and no host answered through any proxy meanwhile.
+/// An alarm: every try of a request failed in transit, and no host answered through any proxy in that time.
 pub fn no_proxy_brings_answers(hosts: &str, error: &dyn fmt::Display) {
     error!("No proxy brings an answer from {hosts}; tasks are snoozed; the last try: {error}");
 }
@@ -136,7 +136,7 @@ pub fn proxy_notice(notice: &Notice) {
     }
 }
 
-/// Up to hours, which is how long a day can still last.
+/// Writes whole minutes, up to hours: a day lasts no longer.
 fn whole_minutes(left: &Duration) -> humantime::FormattedDuration {
     humantime::format_duration(Duration::from_secs(left.as_secs().div_ceil(60) * 60))
 }

@@ -48,10 +48,10 @@ pub fn geo_file_read(path: &Path) {
     info!("Places of addresses are looked up in {}", path.display());
 }
 
-/// `has_former`: the file as it was before goes on serving.
+/// `has_former`: the file as it was before stays in use.
 pub fn geo_file_unreadable(path: &Path, fault: &str, has_former: bool) {
     metrics::GEO_READS.with_label_values(&["failed"]).inc();
-    let meanwhile = if has_former { "the one before goes on serving" } else { "places are not known" };
+    let meanwhile = if has_former { "the previous one stays in use" } else { "places are not known" };
     warn!("The geo database {} cannot be read, {meanwhile}: {fault}", path.display());
 }
 

@@ -179,7 +179,7 @@ pub fn hash_observations_lost(error: &dyn fmt::Display) {
     warn!("The query hashes that work could not be saved: {error}");
 }
 
-/// Notifications of a channel are missed until the connection is back; polling goes on.
+/// Notifications of a channel are missed until the connection is back; polling continues.
 pub fn listen_lost(channel: &str, error: &dyn fmt::Display) {
     warn!(channel, %error, "The LISTEN connection is lost; polling until it is back: {error}");
 }

@@ -90,7 +90,7 @@ pub fn workers_planned(workers: usize, slots: usize) {
     metrics::WORKER_SLOTS.set(slots as i64);
 }
 
-/// The registry is for display: the worker goes on.
+/// The registry is for display: the worker continues.
 pub fn worker_not_registered(worker: &str, name: &str, error: &dyn fmt::Display) {
     warn!(worker, worker_name = name, "Worker {name} could not be registered and goes on: {error}");
 }

@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFi
 use tracing_subscriber::registry::LookupSpan;
 
 const MESSAGE: &str = "message";
-/// Between the fields of a span; no value has it, since control characters are escaped.
+/// Separator of the fields of a span; no value has it, since control characters are escaped.
 const SEPARATOR: char = '\u{1f}';
 
 /// Keeps the fields of a span for its events.
@@ -170,7 +170,7 @@ fn place_in(message: &str, name: &str, value: &str) -> Option<usize> {
     })
 }
 
-/// Whether the name, or its plural, stands in the clause before the number, or after it: `task 1`, `tasks made: 5`,
+/// Whether the name, or its plural, is in the clause before the number, or after it: `task 1`, `tasks made: 5`,
 /// `15 tasks`.
 fn is_named(before: &str, after: &str, name: &str) -> bool {
     let clause = before.rsplit([',', ';', '(', ')']).next().unwrap_or_default().to_ascii_lowercase();

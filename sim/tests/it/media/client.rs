@@ -19,7 +19,7 @@ pub type Headers<'a> = &'a [(&'static str, &'a str)];
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// As far as it came.
+    /// Body as far as it came.
     pub body: Bytes,
     /// Whether it came to its end.
     pub is_whole: bool,

@@ -8,7 +8,7 @@ use settings::Config;
 
 pub(super) const SCOPE: Scope = Scope::EveryProcess;
 
-/// With the scheduler's own interval, a silent worker is offline within 5 s.
+/// Interval that is short enough: with the scheduler's own, a silent worker is offline within 5 s.
 pub(super) fn interval(_: &Config) -> Duration {
     Duration::from_secs(4)
 }

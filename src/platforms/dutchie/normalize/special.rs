@@ -16,7 +16,7 @@ use crate::platforms::reading::reader::Reader;
 use domain::product::SpecialsJson;
 
 const STAFF_ID: &str = "createdBy";
-/// Real ones have a few kilobytes.
+/// Maximum size: real ones have a few kilobytes.
 const MAX_BYTES: usize = 64 << 10;
 
 /// The specials of a page by their raw text: a sale covers many products.

@@ -28,7 +28,7 @@ pub fn category(value: String) -> Option<String> {
     word(value, &CATEGORIES)
 }
 
-/// As [`category`].
+/// Same rule as [`category`].
 pub fn strain_type(value: String) -> Option<String> {
     word(value, &STRAIN_TYPES)
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{AT_ONCE, Answer, ID, Operation, Target, operations, resolved};
 
-/// Deeper than a stack is.
+/// Depth of nesting that no stack has.
 const DEPTH: usize = 20_000;
 const FIELDS: usize = 20_000;
 /// Maximum number of times that a request is sent.
@@ -86,7 +86,7 @@ fn broken_documents() -> Vec<Vec<u8>> {
     documents
 }
 
-/// In place of a field that may be anything.
+/// Values in place of a field that may be anything.
 fn odd_values() -> Vec<Value> {
     vec![
         json!(null),

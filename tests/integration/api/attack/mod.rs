@@ -72,7 +72,7 @@ impl Target {
         self.send(self.request(&Method::GET, target).body(Full::default()).unwrap()).await
     }
 
-    /// Without the body of an endless answer.
+    /// Sends a request; the body of an endless answer is not read.
     async fn send(&self, request: http::Request<Full<Bytes>>) -> Answer {
         if request.uri().path() != "/api/events" {
             return send(self.server.address, request).await;

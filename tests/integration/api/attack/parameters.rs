@@ -21,8 +21,7 @@ use super::{AT_ONCE, Operation, Target, operations, resolved};
 /// Name of a store, its tasks and everything else that a filter could find.
 const MARK: &str = "honest";
 
-/// They match what they say, which nothing has, and would match all if they became a part of a statement or a
-/// pattern.
+/// Texts that match nothing, and would match all if they became a part of a statement or a pattern.
 const SQL: [&str; 14] = [
     "' OR '1'='1",
     "\" OR \"\"=\"",
@@ -191,7 +190,7 @@ impl Parameter {
     }
 }
 
-/// With a store, products, a task and an audit row that a filter could find by mistake; and the directory of
+/// Starts a server with a store, products, a task and an audit row that a filter could find by mistake; and the directory of
 /// its geo database.
 async fn marked() -> (Target, TempDir) {
     let (dir, path) = geo_database();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::server::Server;
 
-/// More than the API has connections, and few enough that on a busy machine none waits too long for one.
+/// Number of clients: more than the API has connections, and few enough that on a busy machine none waits too long for one.
 const CLIENTS: usize = 20;
 
 impl Server {
@@ -23,7 +23,7 @@ impl Server {
         self.send(request).await.status.as_u16()
     }
 
-    /// From here on, every change of a task's status is kept.
+    /// Keeps every change of a task's status from here on.
     async fn record_transitions(&self) {
         let sql = "CREATE TABLE seen_transitions (task_id bigint, before text, after text);
                    CREATE FUNCTION record_transition() RETURNS trigger LANGUAGE plpgsql AS

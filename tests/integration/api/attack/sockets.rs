@@ -22,7 +22,7 @@ use testkit::{Child, PATIENCE, TestDatabase, database, drover, until};
 
 const SLOW: usize = 200;
 const IDLE: usize = 5_000;
-/// More than there are connections.
+/// Number that is larger than the number of connections.
 const FULL: usize = 600;
 /// All connections.
 const CONNECTIONS: usize = 512;
@@ -44,7 +44,7 @@ const CROWD: [Ipv4Addr; 7] = [
 const OTHERS: u64 = 1_000;
 /// Connections at once, the 256 beyond a limit that are being refused, and the descriptors that a process has open anyway.
 const MAX_DESCRIPTORS: usize = CONNECTIONS + 256 + 128;
-/// With all places of [`CROWD`] taken, and with as many more clients as there are.
+/// Maximum growth with all places of [`CROWD`] taken, and with as many more clients as there are.
 const MAX_GROWTH_KIB: usize = 64 * 1024;
 const MAX_GROWTH_BEYOND_KIB: usize = 16 * 1024;
 /// The time after which an idle client is cut. A request that waits for its place takes longer. A busy machine may hold
@@ -52,7 +52,7 @@ const MAX_GROWTH_BEYOND_KIB: usize = 16 * 1024;
 const MAX_P95: Duration = Duration::from_secs(10);
 /// The time for a head, and some for a machine that is busy.
 const MAX_TIME_TO_CUT: Duration = Duration::from_secs(60);
-/// For all idle clients to be let in.
+/// Maximum time for all idle clients to be let in.
 const MAX_TIME_TO_CONNECT: Duration = Duration::from_secs(30);
 
 struct ApiProcess {
@@ -221,7 +221,7 @@ async fn six_hundred_slow_clients_of_one_address_leave_a_token_holder_served_and
     tokio::time::timeout(left, join_all(slow.iter_mut().map(closed))).await.expect("all of them are cut");
 }
 
-/// Ready once the server has closed the connection.
+/// Waits until the server has closed the connection.
 async fn closed(stream: &mut TcpStream) {
     let mut answer = [0; 4096];
     while stream.read(&mut answer).await.is_ok_and(|bytes| bytes > 0) {}

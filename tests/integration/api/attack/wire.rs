@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::{assert_safe_headers, leaks};
 
-/// Longer than a server waits for anything.
+/// Maximum time, longer than a server waits for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 

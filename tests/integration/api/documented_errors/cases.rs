@@ -58,7 +58,7 @@ pub const BODIES: [(&str, &str); 49] = [
     ("PUT /api/tasks/{id}", r#"{"priority": 3}"#),
 ];
 
-/// Without these, nothing is looked for.
+/// Queries without which nothing is looked for.
 pub const QUERIES: [(&str, &str); 2] =
     [("GET /api/products/search", "?q=a"), ("GET /api/stats/series", "?metric=tasks")];
 
@@ -150,7 +150,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 32] = [
     ("PUT /api/tasks/{id}", 412, 103, r#"{"priority": 3}"#),
 ];
 
-/// While another transaction makes tasks of the role, adds stores, or holds the schedule.
+/// Requests that wait while another transaction makes tasks of the role, adds stores, or holds the schedule.
 pub const LOCKED: [(&str, i64, &str); 7] = [
     ("POST /api/tasks/migration/create-resync-tasks", ID, "SELECT lock_generation('payload_fetch')"),
     ("POST /api/tasks/migration/full-migrate", ID, "SELECT lock_generation('payload_fetch')"),
@@ -161,7 +161,7 @@ pub const LOCKED: [(&str, i64, &str); 7] = [
     ("DELETE /api/schedules/{id}", 101, "SELECT FROM task_schedules WHERE id = 101 FOR UPDATE"),
 ];
 
-/// Once their caller is known, these ask nothing of the database.
+/// Operations that ask nothing of the database once their caller is known.
 pub const WITHOUT_DATABASE: [&str; 9] = [
     "DELETE /api/session",
     "GET /api/config",
@@ -174,7 +174,7 @@ pub const WITHOUT_DATABASE: [&str; 9] = [
     "POST /api/session",
 ];
 
-/// So that no statement finds its tables and views.
+/// Statement after which no statement finds its tables and views.
 pub const RENAME_TABLES: &str = "DO $$
     DECLARE name text;
     BEGIN

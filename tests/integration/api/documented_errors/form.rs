@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::openapi::resolved;
 
-/// That a document has the form of its schema, as far as the schemas of errors go.
+/// Asserts that a document has the form of its schema, as far as the schemas of errors go.
 #[track_caller]
 pub fn assert_form(what: &str, document: &Value, schema: &Value, value: &Value) {
     let schema = resolved(document, schema);

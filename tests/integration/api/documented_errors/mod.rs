@@ -35,13 +35,13 @@ use testkit::{ClusterMood, FakeCluster, database, database_settings, free_port};
 /// The operation and the status.
 type Error = (String, u16);
 
-/// More than any body may have.
+/// Size that is larger than any body may be.
 const TOO_MANY_BYTES: usize = 64 << 20;
 /// A body must come within half of it; the other half must suffice to know the caller on a busy machine.
 const SHORT: Duration = Duration::from_secs(20);
 /// A transaction waits for a lock nine tenths of it; the rest must suffice for its other statements on a busy machine.
 const LOCKED_OUT: Duration = Duration::from_secs(8);
-/// They ask the database nothing.
+/// Operations that ask the database nothing.
 const OF_FILES: [&str; 1] = ["GET /img/{path}"];
 /// Programs that ask these add parameters of their own.
 const OPEN_QUERIES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
@@ -346,8 +346,8 @@ async fn with_broken_database(all: &[Operation]) -> Vec<Error> {
     failures(all, 500, &known, &unknown).await
 }
 
-/// By two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not:
-/// for operations that ask no more of the database than who the caller is.
+/// Asks two servers: `known` still knows its callers, so that the operation itself fails. `unknown` does not: for operations
+/// that ask no more of the database than who the caller is.
 async fn failures(all: &[Operation], status: u16, known: &Server, unknown: &Server) -> Vec<Error> {
     let mut errors = Vec::new();
     for operation in all.iter().filter(|operation| !OF_FILES.contains(&operation.name().as_str())) {

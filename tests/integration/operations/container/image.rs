@@ -97,7 +97,7 @@ impl Image {
         self.buildah().args(["run", "--isolation", "chroot", &container, "--"]).args(args).output().unwrap()
     }
 
-    /// With places of its own, so that the machine's images and containers stay as they are.
+    /// Makes a command with places of its own, so that the machine's images and containers stay as they are.
     fn buildah(&self) -> Command {
         let mut command = Command::new("buildah");
         command.args(["--storage-driver", "vfs", "--root"]).arg(self.dir.path().join("storage"));

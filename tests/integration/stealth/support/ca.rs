@@ -45,17 +45,17 @@ impl Ca {
         self.origin_acceptor(Certificate::Good, protocols)
     }
 
-    /// For an origin at [`HOST`].
+    /// Acceptor of an origin at [`HOST`].
     pub fn origin_acceptor(&self, certificate: Certificate, protocols: &[&str]) -> TlsAcceptor {
         self.acceptor_for(HOST, "elsewhere.test", certificate, protocols)
     }
 
-    /// For a proxy at 127.0.0.1.
+    /// Acceptor of a proxy at 127.0.0.1.
     pub fn acceptor_of(&self, certificate: Certificate) -> TlsAcceptor {
         self.acceptor_for("127.0.0.1", HOST, certificate, &["http/1.1"])
     }
 
-    /// For a simulated origin.
+    /// Configuration of a simulated origin.
     pub fn localhost(&self) -> Arc<ServerConfig> {
         let acceptor = self.acceptor_for("localhost", "elsewhere.test", Certificate::Good, &["h2", "http/1.1"]);
         Arc::clone(acceptor.config())

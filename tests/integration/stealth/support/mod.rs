@@ -137,7 +137,7 @@ pub fn content(_: &Response) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// As many willing proxies to `origin`, numbered from 1.
+/// Makes as many willing proxies to `origin`, numbered from 1.
 pub async fn willing(origin: &Origin, count: usize) -> Arc<Pool> {
     let mut proxies = Vec::new();
     for _ in 0..count {

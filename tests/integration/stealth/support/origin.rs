@@ -22,7 +22,7 @@ use super::{Ca, Certificate};
 pub struct ReceivedRequest {
     pub method: String,
     pub target: String,
-    /// As spelled, in order.
+    /// Fields as spelled, in order.
     pub fields: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
@@ -44,11 +44,11 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     KeepOpen,
-    /// After a whole answer, without having said so.
+    /// Closes after a whole answer, without having said so.
     Close,
-    /// In the middle of the body.
+    /// Ends in the middle of the body.
     Truncate,
-    /// In the middle of the body, without a word of TLS.
+    /// Ends in the middle of the body, without a word of TLS.
     Cut,
     /// Head and body less its end; then nothing more.
     Stall,
@@ -72,7 +72,7 @@ impl Reply {
         Reply { fields: Vec::new(), ..Reply::status(status) }.with("content-type", "text/html").body(b"<html>no</html>")
     }
 
-    /// As HTML that no Content-Type names.
+    /// Answers with HTML that no Content-Type names.
     pub fn untyped_html(status: u16) -> Self {
         Reply { fields: Vec::new(), ..Reply::html(status) }
     }
@@ -135,7 +135,7 @@ impl Origin {
         Origin::start(Some(ca.acceptor(protocols))).await
     }
 
-    /// With a certificate that is not as it should be.
+    /// Starts with a certificate that is not as it should be.
     pub async fn with_certificate(ca: &Ca, kind: Certificate) -> Self {
         Origin::start(Some(ca.origin_acceptor(kind, &["h2", "http/1.1"]))).await
     }
@@ -221,7 +221,7 @@ fn on_the_wire(reply: &Reply) -> Vec<u8> {
     [wire.as_bytes(), &reply.body].concat()
 }
 
-/// Everything up to and with the empty line; none at the end of the stream.
+/// Reads everything up to and with the empty line; none at the end of the stream.
 pub async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

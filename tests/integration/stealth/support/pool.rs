@@ -14,7 +14,7 @@ pub struct Pool {
     proxies: Vec<Arc<Proxy>>,
     asks: Mutex<Vec<ProxyAsk>>,
     reports: Mutex<Vec<(ProxyId, ProxyOutcome)>>,
-    /// When the request of each report was sent.
+    /// Times when the request of each report was sent.
     sent: Mutex<Vec<Instant>>,
     revoked: Mutex<HashMap<ProxyId, Arc<AtomicBool>>>,
     returned: Arc<Mutex<usize>>,
@@ -40,7 +40,7 @@ impl Pool {
         self.reports.lock().unwrap().clone()
     }
 
-    /// When the reported requests were sent.
+    /// Times when the reported requests were sent.
     pub fn sent(&self) -> Vec<Instant> {
         self.sent.lock().unwrap().clone()
     }

@@ -11,7 +11,7 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::platforms::reading::Raw;
 
-/// Unknown keys that are kept of one product.
+/// Maximum number of unknown keys that are kept of one product.
 const MAX_UNKNOWN_KEYS_PER_PRODUCT: usize = 64;
 
 /// The fields that are read, and the JSON keys they come from.

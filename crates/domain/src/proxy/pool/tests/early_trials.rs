@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use super::*;
 
-/// Between two requests; ticks are as far apart.
+/// Time between two requests; ticks are as far apart.
 const STEP: Duration = Duration::from_millis(250);
 
 const HOUR: Duration = Duration::from_secs(3600);
