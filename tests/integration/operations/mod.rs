@@ -10,7 +10,6 @@ mod kubernetes;
 mod monitored_farm;
 mod pgbouncer;
 mod prometheus;
-mod release;
 mod systemd;
 
 fn text_of(path: &str) -> String {
