@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use rstest::rstest;
 use tempfile::TempDir;
 
-/// Maximum permitted exposure, times ten.
+/// Ten times the greatest exposure that is permitted.
 const MAX_EXPOSURE: &str = "20";
 
 /// The units with the program of the tests in place of the installed one.
@@ -23,8 +23,7 @@ fn units() -> TempDir {
     ] {
         std::fs::create_dir_all(copy.path().join(name).parent().unwrap()).unwrap();
         let text = std::fs::read_to_string(source.join(name)).unwrap();
-        std::fs::write(copy.path().join(name), text.replace("ExecStart=drover", &format!("ExecStart={program}")))
-            .unwrap();
+        std::fs::write(copy.path().join(name), text.replace("/usr/local/bin/drover", &program)).unwrap();
     }
     copy
 }
