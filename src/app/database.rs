@@ -3,11 +3,13 @@
 //! In: a configuration. Out: a [`Db`] that connects when it is asked for a connection, and what keeps the
 //! private server running.
 
+use std::process::Command;
+
 use thiserror::Error;
 
 use db::{Db, DbError, PoolSizes};
 use private_server::{PrivateServer, PrivateServerError};
-use settings::{Config, Secret};
+use settings::{Config, DatabaseUrl, Secret};
 
 /// A database, with the lock on the private server where it is in that. Keep it for as long as the database
 /// is used.
@@ -68,6 +70,17 @@ async fn start_private_with(config: &Config, settings: Vec<String>) -> Result<Pr
 impl OpenDatabase {
     pub fn is_private(&self) -> bool {
         self.server.is_some()
+    }
+
+    /// Has a client program of Postgres connect here: its next argument is the URL, and a variable the password, since
+    /// every process of the machine can read a command line. The error says why the URL cannot be read.
+    pub fn connect(&self, program: &mut Command) -> Result<(), &'static str> {
+        let url = DatabaseUrl::parse(self.url.reveal())?;
+        program.arg(url.to_string());
+        if let Some(password) = url.password() {
+            program.env("PGPASSWORD", password);
+        }
+        Ok(())
     }
 
     /// Passes the lock on the private server on to the program that this process executes.

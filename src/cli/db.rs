@@ -1,6 +1,7 @@
 //! `drover db`: opens psql on the configured database; starts the private server and prints its URL, or stops
 //! it.
 
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command as Process, Stdio};
@@ -15,7 +16,6 @@ use super::{CliError, Env, ExitCode};
 use crate::app::database;
 use db::server_info;
 use private_server::StoppedServer;
-use settings::DatabaseUrl;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Number of unanswered polls in a row after which a server counts as stopped.
@@ -101,20 +101,19 @@ async fn psql(args: &[String], env: &Env) -> anyhow::Result<ExitCode> {
     env.require_data()?;
     let database = env.database().await?;
     database.keep_through_exec()?;
-    // every process of the machine can read a command line
-    let url = DatabaseUrl::parse(database.url.reveal()).map_err(CliError::bad_config)?;
     let mut psql = Process::new("psql");
-    psql.arg(url.to_string()).args(args);
-    if let Some(password) = url.password() {
-        psql.env("PGPASSWORD", password);
-    }
-    let error = psql.exec();
+    database.connect(&mut psql).map_err(CliError::bad_config)?;
+    Err(cannot_run("psql", psql.args(args).exec()))
+}
+
+/// The error of a client program of Postgres that was not started.
+pub fn cannot_run(program: &str, error: io::Error) -> anyhow::Error {
     match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            Err(CliError::unavailable("psql was not found; install postgresql-client (macOS: brew install libpq)")
-                .into())
+        io::ErrorKind::NotFound => {
+            let remedy = "install postgresql-client (macOS: brew install libpq)";
+            CliError::unavailable(format!("{program} was not found; {remedy}")).into()
         }
-        _ => Err(error).context("cannot run psql"),
+        _ => anyhow::Error::from(error).context(format!("cannot run {program}")),
     }
 }
 

@@ -1,10 +1,31 @@
 //! SHA-256 as text: names of directories and templates, checksums of migrations and payload files.
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
 use sha2::{Digest, Sha256};
+
+/// Number of bytes of a file that are read at once.
+const READ_BYTES: usize = 1 << 18;
 
 /// The digest of `bytes` in lower-case hex.
 pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
     Sha256Hex::default().and(bytes).finish()
+}
+
+/// The size of a file, and its digest in lower-case hex. It blocks for as long as reading it takes.
+pub fn sha256_of_file(path: &Path) -> io::Result<(u64, String)> {
+    let mut file = File::open(path)?;
+    let mut digest = Sha256Hex::default();
+    let mut buffer = vec![0; READ_BYTES];
+    let mut bytes = 0;
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok((bytes, digest.finish())),
+            read => (bytes, digest) = (bytes + read as u64, digest.and(&buffer[..read])),
+        }
+    }
 }
 
 /// The digest of bytes that come in parts.

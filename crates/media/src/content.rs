@@ -1,17 +1,13 @@
-//! `Content` and `digest`: the kind and the content of a downloaded file, by its first bytes and not by its name or its server's word.
+//! `Content`: the kind of a downloaded file, by its first bytes and not by its name or its server's word.
 //!
-//! In: a file. Out: its media type and an extension; its digest. It must not know where the file comes from.
+//! In: a file. Out: its media type and an extension. It must not know where the file comes from.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use foundation::digest::Sha256Hex;
-
 /// Maximum number of bytes that are read for a file's kind.
 const MAX_HEAD: u64 = 8192;
-/// Bytes that are read at once for the digest.
-const READ_BYTES: usize = 256 << 10;
 const UNKNOWN: Content = Content { media_type: "application/octet-stream", extension: "bin" };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,20 +34,6 @@ impl Content {
     /// A page in place of a medium: a login, or a challenge.
     pub fn is_page(&self) -> bool {
         self.media_type == "text/html"
-    }
-}
-
-/// The size of a file, and its SHA-256 in lower-case hex. It blocks for as long as reading it takes.
-pub fn digest(path: &Path) -> io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
-    let mut digest = Sha256Hex::default();
-    let mut buffer = vec![0; READ_BYTES];
-    let mut bytes = 0;
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok((bytes, digest.finish())),
-            read => (bytes, digest) = (bytes + read as u64, digest.and(&buffer[..read])),
-        }
     }
 }
 

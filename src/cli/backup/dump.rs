@@ -4,7 +4,6 @@
 //! machine can read a command line.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -13,17 +12,16 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use crate::app::database::OpenDatabase;
+use crate::cli::db::cannot_run;
 use crate::cli::{CliError, Env};
 use foundation::clock::Clock;
-use foundation::digest::Sha256Hex;
-use settings::DatabaseUrl;
+use foundation::digest::sha256_of_file;
 
 const PREFIX: &str = "database-";
 const SUFFIX: &str = ".dump";
 const PARTIAL: &str = ".partial";
 /// Maximum characters of a program's error in ours.
 const MAX_ERROR_CHARS: usize = 600;
-const READ_BYTES: usize = 1 << 18;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dump {
@@ -47,7 +45,7 @@ impl Dump {
         let digested = tokio::task::spawn_blocking(move || {
             File::open(&partial)?.sync_all()?;
             partial.persist(&path)?;
-            digest(&path)
+            sha256_of_file(&path)
         });
         let (bytes, sha256) = digested.await?.context("cannot read the dump")?;
         Ok(Dump { file, bytes, sha256 })
@@ -57,7 +55,7 @@ impl Dump {
     pub async fn check(&self, dir: &Path) -> anyhow::Result<()> {
         let path = self.path(dir)?;
         let shown = path.display().to_string();
-        let found = tokio::task::spawn_blocking(move || digest(&path)).await?;
+        let found = tokio::task::spawn_blocking(move || sha256_of_file(&path)).await?;
         let (bytes, sha256) = found.with_context(|| format!("cannot read {shown}"))?;
         match bytes == self.bytes && sha256 == self.sha256 {
             true => Ok(()),
@@ -108,27 +106,12 @@ fn is_dump(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX) && !name.contains('/')
 }
 
-/// The size of a file and its SHA-256. It blocks for as long as reading it takes.
-fn digest(path: &Path) -> io::Result<(u64, String)> {
-    let (mut file, mut digest, mut bytes) = (File::open(path)?, Sha256Hex::default(), 0);
-    let mut buffer = vec![0; READ_BYTES];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok((bytes, digest.finish())),
-            read => (bytes, digest) = (bytes + read as u64, digest.and(&buffer[..read])),
-        }
-    }
-}
-
 fn program(name: &str, database: &OpenDatabase, env: &Env) -> anyhow::Result<Command> {
-    let url = DatabaseUrl::parse(database.url.reveal()).map_err(CliError::bad_config)?;
     let cluster = private_server::dir_in(env.config.data_dir()).join("data");
     let mut command =
         Command::new(private_server::client_program(name, &cluster, env.config.database.pg_bin.as_deref()));
-    command.arg("--dbname").arg(url.to_string());
-    if let Some(password) = url.password() {
-        command.env("PGPASSWORD", password);
-    }
+    command.arg("--dbname");
+    database.connect(command.as_std_mut()).map_err(CliError::bad_config)?;
     Ok(command)
 }
 
@@ -136,14 +119,7 @@ async fn run(mut command: Command, name: &str) -> anyhow::Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
     // Ctrl-C at the terminal is for this process, which then ends the program
     command.process_group(0);
-    let output = match command.output().await {
-        Ok(output) => output,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let remedy = "install postgresql-client (macOS: brew install libpq)";
-            return Err(CliError::unavailable(format!("{name} was not found; {remedy}")).into());
-        }
-        Err(error) => return Err(error).context(format!("cannot run {name}")),
-    };
+    let output = command.output().await.map_err(|error| cannot_run(name, error))?;
     if output.status.success() {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use super::wait::Wait;
 use super::{MediaServices, easynews_monitor, forum_scrape, stopped, unless_stopped};
 use crate::handlers::Context;
 use ::media::Verdict;
-use ::media::content::{Content, digest};
+use ::media::content::Content;
 use ::media::download::{Download, DownloadError, download};
 use ::media::http::{HttpError, Secrets};
 use ::media::tool::{self, How, WorkDirectory, WorkDirectoryError};
@@ -25,6 +25,7 @@ use ::media::yt_dlp::{self, Line, ScriptRuntime};
 use db::credentials;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::media_item::{Item, ItemEnd, ItemKind, StoredFile};
+use foundation::digest::sha256_of_file;
 use queue::TaskError;
 use storage::StorageError;
 
@@ -254,7 +255,8 @@ impl WholeFile {
     /// A file that a tool has made.
     async fn read(file: PathBuf) -> Result<WholeFile, TaskError> {
         let path = file.clone();
-        let digest = spawn_blocking(move || digest(&path)).await.map_err(|lost| TaskError::retry(lost.to_string()))?;
+        let digest =
+            spawn_blocking(move || sha256_of_file(&path)).await.map_err(|lost| TaskError::retry(lost.to_string()))?;
         let unreadable = |error| TaskError::retry(format!("the file of the tool cannot be read: {error}"));
         let (bytes, sha256) = digest.map_err(unreadable)?;
         Ok(WholeFile::new(file, sha256, bytes))

@@ -7,8 +7,7 @@ use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::content::digest;
-use foundation::digest::sha256_hex;
+use foundation::digest::{sha256_hex, sha256_of_file};
 use hyper::header::{CONTENT_LENGTH, DATE, ETAG, HeaderMap, LAST_MODIFIED};
 use serde::{Deserialize, Serialize};
 use tokio::fs::{self, File, OpenOptions};
@@ -160,8 +159,10 @@ impl Part {
         let Part { file, path, len, .. } = self;
         file.sync_all().await.map_err(|error| disk(&path, error))?;
         let hashed = path.clone();
-        let hash =
-            tokio::task::spawn_blocking(move || digest(&hashed)).await.map_err(io::Error::other).and_then(|hash| hash);
+        let hash = tokio::task::spawn_blocking(move || sha256_of_file(&hashed))
+            .await
+            .map_err(io::Error::other)
+            .and_then(|hash| hash);
         let (bytes, hash) = hash.map_err(|error| disk(&path, error))?;
         if bytes != len {
             return Err(disk(&path, io::Error::other(format!("has {bytes} bytes after {len} were written"))));
