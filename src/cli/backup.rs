@@ -56,14 +56,21 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     dump::remove_partial(&args.target);
     let progress = CommandProgress::begin(env, "files");
 
-    let Some(first) = copy(place.root(), &args.target, &progress).await? else { return Ok(ExitCode::Interrupted) };
+    let files = match place.root() {
+        Some(root) => count_files(root).await?,
+        None => 0,
+    };
+    let target = Some(args.target.as_path());
+    let Some(first) = copy(place.root(), target, files, &progress).await? else { return Ok(ExitCode::Interrupted) };
     progress.set_message("dumping the database");
     let dump = tokio::select! {
         dump = Dump::write(&args.target, opened, env) => dump?,
         () = progress.until_stopped() => return Ok(ExitCode::Interrupted),
     };
     progress.set_message("");
-    let Some(second) = copy(place.root(), &args.target, &progress).await? else { return Ok(ExitCode::Interrupted) };
+    let Some(second) = copy(place.root(), target, first.files, &progress).await? else {
+        return Ok(ExitCode::Interrupted);
+    };
     let files = match place.root() {
         Some(_) => Files::Copied { files: second.files, bytes: second.bytes, left: second.left },
         None => Files::InBucket { bucket: place.to_string() },
@@ -151,19 +158,16 @@ fn lock(target: &Path) -> anyhow::Result<File> {
     }
 }
 
-/// None when a signal ended it. Without a root there is nothing to copy.
-async fn copy(root: Option<&Path>, to: &Path, progress: &CommandProgress) -> anyhow::Result<Option<CopyReport>> {
-    let Some(root) = root else { return Ok(Some(CopyReport::default())) };
-    copy_with_progress(root, to, progress).await
-}
-
-/// Copies the files of a root; none when a signal ended it.
-pub async fn copy_with_progress(
-    from: &Path,
-    to: &Path,
+/// Copies files between a root and a backup; none when a signal ended it. Without a root there is nothing to copy, for a
+/// bucket keeps its files. `files`: about their number.
+pub async fn copy(
+    from: Option<&Path>,
+    to: Option<&Path>,
+    files: u64,
     progress: &CommandProgress,
 ) -> anyhow::Result<Option<CopyReport>> {
-    progress.restart(count_files(from).await?);
+    let (Some(from), Some(to)) = (from, to) else { return Ok(Some(CopyReport::default())) };
+    progress.restart(files);
     let goes_on = |files| {
         progress.advance(files);
         !progress.is_stopped()

@@ -3,12 +3,12 @@
 //! Files first, then the database in one transaction: after an interruption the database is still empty, and the
 //! command can be given again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::backup::manifest::{Files, Manifest};
-use super::backup::{copy_with_progress, require_direct};
+use super::backup::{copy, require_direct};
 use super::env::{database_name, schema_error};
 use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
@@ -47,12 +47,11 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     progress.set_message("checking the dump");
     manifest.database.check(&args.source).await?;
     progress.set_message("");
-    let restored = match root {
-        Some(root) => copy_with_progress(&args.source, root, &progress).await?,
-        None => Some(CopyReport::default()),
+    let files = manifest.files.number();
+    let Some(restored) = copy(Some(&args.source), root, files, &progress).await? else {
+        return Ok(ExitCode::Interrupted);
     };
-    let Some(restored) = restored else { return Ok(ExitCode::Interrupted) };
-    require_all_files(&manifest, &restored, args.incomplete)?;
+    require_all_files(files, &restored, args.incomplete)?;
     if let Some(root) = root {
         hand_over(root).await?;
     }
@@ -83,8 +82,7 @@ async fn require_empty(opened: &OpenDatabase) -> anyhow::Result<()> {
 }
 
 /// Media that are lost are not downloaded again, since their rows say that they are there.
-fn require_all_files(manifest: &Manifest, restored: &CopyReport, is_incomplete: bool) -> Result<(), CliError> {
-    let Files::Copied { files, .. } = manifest.files else { return Ok(()) };
+fn require_all_files(files: u64, restored: &CopyReport, is_incomplete: bool) -> Result<(), CliError> {
     let missing = files.saturating_sub(restored.files);
     match missing == 0 || is_incomplete {
         true => Ok(()),
@@ -95,7 +93,7 @@ fn require_all_files(manifest: &Manifest, restored: &CopyReport, is_incomplete: 
 }
 
 /// The directory to copy files to; none when a bucket has them.
-fn target_of<'a>(manifest: &Manifest, place: &'a Place) -> anyhow::Result<Option<&'a std::path::Path>> {
+fn target_of<'a>(manifest: &Manifest, place: &'a Place) -> anyhow::Result<Option<&'a Path>> {
     match (&manifest.files, place.root()) {
         (Files::InBucket { bucket }, None) if *bucket == place.to_string() => Ok(None),
         (Files::InBucket { bucket }, _) => {

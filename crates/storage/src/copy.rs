@@ -39,42 +39,25 @@ pub struct CopyReport {
     pub reasons: Vec<String>,
 }
 
-/// Whose files are under a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RootOwner {
-    /// No process has registered here: a new root, or the mount point of a share that is away.
-    Unknown,
-    /// The next database that uses the root.
-    Next,
-    This,
-    /// Another database, alone.
-    Another,
-    Several,
-}
-
 /// Number of files that [`copy_files`] would look at.
 pub async fn count_files(root: &Path) -> Result<u64, StorageError> {
-    let root = root.to_owned();
-    blocking(move || {
-        let (mut dirs, mut files) = (Listed::top(&root).dirs, 0);
-        while let Some(dir) = dirs.pop() {
-            let listed = Listed::read(&root, &dir);
-            dirs.extend(listed.dirs);
-            files += listed.files.len() as u64;
-        }
-        Ok(files)
-    })
-    .await
+    let walk = Walk::new(root);
+    blocking(move || Ok(walk.map(|listed| listed.files.len() as u64).sum())).await
 }
 
 /// Copies the files under `from` to the same paths under `to`. `goes_on` gets the number of files since it was last
 /// asked; false ends the copy early.
 pub async fn copy_files(from: &Path, to: &Path, goes_on: impl Fn(u64) -> bool) -> Result<CopyReport, StorageError> {
-    let (mut dirs, mut report) = (Vec::new(), CopyReport::default());
-    let mut listed = Listed::top(from);
+    let (mut walk, mut report) = (Walk::new(from), CopyReport::default());
     loop {
-        dirs.append(&mut listed.dirs);
-        listed.left.drain(..).for_each(|reason| report.leave(reason));
+        let listed;
+        (walk, listed) = blocking(move || {
+            let listed = walk.next();
+            Ok((walk, listed))
+        })
+        .await?;
+        let Some(listed) = listed else { return Ok(report) };
+        listed.left.into_iter().for_each(|reason| report.leave(reason));
         for part in listed.files.chunks(MAX_PART) {
             let (from, to, part) = (from.to_owned(), to.to_owned(), part.to_vec());
             let looked_at = part.len() as u64;
@@ -83,32 +66,13 @@ pub async fn copy_files(from: &Path, to: &Path, goes_on: impl Fn(u64) -> bool) -
                 return Ok(report);
             }
         }
-        let Some(dir) = dirs.pop() else { return Ok(report) };
-        let root = from.to_owned();
-        listed = blocking(move || Ok(Listed::read(&root, &dir))).await?;
     }
-}
-
-/// Looks whose files are under `root`, for the database with this id (`db::installation::storage_owner`).
-pub fn root_owner(root: &Path, id: &str) -> Result<RootOwner, StorageError> {
-    Ok(match owner::read(root)?.as_deref() {
-        None => RootOwner::Unknown,
-        Some("") => RootOwner::Next,
-        Some(owner::SEVERAL) => RootOwner::Several,
-        Some(found) if is_same_owner(found, id) => RootOwner::This,
-        Some(_) => RootOwner::Another,
-    })
-}
-
-/// Whether two ids are of one database: users with fewer rights read fewer parts of it.
-pub fn is_same_owner(one: &str, other: &str) -> bool {
-    owner::Owner::new(one).owns_all(Some(other)) || owner::Owner::new(other).owns_all(Some(one))
 }
 
 /// Lets the next database that uses `root` own its files, and gives them, as root, to the account that owns the
 /// directory.
 pub async fn hand_over(root: &Path) -> Result<(), StorageError> {
-    owner::write(root, "")?;
+    owner::clear(root)?;
     let root = root.to_owned();
     blocking(move || {
         let failed = |error| StorageError::of_root(&root, "its files", error);
@@ -118,16 +82,39 @@ pub async fn hand_over(root: &Path) -> Result<(), StorageError> {
         }
         let give = |path: &Path| lchown(root.join(path), Some(account.uid()), Some(account.gid())).map_err(failed);
         give(Path::new(layout::OWNER))?;
-        let mut dirs = Listed::top(&root).dirs;
-        while let Some(dir) = dirs.pop() {
-            give(&dir)?;
-            let listed = Listed::read(&root, &dir);
-            listed.files.iter().try_for_each(|file| give(file))?;
-            dirs.extend(listed.dirs);
+        for listed in Walk::new(&root) {
+            listed.dirs.iter().chain(&listed.files).try_for_each(|path| give(path))?;
         }
         Ok(())
     })
     .await
+}
+
+/// Lists the directories under a root one by one, without their order.
+struct Walk {
+    root: PathBuf,
+    /// Directories that are listed later.
+    dirs: Vec<PathBuf>,
+    is_begun: bool,
+}
+
+impl Walk {
+    fn new(root: &Path) -> Walk {
+        Walk { root: root.to_owned(), dirs: Vec::new(), is_begun: false }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Listed;
+
+    fn next(&mut self) -> Option<Listed> {
+        let listed = match std::mem::replace(&mut self.is_begun, true) {
+            false => Listed::top(&self.root),
+            true => Listed::read(&self.root, &self.dirs.pop()?),
+        };
+        self.dirs.extend_from_slice(&listed.dirs);
+        Some(listed)
+    }
 }
 
 /// The entries of one directory, by their paths under the root.
@@ -261,8 +248,6 @@ async fn blocking<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
 
     fn root_with(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -340,22 +325,10 @@ mod tests {
         assert!(copy_files(from.path(), to.path(), |_| true).await.is_err());
     }
 
-    #[rstest]
-    #[case::new(None, RootOwner::Unknown)]
-    #[case::handed_over(Some(""), RootOwner::Next)]
-    #[case::this(Some("id 7 19"), RootOwner::This)]
-    #[case::this_without_the_server(Some("id 7"), RootOwner::This)]
-    #[case::a_copy(Some("id 8 19"), RootOwner::Another)]
-    #[case::several(Some("several databases"), RootOwner::Several)]
-    fn a_root_says_whose_files_it_has(#[case] file: Option<&str>, #[case] expected: RootOwner) {
-        let root = root_with(&file.map(|content| ("payloads/.database", content)).into_iter().collect::<Vec<_>>());
-        assert_eq!(root_owner(root.path(), "id 7 19").unwrap(), expected);
-    }
-
     #[tokio::test]
     async fn files_that_were_handed_over_are_the_next_database_s() {
         let root = root_with(&[("payloads/.database", "id 7"), ("media/aa/1.jpg", "media")]);
         hand_over(root.path()).await.unwrap();
-        assert_eq!(root_owner(root.path(), "another").unwrap(), RootOwner::Next);
+        assert_eq!(owner::root_owner(root.path(), "another").unwrap(), owner::RootOwner::Next);
     }
 }

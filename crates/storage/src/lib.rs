@@ -31,12 +31,12 @@ mod remove;
 mod sweep;
 mod variants;
 
-pub use copy::{CopyReport, RootOwner, copy_files, count_files, hand_over, is_same_owner, root_owner};
+pub use copy::{CopyReport, copy_files, count_files, hand_over};
 pub use data::{PayloadData, PayloadForm, SurroundingText};
 pub use error::StorageError;
 pub use images::{Images, StoredImage};
 pub use media_files::MediaFiles;
-pub use owner::Ownership;
+pub use owner::{Ownership, RootOwner, is_same_owner, root_owner};
 pub use payloads::{PageBytes, PayloadContent, PayloadFile, PayloadHead, Payloads, StoredMenu};
 pub use place::{Place, PlaceError};
 pub use sweep::SweepReport;

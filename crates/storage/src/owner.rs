@@ -31,6 +31,19 @@ pub enum Ownership {
     Shared,
 }
 
+/// Owner of a root, as a command sees it that writes nothing there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootOwner {
+    /// No process has registered here: a new root, or the mount point of a share that is away.
+    Unknown,
+    /// The next database that uses the root.
+    Next,
+    This,
+    /// Another database, alone.
+    Another,
+    Several,
+}
+
 /// The database that has the rows of the files. All clones are one.
 #[derive(Clone, Debug)]
 pub struct Owner {
@@ -124,6 +137,27 @@ pub fn register(root: &Path, owner: &Owner) -> Result<Ownership, StorageError> {
     Err(StorageError::unavailable(root, "processes of several databases start on it at the same time"))
 }
 
+/// Looks whose files are under `root`, for the database with this id (`db::installation::storage_owner`).
+pub fn root_owner(root: &Path, id: &str) -> Result<RootOwner, StorageError> {
+    Ok(match read(root)?.as_deref() {
+        None => RootOwner::Unknown,
+        Some("") => RootOwner::Next,
+        Some(SEVERAL) => RootOwner::Several,
+        Some(found) if is_same_owner(found, id) => RootOwner::This,
+        Some(_) => RootOwner::Another,
+    })
+}
+
+/// Whether two ids are of one database.
+pub fn is_same_owner(one: &str, other: &str) -> bool {
+    one == other || extends(one, other) || extends(other, one)
+}
+
+/// Lets the next database that uses `root` own its files.
+pub(super) fn clear(root: &Path) -> Result<(), StorageError> {
+    write(root, "")
+}
+
 /// A root without an owner is the mount point of a share that is not mounted.
 pub fn missing(root: &Path) -> StorageError {
     let file = layout::OWNER;
@@ -160,8 +194,31 @@ fn create(root: &Path, owner: &str) -> Result<(), StorageError> {
     written.map(drop).map_err(|error| StorageError::of_root(root, layout::OWNER, error))
 }
 
-pub(super) fn write(root: &Path, owner: &str) -> Result<(), StorageError> {
+fn write(root: &Path, owner: &str) -> Result<(), StorageError> {
     let written = durable::write_temporary(&root.join(layout::PAYLOADS), owner.as_bytes())
         .and_then(|file| durable::persist(file, &root.join(layout::OWNER)));
     written.map_err(|error| StorageError::of_root(root, layout::OWNER, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::new(None, RootOwner::Unknown)]
+    #[case::handed_over(Some(""), RootOwner::Next)]
+    #[case::this(Some("id 7 19"), RootOwner::This)]
+    #[case::this_without_the_server(Some("id 7"), RootOwner::This)]
+    #[case::a_copy(Some("id 8 19"), RootOwner::Another)]
+    #[case::several(Some("several databases"), RootOwner::Several)]
+    fn a_root_says_whose_files_it_has(#[case] file: Option<&str>, #[case] expected: RootOwner) {
+        let root = tempfile::tempdir().unwrap();
+        if let Some(content) = file {
+            fs::create_dir(root.path().join(layout::PAYLOADS)).unwrap();
+            fs::write(root.path().join(layout::OWNER), content).unwrap();
+        }
+        assert_eq!(root_owner(root.path(), "id 7 19").unwrap(), expected);
+    }
 }

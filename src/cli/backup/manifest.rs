@@ -51,6 +51,14 @@ pub enum Files {
 }
 
 impl Files {
+    /// Number of files in the backup.
+    pub fn number(&self) -> u64 {
+        match self {
+            Files::Copied { files, .. } => *files,
+            Files::InBucket { .. } => 0,
+        }
+    }
+
     pub fn text(&self) -> String {
         match self {
             Files::Copied { files, bytes, left: 0 } => {
