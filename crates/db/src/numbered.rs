@@ -23,7 +23,9 @@ macro_rules! numbered {
 pub(crate) use numbered;
 
 /// Files that other statements include.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 7] = [
+    ("analytics/sales.sql", include_str!("sql/analytics/sales.sql")),
+    ("analytics/sales_of_days.sql", include_str!("sql/analytics/sales_of_days.sql")),
     ("product_search/found.sql", include_str!("sql/product_search/found.sql")),
     ("product_search/listed.sql", include_str!("sql/product_search/listed.sql")),
     ("store_views/filters.sql", include_str!("sql/store_views/filters.sql")),
