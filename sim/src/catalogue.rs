@@ -32,7 +32,7 @@ pub struct StoreSeed {
     pub longitude: f64,
     /// `open`, or `closed` for some decoys.
     pub status: &'static str,
-    /// Whether the store serves the captured page, for which there is no oracle.
+    /// Whether the store serves the captured page, which the oracle does not know.
     pub captured: bool,
     pub(crate) index: u64,
     /// Number of products that it ever has, seen or not.

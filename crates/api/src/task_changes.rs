@@ -78,7 +78,7 @@ pub async fn gone(change: Change, _: TaskId) -> Result<StatusCode, ApiError> {
     change.no_content().await
 }
 
-/// Time when a version of a task was made; where there is no such time, one before all tasks.
+/// Time when a version of a task was made, or the epoch for a version without a time.
 fn time_of(version: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_micros(version.max(0)).unwrap_or_default()
 }

@@ -152,7 +152,7 @@ pub async fn require_current(db: &Db) -> Result<(), MigrateError> {
 
 /// Whether a migration of this name is among those of this program.
 pub fn knows(migration: &str) -> bool {
-    MIGRATIONS.iter().any(|(name, _)| name.strip_suffix(".sql") == Some(migration) || *name == migration)
+    MIGRATIONS.iter().any(|(name, _)| *name == migration)
 }
 
 /// Changes when any of the files does.

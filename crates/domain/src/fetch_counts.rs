@@ -56,7 +56,7 @@ impl AddAssign for FetchTotal {
 }
 
 impl FetchCounts {
-    /// Counts a request; false where there is no room for it.
+    /// Counts a request; false if the counts are full.
     pub fn add(&mut self, key: FetchKey, request: FetchTotal) -> bool {
         if self.totals.len() >= MAX_TOTALS && !self.totals.contains_key(&key) {
             return false;

@@ -1,6 +1,6 @@
 //! A container's limits and usage of memory and CPU, by the files of cgroup v2 or v1.
 //!
-//! In: the root of the cgroup files. Out: numbers, or None where there is no cgroup or no limit. It must not
+//! In: the root of the cgroup files. Out: numbers, or None without a cgroup or a limit. It must not
 //! know what they are compared with.
 
 use std::fs;

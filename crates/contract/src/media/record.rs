@@ -53,7 +53,7 @@ macro_rules! record {
         }
     };
 
-    // the fields of a change, one by one: those that null takes away, the others, and the struct of all
+    // a change's fields, taken one by one: an Option first, then any other type; at the end the struct
     (@change $head:tt [$($name:ident)*] [$($fields:tt)*]
      $(#[$($about:tt)*])* $field:ident: Option<$type:ty>, $($rest:tt)*) => {
         $crate::media::record::record! {

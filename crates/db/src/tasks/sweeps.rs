@@ -70,13 +70,23 @@ pub async fn sweep_due_unless_recent(
     client: &Client,
     look_back: Duration,
     every: Duration,
-) -> Result<Option<i64>, DbError> {
-    if take_turn(client, "sweep_due", every).await? { Ok(Some(sweep_due(client, look_back).await?)) } else { Ok(None) }
+) -> Result<Option<u64>, DbError> {
+    match take_turn(client, "sweep_due", every).await? {
+        true => Ok(Some(count(sweep_due(client, look_back).await?))),
+        false => Ok(None),
+    }
 }
 
 /// [`sweep_all`], unless some process did it within `every`.
-pub async fn sweep_all_unless_recent(client: &Client, every: Duration) -> Result<Option<i64>, DbError> {
-    if take_turn(client, "sweep_all", every).await? { Ok(Some(sweep_all(client).await?)) } else { Ok(None) }
+pub async fn sweep_all_unless_recent(client: &Client, every: Duration) -> Result<Option<u64>, DbError> {
+    match take_turn(client, "sweep_all", every).await? {
+        true => Ok(Some(count(sweep_all(client).await?))),
+        false => Ok(None),
+    }
+}
+
+fn count(swept: i64) -> u64 {
+    u64::try_from(swept).unwrap_or(0)
 }
 
 /// [`refresh_totals`], unless some process did it within `every`.

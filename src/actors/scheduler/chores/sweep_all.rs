@@ -14,6 +14,5 @@ pub(super) fn interval(config: &Config) -> Duration {
 }
 
 pub(super) async fn turn(Turn { db, interval, .. }: Turn<'_>) -> Changed {
-    let ready = tasks::sweep_all_unless_recent(&db.client().await?, interval).await?;
-    Ok(ready.map(|ready| u64::try_from(ready).unwrap_or(0)))
+    Ok(tasks::sweep_all_unless_recent(&db.client().await?, interval).await?)
 }

@@ -16,11 +16,10 @@ pub(super) fn interval(config: &Config) -> Duration {
 }
 
 pub(super) async fn turn(Turn { db, interval, .. }: Turn<'_>) -> Changed {
-    let ready = sweep(&db.client().await?, interval).await?;
-    Ok(ready.map(|ready| u64::try_from(ready).unwrap_or(0)))
+    Ok(sweep(&db.client().await?, interval).await?)
 }
 
 /// Looks back over several intervals, so that a late turn misses nothing. Returns how many tasks became ready.
-pub(super) async fn sweep(client: &Client, interval: Duration) -> Result<Option<i64>, DbError> {
+pub(super) async fn sweep(client: &Client, interval: Duration) -> Result<Option<u64>, DbError> {
     tasks::sweep_due_unless_recent(client, MIN_WINDOW.max(3 * interval), interval).await
 }
