@@ -1,7 +1,9 @@
 //! `drover doctor`: checks what drover needs on this machine, and names a remedy for each fault.
 
+mod credentials;
 mod disk;
 mod finding;
+#[cfg(feature = "media")]
 mod media;
 mod pauses;
 mod pooler;
@@ -21,6 +23,7 @@ use super::env::database_name;
 use super::output::shown;
 use super::{Env, ExitCode, process};
 use crate::app::predecessors;
+use crate::features;
 use db::migrate::{self, MigrateError};
 use db::server_info::{self, ServerInfo};
 use db::{Db, DbError, workers};
@@ -41,6 +44,8 @@ pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let mut findings = vec![configuration(env), disk::place(&env.config).await, files(), places(env).await];
+    findings.push(features());
+    #[cfg(feature = "media")]
     findings.extend(media::check(&env.config).await);
     findings.extend(database(env).await);
     match env.out.is_json() {
@@ -48,6 +53,19 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
         false => findings.iter().try_for_each(|finding| env.out.line(text(finding)))?,
     }
     Ok(if findings.iter().all(|finding| finding.ok) { ExitCode::Ok } else { ExitCode::Failure })
+}
+
+/// The optional parts of this build. A missing one is none of its faults: the demo does without some.
+fn features() -> Finding {
+    let (built, absent) = (features::built().join(", "), features::absent());
+    match absent.is_empty() {
+        true => Finding::well("features", built),
+        false => Finding::advice(
+            "features",
+            format!("{built}; not built in: {}", absent.join(", ")),
+            "take a release, or build drover with its default features, if you need them",
+        ),
+    }
 }
 
 /// A finding and, in a line of its own, its remedy. Neither is cut: a remedy may be a command to copy.
@@ -118,7 +136,7 @@ async fn database(env: &Env) -> Vec<Finding> {
             findings.extend(pauses::check(&db).await);
             findings.extend(stores::check(&db).await);
             findings.extend(proxies::check(&db, env).await);
-            findings.push(media::secrets(&db, &env.config.secrets.keys()).await);
+            findings.push(credentials::check(&db, &env.config.secrets.keys()).await);
             findings.extend(disk::payload_files(&db, &env.config).await);
         }
         Ok(_) => {

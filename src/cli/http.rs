@@ -21,6 +21,8 @@ use cluster::Cluster;
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
+#[cfg(feature = "media")]
+use media::clients::selectors::fault as selectors_fault;
 use settings::{Config, Live, LiveConfig};
 use storage::{Place, PlaceError};
 use supervision::lifecycle::Lifecycle;
@@ -176,7 +178,7 @@ fn services(env: &Env, config: &Arc<Config>, health: Health) -> Result<ApiServic
         crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),
         menu_url_fault: platforms::menu_url_fault(config),
-        selectors_fault: media::clients::selectors::fault,
+        selectors_fault,
         images: config.images.clone(),
         image_is_permitted: Arc::new(move |address| image_hosts.permits(address)),
         renderer: Renderer::of(config, place),
@@ -191,4 +193,10 @@ fn actors(lifecycle: &Lifecycle) -> Actors {
         None if lifecycle.is_running() => Actors::Running,
         None => Actors::Draining,
     }
+}
+
+/// Without media jobs, nothing could read a forum by them.
+#[cfg(not(feature = "media"))]
+fn selectors_fault(_: &domain::forum::SelectorOverrides) -> Option<String> {
+    Some(crate::features::NO_MEDIA.to_owned())
 }

@@ -1,6 +1,7 @@
 //! `drover jobs`: media jobs. They are tasks in the words of clients that know them as jobs.
 
 mod import;
+#[cfg_attr(not(feature = "media"), path = "jobs/older_queue_absent.rs")]
 mod older_queue;
 
 use chrono::{DateTime, Utc};

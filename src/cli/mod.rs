@@ -80,6 +80,7 @@ pub use exit::{CliError, ExitCode};
 pub use output::Output;
 pub use stop::Stop;
 
+use crate::features;
 use settings::{Config, Flag, LoadedConfig, Log, Sources};
 use telemetry::log;
 
@@ -87,7 +88,7 @@ const GLOBAL: &str = "Global options";
 
 /// A durable, supervised crawler of dispensary menus on Postgres.
 #[derive(Debug, Parser)]
-#[command(name = "drover", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "drover", version, long_version = features::VERSION.as_str(), arg_required_else_help = true, disable_help_subcommand = true)]
 struct Cli {
     /// Read configuration files from this directory; they override the built-in ones [default: ./config if it exists]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]

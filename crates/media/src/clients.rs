@@ -23,8 +23,8 @@ use url::Url;
 
 pub use self::readable::{Odd, Readable};
 use crate::json_text::repaired;
-use crate::text::bounded;
 use domain::disposition::{Disposition, HasDisposition};
+use foundation::text::bounded;
 
 /// Maximum bytes of a post's text; the rest is cut off.
 pub const MAX_TEXT: usize = 256 * 1024;

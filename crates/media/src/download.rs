@@ -25,8 +25,8 @@ use url::Url;
 use self::outcome::{ContentRange, content_range, refusal};
 use self::part::{Part, Remote};
 use crate::content::Content;
-use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, codings_of, shown};
-use crate::retry_after::retry_after;
+use public_http::retry_after::retry_after;
+use public_http::{Answer, Get, Http, MAX_STALL, Secrets, codings_of, shown};
 
 pub use self::outcome::DownloadError;
 

@@ -16,13 +16,13 @@ use super::{CREDENTIAL_WORKS, fields};
 use crate::handlers::Context;
 use ::media::clients::Odd;
 use ::media::clients::tmdb::{self, KeyKind, PersonCredits};
-use ::media::http::{Get, Secrets};
 use db::appearances::{self, SyncedPerson, Unread};
 use db::credentials::{self, OpenCredential};
 use db::tasks::waits_since;
 use db::{DbError, Tx};
 use domain::kinds::appearances_sync::Args;
 use domain::role::Role;
+use public_http::{Get, Secrets};
 use queue::{Outcome, TaskError, WriteResults};
 
 const PLATFORM: &str = "tmdb";

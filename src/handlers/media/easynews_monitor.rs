@@ -23,7 +23,6 @@ use super::{CREDENTIAL_WORKS, download_media, fields};
 use crate::handlers::Context;
 use ::media::clients::Odd;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
-use ::media::http::{Get, Secrets};
 use db::credentials::{self, OpenCredential};
 use db::saved_searches::{self, DueSearch};
 use db::tasks::waits_since;
@@ -31,6 +30,7 @@ use db::{DbError, Tx, media_items};
 use domain::kinds::easynews_monitor::Args;
 use domain::media_item::{ItemKind, NewItem};
 use domain::role::Role;
+use public_http::{Get, Secrets};
 use queue::{Outcome, TaskError, WriteResults};
 
 /// The source of its items, and the platform of its credential.

@@ -17,7 +17,7 @@ use ::media::clients::paged_forum::PagedForum;
 use ::media::clients::selectors::Selectors;
 use ::media::clients::{Odd, ReadError, Readable, discourse, forum_page};
 use ::media::cookies;
-use ::media::http::{Get, HttpError, Secrets};
+use public_http::{Get, HttpError, Secrets};
 
 use db::credentials::{self, CredentialError, OpenCredential};
 use db::forums::ReadForum;

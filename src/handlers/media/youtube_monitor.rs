@@ -19,13 +19,13 @@ use super::{download_media, fields};
 use crate::handlers::Context;
 use ::media::clients::youtube::{self, Video};
 use ::media::clients::{Odd, Readable};
-use ::media::http::Get;
 use db::tasks::waits_since;
 use db::watched_channels::{self, PolledChannel};
 use db::{DbError, Tx, media_items};
 use domain::kinds::youtube_monitor::Args;
 use domain::media_item::{ItemId, ItemKind, NewItem};
 use domain::role::Role;
+use public_http::Get;
 use queue::{Outcome, TaskError, WriteResults};
 
 const SOURCE: &str = "youtube";

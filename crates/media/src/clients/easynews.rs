@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{MAX_ID, Odd, ReadError, Readable, below, json, name, named};
-use crate::text::bounded;
+use foundation::text::bounded;
 
 /// Maximum number of pages of one search.
 pub const MAX_PAGES: u32 = 5;

@@ -8,9 +8,9 @@ use hyper::header::{CONTENT_RANGE, HeaderMap};
 use thiserror::Error;
 
 use super::text_of;
-use crate::http::HttpError;
 use domain::amounts::counted;
 use domain::disposition::{Disposition, HasDisposition};
+use public_http::HttpError;
 
 /// A download without a whole file. A part that the next run can continue stays.
 #[derive(Debug, Error)]

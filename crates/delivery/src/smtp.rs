@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 
-use crate::text::bounded;
+use foundation::text::bounded;
 
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Maximum time of a command with its reply.
