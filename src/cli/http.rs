@@ -195,7 +195,7 @@ fn actors(lifecycle: &Lifecycle) -> Actors {
     }
 }
 
-/// Without media jobs, nothing could read a forum by them.
+/// The fault of any selectors: without media jobs, nothing reads a forum by them.
 #[cfg(not(feature = "media"))]
 fn selectors_fault(_: &domain::forum::SelectorOverrides) -> Option<String> {
     Some(crate::features::NO_MEDIA.to_owned())

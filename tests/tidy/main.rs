@@ -23,8 +23,8 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     ("simulated", &["db", "sim"]),
 ];
 
-/// Packages that hold no part of the crawl.
-const COMMON: [&str; 4] = ["domain", "foundation", "settings", "telemetry"];
+/// Packages that hold no part of the crawl, and the list of optional parts.
+const COMMON: [&str; 5] = ["domain", "features", "foundation", "settings", "telemetry"];
 
 /// Modules of values and rules: the same answer for the same arguments.
 const PURE: [&str; 6] = [
