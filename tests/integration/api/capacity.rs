@@ -113,26 +113,6 @@ async fn a_store_shows_the_task_that_a_worker_has() {
 }
 
 #[tokio::test]
-async fn a_wrong_parameter_is_refused_by_name() {
-    let server = Server::start().await;
-    let cases: [(&str, &str, &str); 9] = [
-        ("an unknown role", "/api/tasks/capacity/payload_fetsch", "role"),
-        ("no role", "/api/tasks/capacity/,", "role"),
-        ("an unknown role of completions", "/api/tasks/role/x/last-completion", "role"),
-        ("too many", "/api/tasks/role/payload_fetch/recent?limit=501", "limit"),
-        ("no store", "/api/tasks/store/x/active", "id"),
-        ("stores that are none", "/api/tasks/capacity/forecast?stores=0", "stores"),
-        ("too many slots", "/api/tasks/capacity/forecast?slots=1000001", "slots"),
-        ("an interval without a unit", "/api/tasks/capacity/forecast?every=4", "every"),
-        ("an interval of nothing", "/api/tasks/capacity/forecast?every=0s", "every"),
-    ];
-    for (case, path, field) in cases {
-        println!("{case}");
-        assert_eq!(server.get(path).await.problem(400)["field"], field);
-    }
-}
-
-#[tokio::test]
 async fn the_schedules_need_slots_requests_and_proxies() {
     let server = scheduled_server().await;
     let forecast = server.get("/api/tasks/capacity/forecast").await.expect(200);
@@ -190,13 +170,13 @@ async fn the_schedules_need_slots_requests_and_proxies() {
 #[tokio::test]
 async fn other_stores_intervals_and_slots_are_tried_out() {
     let server = scheduled_server().await;
-    let cases: [(&str, &str, i64, f64, [i64; 2]); 3] = [
-        ("more stores", "stores=2000", 2000, 4.0, [15, 12]),
-        ("more often", "every=1h", 1000, 1.0, [30, 12]),
-        ("all of it", "stores=500&every=30m&slots=75", 500, 0.5, [30, 75]),
+    let cases: [(&str, i64, f64, [i64; 2]); 3] = [
+        ("stores=2000", 2000, 4.0, [15, 12]),
+        ("every=1h", 1000, 1.0, [30, 12]),
+        ("stores=500&every=30m&slots=75", 500, 0.5, [30, 75]),
     ];
-    for (case, query, stores, every_hours, slots) in cases {
-        println!("{case}");
+    for (query, stores, every_hours, slots) in cases {
+        println!("{query}");
         let forecast = server.get(&format!("/api/tasks/capacity/forecast?{query}")).await.expect(200);
         assert_eq!((&forecast["stores"], &forecast["every_hours"]), (&json!(stores), &json!(every_hours)));
         assert_eq!([&forecast["slots_needed"], &forecast["slots"]], slots.map(|slots| json!(slots)).each_ref());

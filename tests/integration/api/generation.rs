@@ -81,22 +81,3 @@ async fn a_discovery_is_one_urgent_task() {
     assert_eq!(task["payload"], json!({"state_code": "AZ"}));
     assert_eq!(server.post("/api/tasks/generate/discovery", body).await.problem(409)["task_id"], task["id"]);
 }
-
-#[tokio::test]
-async fn a_wrong_field_is_refused_by_name() {
-    let server = Server::start().await;
-    let cases: [(&str, &str, Value, &str); 7] = [
-        ("minutes", "recover-stale", json!({"threshold_minutes": 0}), "threshold_minutes"),
-        ("a typo", "recover-stale", json!({"treshold_minutes": 10}), "treshold_minutes"),
-        ("batches", "generate/resync", json!({"batches_per_day": 25}), "batches_per_day"),
-        ("date", "generate/resync", json!({"date": "tomorrow"}), "date"),
-        ("state", "generate/resync", json!({"state_code": "Arizona"}), "state_code"),
-        ("no platform", "generate/discovery", json!({}), "platform"),
-        ("platform", "generate/discovery", json!({"platform": "weedmaps"}), "platform"),
-    ];
-    for (case, path, body, field) in cases {
-        println!("{case}");
-        let refused = server.post(&format!("/api/tasks/{path}"), body).await.problem(400);
-        assert_eq!(refused["field"], field, "{refused}");
-    }
-}

@@ -56,18 +56,18 @@ fn size(answer: &Answer) -> (Format, u32, u32) {
 #[tokio::test]
 async fn an_image_has_the_size_and_format_that_is_asked_for() {
     let server = with_image().await;
-    let cases: [(&str, &str, Format, u32, u32); 8] = [
-        ("a width", "?w=30", Format::WebP, 30, 20),
-        ("a height", "?h=10", Format::WebP, 15, 10),
-        ("both within", "?w=30&h=10", Format::WebP, 15, 10),
-        ("covered", "?w=30&h=30&fit=cover", Format::WebP, 30, 30),
-        ("jpeg", "?w=30&format=jpeg", Format::Jpeg, 30, 20),
-        ("png of the whole", "?format=png", Format::Png, WIDTH, HEIGHT),
-        ("never larger", "?w=600", Format::WebP, WIDTH, HEIGHT),
-        ("larger by wish", "?w=120&enlarge=1", Format::WebP, 120, 80),
+    let cases: [(&str, Format, u32, u32); 8] = [
+        ("?w=30", Format::WebP, 30, 20),
+        ("?h=10", Format::WebP, 15, 10),
+        ("?w=30&h=10", Format::WebP, 15, 10),
+        ("?w=30&h=30&fit=cover", Format::WebP, 30, 30),
+        ("?w=30&format=jpeg", Format::Jpeg, 30, 20),
+        ("?format=png", Format::Png, WIDTH, HEIGHT),
+        ("?w=600", Format::WebP, WIDTH, HEIGHT),
+        ("?w=120&enlarge=1", Format::WebP, 120, 80),
     ];
-    for (case, query, format, width, height) in cases {
-        println!("{case}");
+    for (query, format, width, height) in cases {
+        println!("{query}");
         assert_eq!(size(&server.get(&format!("/img/{IMAGE}{query}")).await), (format, width, height));
     }
 }
@@ -138,14 +138,10 @@ async fn head_is_get_without_the_body() {
 async fn a_part_is_answered() {
     let server = with_image().await;
     let (path, whole) = (format!("/img/{IMAGE}"), webp());
-    let cases: [(&str, &str, i64, i64); 4] = [
-        ("the beginning", "bytes=0-3", 0, 3),
-        ("the end", "bytes=-4", -4, -1),
-        ("from the fifth byte", "bytes=4-", 4, -1),
-        ("beyond the end", "bytes=4-1000000", 4, -1),
-    ];
-    for (case, range, first, last) in cases {
-        println!("{case}");
+    let cases: [(&str, i64, i64); 4] =
+        [("bytes=0-3", 0, 3), ("bytes=-4", -4, -1), ("bytes=4-", 4, -1), ("bytes=4-1000000", 4, -1)];
+    for (range, first, last) in cases {
+        println!("{range}");
         let answer = ask(&server, Method::GET, &path, &[("range", range)]).await;
         let at = |place: i64| if place < 0 { whole.len() as i64 + place } else { place };
         assert_eq!(answer.status, 206);
@@ -168,23 +164,23 @@ async fn a_part_of_another_version_is_the_whole() {
 #[tokio::test]
 async fn a_wrong_parameter_is_named() {
     let server = with_image().await;
-    let cases: [(&str, &str, &str); 13] = [
-        ("zero", "w=0", "w"),
-        ("too large", "h=4001", "h"),
-        ("not a number", "w=ten", "w"),
-        ("twice", "w=1&w=2", "w"),
-        ("quality", "q=101", "q"),
-        ("unknown", "width=10", "width"),
-        ("fit", "fit=stretch", "fit"),
-        ("format", "format=gif", "format"),
-        ("blur", "blur=0.1", "blur"),
-        ("background", "bg=red", "bg"),
-        ("placeholder", "placeholder=yes", "placeholder"),
-        ("placeholder twice", "placeholder=1&placeholder=1", "placeholder"),
-        ("a signature that no one asked for", "s=00", "s"),
+    let cases: [(&str, &str); 13] = [
+        ("w=0", "w"),
+        ("h=4001", "h"),
+        ("w=ten", "w"),
+        ("w=1&w=2", "w"),
+        ("q=101", "q"),
+        ("width=10", "width"),
+        ("fit=stretch", "fit"),
+        ("format=gif", "format"),
+        ("blur=0.1", "blur"),
+        ("bg=red", "bg"),
+        ("placeholder=yes", "placeholder"),
+        ("placeholder=1&placeholder=1", "placeholder"),
+        ("s=00", "s"),
     ];
-    for (case, query, field) in cases {
-        println!("{case}");
+    for (query, field) in cases {
+        println!("{query}");
         let problem = server.get(&format!("/img/{IMAGE}?{query}")).await.problem(400);
         assert_eq!(problem["field"], field, "{problem}");
     }
@@ -201,26 +197,26 @@ async fn nothing_outside_of_the_images_is_opened() {
     let link = std::os::unix::fs::symlink::<&Path, _>;
     link(&canary, brands.join("linked-file/logo-ae38b1f9.webp")).unwrap();
     link(outside.path(), brands.join("linked-dir")).unwrap();
-    let cases: [(&str, &str); 16] = [
-        ("climbing", "../../canary"),
-        ("climbing in the middle", "brands/../../canary/logo-ae38b1f9.webp"),
-        ("encoded", "%2e%2e/%2e%2e/canary"),
-        ("encoded slashes", "brands%2f..%2f..%2fcanary"),
-        ("encoded twice", "%252e%252e%252fcanary"),
-        ("backslash", "brands\\..\\..\\canary"),
-        ("encoded backslash", "..%5c..%5ccanary"),
-        ("nul", "brands/bud-bros/logo-ae38b1f9.webp%00.png"),
-        ("absolute", "/etc/passwd"),
-        ("encoded absolute", "%2fetc%2fpasswd"),
-        ("a linked file", "brands/linked-file/logo-ae38b1f9.webp"),
-        ("a linked directory", "brands/linked-dir/logo-ae38b1f9.webp"),
-        ("another name", "brands/bud-bros/canary"),
-        ("the owner", "../payloads/.database"),
-        ("a directory", "brands/bud-bros"),
-        ("very long", &"a/".repeat(3000)),
+    let cases: [&str; 16] = [
+        "../../canary",
+        "brands/../../canary/logo-ae38b1f9.webp",
+        "%2e%2e/%2e%2e/canary",
+        "brands%2f..%2f..%2fcanary",
+        "%252e%252e%252fcanary",
+        "brands\\..\\..\\canary",
+        "..%5c..%5ccanary",
+        "brands/bud-bros/logo-ae38b1f9.webp%00.png",
+        "/etc/passwd",
+        "%2fetc%2fpasswd",
+        "brands/linked-file/logo-ae38b1f9.webp",
+        "brands/linked-dir/logo-ae38b1f9.webp",
+        "brands/bud-bros/canary",
+        "../payloads/.database",
+        "brands/bud-bros",
+        &"a/".repeat(3000),
     ];
-    for (case, path) in cases {
-        println!("{case}");
+    for path in cases {
+        println!("{path}");
         for query in ["", "?w=10"] {
             let Ok(request) = server.request(Method::GET, &format!("/img/{path}{query}")).body(Full::default()) else {
                 // not an address that HTTP can carry

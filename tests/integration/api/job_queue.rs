@@ -72,22 +72,6 @@ async fn a_batch_beyond_16_mib_is_refused() {
 }
 
 #[tokio::test]
-async fn a_wrong_batch_is_refused_by_name() {
-    let server = Server::start().await;
-    let cases: [(&str, Value, &str); 5] = [
-        ("none", json!({"tasks": []}), "tasks"),
-        ("no list", json!({"tasks": {"role": "analytics_refresh"}}), "tasks"),
-        ("nothing", json!({}), "tasks"),
-        ("too many", json!({"tasks": vec![1; 10_001]}), "tasks"),
-        ("a typo", json!({"task": []}), "task"),
-    ];
-    for (case, body, field) in cases {
-        println!("{case}");
-        assert_eq!(server.post("/api/job-queue/enqueue-batch", body).await.problem(400)["field"], field);
-    }
-}
-
-#[tokio::test]
 async fn every_store_of_a_state_gets_a_task_that_has_none() {
     let server = Server::start().await;
     for name in ["green-leaf", "blue-sky", "far-away"] {

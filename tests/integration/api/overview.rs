@@ -239,15 +239,6 @@ async fn failed_tasks_are_the_same_number_in_every_part_of_one_answer() {
 }
 
 #[tokio::test]
-async fn hours_are_from_one_to_a_day() {
-    let server = Server::start().await;
-    let cases: [&str; 3] = ["0", "25", "x"];
-    for hours in cases {
-        assert_eq!(server.get(&format!("/api/overview?hours={hours}")).await.problem(400)["field"], "hours");
-    }
-}
-
-#[tokio::test]
 async fn proxies_and_hosts_in_trouble_are_counted_for_the_navigation() {
     let server = Server::start().await;
     let rows = "

@@ -77,23 +77,18 @@ async fn a_second_pause_of_the_same_thing_replaces_the_first() {
 #[tokio::test]
 async fn a_wrong_pause_is_refused() {
     let server = server().await;
-    let cases: [(&str, Value, u16, &str); 8] = [
-        ("no name", json!({"scope": "role", "reason": "x"}), 400, "of: is missing: name the role to pause"),
-        (
-            "needless name",
-            json!({"scope": "all", "of": "x", "reason": "x"}),
-            400,
-            "of: must be left out: the scope `all` has no name",
-        ),
-        ("no reason", json!({"scope": "all", "reason": "  "}), 400, "reason: must be 1 to 200 characters"),
-        ("past", json!({"scope": "all", "reason": "x", "until": "2020-01-01T00:00:00Z"}), 400, "until: has passed"),
-        ("unknown store", json!({"scope": "store", "of": "4711", "reason": "x"}), 404, "store 4711 does not exist"),
-        ("unknown pod", json!({"scope": "pod", "of": "Nova", "reason": "x"}), 404, "pod Nova does not exist"),
-        ("unknown worker", json!({"scope": "worker", "of": "w", "reason": "x"}), 404, "worker w does not exist"),
-        ("unknown host", json!({"scope": "host", "of": "z.test", "reason": "x"}), 404, "host z.test does not exist"),
+    let cases: [(Value, u16, &str); 8] = [
+        (json!({"scope": "role", "reason": "x"}), 400, "of: is missing: name the role to pause"),
+        (json!({"scope": "all", "of": "x", "reason": "x"}), 400, "of: must be left out: the scope `all` has no name"),
+        (json!({"scope": "all", "reason": "  "}), 400, "reason: must be 1 to 200 characters"),
+        (json!({"scope": "all", "reason": "x", "until": "2020-01-01T00:00:00Z"}), 400, "until: has passed"),
+        (json!({"scope": "store", "of": "4711", "reason": "x"}), 404, "store 4711 does not exist"),
+        (json!({"scope": "pod", "of": "Nova", "reason": "x"}), 404, "pod Nova does not exist"),
+        (json!({"scope": "worker", "of": "w", "reason": "x"}), 404, "worker w does not exist"),
+        (json!({"scope": "host", "of": "z.test", "reason": "x"}), 404, "host z.test does not exist"),
     ];
-    for (case, body, status, fault) in cases {
-        println!("{case}");
+    for (body, status, fault) in cases {
+        println!("{body}");
         let problem = server.post("/api/pauses", body).await.problem(status);
         assert!(problem["detail"].as_str().unwrap().contains(fault), "{problem}");
         assert_eq!(in_force(&server).await, [] as [Value; 0]);

@@ -272,36 +272,6 @@ async fn analytics_say_as_of_when_they_are() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_meant_is_refused_by_name() {
-    let server = Server::start().await;
-    let cases: [(&str, &str, &str); 18] = [
-        ("unknown", "/api/stores?sttae=AZ", "sttae"),
-        ("no state", "/api/stores?state=Arizona", "state"),
-        ("no truth", "/api/stores?crawl_enabled=yes", "crawl_enabled"),
-        ("no cursor", "/api/stores?cursor=4711", "cursor"),
-        ("no sort", "/api/stores/1/products?sort=size", "sort"),
-        ("huge price", "/api/stores/1/products?min_price=2147483648", "min_price"),
-        ("no relevance", "/api/products/search?sort=relevance", "sort"),
-        ("no search sort", "/api/products/search?q=a&sort=size", "sort"),
-        ("empty question", "/api/products/search?q=", "q"),
-        ("many points", "/api/products/1/history?points=1001", "points"),
-        ("no points", "/api/products/1/history?points=0", "points"),
-        ("no number", "/api/products/1/history?nth=-1", "nth"),
-        ("no id", "/api/products/blue", "id"),
-        ("no platform", "/api/payloads?platform=another", "platform"),
-        ("long page", "/api/payloads?limit=501", "limit"),
-        ("no form", "/api/payloads/1/data?raw=2", "raw"),
-        ("no payload", "/api/payloads/store/1/diff?from=first", "from"),
-        ("no time", "/api/analytics/price-trend?from=yesterday", "from"),
-    ];
-    for (case, path, field) in cases {
-        println!("{case}");
-        let problem = server.get(path).await.problem(400);
-        assert!(problem.to_string().contains(&format!("\"{field}")), "{problem}");
-    }
-}
-
-#[tokio::test]
 async fn a_time_that_ends_before_it_begins_is_refused() {
     let server = Server::start().await;
     let (_, ids) = selling(&server).await;

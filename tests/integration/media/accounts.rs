@@ -451,25 +451,17 @@ async fn a_credential_that_the_site_refuses_is_marked(#[case] status: u16) {
 #[tokio::test]
 async fn a_job_that_names_no_account_ends_for_good() {
     let harness = MediaHarness::start().await;
-    let cases: [(&str, NewTask, &str); 7] = [
-        ("two names", scrape_of("ann", json!({"username": "bea"})), "ann"),
-        ("no name", NewTask { account: None, ..scrape_of("", json!({})) }, "name of an account"),
-        ("a path", scrape_of("../../etc", json!({})), "name must"),
-        ("another host", scrape_of("a/../../b", json!({})), "name must"),
-        (
-            "an option",
-            NewTask { platform: Some("--exec".to_owned()), ..scrape_of("ann", json!({})) },
-            "media.platforms.--exec.url",
-        ),
-        (
-            "an unknown platform",
-            NewTask { platform: Some("other".to_owned()), ..scrape_of("ann", json!({})) },
-            "media.platforms.other.url",
-        ),
-        ("no platform", NewTask { platform: None, ..scrape_of("ann", json!({})) }, "needs a platform"),
+    let cases: [(NewTask, &str); 7] = [
+        (scrape_of("ann", json!({"username": "bea"})), "ann"),
+        (NewTask { account: None, ..scrape_of("", json!({})) }, "name of an account"),
+        (scrape_of("../../etc", json!({})), "name must"),
+        (scrape_of("a/../../b", json!({})), "name must"),
+        (NewTask { platform: Some("--exec".to_owned()), ..scrape_of("ann", json!({})) }, "media.platforms.--exec.url"),
+        (NewTask { platform: Some("other".to_owned()), ..scrape_of("ann", json!({})) }, "media.platforms.other.url"),
+        (NewTask { platform: None, ..scrape_of("ann", json!({})) }, "needs a platform"),
     ];
-    for (case, task, expected) in cases {
-        println!("{case}");
+    for (task, expected) in cases {
+        println!("{expected}");
         let reason = reason(harness.run_task(task).await);
         assert!(reason.contains(expected), "{reason}");
         assert_eq!(harness.left(), Vec::<std::path::PathBuf>::new());

@@ -29,26 +29,20 @@ fn forum(name: &str) -> Value {
 #[tokio::test]
 async fn a_record_is_added_changed_and_removed() {
     let server = Server::with_key(KEY).await;
-    let cases: [(&str, &str, Value, Value); 6] = [
+    let cases: [(&str, Value, Value); 6] = [
         (
-            "an account",
             "accounts",
             json!({"platform": "site", "username": "ann"}),
             json!({"url": "https://site.example/ann", "interval_hours": 6.5}),
         ),
-        ("a channel", "channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv"}), json!({"download": true})),
-        ("a person", "people", json!({"tmdb_id": 42, "name": "Ann"}), json!({"name": "Bea"})),
-        ("a search", "searches", json!({"query": "linux"}), json!({"extensions": ["iso"], "min_bytes": 5})),
-        (
-            "a forum",
-            "forums",
-            forum("board"),
-            json!({"base_url": "https://other.example", "selectors": {"post": "li.reply"}}),
-        ),
-        ("a credential", "credentials", credential(), json!({"username": "ann"})),
+        ("channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv"}), json!({"download": true})),
+        ("people", json!({"tmdb_id": 42, "name": "Ann"}), json!({"name": "Bea"})),
+        ("searches", json!({"query": "linux"}), json!({"extensions": ["iso"], "min_bytes": 5})),
+        ("forums", forum("board"), json!({"base_url": "https://other.example", "selectors": {"post": "li.reply"}})),
+        ("credentials", credential(), json!({"username": "ann"})),
     ];
-    for (case, kind, draft, change) in cases {
-        println!("{case}");
+    for (kind, draft, change) in cases {
+        println!("{kind}");
         let all = format!("/api/media/{kind}");
         let added = server.post(&all, draft.clone()).await.expect(201);
         let one = format!("{all}/{}", added["id"]);
@@ -126,58 +120,36 @@ async fn without_a_key_no_credential_is_kept() {
 #[tokio::test]
 async fn a_wrong_field_is_named() {
     let server = Server::with_key(KEY).await;
-    let cases: [(&str, &str, Value, &str); 18] = [
-        ("a path", "accounts", json!({"platform": "site", "username": "../ann"}), "username"),
-        ("two lines", "accounts", json!({"platform": "site", "username": "ann\nbea"}), "username"),
-        ("a file", "accounts", json!({"platform": "site", "username": "ann", "url": "file:///etc/passwd"}), "url"),
+    let cases: [(&str, Value, &str); 18] = [
+        ("accounts", json!({"platform": "site", "username": "../ann"}), "username"),
+        ("accounts", json!({"platform": "site", "username": "ann\nbea"}), "username"),
+        ("accounts", json!({"platform": "site", "username": "ann", "url": "file:///etc/passwd"}), "url"),
+        ("accounts", json!({"platform": "site", "username": "ann", "url": "mastodon:http://127.0.0.1/@ann"}), "url"),
+        ("accounts", json!({"platform": "site", "username": "ann", "credential_id": 4711}), "credential_id"),
+        ("channels", json!({"channel_id": "../../etc/passwd"}), "channel_id"),
+        ("channels", json!({"channel_id": "@someone"}), "channel_id"),
+        ("channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv", "etag": "x"}), "etag"),
+        ("people", json!({"tmdb_id": 0, "name": "Ann"}), "tmdb_id"),
+        ("threads", json!({"forum_id": 4711, "external_id": "1"}), "forum_id"),
+        ("threads", json!({"forum_id": 1, "external_id": "../1"}), "external_id"),
         (
-            "a private address",
-            "accounts",
-            json!({"platform": "site", "username": "ann", "url": "mastodon:http://127.0.0.1/@ann"}),
-            "url",
-        ),
-        (
-            "no credential",
-            "accounts",
-            json!({"platform": "site", "username": "ann", "credential_id": 4711}),
-            "credential_id",
-        ),
-        ("a channel", "channels", json!({"channel_id": "../../etc/passwd"}), "channel_id"),
-        ("a handle", "channels", json!({"channel_id": "@someone"}), "channel_id"),
-        ("an unknown field", "channels", json!({"channel_id": "UCabcdefghijklmnopqrstuv", "etag": "x"}), "etag"),
-        ("a person", "people", json!({"tmdb_id": 0, "name": "Ann"}), "tmdb_id"),
-        ("a thread of no forum", "threads", json!({"forum_id": 4711, "external_id": "1"}), "forum_id"),
-        ("a path of a thread", "threads", json!({"forum_id": 1, "external_id": "../1"}), "external_id"),
-        (
-            "css",
             "forums",
             json!({"name": "a", "kind": "phpbb", "base_url": "https://a.example", "selectors": {"post": "div["}}),
             "selectors",
         ),
-        ("a file", "forums", json!({"name": "a", "kind": "phpbb", "base_url": "file:///etc"}), "base_url"),
+        ("forums", json!({"name": "a", "kind": "phpbb", "base_url": "file:///etc"}), "base_url"),
         (
-            "no credential",
             "forums",
             json!({"name": "a", "kind": "phpbb", "base_url": "https://a.example", "credential_id": 4711}),
             "credential_id",
         ),
-        ("an extension", "searches", json!({"query": "a", "extensions": ["../x"]}), "extensions"),
-        (
-            "a password of none",
-            "credentials",
-            json!({"name": "a", "platform": "b", "kind": "password", "secret": "s"}),
-            "username",
-        ),
-        ("no secret", "credentials", json!({"name": "a", "platform": "b", "kind": "token"}), "secret"),
-        (
-            "a secret of another type",
-            "credentials",
-            json!({"name": "a", "platform": "b", "kind": "token", "secret": [CANARY]}),
-            "secret",
-        ),
+        ("searches", json!({"query": "a", "extensions": ["../x"]}), "extensions"),
+        ("credentials", json!({"name": "a", "platform": "b", "kind": "password", "secret": "s"}), "username"),
+        ("credentials", json!({"name": "a", "platform": "b", "kind": "token"}), "secret"),
+        ("credentials", json!({"name": "a", "platform": "b", "kind": "token", "secret": [CANARY]}), "secret"),
     ];
-    for (case, kind, draft, field) in cases {
-        println!("{case}");
+    for (kind, draft, field) in cases {
+        println!("{draft}");
         let answer = server.post(&format!("/api/media/{kind}"), draft).await;
         assert!(!answer.text().contains(CANARY), "{}", answer.text());
         assert_eq!(answer.problem(400)["field"], field);

@@ -56,22 +56,18 @@ async fn an_endpoint_and_its_rules_are_added_changed_and_removed() {
 async fn a_wrong_field_of_an_endpoint_is_named() {
     let server = Server::with_key(KEY).await;
     let id = credential(&server, "token", SECRET).await;
-    let cases: [(&str, Value, &str); 8] = [
-        ("a file", json!({"kind": "webhook", "target": "file:///etc/passwd"}), "target"),
-        ("no address", json!({"kind": "webhook", "target": "example.org"}), "target"),
-        ("a private address", json!({"kind": "webhook", "target": "http://127.0.0.1/"}), "target"),
-        ("metadata", json!({"kind": "ntfy", "target": "http://169.254.169.254/latest"}), "target"),
-        (
-            "a private mail server",
-            json!({"kind": "email", "target": "smtp://localhost/?from=a@b.example&to=c@d.example"}),
-            "target",
-        ),
-        ("a kind", json!({"kind": "pager"}), "kind"),
-        ("unsigned", json!({"credential_id": null}), "credential_id"),
-        ("an unknown field", json!({"secret": SECRET}), "secret"),
+    let cases: [(Value, &str); 8] = [
+        (json!({"kind": "webhook", "target": "file:///etc/passwd"}), "target"),
+        (json!({"kind": "webhook", "target": "example.org"}), "target"),
+        (json!({"kind": "webhook", "target": "http://127.0.0.1/"}), "target"),
+        (json!({"kind": "ntfy", "target": "http://169.254.169.254/latest"}), "target"),
+        (json!({"kind": "email", "target": "smtp://localhost/?from=a@b.example&to=c@d.example"}), "target"),
+        (json!({"kind": "pager"}), "kind"),
+        (json!({"credential_id": null}), "credential_id"),
+        (json!({"secret": SECRET}), "secret"),
     ];
-    for (case, fault, field) in cases {
-        println!("{case}");
+    for (fault, field) in cases {
+        println!("{fault}");
         let mut draft = json!({"name": "jobs", "kind": "webhook", "target": TARGET, "credential_id": id});
         draft.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
         let answer = server.post("/api/media/endpoints", draft).await;
@@ -118,13 +114,13 @@ async fn no_secret_of_another_service_is_sent_to_an_endpoint() {
 async fn a_wrong_field_of_a_rule_is_named() {
     let server = Server::with_key(KEY).await;
     let endpoint = webhook(&server).await;
-    let cases: [(&str, Value, &str); 3] = [
-        ("an event", json!({"events": ["job.started"]}), "events"),
-        ("no event", json!({"events": []}), "events"),
-        ("a job type", json!({"job_type": "payload_fetch"}), "job_type"),
+    let cases: [(Value, &str); 3] = [
+        (json!({"events": ["job.started"]}), "events"),
+        (json!({"events": []}), "events"),
+        (json!({"job_type": "payload_fetch"}), "job_type"),
     ];
-    for (case, fault, field) in cases {
-        println!("{case}");
+    for (fault, field) in cases {
+        println!("{fault}");
         let mut draft = json!({"endpoint_id": endpoint["id"], "events": ["job.failed"]});
         draft.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
         let named = server.post("/api/media/rules", draft).await.problem(400)["field"].clone();

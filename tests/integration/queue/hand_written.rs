@@ -88,15 +88,15 @@ async fn a_number_or_date_without_sense_is_refused() {
     queue.stores(2).await;
     queue.add(fetch(9)).await;
     queue.claim_one().await;
-    let cases: [(&str, &str); 5] = [
-        ("never", "SELECT generate_resync_tasks(6, 'infinity')"),
-        ("long ago", "SELECT generate_resync_tasks(6, '-infinity')"),
-        ("in years", "SELECT generate_resync_tasks(6, (now() + interval '368 days')::date)"),
-        ("live leases", "SELECT recover_stale_tasks(-1)"),
-        ("no minutes", "SELECT recover_stale_tasks(NULL)"),
+    let cases: [&str; 5] = [
+        "SELECT generate_resync_tasks(6, 'infinity')",
+        "SELECT generate_resync_tasks(6, '-infinity')",
+        "SELECT generate_resync_tasks(6, (now() + interval '368 days')::date)",
+        "SELECT recover_stale_tasks(-1)",
+        "SELECT recover_stale_tasks(NULL)",
     ];
-    for (case, statement) in cases {
-        println!("{case}");
+    for statement in cases {
+        println!("{statement}");
         let refused = queue.database.raw.batch_execute(statement).await.unwrap_err();
         assert!(refused.as_db_error().is_some(), "{refused}");
         assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE status = 'claimed'").await, 1);

@@ -63,22 +63,22 @@ async fn ids(store: &TestStore, question: ProductQuestion) -> Vec<String> {
 #[tokio::test]
 async fn products_are_found_by_their_words() {
     let (store, _) = market().await;
-    let cases: [(&str, &str, &[&str]); 12] = [
-        ("a word", "ledger", &["ledger"]),
-        ("in capitals", "LEDGER", &["ledger"]),
-        ("its beginning", "ledg", &["ledger"]),
-        ("all words", "dream blue", &["dream", "lakes dream"]),
-        ("brand and name", "granite dream", &["dream"]),
-        ("a brand", "granite", &["dream", "ledger"]),
-        ("a size", "3.5g", &["ledger"]),
-        ("nothing alike", "chocolate", &[]),
-        ("no word", "!!", &[]),
-        ("empty", "", &[]),
-        ("operators", "blue & ! | ( :* <-> '", &["dream", "lakes dream", "ledger"]),
-        ("a pattern", "%", &[]),
+    let cases: [(&str, &[&str]); 12] = [
+        ("ledger", &["ledger"]),
+        ("LEDGER", &["ledger"]),
+        ("ledg", &["ledger"]),
+        ("dream blue", &["dream", "lakes dream"]),
+        ("granite dream", &["dream"]),
+        ("granite", &["dream", "ledger"]),
+        ("3.5g", &["ledger"]),
+        ("chocolate", &[]),
+        ("!!", &[]),
+        ("", &[]),
+        ("blue & ! | ( :* <-> '", &["dream", "lakes dream", "ledger"]),
+        ("%", &[]),
     ];
-    for (case, q, expected) in cases {
-        println!("{case}");
+    for (q, expected) in cases {
+        println!("{q}");
         assert_eq!(ids(&store, of(q)).await, expected);
     }
 }
@@ -131,13 +131,13 @@ async fn pages_lead_from_the_best_match_to_the_last() {
     store.beside("Twin").await.crawl(1, vec![named("twin", Some("Granite"), "Blue Dream")]).await;
     copy(&store).await;
     let client = client(&store).await;
-    let cases: [(&str, &str, MatchKind, usize); 3] = [
-        ("by words", "blue", MatchKind::Words, 4),
-        ("by corrected words", "bluee dreamm", MatchKind::Corrected, 3),
-        ("by spelling", "granite blue dream xqz", MatchKind::Trigrams, 2),
+    let cases: [(&str, MatchKind, usize); 3] = [
+        ("blue", MatchKind::Words, 4),
+        ("bluee dreamm", MatchKind::Corrected, 3),
+        ("granite blue dream xqz", MatchKind::Trigrams, 2),
     ];
-    for (case, q, by, matches) in cases {
-        println!("{case}");
+    for (q, by, matches) in cases {
+        println!("{q}");
         let whole = product_search::search(&client, &of(q), 10).await.unwrap();
         assert_eq!((whole.by, whole.products.len(), whole.truncated), (by, matches, false));
         assert_eq!(whole.next, None);
