@@ -77,7 +77,7 @@ pub fn server_options(linger: Duration) -> private_server::Options {
 
 /// A directory for one test.
 pub fn server_dir() -> tempfile::TempDir {
-    let dir = tempfile::Builder::new().prefix("drover-pg-").tempdir_in(base_dir()).unwrap();
+    let dir = tempfile::Builder::new().prefix("drover-pg-").tempdir_in(fast_dir()).unwrap();
     std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     dir
 }
@@ -163,11 +163,12 @@ async fn start_server() -> PrivateServer {
 /// Checkouts keep out of each other's way.
 fn shared_dir() -> PathBuf {
     let digest = sha256_hex(env!("CARGO_MANIFEST_DIR"));
-    base_dir().join(format!("drover-tests-{}-{}", nix::unistd::Uid::effective(), &digest[..8]))
+    fast_dir().join(format!("drover-tests-{}-{}", nix::unistd::Uid::effective(), &digest[..8]))
 }
 
-/// Other than cargo's target directory, both are open to the account that runs the server.
-fn base_dir() -> &'static Path {
+/// Directory for many short-lived files, in memory where that has room. Other than cargo's target directory, it is open to
+/// the account that runs the server.
+pub fn fast_dir() -> &'static Path {
     let free = statvfs(IN_MEMORY).map_or(0, |system| system.blocks_available() * system.fragment_size());
     Path::new(if free >= ROOM { IN_MEMORY } else { "/tmp" })
 }
