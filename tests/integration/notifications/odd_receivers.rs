@@ -115,19 +115,25 @@ async fn a_mail_whose_code_is_250_is_accepted_whatever_follows() {
     }
 }
 
-#[rstest]
-#[case::greeting("CONNECT", b"220-b\xfccher\r\n220\r\n")]
-#[case::hello("EHLO", b"250-b\xfccher\r\n250\r\n")]
-#[case::sender("MAIL", b"250 \xe4\r\n")]
-#[case::farewell("QUIT", b"500 \xe4\r\n")]
 #[tokio::test]
-async fn texts_of_other_replies_change_nothing(#[case] verb: &'static str, #[case] reply: &[u8]) {
+async fn texts_of_other_replies_change_nothing() {
     let harness = MediaHarness::start().await;
-    let endpoint = harness.add_mail(&[ANN]).await;
-    harness.site.script_mail(MailScript { replies: [(verb, reply.to_vec())].into(), ..MailScript::default() });
-    harness.tell(endpoint, 1).await;
-    assert!(done(&harness.send(endpoint).await));
-    assert_eq!(harness.site.mails().len(), 1);
+    let cases: [(&str, &'static str, &[u8]); 4] = [
+        ("greeting", "CONNECT", b"220-b\xfccher\r\n220\r\n"),
+        ("hello", "EHLO", b"250-b\xfccher\r\n250\r\n"),
+        ("sender", "MAIL", b"250 \xe4\r\n"),
+        ("farewell", "QUIT", b"500 \xe4\r\n"),
+    ];
+    for (case, verb, reply) in cases {
+        println!("{case}");
+        let endpoint = harness.add_mail(&[ANN]).await;
+        harness.site.script_mail(MailScript { replies: [(verb, reply.to_vec())].into(), ..MailScript::default() });
+        let before = harness.site.mails().len();
+        harness.tell(endpoint, 1).await;
+        assert!(done(&harness.send(endpoint).await));
+        assert_eq!(harness.site.mails().len() - before, 1);
+        harness.database.raw.batch_execute("DELETE FROM notification_endpoints").await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -326,26 +332,32 @@ async fn a_status_of_success_is_a_delivery_whatever_follows() {
     }
 }
 
-#[rstest]
-#[case::no_status(b"", "before its status")]
-#[case::a_broken_status(b"HTTP/1.1 20", "before its status")]
-#[case::another_protocol(b"220 mail.example ESMTP\r\n", "HTTP/1")]
-#[case::busy(b"HTTP/1.1 503 sp\xe4ter\r\nPHP Warning - startup\r\nRetry-After: 600\r\n\r\n", "503")]
 #[tokio::test]
-async fn an_answer_that_is_no_success_is_tried_again(#[case] answer: &[u8], #[case] says: &str) {
+async fn an_answer_that_is_no_success_is_tried_again() {
     let harness = MediaHarness::start().await;
-    let receiver = RawReceiver::start(vec![RawAnswer::new(answer, AfterAnswer::Close)]).await.unwrap();
-    let endpoint = harness.add_raw_webhook(&receiver).await;
-    harness.tell(endpoint, 1).await;
-    assert!(!done(&harness.send(endpoint).await));
-    let notification = harness.notifications(endpoint).await.remove(0);
-    let error = notification.last_error.unwrap();
-    assert!(error.contains(says), "{error}");
-    assert_eq!(harness.waits(notification.id).await > 500.0, says == "503", "as long as it asks");
-    harness.send_all(endpoint).await;
-    let ids: Vec<String> =
-        receiver.deliveries().iter().map(|delivery| header(delivery, "webhook-id").to_owned()).collect();
-    assert!(ids.len() == 2 && ids[0] == ids[1], "{ids:?}");
+    let cases: [(&str, &[u8], &str); 4] = [
+        ("no status", b"", "before its status"),
+        ("a broken status", b"HTTP/1.1 20", "before its status"),
+        ("another protocol", b"220 mail.example ESMTP\r\n", "HTTP/1"),
+        ("busy", b"HTTP/1.1 503 sp\xe4ter\r\nPHP Warning - startup\r\nRetry-After: 600\r\n\r\n", "503"),
+    ];
+    for (case, answer, says) in cases {
+        println!("{case}");
+        let receiver = RawReceiver::start(vec![RawAnswer::new(answer, AfterAnswer::Close)]).await.unwrap();
+        let endpoint = harness.add_raw_webhook(&receiver).await;
+        harness.tell(endpoint, 1).await;
+        assert!(!done(&harness.send(endpoint).await));
+        let notification = harness.notifications(endpoint).await.remove(0);
+        let error = notification.last_error.unwrap();
+        assert!(error.contains(says), "{error}");
+        assert_eq!(harness.waits(notification.id).await > 500.0, says == "503", "as long as it asks");
+        harness.send_all(endpoint).await;
+        let ids: Vec<String> =
+            receiver.deliveries().iter().map(|delivery| header(delivery, "webhook-id").to_owned()).collect();
+        assert!(ids.len() == 2 && ids[0] == ids[1], "{ids:?}");
+        let forget = "DELETE FROM notification_endpoints; DELETE FROM credentials";
+        harness.database.raw.batch_execute(forget).await.unwrap();
+    }
 }
 
 #[tokio::test]
