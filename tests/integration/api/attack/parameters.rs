@@ -18,7 +18,7 @@ use super::super::reads::selling;
 use super::super::server::Answer;
 use super::{AT_ONCE, Operation, Target, operations, resolved};
 
-/// One of so many values goes to a parameter.
+/// Distance between two values that one parameter gets.
 const SHARE: usize = 8;
 
 /// Name of a store, its tasks and everything else that a filter could find.
