@@ -296,8 +296,8 @@ async fn a_status_of_success_is_a_delivery_whatever_follows(#[case] answer: Vec<
 }
 
 #[rstest]
-#[case::no_status(b"", "before its status")]
-#[case::a_broken_status(b"HTTP/1.1 20", "before its status")]
+#[case::no_status(b"", "before it sent a status")]
+#[case::a_broken_status(b"HTTP/1.1 20", "before it sent a status")]
 #[case::another_protocol(b"220 mail.example ESMTP\r\n", "HTTP/1")]
 #[case::busy(b"HTTP/1.1 503 sp\xe4ter\r\nPHP Warning - startup\r\nRetry-After: 600\r\n\r\n", "503")]
 #[tokio::test]
