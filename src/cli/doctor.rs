@@ -168,7 +168,7 @@ fn no_data(env: &Env) -> Finding {
 fn bad_schema(error: MigrateError) -> Finding {
     let remedy = match error {
         MigrateError::Db(_) => "see the database's log",
-        _ => "run the program that fits this database",
+        _ => "run the version of drover that this database needs",
     };
     Finding::fault("schema", format!("{:#}", anyhow::Error::from(error)), remedy)
 }
@@ -185,7 +185,7 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
 }
 
 fn bad_encoding(encoding: &str) -> Option<Finding> {
-    let detail = format!("is {encoding}, and texts of menus are UTF8");
+    let detail = format!("is {encoding}, but menus need UTF8");
     (encoding != server_info::ENCODING).then(|| Finding::fault("encoding", detail, server_info::ENCODING_REMEDY))
 }
 
@@ -221,7 +221,7 @@ async fn live_workers(db: &Db, host: &str) -> Finding {
 /// `ended`: registered workers whose process was killed.
 fn running(workers: usize, ended: usize) -> Finding {
     match (workers, ended) {
-        (0, 0) => Finding::advice("workers", "none runs: no task is done", "start some with `drover up`"),
+        (0, 0) => Finding::advice("workers", "no worker is running, so no task is done", "start some with `drover up`"),
         (running, 0) => Finding::well("workers", format!("{running} run")),
         (running, ended) => Finding::advice(
             "workers",

@@ -81,7 +81,7 @@ impl Listeners {
             let address = listener.local_addr()?;
             tracing::info!(%address, "Listening for probes on http://{address}");
             let serving = api::serve_probes(listener, state.clone(), scrape);
-            servers.tasks.spawn(background.clone().run_once("server of the probes", serving));
+            servers.tasks.spawn(background.clone().run_once("probe server", serving));
         }
         if let Some(listener) = self.api {
             let address = listener.local_addr()?;
@@ -91,7 +91,7 @@ impl Listeners {
             }
             servers.api = Some(address);
             let serving = api::serve(listener, state, dashboard::routes(), background.clone());
-            servers.tasks.spawn(background.clone().run_once("server of the API", serving));
+            servers.tasks.spawn(background.clone().run_once("API server", serving));
         }
         Ok(servers)
     }
@@ -114,7 +114,7 @@ pub async fn local_api_url(api: &settings::Api) -> Result<String, CliError> {
 pub async fn local_url(listen: &str) -> Result<String, CliError> {
     let fault = |fault: &dyn Display| CliError::unavailable(format!("{listen}: {fault}"));
     let mut found = lookup_host(listen).await.map_err(|error| fault(&error))?;
-    let address = found.next().ok_or_else(|| fault(&"the name has no address"))?;
+    let address = found.next().ok_or_else(|| fault(&"the name does not resolve to an address"))?;
     Ok(format!("http://{}", for_local_clients(address)))
 }
 
@@ -136,7 +136,7 @@ async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> 
 
 /// Listens on the first usable address of the name.
 async fn bind(address: &str) -> io::Result<TcpListener> {
-    let mut fault = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut fault = io::Error::new(io::ErrorKind::NotFound, "the name does not resolve to an address");
     for address in lookup_host(address).await? {
         match bind_to(address) {
             Ok(listener) => return Ok(listener),

@@ -79,7 +79,7 @@ pub enum SendError {
     Secret(#[from] BadWebhookSecret),
     #[error("a webhook needs a credential with its secret")]
     NoSecret,
-    #[error("the token has characters that no header can have")]
+    #[error("the token contains characters that a header cannot have")]
     NotSendable,
     #[error("the mail server {0}")]
     Mail(String),

@@ -146,8 +146,11 @@ impl Letter<'_> {
         for address in &self.open {
             let to = on_the_wire(address);
             if !to.is_ascii() && !extensions.smtputf8 {
-                let refused =
-                    Recipient::new(RecipientState::Refused, NOT_ASCII, "the server has no SMTPUTF8".to_owned());
+                let refused = Recipient::new(
+                    RecipientState::Refused,
+                    NOT_ASCII,
+                    "the server does not support SMTPUTF8".to_owned(),
+                );
                 recipients.0.insert((*address).to_owned(), refused);
                 continue;
             }
@@ -166,7 +169,7 @@ impl Letter<'_> {
             last = session.command("DATA", "DATA").await?;
         }
         match last.is_positive() && !taken.is_empty() {
-            true => Err(SendError::Mail(format!("answers DATA with {}, where RFC 5321 has 354", last.code))),
+            true => Err(SendError::Mail(format!("answers DATA with {}, where RFC 5321 requires 354", last.code))),
             false => Ok((last, taken)),
         }
     }
@@ -230,7 +233,7 @@ async fn log_in(
         return Ok(());
     }
     if !has("LOGIN") {
-        return Err(SendError::Mail("offers neither of the logins PLAIN and LOGIN".to_owned()));
+        return Err(SendError::Mail("offers neither PLAIN nor LOGIN as a login".to_owned()));
     }
     intermediate(session.command("AUTH", "AUTH LOGIN").await?)?;
     intermediate(session.command("AUTH", &BASE64_STANDARD.encode(username)).await?)?;

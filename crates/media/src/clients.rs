@@ -39,7 +39,7 @@ const MAX_ID: usize = 200;
 pub enum ReadError {
     #[error("the answer is not {expected}: {fault}")]
     NotReadable { expected: &'static str, fault: String },
-    #[error("the answer has a new shape: {field} {fault}")]
+    #[error("the answer has an unexpected format: {field} {fault}")]
     Strange { field: String, fault: String },
     /// Every page of a thread has posts, so the selectors fit no longer, or this is a page for guests.
     #[error("the page has no posts: the selectors do not fit it, or it needs a log-in")]

@@ -109,7 +109,7 @@ pub enum HttpError {
     Held(#[from] HeldHost),
     #[error("{0} leads to more than {MAX_REDIRECTS} redirects")]
     Redirects(String),
-    #[error("{0} redirects to a text that is not an address")]
+    #[error("{0} redirects to an invalid address")]
     Location(String),
     #[error("{0} redirects to another host, which may not see the key")]
     Elsewhere(String),

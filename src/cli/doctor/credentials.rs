@@ -16,14 +16,14 @@ pub async fn check(db: &Db, keys: &SecretKeys) -> Finding {
     match unreadable.is_empty() {
         true if keys.current_id().is_none() => Finding::advice(
             "credentials",
-            "there is no key, so none can be stored",
+            "no key is set, so no credential can be stored",
             "`openssl rand -hex 32` prints one: give it as DROVER__SECRETS__KEY",
         ),
         true => Finding::well("credentials", format!("{} can be read", rekeyed.current + rekeyed.reencrypted)),
         false => Finding::fault(
             "credentials",
             unreadable.join("; "),
-            "give the key that encrypted them as DROVER__SECRETS__KEY, or the secret again: `drover media set credentials ID --secret-file FILE`",
+            "give the key that encrypted them as DROVER__SECRETS__KEY, or set the secret again: `drover media set credentials ID --secret-file FILE`",
         ),
     }
 }

@@ -21,8 +21,7 @@ const MAX_TIME: Duration = Duration::from_secs(10);
 const OLDEST_DENO: u32 = 2;
 const OLDEST_NODE: u32 = 20;
 const PYTHON: &str = "`apt install python3-venv` or `brew install python`";
-const FFMPEG: &str =
-    "`apt install ffmpeg` or `brew install ffmpeg`: without it videos come in one piece, which may be smaller";
+const FFMPEG: &str = "`apt install ffmpeg` or `brew install ffmpeg`: without it, only formats that hold picture and sound together can be downloaded, often at a lower resolution";
 const RUNTIME: &str = "`pip install deno` beside yt-dlp, or install Node.js 20 or later: YouTube needs one";
 
 /// A program that media jobs run.
@@ -109,8 +108,7 @@ fn absent(missing: &[Tool], search_path: &str) -> Option<Finding> {
     let names: Vec<String> = missing.iter().map(Tool::names).collect();
     let remedies: Vec<&str> =
         missing.iter().map(|tool| tool.remedy.as_str()).collect::<BTreeSet<_>>().into_iter().collect();
-    let detail =
-        format!("not in media.tool_path ({search_path}), and needed by media jobs alone: {}", names.join(", "));
+    let detail = format!("not in media.tool_path ({search_path}), and needed only by media jobs: {}", names.join(", "));
     (!missing.is_empty())
         .then(|| Finding::advice("media tool", detail, format!("for media jobs, {}", remedies.join("; "))))
 }

@@ -104,7 +104,9 @@ impl Youtube {
         match answer.status {
             StatusCode::OK => {}
             StatusCode::NOT_MODIFIED => return Ok(Feed::Unchanged),
-            StatusCode::NOT_FOUND => return Err(ServiceError::Other("the service knows no such channel".to_owned())),
+            StatusCode::NOT_FOUND => {
+                return Err(ServiceError::Other("the service does not know this channel".to_owned()));
+            }
             status => return Err(ServiceError::Other(format!("the service answers {status}"))),
         }
         let (etag, last_modified) = (text(&answer.headers, ETAG), text(&answer.headers, LAST_MODIFIED));

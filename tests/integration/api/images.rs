@@ -219,7 +219,7 @@ async fn nothing_outside_of_the_images_is_opened() {
         println!("{path}");
         for query in ["", "?w=10"] {
             let Ok(request) = server.request(Method::GET, &format!("/img/{path}{query}")).body(Full::default()) else {
-                // not an address that HTTP can carry
+                // not an address that HTTP allows
                 continue;
             };
             let answer = server.send(request).await;

@@ -157,7 +157,7 @@ async fn what_is_found_by_its_spelling_alone_is_said_so() {
     selling(&server).await;
     let found = run(&server, InProcess, &["products", "search", "blue ledgr"]).await;
     assert!(text(&found).contains("Blue Ledger"));
-    assert!(String::from_utf8_lossy(&found.stderr).contains("spelled alike"));
+    assert!(String::from_utf8_lossy(&found.stderr).contains("a similar spelling"));
     assert!(!String::from_utf8_lossy(&found.stderr).contains("WARN"), "it is no fault");
     let none = run(&server, InProcess, &["products", "search", "chocolate"]).await;
     assert!(text(&none).lines().count() == 1 && String::from_utf8_lossy(&none.stderr).contains("no product matches"));

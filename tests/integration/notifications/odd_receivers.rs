@@ -336,8 +336,8 @@ async fn a_status_of_success_is_a_delivery_whatever_follows() {
 async fn an_answer_that_is_no_success_is_tried_again() {
     let harness = MediaHarness::start().await;
     let cases: [(&str, &[u8], &str); 4] = [
-        ("no status", b"", "before its status"),
-        ("a broken status", b"HTTP/1.1 20", "before its status"),
+        ("no status", b"", "before it sent a status"),
+        ("a broken status", b"HTTP/1.1 20", "before it sent a status"),
         ("another protocol", b"220 mail.example ESMTP\r\n", "HTTP/1"),
         ("busy", b"HTTP/1.1 503 sp\xe4ter\r\nPHP Warning - startup\r\nRetry-After: 600\r\n\r\n", "503"),
     ];

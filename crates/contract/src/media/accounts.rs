@@ -21,10 +21,10 @@ record! {
         /// Null: made from the address of its platform.
         url: Option<String>,
         credential_id: Option<i64>,
-        /// Null: scraped by request alone.
+        /// Null: scraped only on request.
         interval_hours: Option<f64>,
         enabled: bool,
-        /// Time when the last whole scrape ended.
+        /// Time when the last complete scrape ended.
         last_scraped_at: Option<DateTime<Utc>>,
         /// Why the last scrape failed; null: it did not.
         last_error: Option<String>,
@@ -42,7 +42,7 @@ record! {
         /// None: made from `media.platforms.<platform>.url`.
         #[schema(max_length = 2000, example = "https://site.example/ann")]
         url: Option<String>,
-        /// One of the same platform.
+        /// A credential of the same platform.
         credential_id: Option<i64>,
         #[schema(minimum = 0.01, maximum = 87600)]
         interval_hours: Option<f64>,
@@ -50,7 +50,7 @@ record! {
         #[schema(default = true)]
         enabled: bool,
     }
-    /// Null takes a value away.
+    /// Null removes a value.
     change AccountChange {
         #[schema(max_length = 2000)]
         url: Option<String>,

@@ -59,7 +59,9 @@ impl DownloadError {
     /// More bytes came than the server named, or than are permitted where it named none.
     pub(super) fn larger(total: Option<u64>, max: u64) -> Self {
         match total {
-            Some(total) => DownloadError::Strange(format!("it sent more than it named: {}", counted(total, "byte"))),
+            Some(total) => {
+                DownloadError::Strange(format!("it sent more than it announced: {}", counted(total, "byte")))
+            }
             None => DownloadError::TooLarge { max },
         }
     }
