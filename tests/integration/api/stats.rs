@@ -40,14 +40,17 @@ fn points(chart: &Value) -> Vec<(String, Value)> {
     series.map(|one| (one["key"].as_str().unwrap().to_owned(), one["points"].clone())).collect()
 }
 
-fn expected<const N: usize>(series: [(&str, [i64; 2]); N]) -> Vec<(String, Value)> {
+/// The key of a series, and its points in two hours.
+type Series = (&'static str, [i64; 2]);
+
+fn expected<const N: usize>(series: [Series; N]) -> Vec<(String, Value)> {
     series.into_iter().map(|(key, points)| (key.to_owned(), json!(points))).collect()
 }
 
 #[tokio::test]
 async fn each_metric_is_charted_by_what_it_was_counted_by() {
     let server = counted().await;
-    let cases: [(&str, &[(&str, [i64; 2])]); 11] = [
+    let cases: [(&str, &[Series]); 11] = [
         ("metric=requests", &[("menu.test", [6, 0]), ("other.test", [0, 4])]),
         ("metric=requests&by=proxy", &[("8", [2, 4]), ("7", [4, 0])]),
         ("metric=requests&by=outcome", &[("ok", [5, 0]), ("challenged", [0, 4]), ("blocked", [1, 0])]),

@@ -136,7 +136,7 @@ async fn the_command_scales_and_says_so() {
     };
     let text = scale(&["8"]).await;
     let shown = String::from_utf8(text.stdout).unwrap();
-    assert!(shown.contains("scraper-worker: 8 pods asked for") && shown.contains("KEDA scales it too"), "{shown}");
+    assert!(shown.contains("scraper-worker: 8 pods requested") && shown.contains("KEDA scales it too"), "{shown}");
     let json = scale(&["9", "--json"]).await;
     let answer: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&answer["replicas"], cluster.replicas()), (&json!(9), 9));
