@@ -43,7 +43,7 @@ pub struct ScheduleRequest {
     #[serde(default)]
     pub group_name: Option<String>,
     #[serde(default)]
-    #[schema(minimum = 0.001, maximum = 8784)]
+    #[schema(minimum = 0.001, maximum = 87600)]
     pub interval_hours: Option<f64>,
     /// Line as in crontab(5): five fields, or six with seconds first, such as `30 6 * * 1-5`.
     #[serde(default)]
@@ -87,7 +87,7 @@ pub struct ScheduleUpdate {
     pub group_name: Option<Option<String>>,
     /// Interval in place of a `cron` line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 0.001, maximum = 8784)]
+    #[schema(minimum = 0.001, maximum = 87600)]
     pub interval_hours: Option<f64>,
     /// Line in place of `interval_hours`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,10 +6,11 @@ use super::record::record;
 use super::{Fields, yes};
 use crate::checks::{BadField, bad};
 use domain::media_account::{AccountKind, check_platform, check_username, web_address};
+use domain::schedule::INTERVALS;
 use domain::vocabulary::Word;
 
-/// Ten years.
-const MAX_HOURS: f64 = 87_600.0;
+/// That of a schedule, which an account with an interval gets.
+const MAX_HOURS: f64 = *INTERVALS.end();
 const MIN_HOURS: f64 = 0.01;
 
 record! {
@@ -121,6 +122,8 @@ mod tests {
     #[case::a_long_name(json!({"platform": "a", "username": "b".repeat(4096)}), Some("username"))]
     #[case::a_platform(json!({"platform": "A site", "username": "b"}), Some("platform"))]
     #[case::a_file(json!({"platform": "a", "username": "b", "url": "file:///etc/passwd"}), Some("url"))]
+    #[case::ten_years(json!({"platform": "a", "username": "b", "interval_hours": 87_600}), None)]
+    #[case::more(json!({"platform": "a", "username": "b", "interval_hours": 87_601}), Some("interval_hours"))]
     #[case::no_time(json!({"platform": "a", "username": "b", "interval_hours": 0}), Some("interval_hours"))]
     fn an_account_is_checked(#[case] draft: Value, #[case] fault: Option<&str>) {
         let draft: AccountDraft = serde_json::from_value(draft).unwrap();
