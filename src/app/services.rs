@@ -63,7 +63,7 @@ pub fn services(
     let http = strangers.clone().through(Arc::new(MediaHosts(sessions.host_limits())));
     Ok(TaskServices {
         db: db.clone(),
-        media: MediaServices::new(config, &payloads, http.clone(), strangers, proxies),
+        media: MediaServices::new(config, &payloads, strangers, proxies),
         http,
         keys: config.secrets.keys(),
         sessions,

@@ -11,7 +11,7 @@ use storage::Payloads;
 pub struct MediaServices;
 
 impl MediaServices {
-    pub fn new(_: &Config, _: &Payloads, _: Http, _: Http, _: Arc<dyn ProxySource>) -> Self {
+    pub fn new(_: &Config, _: &Payloads, _: Http, _: Arc<dyn ProxySource>) -> Self {
         MediaServices
     }
 }

@@ -36,7 +36,7 @@ pub use menu::page;
 pub use names::NAMES;
 pub use pooler::{POOLER_CONNECTIONS, Pooler};
 pub use port::free_port;
-pub use process::{Child, drover, program};
+pub use process::{Child, drover, memory_of_test, program};
 pub use replicated::Replicated;
 pub use s3::{S3, S3_SECRET};
 pub use slow_link::SlowLink;

@@ -40,6 +40,18 @@ pub fn program() -> PathBuf {
     test.ancestors().nth(2).unwrap().join("drover-under-test")
 }
 
+/// Runs an ignored test of this program in a process of its own, so that nothing else moves its peak of memory. It prints one line
+/// that begins with `N MiB more`: returns the line and N.
+pub async fn memory_of_test(name: &str, variables: &[(&str, &str)]) -> (String, usize) {
+    let mut test = Command::new(std::env::current_exe().unwrap());
+    test.args(["--exact", name, "--ignored", "--nocapture"]).envs(variables.iter().copied());
+    let output = test.stderr(Stdio::inherit()).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let line = said.lines().find(|line| line.contains("MiB more")).unwrap_or_else(|| panic!("{said}"));
+    println!("{line}");
+    (line.to_owned(), line.split(' ').next().unwrap().parse().unwrap())
+}
+
 /// A running child whose output is kept line by line.
 ///
 /// Killed when dropped. Its end fails the test when the log holds an error that the test does not allow.

@@ -165,7 +165,7 @@ pub struct ImportedStores {
     pub grouped: usize,
     /// Stores left out because they are already in the maximum number of groups.
     pub full: Vec<StoreId>,
-    /// Known stores that are listed under a slug that is no longer theirs.
+    /// Known stores with another slug than the one in the list.
     #[serde(default)]
     pub renamed: Vec<RenamedStore>,
 }

@@ -11,7 +11,7 @@ use super::mail::ascii_domain;
 use super::{Notice, SendError, text};
 use domain::notification::MailTarget;
 
-/// Errors: an address of the target is none.
+/// Errors: an address of the target is not a mail address.
 pub fn written(target: &MailTarget, notice: &Notice, now: DateTime<Utc>) -> Result<Vec<u8>, SendError> {
     let domain = target.from.rsplit_once('@').map_or("drover.invalid", |(_, domain)| domain);
     let mut message = Message::builder()

@@ -92,7 +92,7 @@ impl Account {
 pub async fn run(ctx: &Context, account: Account, scrape_type: ScrapeType) -> Result<Outcome, TaskError> {
     let media = &ctx.services.media;
     let (address, url) = account.address(&media.config)?;
-    media.http.check(&url).await?;
+    ctx.services.http.check(&url).await?;
     let login = login(ctx, &account).await?;
     let directory = item_download::lock(media, account.work_name()).await.map_err(end_of_lock)?;
     let scraped = scrape(ctx, account, scrape_type, &directory, login, (address, url)).await;
@@ -214,7 +214,7 @@ fn end_of_lock(error: ItemError) -> TaskError {
 async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential>, TaskError> {
     let Some(id) = account.row.as_ref().and_then(|row| row.credential_id) else { return Ok(None) };
     let client = ctx.services.db.client().await?;
-    Ok(Some(credentials::open_for(&client, id, &account.platform, &ctx.services.media.keys).await?))
+    Ok(Some(credentials::open_for(&client, id, &account.platform, &ctx.services.keys).await?))
 }
 
 fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Result<Secret, TaskError> {

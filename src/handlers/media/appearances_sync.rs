@@ -39,7 +39,7 @@ pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     if people.is_empty() {
         return report.outcome();
     }
-    let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.media.keys).await?;
+    let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.keys).await?;
     drop(client);
     monitor(ctx, &Tmdb { key }, &people, report).await
 }
@@ -93,7 +93,7 @@ impl Tmdb {
         let media = &ctx.services.media;
         let url = tmdb::credits_url(&media.config.tmdb_url, person.tmdb_id);
         let get = Get { min_interval: tmdb::MIN_INTERVAL, ..with_key(url, &self.key.secret)? };
-        let answer = ask(media, &get).await?;
+        let answer = ask(&ctx.services, &get).await?;
         match answer.status {
             StatusCode::OK => Ok(tmdb::read(&answer.bytes(MAX_CREDITS_BYTES).await?)?),
             StatusCode::UNAUTHORIZED => Err(ServiceError::Credential(

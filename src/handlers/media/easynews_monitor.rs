@@ -55,7 +55,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     if searches.is_empty() {
         return report.outcome();
     }
-    let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.media.keys).await?;
+    let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.keys).await?;
     drop(client);
     monitor(ctx, &Easynews { login }, &searches, report).await
 }
@@ -67,7 +67,7 @@ pub async fn access(ctx: &Context, url: &Url) -> Result<Option<ServiceAccess>, T
         return Ok(None);
     }
     let client = ctx.services.db.client().await?;
-    let login = credentials::open_of_platform(&client, SOURCE, &media.keys).await?;
+    let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.keys).await?;
     let secrets = basic(url, &login).map_err(|error| TaskError::permanent(error.to_string()))?;
     Ok(Some(ServiceAccess { secrets: Some(secrets), min_interval: Duration::ZERO }))
 }
@@ -176,7 +176,7 @@ impl Search {
         let search = easynews::Search { query: self.query(), extensions, page, per_page: MAX_PER_PAGE };
         let url = easynews::search_url(&media.config.easynews_url, search);
         let secrets = Some(basic(&url, login)?);
-        let answer = ask(media, &Get { secrets, ..Get::of(url) }).await?;
+        let answer = ask(&ctx.services, &Get { secrets, ..Get::of(url) }).await?;
         match answer.status {
             StatusCode::OK => Ok(easynews::read(&answer.bytes(MAX_PAGE_BYTES).await?)?),
             StatusCode::UNAUTHORIZED => Err(ServiceError::Credential(

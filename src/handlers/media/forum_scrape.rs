@@ -16,8 +16,9 @@ use super::forum_session::{self, ForumError, ForumSession, OpenError, Position, 
 use super::item_download::ServiceAccess;
 use super::report::{Poll, Report};
 use super::wait::Wait;
-use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, MediaServices, download_media, fields, unless_stopped};
+use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, download_media, fields, unless_stopped};
 use crate::handlers::Context;
+use crate::handlers::TaskServices;
 use ::media::clients::Odd;
 use db::tasks::waits_since;
 use db::watched_threads::{self, WatchedThread};
@@ -45,7 +46,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
         return Err(TaskError::permanent("none of these threads exists: `drover media list threads`"));
     }
     let (done, threads): (Vec<_>, Vec<_>) = threads.into_iter().partition(|thread| thread.is_done);
-    let mut forums = open_forums(&client, &threads, &ctx.services.media).await?;
+    let mut forums = open_forums(&client, &threads, &ctx.services).await?;
     drop(client);
     let mut report = Report::new(Role::ForumScrape, "threads", &["posts", "items"]);
     report.resume(done.into_iter().map(|thread| thread.last_error));
@@ -76,25 +77,25 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
 
 /// How an address of the forum that an item is of is asked, with its login and at its pace; None for one elsewhere.
 pub async fn access(ctx: &Context, source: &str, url: &Url) -> Result<Option<ServiceAccess>, TaskError> {
-    let (client, media) = (ctx.services.db.client().await?, &ctx.services.media);
+    let (client, services) = (ctx.services.db.client().await?, &ctx.services);
     let Some(forum) = forums::named(&client, source).await? else { return Ok(None) };
     let Some(base) = Url::parse(&forum.base_url).ok().filter(|base| base.origin() == url.origin()) else {
         return Ok(None);
     };
-    let secrets = forum_session::secrets(&client, &forum, &base, media).await?;
-    Ok(Some(ServiceAccess { secrets, min_interval: media.config.forum_interval }))
+    let secrets = forum_session::secrets(&client, &forum, &base, services).await?;
+    Ok(Some(ServiceAccess { secrets, min_interval: services.media.config.forum_interval }))
 }
 
 type Forums = HashMap<i64, Result<ForumSession, String>>;
 
 /// The forums of these threads by their ids; one that cannot be asked is the reason.
-async fn open_forums(client: &Client, threads: &[WatchedThread], media: &MediaServices) -> Result<Forums, DbError> {
+async fn open_forums(client: &Client, threads: &[WatchedThread], services: &TaskServices) -> Result<Forums, DbError> {
     let ids: HashSet<i64> = threads.iter().map(|thread| thread.forum_id).collect();
     let ids: Vec<i64> = ids.into_iter().collect();
     let mut opened = HashMap::new();
     for forum in forums::by_ids(client, &ids).await? {
         let id = forum.id;
-        let session = match ForumSession::open(client, forum, media).await {
+        let session = match ForumSession::open(client, forum, services).await {
             Err(OpenError::Db(error)) => return Err(error),
             Err(OpenError::Row(fault)) => Err(fault),
             Ok(session) => Ok(session),
@@ -150,7 +151,7 @@ async fn read_part(
     let services = &ctx.services;
     let (mut pages, mut links) = (Vec::new(), 0);
     while pages.len() < PAGES_PER_SAVE && links < LINKS_PER_SAVE {
-        let mut page = match forum.read(&services.media, &services.db, thread, position).await {
+        let mut page = match forum.read(&services, thread, position).await {
             Ok(page) => page,
             Err(error) => return Part { pages, next: None, failure: Some(error) },
         };

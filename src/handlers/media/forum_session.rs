@@ -11,8 +11,8 @@ use hyper::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use tokio::task::spawn_blocking;
 use url::Url;
 
-use super::MediaServices;
 use super::wait::{AskError, Wait, ask};
+use crate::handlers::TaskServices;
 use ::media::clients::paged_forum::PagedForum;
 use ::media::clients::selectors::Selectors;
 use ::media::clients::{Odd, ReadError, Readable, discourse, forum_page};
@@ -22,7 +22,7 @@ use public_http::{Get, HttpError, Secrets};
 use db::credentials::{self, CredentialError, OpenCredential};
 use db::forums::ReadForum;
 use db::watched_threads::WatchedThread;
-use db::{Client, Db, forum_posts};
+use db::{Client, forum_posts};
 use domain::credential::CredentialKind;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::forum::{ForumKind, ForumPost};
@@ -149,11 +149,11 @@ impl HasDisposition for ForumError {
 }
 
 impl ForumSession {
-    pub async fn open(client: &Client, forum: ReadForum, media: &MediaServices) -> Result<ForumSession, OpenError> {
+    pub async fn open(client: &Client, forum: ReadForum, services: &TaskServices) -> Result<ForumSession, OpenError> {
         let base = Url::parse(&forum.base_url).map_err(|error| format!("base_url of the forum: {error}"))?;
         let software = Software::of(&forum)?;
-        let secrets = secrets(client, &forum, &base, media).await?;
-        let min_interval = media.config.forum_interval;
+        let secrets = secrets(client, &forum, &base, services).await?;
+        let min_interval = services.media.config.forum_interval;
         Ok(ForumSession { name: forum.name, credential: forum.credential_id, base, software, secrets, min_interval })
     }
 
@@ -168,68 +168,57 @@ impl ForumSession {
     /// Reads a thread at a position.
     pub async fn read(
         &mut self,
-        media: &MediaServices,
-        db: &Db,
+        services: &TaskServices,
         thread: &WatchedThread,
         position: Position,
     ) -> Result<ThreadPage, ForumError> {
         match position {
-            Position::Start => self.read_start(media, db, thread).await,
-            Position::Page(url) => self.read_page(media, url).await,
-            Position::Posts(ids) => self.read_posts(media, thread, &ids).await,
+            Position::Start => self.read_start(services, thread).await,
+            Position::Page(url) => self.read_page(services, url).await,
+            Position::Posts(ids) => self.read_posts(services, thread, &ids).await,
         }
     }
 
     /// A paged thread continues at the last page that was read, where posts may have come.
-    async fn read_start(
-        &mut self,
-        media: &MediaServices,
-        db: &Db,
-        thread: &WatchedThread,
-    ) -> Result<ThreadPage, ForumError> {
+    async fn read_start(&mut self, services: &TaskServices, thread: &WatchedThread) -> Result<ThreadPage, ForumError> {
         let id = thread.external_id.as_str();
         let (forum, base) = match &self.software {
-            Software::Discourse => return self.read_topic(media, db, thread).await,
+            Software::Discourse => return self.read_topic(services, thread).await,
             Software::Paged { forum, .. } => (*forum, self.base.clone()),
         };
-        match self.read_page(media, forum.page_url(&base, id, thread.last_page)).await {
+        match self.read_page(services, forum.page_url(&base, id, thread.last_page)).await {
             // posts were deleted, and the page with them
             Err(ForumError::NoThread) if thread.last_page.is_some() => {
-                self.read_page(media, forum.page_url(&base, id, None)).await
+                self.read_page(services, forum.page_url(&base, id, None)).await
             }
             read => read,
         }
     }
 
-    async fn read_topic(
-        &mut self,
-        media: &MediaServices,
-        db: &Db,
-        thread: &WatchedThread,
-    ) -> Result<ThreadPage, ForumError> {
-        let (body, _) = self.get(media, discourse::topic_url(&self.base, &thread.external_id)).await?;
+    async fn read_topic(&mut self, services: &TaskServices, thread: &WatchedThread) -> Result<ThreadPage, ForumError> {
+        let (body, _) = self.get(services, discourse::topic_url(&self.base, &thread.external_id)).await?;
         let discourse::Topic { posts: Readable { elements: posts, odd }, stream } =
             discourse::topic(&body, &self.base)?;
         let is_read = |id: &i64| posts.iter().any(|post| post.external_id == id.to_string());
         let others: Vec<i64> = stream.into_iter().filter(|id| !is_read(id)).collect();
-        let unknown = forum_posts::unknown(&db.client().await?, thread.id, &others).await?;
+        let unknown = forum_posts::unknown(&services.db.client().await?, thread.id, &others).await?;
         Ok(ThreadPage { posts, odd, place: None, next: rest_of(unknown) })
     }
 
     async fn read_posts(
         &mut self,
-        media: &MediaServices,
+        services: &TaskServices,
         thread: &WatchedThread,
         ids: &[i64],
     ) -> Result<ThreadPage, ForumError> {
         let (now, later) = ids.split_at(ids.len().min(discourse::POSTS_A_REQUEST));
-        let (body, _) = self.get(media, discourse::posts_url(&self.base, &thread.external_id, now)).await?;
+        let (body, _) = self.get(services, discourse::posts_url(&self.base, &thread.external_id, now)).await?;
         let Readable { elements: posts, odd } = discourse::posts(&body, &self.base)?;
         Ok(ThreadPage { posts, odd, place: None, next: rest_of(later.to_vec()) })
     }
 
-    async fn read_page(&mut self, media: &MediaServices, url: Url) -> Result<ThreadPage, ForumError> {
-        let (body, address) = self.get(media, url).await?;
+    async fn read_page(&mut self, services: &TaskServices, url: Url) -> Result<ThreadPage, ForumError> {
+        let (body, address) = self.get(services, url).await?;
         let Software::Paged { forum, selectors } = &self.software else { return Err(ForumError::NoThread) };
         let (place, selectors) = (forum.place(&address), Arc::clone(selectors));
         let read = move || forum_page::read(&String::from_utf8_lossy(&body), &address, &selectors);
@@ -238,9 +227,9 @@ impl ForumSession {
     }
 
     /// The body, and the address that it has after redirects.
-    async fn get(&mut self, media: &MediaServices, url: Url) -> Result<(bytes::Bytes, Url), ForumError> {
+    async fn get(&mut self, services: &TaskServices, url: Url) -> Result<(bytes::Bytes, Url), ForumError> {
         let (secrets, min_interval) = (self.secrets.clone(), self.min_interval);
-        let answer = ask(media, &Get { secrets, min_interval, ..Get::of(url) }).await?;
+        let answer = ask(services, &Get { secrets, min_interval, ..Get::of(url) }).await?;
         match answer.status {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(ForumError::NoThread),
@@ -277,10 +266,10 @@ pub async fn secrets(
     client: &Client,
     forum: &ReadForum,
     base: &Url,
-    media: &MediaServices,
+    services: &TaskServices,
 ) -> Result<Option<Secrets>, OpenError> {
     let Some(id) = forum.credential_id else { return Ok(None) };
-    let credential = credentials::open_for(client, id, &forum.name, &media.keys).await?;
+    let credential = credentials::open_for(client, id, &forum.name, &services.keys).await?;
     let headers = headers(forum.kind, &credential, base)?;
     Ok(Some(Secrets { origin: base.origin(), headers }))
 }

@@ -111,7 +111,7 @@ async fn download_file(
         source => forum_scrape::access(ctx, source, &url).await,
     };
     let access = access.map_err(ItemError::Task)?;
-    let http = if access.is_some() { &media.http } else { &media.strangers };
+    let http = if access.is_some() { &ctx.services.http } else { &media.strangers };
     let min_interval = access.as_ref().map_or(Duration::ZERO, |access| access.min_interval);
     let ask = Download {
         url,
@@ -195,7 +195,7 @@ async fn download_page(
 async fn cookies(ctx: &Context, item: &Item, url: &Url, work: &Path) -> Result<Option<CookieFile>, TaskError> {
     let (Some(id), Some(platform)) = (item.credential_id, &item.platform) else { return Ok(None) };
     let client = ctx.services.db.client().await?;
-    let login = credentials::open_for(&client, id, platform, &ctx.services.media.keys).await?;
+    let login = credentials::open_for(&client, id, platform, &ctx.services.keys).await?;
     drop(client);
     CookieFile::write(work, &login, url)
 }

@@ -32,7 +32,6 @@ use tokio::task::spawn_blocking;
 use super::{Context, stopped};
 use crate::stealth::ProxySource;
 use ::media::tool::sweep;
-use foundation::secrets::SecretKeys;
 use public_http::Http;
 use queue::{TaskError, WriteResults};
 use settings::Config;
@@ -40,34 +39,23 @@ use storage::{MediaFiles, Payloads};
 
 /// Dependencies that all media jobs of a process share.
 pub struct MediaServices {
-    /// Client for services, whose hosts have limits.
-    pub http: Http,
     /// Client for files on hosts that strangers name: no stranger may change the limits of a host.
     pub strangers: Http,
     pub files: MediaFiles,
     pub config: settings::Media,
     /// None: tools reach their sites directly.
     pub tool_proxies: Option<Arc<dyn ProxySource>>,
-    pub keys: SecretKeys,
     /// Directory of files until they are whole.
     pub work_dir: PathBuf,
 }
 
 impl MediaServices {
-    pub fn new(
-        config: &Config,
-        payloads: &Payloads,
-        http: Http,
-        strangers: Http,
-        proxies: Arc<dyn ProxySource>,
-    ) -> Self {
+    pub fn new(config: &Config, payloads: &Payloads, strangers: Http, proxies: Arc<dyn ProxySource>) -> Self {
         MediaServices {
-            http,
             strangers,
             files: MediaFiles::beside(payloads),
             config: config.media.clone(),
             tool_proxies: config.media.use_proxies.then_some(proxies),
-            keys: config.secrets.keys(),
             work_dir: config.media_work_dir(),
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hyper::StatusCode;
 
-use super::MediaServices;
+use crate::handlers::TaskServices;
 use public_http::host_gate::HeldHost;
 use public_http::retry_after::retry_after;
 use public_http::{Answer, Get, HttpError};
@@ -37,8 +37,8 @@ const WITHOUT_TIME: Duration = Duration::from_secs(60);
 
 /// Sends one request, when its host may be asked. An answer 503 that names no time asks for no wait: one thing that
 /// always fails so would keep all others waiting.
-pub async fn ask(media: &MediaServices, get: &Get) -> Result<Answer, AskError> {
-    let answer = media.http.get(get).await?;
+pub async fn ask(services: &TaskServices, get: &Get) -> Result<Answer, AskError> {
+    let answer = services.http.get(get).await?;
     let after = match (answer.status, retry_after(&answer.headers)) {
         (StatusCode::TOO_MANY_REQUESTS, after) => after.unwrap_or(WITHOUT_TIME),
         (StatusCode::SERVICE_UNAVAILABLE, Some(after)) => after,

@@ -100,7 +100,7 @@ impl Youtube {
         let get = Get::of(youtube::feed_url(&self.base, &channel.channel_id));
         let get = with(get, IF_NONE_MATCH, channel.etag.as_deref());
         let get = with(get, IF_MODIFIED_SINCE, channel.last_modified.as_deref());
-        let answer = ask(&ctx.services.media, &get).await?;
+        let answer = ask(&ctx.services, &get).await?;
         match answer.status {
             StatusCode::OK => {}
             StatusCode::NOT_MODIFIED => return Ok(Feed::Unchanged),

@@ -87,7 +87,7 @@ impl MediaHarness {
         let tx = self.database.db.begin_api().await.unwrap();
         let id = db::media_records::insert::<R>(&tx, &draft).await.unwrap();
         if let Some(secret) = draft.secret() {
-            db::credentials::seal(&tx, id, secret, &self.services.media.keys).await.unwrap();
+            db::credentials::seal(&tx, id, secret, &self.services.keys).await.unwrap();
         }
         tx.commit().await.unwrap();
         id

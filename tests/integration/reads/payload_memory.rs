@@ -1,7 +1,6 @@
 //! How much memory it takes to serve and to compare payloads of 50,000 products. Each is read in a process of
 //! its own, so that nothing else moves its peak.
 
-use std::process::Stdio;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
@@ -11,6 +10,7 @@ use drover::platforms;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use storage::{PageBytes, PayloadContent, PayloadForm, PayloadHead, Payloads, SurroundingText};
+use testkit::memory_of_test;
 
 const PAGES: usize = 500;
 const PRODUCTS_PER_PAGE: usize = 100;
@@ -70,20 +70,10 @@ async fn a_payload_of_50000_products_takes_a_bounded_share_of_memory() {
     for revision in [1, 2] {
         rows.push(row(&files, revision).await);
     }
+    let payloads = serde_json::to_string(&rows).unwrap();
     for (reader, most) in [("file", 32), ("gzip", 32), ("json", 32), ("diff", 256)] {
-        let output = tokio::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "reads::payload_memory::reading", "--ignored", "--nocapture"])
-            .env("ROOT", root.path())
-            .env("READER", reader)
-            .env("PAYLOADS", serde_json::to_string(&rows).unwrap())
-            .stderr(Stdio::inherit())
-            .output()
-            .await
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        let line = said.lines().find(|line| line.contains("MiB more")).unwrap_or_else(|| panic!("{said}"));
-        println!("{line}");
-        let more: usize = line.split(' ').next().unwrap().parse().unwrap();
+        let variables = [("ROOT", root.path().to_str().unwrap()), ("READER", reader), ("PAYLOADS", &payloads)];
+        let (line, more) = memory_of_test("reads::payload_memory::reading", &variables).await;
         assert!(more < most, "{line}");
     }
 }

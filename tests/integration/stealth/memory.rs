@@ -2,7 +2,6 @@
 //! of their own, so that nothing else moves its peak; the origin is in this one.
 
 use std::net::SocketAddr;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use drover::stealth::{AllowList, Identities, Proxy, ProxyProtocol, SessionAsk, S
 use foundation::clock::Clock;
 use rstest::rstest;
 use storage::{PayloadContent, Payloads};
+use testkit::memory_of_test;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -64,18 +64,8 @@ async fn what_a_platform_sends_takes_a_bounded_share_of_memory(
         format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{coding}Content-Length: {}\r\n\r\n", body.len());
     let origin = serve([head.into_bytes(), body].concat()).await;
     let proxy = ForwardProxy::socks5(origin, Manner::Willing).await.as_row(1);
-    let output = tokio::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stealth::memory::crawling", "--ignored", "--nocapture"])
-        .env("CRAWLS", crawls.to_string())
-        .env("PROXY_PORT", proxy.port.to_string())
-        .stderr(Stdio::inherit())
-        .output()
-        .await
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let line = said.lines().find(|line| line.contains("MiB more")).unwrap_or_else(|| panic!("{said}"));
-    println!("{line}");
-    let more: usize = line.split(' ').next().unwrap().parse().unwrap();
+    let variables = [("CRAWLS", &*crawls.to_string()), ("PROXY_PORT", &*proxy.port.to_string())];
+    let (line, more) = memory_of_test("stealth::memory::crawling", &variables).await;
     assert!(more < most, "{line}");
     // concurrent readers that find no memory in time read nothing
     let mut ends: Vec<&str> = line.split_once("ends: ").unwrap().1.split("; ").collect();
