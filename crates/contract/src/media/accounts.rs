@@ -9,7 +9,7 @@ use domain::media_account::{AccountKind, check_platform, check_username, web_add
 use domain::schedule::INTERVALS;
 use domain::vocabulary::Word;
 
-/// That of a schedule, which an account with an interval gets.
+/// Maximum interval of a schedule: an account with an interval has one.
 const MAX_HOURS: f64 = *INTERVALS.end();
 const MIN_HOURS: f64 = 0.01;
 
