@@ -151,7 +151,7 @@ async fn read_part(
     let services = &ctx.services;
     let (mut pages, mut links) = (Vec::new(), 0);
     while pages.len() < PAGES_PER_SAVE && links < LINKS_PER_SAVE {
-        let mut page = match forum.read(&services, thread, position).await {
+        let mut page = match forum.read(services, thread, position).await {
             Ok(page) => page,
             Err(error) => return Part { pages, next: None, failure: Some(error) },
         };
